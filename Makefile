@@ -1,0 +1,54 @@
+# Verbs of gpudash. `make` alone lists them.
+SHELL := /bin/bash
+PORT ?= 8000
+PY := .venv/bin/python
+UV_VERSION := 0.13.8
+UV = $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup lock demo test test-cluster test-postgres e2e lint types check bench screenshots messages clean
+
+help: ## list the verbs
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
+
+setup: .venv/.ready ## install what is needed into .venv/
+
+.venv/.ready: requirements-dev.lock Makefile
+	@tests/tools/setup.sh $(UV_VERSION)
+	@touch $@
+
+lock: ## write the lock files anew from pyproject.toml
+	$(UV) pip compile -q --universal --generate-hashes --python-version 3.11 --no-header pyproject.toml -o requirements.lock
+	$(UV) pip compile -q --universal --generate-hashes --python-version 3.11 --no-header pyproject.toml --group dev -o requirements-dev.lock
+
+demo: setup ## a simulated fleet in one process, on http://127.0.0.1:$(PORT)
+	$(PY) manage.py demo --port $(PORT)
+
+test: setup ## the tests that need nothing installed before
+	$(PY) -m pytest $(ARGS)
+
+test-cluster: setup ## the tests against a real control plane (etcd, kube-apiserver, scheduler)
+	$(PY) -m pytest -m cluster -n 0 $(ARGS)
+
+e2e: setup ## the pages in a real browser (Chromium)
+	$(PY) -m pytest -m browser -n 0 $(ARGS)
+
+lint: setup ## style, import contracts, migrations, settings
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/lint-imports
+	$(PY) manage.py makemigrations --check --dry-run
+	GPUDASH_ENV=production GPUDASH_SECRET_KEY=$$(printf 'x%.0s' {1..60}123456) GPUDASH_ALLOWED_HOSTS=localhost $(PY) manage.py check --deploy --fail-level WARNING
+	$(PY) manage.py spectacular --validate --fail-on-warn --file /dev/null
+
+types: setup ## mypy, strict
+	.venv/bin/mypy
+
+bench: setup ## speed, one JSON object per line
+	@$(PY) -m tests.bench $(ARGS)
+
+screenshots: setup ## the pictures of the docs, from the running product
+	$(PY) -m tests.screenshots
+
+clean: ## remove what was built here
+	rm -rf .venv .tools var staticfiles .pytest_cache .mypy_cache .ruff_cache

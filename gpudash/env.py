@@ -1,0 +1,139 @@
+"""Settings from the environment. A bad value stops the start with the setting's name; secrets are never repeated."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+
+class BadSetting(Exception):
+    """A setting cannot work. The text names it and says what is wanted."""
+
+    def __init__(self, name: str, wanted: str) -> None:
+        super().__init__(f"{name}: {wanted}")
+
+
+def text(name: str, default: str = "") -> str:
+    return os.environ.get(name, "").strip() or default
+
+
+def flag(name: str, default: bool) -> bool:
+    value = text(name).lower()
+    if value in ("", "1", "true", "yes", "on"):
+        return bool(value) or default
+    if value in ("0", "false", "no", "off"):
+        return False
+    raise BadSetting(name, "true or false is wanted")
+
+
+def number(name: str, default: int, low: int, high: int) -> int:
+    value = text(name)
+    if not value:
+        return default
+    if not value.isascii() or not value.isdigit() or not low <= int(value[:12]) <= high:
+        raise BadSetting(name, f"a whole number from {low} to {high} is wanted")
+    return int(value)
+
+
+def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
+    value = text(name, default)
+    if value not in allowed:
+        raise BadSetting(name, f"one of {', '.join(allowed)} is wanted")
+    return value
+
+
+def words(name: str, default: str = "") -> list[str]:
+    """A list, separated by commas."""
+    return [word.strip() for word in text(name, default).split(",") if word.strip()]
+
+
+def base_path(name: str) -> str:
+    """ "/" or "/some/path/": where the service is served below."""
+    value = text(name).strip("/")
+    if any(part in ("", ".", "..") for part in value.split("/")) and value:
+        raise BadSetting(name, "a path like /gpudash is wanted")
+    return f"/{value}/" if value else "/"
+
+
+def folder(name: str, default: Path) -> Path:
+    path = Path(text(name) or default).expanduser().absolute()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadSetting(name, f"the folder {path} cannot be made ({error.strerror})") from None
+    if not os.access(path, os.W_OK):
+        raise BadSetting(name, f"the folder {path} cannot be written to")
+    return path
+
+
+def secret_key(name: str, data_dir: Path, production: bool) -> str:
+    """From the environment; outside production it is made once and kept in the data folder."""
+    value = os.environ.get(name, "").strip()
+    if value:
+        if production and len(value) < 50:
+            raise BadSetting(name, "at least 50 characters are wanted in production")
+        return value
+    if production:
+        raise BadSetting(name, "must be set in production (50 or more random characters)")
+    kept = data_dir / "secret-key"
+    if not kept.exists():
+        handle = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(secrets.token_urlsafe(48))
+    return kept.read_text().strip()
+
+
+SQLITE_OPTIONS = {
+    # One writer at a time, readers never wait: writers take the lock at BEGIN and wait for each other.
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 30,
+    "init_command": (
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000; PRAGMA mmap_size=134217728;"
+        "PRAGMA temp_store=MEMORY;"
+    ),
+}
+
+
+def database(name: str, data_dir: Path) -> dict[str, Any]:
+    """DATABASES["default"] from a URL: sqlite:///path or postgresql://user:password@host:port/name?sslmode=…"""
+    value = text(name, f"sqlite:///{data_dir / 'gpudash.sqlite3'}")
+    try:
+        url = urlsplit(value)
+        port = url.port
+    except ValueError:
+        raise BadSetting(name, "not a URL; postgresql://user:password@host:5432/name is wanted") from None
+    if url.scheme == "sqlite":
+        path = unquote(url.path).removeprefix("/")
+        if url.netloc or not path.strip("/"):
+            raise BadSetting(name, "sqlite:////absolute/path or sqlite:///relative/path is wanted")
+        return {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": str(Path(path).absolute()),
+            "OPTIONS": dict(SQLITE_OPTIONS),
+        }
+    if url.scheme in ("postgres", "postgresql"):
+        if not url.path.strip("/"):
+            raise BadSetting(name, "the URL names no database; postgresql://user:password@host:5432/name is wanted")
+        return {
+            "ENGINE": "django.db.backends.postgresql",
+            "NAME": unquote(url.path.strip("/")),
+            "USER": unquote(url.username or ""),
+            "PASSWORD": unquote(url.password or ""),
+            "HOST": unquote(url.hostname or ""),
+            "PORT": str(port or ""),
+            "CONN_MAX_AGE": 60,
+            "CONN_HEALTH_CHECKS": True,
+            "OPTIONS": dict(parse_qsl(url.query)),
+        }
+    raise BadSetting(name, "sqlite:///… or postgresql://… is wanted")
+
+
+def broker(name: str) -> str:
+    """A Celery broker URL: redis://…, rediss://…, or memory:// (one process)."""
+    value = text(name, "memory://")
+    if urlsplit(value).scheme not in ("memory", "redis", "rediss", "sentinel", "amqp", "amqps"):
+        raise BadSetting(name, "redis://host:6379/0 (or rediss, sentinel, amqp; memory:// in one process) is wanted")
+    return value

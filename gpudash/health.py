@@ -1,0 +1,79 @@
+"""/healthz: the process answers. /readyz: each part that it needs answers too. Both are open and say nothing secret."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from django.conf import settings
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from kombu import Connection
+
+from gpudash.access.required import open_to_all
+
+logger = logging.getLogger(__name__)
+BROKER_TIMEOUT_S = 2
+
+
+class NotReady(Exception):
+    """A part does not work; the text says which thing to look at."""
+
+
+@open_to_all
+@never_cache
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+@open_to_all
+@never_cache
+@require_safe
+def readyz(request: HttpRequest) -> HttpResponse:
+    parts = {name: _state(name, check) for name, check in CHECKS.items()}
+    ready = all(part["ok"] for part in parts.values())
+    return JsonResponse({"ready": ready, "parts": parts}, status=200 if ready else 503)
+
+
+def _state(name: str, check: Callable[[], None]) -> dict[str, object]:
+    """The reason is a word for the probe; what went wrong in full may name hosts and users and goes to the log."""
+    try:
+        check()
+    except NotReady as error:
+        return {"ok": False, "reason": str(error)}
+    except Exception as error:  # noqa: BLE001 - whatever a driver raises means that the part does not work
+        logger.warning("readyz: %s does not work: %s", name, error)
+        return {"ok": False, "reason": f"the {name} does not answer ({type(error).__name__}); the log says more"}
+    return {"ok": True, "reason": ""}
+
+
+def check_database() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+
+
+def check_migrations() -> None:
+    executor = MigrationExecutor(connection)
+    missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if missing:
+        raise NotReady(f"{len(missing)} migrations are not applied; run manage.py migrate")
+
+
+def check_broker() -> None:
+    """Connects to the broker, for at most two seconds. A broker in memory is this process."""
+    if settings.CELERY_BROKER_URL.startswith("memory:"):
+        return
+    options = {"socket_connect_timeout": BROKER_TIMEOUT_S, "socket_timeout": BROKER_TIMEOUT_S}
+    with Connection(settings.CELERY_BROKER_URL, connect_timeout=BROKER_TIMEOUT_S, transport_options=options) as broker:
+        broker.ensure_connection(max_retries=0, timeout=BROKER_TIMEOUT_S, reraise_as_library_errors=False)
+
+
+CHECKS: dict[str, Callable[[], None]] = {
+    "database": check_database,
+    "broker": check_broker,
+    "migrations": check_migrations,
+}

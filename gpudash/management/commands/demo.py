@@ -1,0 +1,45 @@
+"""`manage.py demo`: a simulated fleet that lives, in one process; no cluster, GPU, Docker, Redis or PostgreSQL."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from gpudash.access.links import make_link
+from gpudash.access.local import local_admin
+from gpudash.demo import Fleet, serve
+from gpudash.embedded import EmbeddedService, prepare
+from inventory import clusters
+from inventory.models import Cluster
+
+NAME = "demo"
+
+
+class Command(BaseCommand):
+    help = "Show gpudash on a simulated fleet. Prints a link that signs in."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--nodes", type=int, default=40, help="how many nodes the fleet has")
+        parser.add_argument("--seed", type=int, default=1, help="another number gives another fleet")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        prepare()
+        settings.SIGN_IN_LINKS = True
+        for old in Cluster.objects.filter(name=NAME):
+            clusters.remove(old)  # a fleet of an earlier demo: its pods are not in this one
+        fleet = Fleet(nodes=options["nodes"], seed=options["seed"])
+        simulated = serve(fleet)
+        clusters.add(NAME, str(simulated.kubeconfig))
+        service = EmbeddedService(port=options["port"])
+        service.start()
+        self.stdout.write(f"A simulated fleet of {options['nodes']} nodes; nothing here is a real cluster.")
+        self.stdout.write(f"Sign in: {service.url}{make_link(local_admin())}")
+        self.stdout.flush()
+        try:
+            service.run_until_signal()
+        finally:
+            simulated.close()

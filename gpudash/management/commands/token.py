@@ -1,0 +1,64 @@
+"""`manage.py token create USER`, `token list`, `token revoke ID`. The secret is printed once, alone, on standard output."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from gpudash.access.forms import DEFAULT_DAYS, MAX_DAYS
+from gpudash.access.models import ApiToken
+from gpudash.access.roles import Role, role_of
+
+
+class Command(BaseCommand):
+    help = "API tokens: create, list, revoke"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True)
+        create = verbs.add_parser("create", help="make a token and print it once")
+        create.add_argument("user")
+        create.add_argument("--role", choices=Role.values, default=Role.VIEWER.value, help="not above the user's (viewer)")
+        create.add_argument("--expires", type=int, default=DEFAULT_DAYS, metavar="DAYS", help=f"days ({DEFAULT_DAYS})")
+        create.add_argument("--name", default="command line", help="what it is for")
+        verbs.add_parser("list", help="all tokens, without their secrets")
+        verbs.add_parser("revoke", help="stop a token at once").add_argument("id", type=int)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        verb: Any = getattr(self, f"_{options['verb']}")
+        verb(options)
+
+    def _create(self, options: dict[str, Any]) -> None:
+        user = get_user_model().objects.filter(username=options["user"]).first()
+        if user is None:
+            raise CommandError(f"There is no user {options['user']!r}. Make one with: manage.py user create NAME")
+        role, own = Role(options["role"]), role_of(user)
+        if own is None or not own.covers(role):
+            raise CommandError(f"{user} has the role {own.value if own else 'none'}; a token cannot have the role {role.value}")
+        if not 1 <= options["expires"] <= MAX_DAYS:
+            raise CommandError(f"--expires: days from 1 to {MAX_DAYS} are wanted")
+        expires_at = timezone.now() + timedelta(days=options["expires"])
+        token, secret = ApiToken.issue(user, options["name"][:100], role, expires_at)
+        self.stderr.write(f"Token {token.pk} of {user}, role {role.value}, until {expires_at:%Y-%m-%d}. It is not shown again:")
+        self.stdout.write(secret)
+
+    def _list(self, options: dict[str, Any]) -> None:
+        now = timezone.now()
+        for token in ApiToken.objects.select_related("user").order_by("pk"):
+            state = "valid" if token.usable(now) else "revoked" if token.revoked_at else "expired"
+            used = f"{token.last_used_at:%Y-%m-%d %H:%M}" if token.last_used_at else "never"
+            expires = f"{token.expires_at:%Y-%m-%d}"
+            self.stdout.write(
+                f"{token.pk}  {token.prefix}…  {token.user}  {token.role}  {state}  until {expires}  used {used}  {token.name}"
+            )
+
+    def _revoke(self, options: dict[str, Any]) -> None:
+        token = ApiToken.objects.filter(pk=options["id"]).first()
+        if token is None:
+            raise CommandError(f"There is no token {options['id']}. `manage.py token list` shows them.")
+        token.revoke()
+        self.stdout.write(f"Token {token.pk} is revoked.")

@@ -1,0 +1,192 @@
+"""Settings of gpudash, all from the environment; docs/settings.md is the table of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gpudash import env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+ENVIRONMENT = env.choice("GPUDASH_ENV", "local", ("local", "production"))
+PRODUCTION = ENVIRONMENT == "production"
+DATA_DIR = env.folder("GPUDASH_DATA_DIR", BASE_DIR / "var")
+SECRET_KEY = env.secret_key("GPUDASH_SECRET_KEY", DATA_DIR, PRODUCTION)
+DEBUG = env.flag("GPUDASH_DEBUG", False)
+if DEBUG and PRODUCTION:
+    raise env.BadSetting("GPUDASH_DEBUG", "must not be on in production")
+ALLOWED_HOSTS = env.words("GPUDASH_ALLOWED_HOSTS", "" if PRODUCTION else "localhost,127.0.0.1,[::1],testserver")
+if PRODUCTION and not ALLOWED_HOSTS:
+    raise env.BadSetting(
+        "GPUDASH_ALLOWED_HOSTS", "must name the hosts that the service is reached by, separated by commas"
+    )
+CSRF_TRUSTED_ORIGINS = env.words("GPUDASH_TRUSTED_ORIGINS")
+
+# Where the cluster is, and how it is read.
+KUBECONFIG = env.text("GPUDASH_KUBECONFIG")
+HISTORY_DAYS = env.number("GPUDASH_HISTORY_DAYS", 90, 1, 3650)
+GPUSHARE_RESOURCE = env.text("GPUDASH_GPUSHARE_RESOURCE", "aliyun.com/gpu-mem")
+GPUSHARE_COUNT = env.text("GPUDASH_GPUSHARE_COUNT", "aliyun.com/gpu-count")
+GPUSHARE_ANNOTATION = env.text("GPUDASH_GPUSHARE_ANNOTATION", "ALIYUN_COM_GPU_MEM")
+ASSUME_TIMEOUT_S = env.number("GPUDASH_ASSUME_TIMEOUT_S", 300, 10, 86400)
+LIST_PAGE = env.number("GPUDASH_LIST_PAGE", 500, 10, 5000)
+LEASE_S = env.number("GPUDASH_LEASE_S", 10, 5, 60)
+
+INSTALLED_APPS = [
+    "gpudash.access",
+    "inventory",
+    "validations",
+    "gpudash",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_filters",
+    "django_htmx",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+]
+MIDDLEWARE = [
+    "gpudash.request_log.RequestLogMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "gpudash.access.middleware.RoleMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "gpudash.security_headers.ContentSecurityPolicyMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+ROOT_URLCONF = "gpudash.urls"
+WSGI_APPLICATION = "gpudash.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "inventory.views.frame.frame",
+            ],
+            "builtins": ["inventory.templatetags.units"],
+        },
+    }
+]
+
+DATABASES = {"default": env.database("GPUDASH_DATABASE_URL", DATA_DIR)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "overview"
+LOGOUT_REDIRECT_URL = "sign-in"
+
+BASE_PATH = env.base_path("GPUDASH_BASE_PATH")
+if BASE_PATH != "/":
+    FORCE_SCRIPT_NAME = BASE_PATH.rstrip("/")
+SESSION_COOKIE_NAME = "gpudash_session"
+CSRF_COOKIE_NAME = "gpudash_csrf"
+SESSION_COOKIE_PATH = CSRF_COOKIE_PATH = LANGUAGE_COOKIE_PATH = BASE_PATH
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_HTTPONLY = True
+TLS = env.flag("GPUDASH_TLS", PRODUCTION)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = TLS
+SECURE_SSL_REDIRECT = TLS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
+SECURE_HSTS_SECONDS = 31536000 if TLS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = TLS
+if env.flag("GPUDASH_BEHIND_PROXY", False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+X_FRAME_OPTIONS = "DENY"
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_TZ = True
+TIME_ZONE = env.text("GPUDASH_TIME_ZONE", "UTC")
+
+STATIC_URL = f"{BASE_PATH}static/"
+STATIC_ROOT = env.text("GPUDASH_STATIC_ROOT", str(BASE_DIR / "staticfiles"))
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = not PRODUCTION
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if PRODUCTION
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+}
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "gpudash.access.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["gpudash.access.permissions.RolePermission"],
+    "DEFAULT_RENDERER_CLASSES": ["gpudash.api.rendering.MsgspecRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_PAGINATION_CLASS": "gpudash.api.pagination.CursorPagination",
+    "DEFAULT_FILTER_BACKENDS": ["gpudash.api.filtering.StrictFilterBackend"],
+    "EXCEPTION_HANDLER": "gpudash.api.problems.problem_response",
+    "PAGE_SIZE": 100,
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "gpudash",
+    "DESCRIPTION": "Where GPU memory is free on Kubernetes, who holds the rest, and whether each card works.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+}
+
+# Celery: watchers on their own queue (threads), everything else on "default"; the schedule is gpudash/celery.py.
+CELERY_BROKER_URL = env.broker("GPUDASH_BROKER_URL")
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_DEFAULT_QUEUE = "default"
+CELERY_TASK_ROUTES = {"inventory.tasks.watch": {"queue": "watch"}}
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+
+LOG_FORMAT = env.choice("GPUDASH_LOG_FORMAT", "json" if PRODUCTION else "text", ("json", "text"))
+LOG_LEVEL = env.choice("GPUDASH_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"ids": {"()": "gpudash.request_log.IdsFilter"}},
+    "formatters": {
+        "text": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "json": {
+            "()": "pythonjsonlogger.json.JsonFormatter",
+            "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s %(request_id)s %(cluster)s",
+            "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},
+        },
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["ids"]}},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
+    "loggers": {
+        "django.server": {"level": "WARNING"},
+        "celery": {"level": "WARNING"},
+        "kubernetes": {"level": "WARNING"},
+        "waitress": {"level": "WARNING"},
+        "urllib3": {"level": "ERROR"},
+    },
+}

@@ -1,0 +1,192 @@
+"""The accountant of one cluster: takes the nodes whose objects changed, makes their accounts anew, writes the differences.
+
+Level-triggered: a mark says only "look at this node again". Marks are taken away in the transaction that writes the account, so an
+accountant that dies repeats its chunk and loses nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import defaultdict
+from datetime import datetime
+
+import msgspec
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from inventory.accounting.books import Books
+from inventory.kube.objects import DaemonSet, Node, Pod
+from inventory.mirror.kinds import stack_context
+from inventory.mirror.lease import Lease
+from inventory.models import DaemonSet as DaemonSetRow
+from inventory.models import Finding, NodeAccount, Recount, Watch
+from inventory.models import Node as NodeRow
+from inventory.models import Pod as PodRow
+from inventory.models.cluster import Kind, WatchState
+from inventory.stacks.account import account
+from inventory.stacks.base import Context
+from inventory.stacks.findings import units_mixed
+
+logger = logging.getLogger(__name__)
+
+#: Nodes per transaction: small enough that an event waits less than half a second behind a full recount.
+CHUNK = 100
+MARKS = 1000
+POLL_S = 0.25
+
+_node = msgspec.json.Decoder(Node)
+_pod = msgspec.json.Decoder(Pod)
+_daemonset = msgspec.json.Decoder(DaemonSet)
+
+
+class Accountant:
+    """Runs under the lease of (cluster, cards)."""
+
+    def __init__(self, lease: Lease, stopped: threading.Event, poked: threading.Event | None = None) -> None:
+        self.lease, self.stopped = lease, stopped
+        self.poked = poked or threading.Event()
+        self.cluster_id = lease.cluster_id
+        self._context = stack_context()
+        self._renewed = self._rechecked = 0.0
+        self._complete = False
+        self.written = 0
+
+    def run(self, once: bool = False) -> None:
+        """Until stopped (or, with once, until no mark is left). Raises LeaseLost and DatabaseError."""
+        while not self.stopped.is_set():
+            done = self.step()
+            if once and not done:
+                return
+            if not done:
+                self.poked.wait(POLL_S)
+                self.poked.clear()
+
+    def step(self) -> int:
+        """One chunk of work. Returns how many marks were taken."""
+        self._renew()
+        if not self._mirror_is_complete():
+            return 0
+        self._recheck()
+        marks = list(
+            Recount.objects.filter(cluster_id=self.cluster_id).order_by("id").values_list("id", "node_name")[:MARKS]
+        )
+        if not marks:
+            return 0
+        if any(name == "" for _, name in marks):
+            self._expand([mark for mark, _ in marks])
+            return len(marks)
+        by_node: dict[str, list[int]] = defaultdict(list)
+        for mark, name in marks:
+            by_node[name].append(mark)
+        chunk = list(by_node)[:CHUNK]
+        self._account(chunk, [mark for name in chunk for mark in by_node[name]])
+        return len(marks)
+
+    def _renew(self) -> None:
+        if time.monotonic() - self._renewed > 2:
+            self.lease.update()
+            self._renewed = time.monotonic()
+
+    def _mirror_is_complete(self) -> bool:
+        """Whether nodes and pods were listed once, and DaemonSets too unless they may not be read. Before, sums would be wrong."""
+        if self._complete:
+            return True
+        watches = {watch.kind: watch for watch in Watch.objects.filter(cluster_id=self.cluster_id)}
+        daemonsets = watches.get(Kind.DAEMONSETS)
+        ready = all(kind in watches and watches[kind].synced_at for kind in (Kind.NODES, Kind.PODS)) and (
+            daemonsets is None or bool(daemonsets.synced_at) or daemonsets.state == WatchState.REFUSED
+        )
+        if not ready:
+            return False
+        self._complete = True
+        # Once at the start, all nodes: after an upgrade the same mirror may give other accounts. Equal ones are not written.
+        Recount.objects.create(cluster_id=self.cluster_id)
+        return True
+
+    def _recheck(self) -> None:
+        """Some answers change with time alone (a pod that was assumed long ago)."""
+        if time.monotonic() - self._rechecked < 5:
+            return
+        self._rechecked = time.monotonic()
+        due = NodeAccount.objects.filter(cluster_id=self.cluster_id, recheck_at__lte=timezone.now())
+        names = list(due.values_list("node_name", flat=True))
+        if names:
+            with transaction.atomic():
+                self.lease.update()
+                due.update(recheck_at=None, digest=-1)
+                Recount.objects.bulk_create([Recount(cluster_id=self.cluster_id, node_name=name) for name in names])
+
+    def _expand(self, marks: list[int]) -> None:
+        """A mark for all nodes becomes one for each, those that only the books know too."""
+        mine = Q(cluster_id=self.cluster_id)
+        names = set(NodeRow.objects.filter(mine).values_list("name", flat=True))
+        names |= set(NodeAccount.objects.filter(mine).values_list("node_name", flat=True))
+        names |= set(PodRow.objects.filter(mine).exclude(node_name="").values_list("node_name", flat=True).distinct())
+        kept = Recount.objects.filter(mine, id__in=marks).exclude(node_name="").values_list("node_name", flat=True)
+        names |= set(kept)
+        with transaction.atomic():
+            self.lease.update()
+            Recount.objects.filter(id__in=marks).delete()
+            rows = [Recount(cluster_id=self.cluster_id, node_name=name) for name in sorted(names)]
+            Recount.objects.bulk_create(rows, batch_size=1000)
+            if not rows:
+                self._first_time_done()
+
+    def _account(self, nodes: list[str], marks: list[int]) -> None:
+        now = timezone.now()
+        with transaction.atomic():
+            self.lease.update(last_event_at=now)
+            # Marks first: what is written after this transaction began leaves a new mark.
+            Recount.objects.filter(id__in=marks).delete()
+            books = Books(self.cluster_id, nodes, now)
+            self._enter(books, nodes, now)
+            self.written += books.write()
+            if books.units_changed:
+                self._units_mixed(now)
+            self._first_time_done()
+
+    def _first_time_done(self) -> None:
+        """The first time that no mark is left, the cards are in step with the mirror."""
+        if not Recount.objects.filter(cluster_id=self.cluster_id).exists():
+            Watch.objects.filter(cluster_id=self.cluster_id, kind=Kind.CARDS, synced_at=None).update(
+                synced_at=timezone.now(), state=WatchState.WATCHING, state_since=timezone.now()
+            )
+
+    def _enter(self, books: Books, nodes: list[str], now: datetime) -> None:
+        mine = Q(cluster_id=self.cluster_id)
+        facts = dict(NodeRow.objects.filter(mine, name__in=nodes).values_list("name", "facts"))
+        pods: dict[str, dict[str, Pod]] = defaultdict(dict)
+        for node, uid, text in PodRow.objects.filter(mine, node_name__in=nodes).values_list(
+            "node_name", "uid", "facts"
+        ):
+            pods[node][uid] = _pod.decode(text)
+        daemonsets = tuple(
+            _daemonset.decode(text)
+            for text in DaemonSetRow.objects.filter(mine).order_by("id").values_list("facts", flat=True)
+        )
+        for name in nodes:
+            context: Context = msgspec.structs.replace(
+                self._context, now=now.timestamp(), daemonsets=daemonsets, known_uuids=books.known_uuids(name)
+            )
+            made = account(_node.decode(facts[name]), list(pods[name].values()), context) if name in facts else None
+            if made is not None and not (made.stacks or made.cards or made.findings or made.unplaced):
+                made = None  # no GPU on it: not in the books
+            books.enter(name, made, pods[name])
+
+    def _units_mixed(self, now: datetime) -> None:
+        mine = NodeAccount.objects.filter(cluster_id=self.cluster_id).exclude(unit="")
+        finding = units_mixed(mine.values_list("node_name", "unit").iterator())
+        rows = Finding.objects.filter(cluster_id=self.cluster_id, code="units-mixed", ended_at=None)
+        if finding is None:
+            rows.update(ended_at=now)
+        elif not rows.update(text=finding.text):
+            Finding.objects.create(
+                cluster_id=self.cluster_id,
+                code=finding.code,
+                severity=finding.severity,
+                text=finding.text,
+                first_seen_at=now,
+            )

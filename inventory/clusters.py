@@ -1,0 +1,121 @@
+"""Clusters: add, check, remove. Only commands and workers call this; the web process has no credentials."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+from django.db import transaction
+from django.db.models import Model
+from django.utils import timezone
+
+from inventory.kube.client import ApiError, BadKubeconfig, Client, current_context
+from inventory.models import Cluster, Watch
+from inventory.models.cluster import Kind
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """A permission that a part of gpudash needs."""
+
+    verb: str
+    group: str
+    resource: str
+    needed_for: str
+    optional: bool = False
+
+
+READER = (
+    *(Wanted(verb, "", "nodes", "cards and their totals") for verb in ("list", "watch")),
+    *(Wanted(verb, "", "pods", "who holds what") for verb in ("list", "watch")),
+    *(Wanted(verb, "apps", "daemonsets", "the memory unit of gpushare", optional=True) for verb in ("list", "watch")),
+)
+
+
+def client_of(cluster: Cluster) -> Client:
+    """Raises BadKubeconfig."""
+    return Client(cluster.kubeconfig, cluster.context)
+
+
+def add(name: str, kubeconfig: str, context: str = "") -> Cluster:
+    """Add a cluster, or change where the credentials of a known one are. Raises BadKubeconfig and ValidationError."""
+    path = str(Path(kubeconfig).expanduser().absolute()) if kubeconfig else ""
+    server = Client(path, context).server
+    cluster = Cluster.objects.filter(name=name).first() or Cluster(name=name)
+    cluster.kubeconfig, cluster.context, cluster.server = path, context, server
+    cluster.name = Cluster._meta.get_field("name").clean(name, cluster)
+    with transaction.atomic():
+        cluster.save()
+        for kind in Kind.values:
+            Watch.objects.get_or_create(cluster=cluster, kind=kind)
+    return cluster
+
+
+def remove(cluster: Cluster) -> dict[str, int]:
+    """Delete a cluster with all its rows. Returns how many of each."""
+    counts: dict[str, int] = {}
+    with transaction.atomic():
+        # The lease rows go first: a watcher that still runs loses its lease and writes nothing more.
+        cluster.watches.all().delete()
+        for model in _children():
+            rows = model._default_manager.filter(cluster=cluster)
+            counts[model._meta.model_name or ""] = rows._raw_delete(rows.db)
+        cluster.delete()
+    return counts
+
+
+def _children() -> list[type[Model]]:
+    """Tables that name a cluster, those first that others do not point at."""
+    from inventory import models
+
+    order = (models.Allocation, models.Card, models.NodeAccount, models.Finding, models.Recount)
+    return [*order, models.Unreadable, models.Pod, models.Node, models.DaemonSet]
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What a cluster said of one permission. allowed None: it could not be asked."""
+
+    wanted: Wanted
+    allowed: bool | None
+    reason: str = ""
+
+
+def check(cluster: Cluster) -> tuple[str, list[Answer]]:
+    """The server's version and what the credentials may do; kept on the cluster's row. Raises ApiError and BadKubeconfig."""
+    client = client_of(cluster)
+    version = msgspec.json.decode(client.get("/version", timeout_s=10.0))
+    answers = [_ask(client, wanted) for wanted in READER]
+    cluster.permissions = [
+        {
+            "verb": answer.wanted.verb,
+            "resource": ".".join(filter(None, (answer.wanted.resource, answer.wanted.group))),
+            "allowed": answer.allowed,
+            "needed_for": answer.wanted.needed_for,
+            "optional": answer.wanted.optional,
+        }
+        for answer in answers
+    ]
+    cluster.permissions_checked_at = timezone.now()
+    Cluster.objects.filter(pk=cluster.pk).update(
+        permissions=cluster.permissions, permissions_checked_at=cluster.permissions_checked_at, server=client.server
+    )
+    name = version.get("gitVersion") if isinstance(version, dict) else None
+    return str(name or "version not told")[:64], answers
+
+
+def _ask(client: Client, wanted: Wanted) -> Answer:
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": {"verb": wanted.verb, "group": wanted.group, "resource": wanted.resource}},
+    }
+    path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+    try:
+        status = msgspec.json.decode(client.send("POST", path, msgspec.json.encode(review))).get("status", {})
+    except ApiError as error:
+        return Answer(wanted, None, str(error))
+    except (msgspec.DecodeError, AttributeError):
+        return Answer(wanted, None, "the answer was not an access review")
+    return Answer(wanted, bool(status.get("allowed")), str(status.get("reason") or ""))
+
+
+__all__ = ["Answer", "ApiError", "BadKubeconfig", "add", "check", "client_of", "current_context", "remove"]

@@ -1,0 +1,178 @@
+"""The kinds of filter that the lists need: words, choices, amounts of bytes, free search; and the form that is strict.
+
+Knows nothing of tables; `inventory.filters` puts these together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+import django_filters as df
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.datastructures import MultiValueDict
+
+MAX_LENGTH = 512
+MAX_VALUES = 100
+MAX_WORDS = 8
+_BYTES = re.compile(r"^(\d{1,19})(?:\.(\d{1,9}))?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?$", re.ASCII)
+_POWERS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18}
+_POWERS |= {f"{letter}i": 2 ** (10 * (power + 1)) for power, letter in enumerate("KMGTPE")}
+
+
+class WordsField(forms.MultipleChoiceField):
+    """One word or several (the name repeated): any of them matches. choices: the only words allowed, or none for any."""
+
+    def __init__(self, *, words: Iterable[str] = (), **options: Any) -> None:
+        self.words = tuple(words)
+        super().__init__(choices=[(word, word) for word in self.words], **options)
+
+    def to_python(self, value: Any) -> list[str]:
+        """A blank value, as forms send it, is no value."""
+        values = [value] if isinstance(value, str) else value or []
+        return [str(word) for word in values if word]
+
+    def validate(self, value: list[str]) -> None:
+        if len(value) > MAX_VALUES:
+            raise ValidationError(f"At most {MAX_VALUES} values are taken.")
+        for word in value:
+            _check_text(word)
+            if self.words and word not in self.words:
+                raise ValidationError(f"One of {', '.join(self.words)} is wanted, not {word[:64]!r}.")
+
+
+class OneOfField(forms.CharField):
+    """Exactly one of a few words; `default` when nothing is given."""
+
+    def __init__(self, *, words: Iterable[str], default: str, **options: Any) -> None:
+        self.words, self.default = tuple(words), default
+        super().__init__(**options)
+
+    def clean(self, value: Any) -> str:
+        return str(super().clean(value)) or self.default
+
+    def validate(self, value: str) -> None:
+        super().validate(value)
+        if value and value not in self.words:
+            raise ValidationError(f"One of {', '.join(self.words)} is wanted, not {value[:64]!r}.")
+
+
+class BytesField(forms.CharField):
+    """Bytes as a whole number, or a quantity as Kubernetes writes it: 8589934592, 8Gi, 0.5Ti."""
+
+    def clean(self, value: Any) -> int | None:
+        text = str(super().clean(value))
+        if not text:
+            return None
+        found = _BYTES.match(text)
+        if found is None:
+            raise ValidationError(f"Bytes are wanted, as 8589934592 or 8Gi, not {text[:64]!r}.")
+        amount = Decimal(f"{found[1]}.{found[2] or '0'}") * _POWERS[found[3] or ""]
+        if amount >= 2**63:
+            raise ValidationError("That is more bytes than there can be.")
+        return int(amount.to_integral_value(rounding="ROUND_CEILING"))
+
+
+class SearchField(forms.CharField):
+    """Free search: a list of words."""
+
+    def clean(self, value: Any) -> list[str]:
+        text = str(super().clean(value))
+        _check_text(text)
+        words = text.split()
+        if len(words) > MAX_WORDS:
+            raise ValidationError(f"At most {MAX_WORDS} words are searched for.")
+        return words
+
+
+def _check_text(text: str) -> None:
+    if len(text) > MAX_LENGTH:
+        raise ValidationError(f"At most {MAX_LENGTH} characters are taken.")
+    if "\x00" in text:
+        raise ValidationError("A null character cannot be searched for.")
+
+
+class WordsFilter(df.Filter):
+    """`?node=a&node=b`: rows whose column is one of these."""
+
+    field_class = WordsField
+
+    def __init__(self, field_name: str | None = None, **options: Any) -> None:
+        options.setdefault("lookup_expr", "in")
+        super().__init__(field_name, **options)
+
+    def filter(self, qs: Any, value: Any) -> Any:
+        return super().filter(qs, value) if value else qs
+
+
+class ChoiceFilter(WordsFilter):
+    """The same with a closed list of words."""
+
+    def __init__(self, words: Iterable[str], field_name: str | None = None, **options: Any) -> None:
+        super().__init__(field_name, words=tuple(words), **options)
+
+
+class YesNoFilter(df.Filter):
+    """true, false or any; `default` is in force when the name is not given."""
+
+    field_class = OneOfField
+
+    def __init__(self, field_name: str, *, default: str = "any", **options: Any) -> None:
+        super().__init__(field_name, words=("true", "false", "any"), default=default, **options)
+
+
+class BytesFilter(df.Filter):
+    field_class = BytesField
+
+    def __init__(self, field_name: str, **options: Any) -> None:
+        super().__init__(field_name, max_length=40, **options)
+
+
+class SearchFilter(df.Filter):
+    field_class = SearchField
+
+
+class StrictForm(forms.Form):
+    """The form of a filter set: knows all its names, refuses others, and reads `ordering`."""
+
+    orders: tuple[str, ...] = ()
+    other_names: frozenset[str] = frozenset()
+    order: tuple[str, ...] = ()
+
+    def full_clean(self) -> None:
+        super().full_clean()
+        for name, text in self._wrong_names():
+            self._refuse(name, text)
+        self._read_order()
+
+    def _wrong_names(self) -> list[tuple[str, str]]:
+        known = set(self.fields) | self.other_names | {"ordering"}
+        wrong = [
+            (name, f"There is no filter of this name. There are: {', '.join(sorted(self.fields))}.")
+            for name in self.data
+        ]
+        found = [(name, text) for name, text in wrong if name not in known]
+        if isinstance(self.data, MultiValueDict):
+            many = {name for name, field in self.fields.items() if isinstance(field, WordsField)}
+            twice = [name for name, values in self.data.lists() if len(values) > 1 and name in known - many]
+            found += [(name, "Given twice; one value is wanted.") for name in twice]
+        return found
+
+    def _read_order(self) -> None:
+        text = self.data.get("ordering", "")
+        names = tuple(name for name in str(text).split(",") if name)
+        plain = [name.removeprefix("-") for name in names]
+        if any(name not in self.orders for name in plain) or len(set(plain)) != len(plain):
+            wanted = ", ".join(self.orders)
+            self._refuse("ordering", f"Names of {wanted} are wanted, each once, with - before it for descending.")
+        else:
+            self.order = names
+
+    def _refuse(self, name: str, text: str) -> None:
+        """Like add_error, for a name that need not be a field of the form."""
+        errors: Any = self.errors
+        errors.setdefault(name[:64], self.error_class()).append(text)
+        self.cleaned_data.pop(name, None)

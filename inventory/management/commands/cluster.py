@@ -1,0 +1,78 @@
+"""`manage.py cluster add|list|check|remove`."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from inventory import clusters
+from inventory.kube.client import ApiError, BadKubeconfig
+from inventory.management.arguments import chosen_clusters
+from inventory.models import Cluster
+
+
+class Command(BaseCommand):
+    help = "Add, list, check or remove clusters."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True)
+        add = verbs.add_parser("add", help="add a cluster, or change where its credentials are")
+        add.add_argument("name")
+        add.add_argument("--kubeconfig", default=settings.KUBECONFIG or os.environ.get("KUBECONFIG", ""))
+        add.add_argument("--context", default="")
+        add.add_argument("--in-cluster", action="store_true", help="use the service account of the pod")
+        verbs.add_parser("list", help="the clusters and how they are in step")
+        for verb, text in (
+            ("check", "say what the credentials may do and what is missing"),
+            ("remove", "delete a cluster with all its rows"),
+        ):
+            verbs.add_parser(verb, help=text).add_argument("name")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        getattr(self, f"_{options['verb']}")(options)
+
+    def _add(self, options: dict[str, Any]) -> None:
+        path = "" if options["in_cluster"] else options["kubeconfig"]
+        if not path and not options["in_cluster"]:
+            raise CommandError("--kubeconfig FILE is wanted (or --in-cluster in a pod)")
+        try:
+            cluster = clusters.add(options["name"], path, options["context"])
+        except (BadKubeconfig, ValidationError) as error:
+            raise CommandError(
+                "; ".join(error.messages) if isinstance(error, ValidationError) else str(error)
+            ) from None
+        self.stdout.write(f"{cluster.name}: {cluster.server}. Next: manage.py cluster check {cluster.name}")
+
+    def _list(self, options: dict[str, Any]) -> None:
+        for cluster in Cluster.objects.prefetch_related("watches"):
+            self.stdout.write(f"{cluster.name}  {cluster.server}")
+            for watch in sorted(cluster.watches.all(), key=lambda row: row.kind):
+                reason = f": {watch.reason}" if watch.reason else ""
+                seen = f", last event {watch.last_event_at:%Y-%m-%d %H:%M:%S} UTC" if watch.last_event_at else ""
+                self.stdout.write(f"  {watch.kind}: {watch.get_state_display()}{reason}{seen}")
+
+    def _check(self, options: dict[str, Any]) -> None:
+        cluster = chosen_clusters(options["name"])[0]
+        try:
+            version, answers = clusters.check(cluster)
+        except (BadKubeconfig, ApiError) as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(f"{cluster.name}: {cluster.server}, Kubernetes {version}")
+        for answer in answers:
+            word = {True: "may", False: "may NOT", None: "not known whether it may"}[answer.allowed]
+            why = f" ({answer.reason})" if answer.reason and not answer.allowed else ""
+            optional = ", optional" if answer.wanted.optional else ""
+            self.stdout.write(
+                f"  {word} {answer.wanted.verb} {answer.wanted.resource}: {answer.wanted.needed_for}{optional}{why}"
+            )
+        if any(answer.allowed is not True and not answer.wanted.optional for answer in answers):
+            raise CommandError("permissions are missing; deploy/watcher-role.yaml has the ClusterRole that is needed")
+
+    def _remove(self, options: dict[str, Any]) -> None:
+        counts = clusters.remove(chosen_clusters(options["name"])[0])
+        self.stdout.write(f"{options['name']} removed: " + ", ".join(f"{n} {name}" for name, n in counts.items() if n))

@@ -1,0 +1,121 @@
+"""`manage.py sync`: run the watchers in the foreground, without Celery."""
+
+from __future__ import annotations
+
+import threading
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connections
+from django.db.models import Count
+
+from inventory import clusters, tasks
+from inventory.accounting.accountant import Accountant
+from inventory.kube.client import BadKubeconfig
+from inventory.management.arguments import chosen_clusters
+from inventory.mirror.follow import Follower
+from inventory.mirror.lease import Lease, LeaseLost, acquire
+from inventory.models import Card, Cluster, Watch
+from inventory.models.cluster import Kind
+
+
+class Command(BaseCommand):
+    help = "Bring the mirror in step with the cluster, in the foreground."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--cluster", help="only this cluster")
+        parser.add_argument("--once", action="store_true", help="list, write, print counts and seconds, and exit")
+        parser.add_argument(
+            "--relist",
+            action="store_true",
+            help="with --once: list anew even when the mirror could go on from where it was",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        chosen = chosen_clusters(options["cluster"])
+        if not options["once"]:
+            return self._forever(chosen)
+        for cluster in chosen:
+            if options["relist"]:
+                Watch.objects.filter(cluster=cluster).update(resource_version="")
+            self._once(cluster)
+
+    def _once(self, cluster: Cluster) -> None:
+        started = time.perf_counter()
+        counts: dict[str, tuple[int, float]] = {}
+        failures: list[str] = []
+        threads = [
+            threading.Thread(target=_one, args=(cluster, kind, counts, failures))
+            for kind in Kind.values
+            if kind != Kind.CARDS
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if failures:
+            raise CommandError("; ".join(failures))
+        _one(cluster, Kind.CARDS, counts, failures)
+        for watch in Watch.objects.filter(cluster=cluster).order_by("kind"):
+            written, seconds = counts[watch.kind]
+            seen = f"{watch.objects_seen} seen, {watch.objects_kept} kept, " if watch.kind != Kind.CARDS else ""
+            self.stdout.write(f"{cluster.name} {watch.kind}: {seen}{written} rows written in {seconds:.2f} s")
+        cards = Card.objects.filter(cluster=cluster, gone_at=None).aggregate(n=Count("id"))["n"]
+        self.stdout.write(f"{cluster.name}: {cards} cards, in step after {time.perf_counter() - started:.2f} s")
+
+    def _forever(self, chosen: list[Cluster]) -> None:
+        self.stdout.write(f"Watching {', '.join(cluster.name for cluster in chosen)}. Ctrl-C ends.")
+        pairs = [(cluster.id, kind) for cluster in chosen for kind in Kind.values]
+        threads = [threading.Thread(target=_hold, args=pair, daemon=True) for pair in pairs]
+        for thread in threads:
+            thread.start()
+        try:
+            while not tasks.stopping.wait(1.0):
+                pass
+        except KeyboardInterrupt:
+            tasks.stopping.set()
+        for thread in threads:
+            thread.join(timeout=10)
+
+
+def _hold(cluster_id: int, kind: str) -> None:
+    while not tasks.stopping.is_set():
+        tasks.watch(cluster_id, kind)
+        tasks.stopping.wait(1.0)
+
+
+def _one(cluster: Cluster, kind: str, counts: dict[str, tuple[int, float]], failures: list[str]) -> None:
+    """One kind, once. Failures are collected: a thread cannot raise into the command."""
+    started = time.perf_counter()
+    lease = acquire(cluster.id, kind)
+    try:
+        if lease is None:
+            failures.append(
+                f"{kind}: another process watches this cluster (its lease is held); stop it or leave --once away"
+            )
+            return
+        counts[kind] = (_written(cluster, lease), time.perf_counter() - started)
+    except BadKubeconfig as error:
+        failures.append(str(error))
+    except LeaseLost:
+        failures.append(f"{kind}: another process took the lease")
+    finally:
+        if lease is not None:
+            lease.release()
+        if kind != Kind.CARDS:
+            connections.close_all()
+
+
+def _written(cluster: Cluster, lease: Lease) -> int:
+    stopped = threading.Event()
+    if lease.kind == Kind.CARDS:
+        accountant = Accountant(lease, stopped)
+        accountant.run(once=True)
+        return accountant.written
+    client = clusters.client_of(cluster)
+    follower = Follower(lease, client, stopped)
+    follower.run(once=True)
+    client.close()
+    return follower.written

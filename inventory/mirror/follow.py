@@ -1,0 +1,159 @@
+"""The loop of one watcher: messages of the reflector → transactions, until it is told to stop or loses its lease."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from inventory.kube.client import Client
+from inventory.kube.reflector import (
+    Changes,
+    Listed,
+    ListEnd,
+    Message,
+    Reflector,
+    Relist,
+    Trouble,
+    Watching,
+    last_version,
+)
+from inventory.mirror.kinds import KINDS, made_by
+from inventory.mirror.lease import Lease
+from inventory.mirror.store import Store
+from inventory.models import Watch
+from inventory.models.cluster import WatchState
+
+logger = logging.getLogger(__name__)
+
+#: Events that arrive within this time are written together, the last state of each object.
+COALESCE_S = 0.2
+#: Most events of one transaction; what is beyond waits for the next.
+BUNDLE = 2000
+
+
+class Follower:
+    """Mirrors one kind of one cluster under a lease.
+
+    poke: called after each commit that touched something, so that an accountant in this process need not wait for its poll.
+    """
+
+    def __init__(
+        self, lease: Lease, client: Client, stopped: threading.Event, poke: Callable[[], None] = lambda: None
+    ) -> None:
+        self.lease, self.stopped, self.poke = lease, stopped, poke
+        self.kind = KINDS[lease.kind]
+        self.store: Store[Any] = Store(lease.cluster_id, self.kind)
+        row = Watch.objects.get(cluster_id=lease.cluster_id, kind=lease.kind)
+        self._synced = row.synced_at is not None and bool(row.resource_version) and row.made_by == made_by()
+        version = row.resource_version if self._synced else ""
+        self.reflector: Reflector[Any] = Reflector(
+            client, self.kind.path, self.kind.struct, version, settings.LIST_PAGE
+        )
+        self._renewed = 0.0
+        self._state = ("", "")
+        self.written = 0
+
+    def run(self, once: bool = False) -> None:
+        """Until stopped (or, with once, until the first list is written). Raises LeaseLost and DatabaseError."""
+        self.store.load()
+        self.reflector.start()
+        try:
+            while not self.stopped.is_set():
+                message = self.reflector.next(COALESCE_S)
+                if message is not None:
+                    self._take(message)
+                    if once and isinstance(message, ListEnd | Watching):
+                        return
+                self._renew()
+        finally:
+            self.reflector.stop()
+
+    def _take(self, message: Message[Any]) -> None:
+        if isinstance(message, Changes):
+            self._changes(message)
+        elif isinstance(message, Listed):
+            self._page(message)
+        elif isinstance(message, Relist):
+            self._begin(message)
+        elif isinstance(message, ListEnd):
+            self._end(message)
+        elif isinstance(message, Trouble):
+            state = WatchState.REFUSED if message.refused else WatchState.BACKING_OFF
+            self._progress(state, message.reason, next_try_at=timezone.now() + timedelta(seconds=message.wait_s))
+        elif isinstance(message, Watching):
+            self._progress(WatchState.WATCHING, "", next_try_at=None)
+
+    def _begin(self, message: Relist) -> None:
+        with transaction.atomic():
+            relisted = {} if not self._synced else {"relists": self._row().relists + 1}
+            # Without a resource version a watcher that dies in the middle of the list begins a new one.
+            self._progress(WatchState.LISTING, message.reason, resource_version="", **relisted)
+            self.store.begin_replace()
+
+    def _page(self, message: Listed[Any]) -> None:
+        with transaction.atomic():
+            self.lease.update(objects_seen=self.store.seen)
+            self.written += self.store.add_page(message.page.objects, message.page.unread)
+
+    def _end(self, message: ListEnd) -> None:
+        now = timezone.now()
+        with transaction.atomic():
+            self.lease.update(
+                resource_version=message.resource_version,
+                made_by=made_by(),
+                synced_at=now,
+                last_event_at=now,
+                objects_seen=self.store.seen,
+                objects_kept=len(self.store.digests),
+            )
+            self.written += self.store.end_replace()
+            self._synced = True
+        self.poke()
+
+    def _changes(self, message: Changes[Any]) -> None:
+        """One bundle, with what else arrives within COALESCE_S of its first event."""
+        events = list(message.events)
+        until = message.received_at + COALESCE_S
+        pending: Message[Any] | None = None
+        while len(events) < BUNDLE and (left := until - time.time()) > 0 and not self.stopped.is_set():
+            pending = self.reflector.next(left)
+            if pending is None or not isinstance(pending, Changes):
+                break
+            events += pending.events
+            pending = None
+        version = last_version(events)
+        with transaction.atomic():
+            self.lease.update(last_event_at=timezone.now(), **({"resource_version": version} if version else {}))
+            written = self.store.apply(
+                (event.type, event.object, event.unread) for event in events if event.type != "BOOKMARK"
+            )
+        self._renewed = time.monotonic()
+        self.written += written
+        if written:
+            self.poke()
+        if pending is not None:
+            self._take(pending)
+
+    def _progress(self, state: WatchState, reason: str, **fields: Any) -> None:
+        if self._state != (state.value, reason):
+            self._state = (state.value, reason)
+            fields["state_since"] = timezone.now()
+            logger.info("%s: %s %s", self.kind.kind, state.label, reason)
+        self.lease.update(state=state, reason=reason, **fields)
+        self._renewed = time.monotonic()
+
+    def _renew(self) -> None:
+        if time.monotonic() - self._renewed > settings.LEASE_S / 3:
+            self.lease.update(objects_kept=len(self.store.digests))
+            self._renewed = time.monotonic()
+
+    def _row(self) -> Watch:
+        return Watch.objects.get(cluster_id=self.lease.cluster_id, kind=self.lease.kind)

@@ -1,0 +1,172 @@
+"""What is mirrored of each kind: its path, its struct, its table, and the row of an object."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from django.conf import settings
+from django.db import models
+
+from inventory.kube.objects import DaemonSet, KubeObject, Metadata, Node, Pod
+from inventory.models import DaemonSet as DaemonSetRow
+from inventory.models import Node as NodeRow
+from inventory.models import Pod as PodRow
+from inventory.models.cluster import Kind
+from inventory.stacks import relevant_resource
+from inventory.stacks.base import Context
+from inventory.stacks.components import component, waiting_reason
+from inventory.stacks.node_facts import node_facts
+from inventory.stacks.requests import requests as pod_requests
+from inventory.stacks.requests import waits
+from inventory.stacks.trim import trim_pod
+from inventory.stacks.trim_node import trim_node
+
+Columns = dict[str, Any]
+
+#: Raise it when the same object would now give another row: watchers then list anew after an upgrade.
+ROWS_VERSION = 1
+
+
+class MirroredKind(msgspec.Struct, frozen=True):
+    """One watched kind. key: what tells two objects apart (a node's name, else the uid). row: None when it is not kept."""
+
+    kind: str
+    path: str
+    struct: type[Any]
+    model: type[models.Model]
+    key: str
+    row: Callable[[Any, Context], Columns | None]
+
+
+def stack_context(now: float = 0.0) -> Context:
+    """The settings that stacks need, as their context."""
+    return Context(
+        now=now,
+        gpushare_resource=settings.GPUSHARE_RESOURCE,
+        gpushare_count=settings.GPUSHARE_COUNT,
+        gpushare_annotation=settings.GPUSHARE_ANNOTATION,
+        assume_timeout_s=settings.ASSUME_TIMEOUT_S,
+    )
+
+
+def made_by() -> str:
+    """What makes the rows: the version of this code's columns and the settings that decide what is kept."""
+    context = stack_context()
+    names = (context.gpushare_resource, context.gpushare_count, context.gpushare_annotation)
+    return f"{ROWS_VERSION}/{digest(dict(enumerate(names)))}"
+
+
+def moment(value: str | None) -> datetime | None:
+    """RFC 3339 → aware datetime; None for nothing or nonsense."""
+    if not value:
+        return None
+    try:
+        parsed = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+
+
+def digest(columns: dict[Any, Any]) -> int:
+    """A 63-bit hash of a row, the same in every process: rows with an equal digest are not written again."""
+    packed = msgspec.msgpack.encode(list(columns.values()))
+    return int.from_bytes(hashlib.blake2b(packed, digest_size=8).digest(), "big") >> 1
+
+
+def plain(text: str | None, length: int) -> str:
+    """Text that every database takes: no NUL, at most `length` characters."""
+    return (text or "").replace("\0", "")[:length]
+
+
+def _common(metadata: Metadata, trimmed: KubeObject) -> Columns:
+    trimmed.metadata.resourceVersion = ""  # it moves with each heartbeat; what is kept must not
+    return {
+        "uid": plain(metadata.uid, 128),
+        "name": plain(metadata.name, 253),
+        "created_at": moment(metadata.creationTimestamp),
+        "facts": msgspec.json.encode(trimmed).decode().replace("\\u0000", ""),
+    }
+
+
+def _node_row(node: Node, context: Context) -> Columns:
+    trimmed = trim_node(node)
+    facts = node_facts(node)
+    columns = _common(node.metadata, trimmed)
+    columns |= {
+        "ready": facts.ready,
+        "ready_reason": plain(facts.ready_reason, 1000),
+        "unschedulable": facts.unschedulable,
+        "os": plain(facts.os, 32),
+        "os_image": plain(facts.os_image, 256),
+        "kernel": plain(facts.kernel, 128),
+        "kubelet": plain(facts.kubelet_version, 64),
+        "runtime": plain(facts.container_runtime, 128),
+        "instance_type": plain(facts.instance_type, 128),
+        "zone": plain(facts.zone, 128),
+        "address": plain(facts.internal_ip, 64),
+        "driver_version": plain(facts.driver_version, 64),
+        "driver_source": plain(facts.driver_source, 128),
+        "has_gpu": _offers_gpu(trimmed, context),
+    }
+    return columns
+
+
+def _offers_gpu(node: Node, context: Context) -> bool:
+    offered = {**(node.status.capacity or {}), **(node.status.allocatable or {})} if node.status else {}
+    return any("/" in name and relevant_resource(name, context) for name in offered)
+
+
+def _pod_row(pod: Pod, context: Context) -> Columns | None:
+    trimmed = trim_pod(pod, context)
+    if trimmed is None:
+        return None
+    owner = next((owner for owner in pod.metadata.ownerReferences or () if owner.controller), None)
+    waiting = waits(pod)
+    reason, message = waiting_reason(pod) if waiting else ("", "")
+    asked: dict[str, int] = {}
+    for need in pod_requests(trimmed, lambda name: relevant_resource(name, context)):
+        asked[need.resource] = asked.get(need.resource, 0) + need.quantity
+    columns = _common(pod.metadata, trimmed)
+    columns |= {
+        "namespace": plain(pod.metadata.namespace, 253),
+        "node_name": plain(pod.spec.nodeName if pod.spec else "", 253),
+        "phase": plain(pod.status.phase if pod.status else "", 32),
+        "terminating_since": moment(pod.metadata.deletionTimestamp),
+        "owner_kind": plain(owner.kind if owner else "", 63),
+        "owner_name": plain(owner.name if owner else "", 253),
+        "component": plain(component(pod), 63),
+        "requests": asked,
+        "waiting": waiting,
+        "waiting_reason": plain(reason, 128),
+        "waiting_message": plain(message, 4000),
+    }
+    return columns
+
+
+def _daemonset_row(daemonset: DaemonSet, context: Context) -> Columns | None:
+    template = daemonset.spec.template if daemonset.spec else None
+    if template is None:
+        return None
+    name = component(Pod(metadata=template.metadata, spec=template.spec))
+    if not name:
+        return None
+    columns = _common(daemonset.metadata, daemonset)
+    columns |= {"namespace": plain(daemonset.metadata.namespace, 253), "component": plain(name, 63)}
+    return columns
+
+
+KINDS = {
+    Kind.NODES.value: MirroredKind(Kind.NODES, "/api/v1/nodes", Node, NodeRow, "name", _node_row),
+    Kind.PODS.value: MirroredKind(Kind.PODS, "/api/v1/pods", Pod, PodRow, "uid", _pod_row),
+    Kind.DAEMONSETS.value: MirroredKind(
+        Kind.DAEMONSETS, "/apis/apps/v1/daemonsets", DaemonSet, DaemonSetRow, "uid", _daemonset_row
+    ),
+}
+
+
+def object_key(kind: MirroredKind, thing: KubeObject) -> str:
+    return plain(thing.metadata.name, 253) if kind.key == "name" else plain(thing.metadata.uid, 128)

@@ -1,0 +1,24 @@
+"""Tables of the inventory, one module per thing.
+
+Writers, one per table: the watchers of nodes, pods and daemonsets write `Node`, `Pod`, `DaemonSet` and `Unreadable`; the
+accountant writes `NodeAccount`, `Card`, `Allocation` and `Finding`; commands write `Cluster`; who holds a lease writes `Watch`.
+There is no foreign key between mirrored kinds: a pod may arrive before its node.
+"""
+
+from inventory.models.account import Allocation, Card, Finding, NodeAccount, Recount
+from inventory.models.cluster import Cluster, Unreadable, Watch
+from inventory.models.mirror import DaemonSet, Node, Pod
+
+__all__ = [
+    "Allocation",
+    "Card",
+    "Cluster",
+    "DaemonSet",
+    "Finding",
+    "Node",
+    "NodeAccount",
+    "Pod",
+    "Recount",
+    "Unreadable",
+    "Watch",
+]

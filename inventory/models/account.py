@@ -1,0 +1,203 @@
+"""What the accountant makes of the mirror: cards, allocations with their history, node totals, findings."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from inventory.models.cluster import Cluster
+
+
+class NodeAccount(models.Model):
+    """Totals of one node. Memory in bytes; None is unknown or not metered, never 0."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
+    node_name = models.CharField(max_length=253)
+    stacks = models.JSONField(default=list)
+    #: "gpushare · Tesla-V100-SXM2-32GB": nodes that are alike, for the map.
+    pool = models.CharField(max_length=255, blank=True)
+    model = models.CharField(max_length=128, blank=True)
+    unit = models.CharField(max_length=8, blank=True)
+    unit_source = models.CharField(max_length=255, blank=True)
+    cards_total = models.IntegerField(null=True)
+    cards_allocated = models.IntegerField(null=True)
+    #: Cards known to have no holder at all.
+    cards_free = models.IntegerField(null=True)
+    memory_total_bytes = models.BigIntegerField(null=True)
+    memory_allocated_bytes = models.BigIntegerField(null=True)
+    #: allocatable − allocated; may be negative when over-committed.
+    memory_free_bytes = models.BigIntegerField(null=True)
+    #: Largest free piece on one card.
+    largest_gap_bytes = models.BigIntegerField(null=True)
+    memory_unplaced_bytes = models.BigIntegerField(null=True)
+    unplaced_count = models.IntegerField(default=0)
+    holders_count = models.IntegerField(default=0)
+    findings_count = models.IntegerField(default=0)
+    worst_severity = models.CharField(max_length=8, blank=True)
+    #: The tiles of the map without a join: [[card id, label, percent or null, state, worst severity], …].
+    tiles = models.JSONField(default=list)
+    recheck_at = models.DateTimeField(null=True)
+    digest = models.BigIntegerField()
+    #: When these figures last changed.
+    changed_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "node_name"], name="account_once")]
+        indexes = [
+            models.Index(fields=["cluster", "pool", "node_name"], name="accounts_by_pool"),
+            models.Index(fields=["recheck_at"], condition=Q(recheck_at__isnull=False), name="accounts_to_recheck"),
+        ]
+
+    def __str__(self) -> str:
+        return self.node_name
+
+
+class CardState(models.TextChoices):
+    """How full a card is. UNKNOWN: held or not cannot be said. SHARED: held by n, memory not metered."""
+
+    FREE = "free", "free"
+    PARTLY = "partly", "partly allocated"
+    FULL = "full", "fully allocated"
+    OVER = "over", "over-committed"
+    SHARED = "shared", "shared, not metered"
+    UNKNOWN = "unknown", "not known"
+
+
+class Card(models.Model):
+    """One GPU. It stays after it is gone (`gone_at`), with its history.
+
+    key: stable within the node: the UUID where it is known, else the index as text. index: the scheduler's index; it is not
+    always the one that nvidia-smi prints.
+    """
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
+    node_name = models.CharField(max_length=253)
+    key = models.CharField(max_length=128)
+    index = models.IntegerField(null=True)
+    uuid = models.CharField(max_length=128, blank=True)
+    model = models.CharField(max_length=128, blank=True)
+    model_source = models.CharField(max_length=255, blank=True)
+    stack = models.CharField(max_length=32)
+    mode = models.CharField(max_length=8)
+    health = models.CharField(max_length=16)
+    state = models.CharField(max_length=8, choices=CardState.choices)
+    memory_total_bytes = models.BigIntegerField(null=True)
+    memory_physical_bytes = models.BigIntegerField(null=True)
+    memory_source = models.CharField(max_length=255, blank=True)
+    memory_allocated_bytes = models.BigIntegerField(null=True)
+    memory_free_bytes = models.BigIntegerField(null=True)
+    shares = models.IntegerField(null=True)
+    holders_count = models.IntegerField(default=0)
+    worst_severity = models.CharField(max_length=8, blank=True)
+    first_seen_at = models.DateTimeField()
+    changed_at = models.DateTimeField()
+    gone_at = models.DateTimeField(null=True)
+    digest = models.BigIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "node_name", "key"], name="card_once")]
+        indexes = [
+            models.Index(
+                fields=["cluster", "memory_free_bytes", "id"], condition=Q(gone_at=None), name="cards_by_room"
+            ),
+            models.Index(
+                fields=["cluster", "node_name", "index", "id"], condition=Q(gone_at=None), name="cards_by_node"
+            ),
+            models.Index(fields=["uuid"], condition=~Q(uuid=""), name="cards_by_uuid"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.node_name}/{self.key}"
+
+
+class Allocation(models.Model):
+    """One container's hold on one card, or on some card of its node (`card` None). Ended ones are history."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
+    node_name = models.CharField(max_length=253)
+    card = models.ForeignKey(Card, null=True, on_delete=models.CASCADE, related_name="allocations")
+    #: Key of the card, "" when the card is not known.
+    card_key = models.CharField(max_length=128, blank=True)
+    pod_uid = models.CharField(max_length=128)
+    namespace = models.CharField(max_length=253)
+    pod = models.CharField(max_length=253)
+    container = models.CharField(max_length=253)
+    owner_kind = models.CharField(max_length=63, blank=True)
+    owner_name = models.CharField(max_length=253, blank=True)
+    resource = models.CharField(max_length=253)
+    stack = models.CharField(max_length=32)
+    mode = models.CharField(max_length=8)
+    quantity = models.BigIntegerField()
+    memory_bytes = models.BigIntegerField(null=True)
+    core_percent = models.IntegerField(null=True)
+    evidence = models.CharField(max_length=16)
+    #: The pod is being deleted and still holds (the gpushare scheduler already counts it free).
+    terminating = models.BooleanField(default=False)
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    digest = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "pod_uid", "container", "resource", "node_name", "card_key"],
+                condition=Q(ended_at=None),
+                name="allocation_once",
+            )
+        ]
+        indexes = [
+            models.Index(fields=["cluster", "node_name"], condition=Q(ended_at=None), name="allocations_of_a_node"),
+            models.Index(fields=["card", "-started_at"], name="allocations_of_a_card"),
+            models.Index(fields=["cluster", "namespace", "pod"], name="allocations_of_a_pod"),
+            models.Index(fields=["cluster", "-started_at", "-id"], condition=Q(ended_at=None), name="allocations_now"),
+            models.Index(fields=["ended_at"], condition=Q(ended_at__isnull=False), name="allocations_ended"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.pod} on {self.node_name}"
+
+
+class Finding(models.Model):
+    """Something wrong that the mirror shows, as long as it shows it; then `ended_at`."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
+    code = models.CharField(max_length=64)
+    severity = models.CharField(max_length=8)
+    node_name = models.CharField(max_length=253, blank=True)
+    card_key = models.CharField(max_length=128, blank=True)
+    #: "namespace/name"
+    pod = models.CharField(max_length=512, blank=True)
+    text = models.TextField()
+    first_seen_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "code", "node_name", "card_key", "pod"],
+                condition=Q(ended_at=None),
+                name="finding_once",
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["cluster", "severity", "-first_seen_at", "id"], condition=Q(ended_at=None), name="findings_now"
+            ),
+            models.Index(fields=["cluster", "node_name"], name="findings_of_a_node"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.node_name} {self.card_key}"
+
+
+class Recount(models.Model):
+    """A node whose account must be made anew; "" means every node. Appended by watchers, taken away by the accountant."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
+    node_name = models.CharField(max_length=253, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["cluster", "id"], name="recounts_in_order")]
+
+    def __str__(self) -> str:
+        return self.node_name or "all nodes"

@@ -1,0 +1,104 @@
+"""A cluster, how it is watched, and what of it could not be read."""
+
+from __future__ import annotations
+
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models.functions import Now
+
+
+class Kind(models.TextChoices):
+    """What is watched, each under a lease of its own. CARDS is the accountant: it reads the mirror, not the cluster."""
+
+    NODES = "nodes", "nodes"
+    PODS = "pods", "pods"
+    DAEMONSETS = "daemonsets", "daemonsets"
+    CARDS = "cards", "cards"
+
+
+class WatchState(models.TextChoices):
+    """WAITING → LISTING → WATCHING; BACKING_OFF and REFUSED carry a reason and go back to LISTING or WATCHING."""
+
+    WAITING = "waiting", "waiting for a worker"
+    LISTING = "listing", "first list under way"
+    WATCHING = "watching", "in step"
+    BACKING_OFF = "backing-off", "backing off"
+    REFUSED = "refused", "refused"
+
+
+class Cluster(models.Model):
+    """One Kubernetes cluster. Holds where its credentials are, never the credentials.
+
+    kubeconfig: absolute path of a file that the workers can read; empty means the in-cluster service account.
+    """
+
+    name = models.CharField(
+        max_length=63,
+        unique=True,
+        validators=[RegexValidator(r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$", "lower-case letters, digits, - and . only")],
+    )
+    kubeconfig = models.CharField(max_length=1024, blank=True)
+    context = models.CharField(max_length=253, blank=True)
+    server = models.CharField(max_length=512, blank=True)
+    #: What the credentials may do, as the last check found: [{"verb", "resource", "allowed", "needed_for"}].
+    permissions = models.JSONField(default=list)
+    permissions_checked_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Watch(models.Model):
+    """The lease and the progress of one watcher: one row per (cluster, kind).
+
+    The row is written in the same transaction as the state it speaks of, with `holder` and `token` in the WHERE clause: a
+    watcher that lost its lease cannot write. Times are UTC.
+    """
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="watches")
+    kind = models.CharField(max_length=16, choices=Kind.choices)
+    holder = models.CharField(max_length=128, blank=True)
+    #: Grows by one with each new holder (a fencing token).
+    token = models.BigIntegerField(default=0)
+    expires_at = models.DateTimeField(null=True)
+    resource_version = models.CharField(max_length=64, blank=True)
+    #: What made the rows (code and settings): when it differs, the watcher lists anew instead of going on.
+    made_by = models.CharField(max_length=64, blank=True)
+    state = models.CharField(max_length=16, choices=WatchState.choices, default=WatchState.WAITING)
+    reason = models.TextField(blank=True)
+    state_since = models.DateTimeField(null=True)
+    next_try_at = models.DateTimeField(null=True)
+    #: First complete list; None before: pages then say that the mirror is not complete.
+    synced_at = models.DateTimeField(null=True)
+    #: Last object or bookmark that arrived; the age of the mirror.
+    last_event_at = models.DateTimeField(null=True)
+    objects_seen = models.BigIntegerField(default=0)
+    objects_kept = models.BigIntegerField(default=0)
+    relists = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "kind"], name="watch_once")]
+
+    def __str__(self) -> str:
+        return f"{self.cluster_id}/{self.kind}"
+
+
+class Unreadable(models.Model):
+    """An object of the cluster that did not decode: kept by name, so that it is not silently missing."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="unreadable")
+    kind = models.CharField(max_length=16, choices=Kind.choices)
+    namespace = models.CharField(max_length=253, blank=True)
+    name = models.CharField(max_length=253, blank=True)
+    error = models.TextField()
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "kind", "namespace", "name"], name="unreadable_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}"

@@ -1,0 +1,89 @@
+"""The mirror: one row per object of the cluster, written by its watcher alone.
+
+`facts` is the trimmed object as JSON (structs of `inventory.kube.objects`): what the stacks read. `digest` is a hash of the whole
+row: a row whose digest is unchanged is not written.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from inventory.models.cluster import Cluster
+
+
+class Mirrored(models.Model):
+    """What every mirrored object has."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
+    uid = models.CharField(max_length=128)
+    name = models.CharField(max_length=253)
+    created_at = models.DateTimeField(null=True)
+    facts = models.TextField()
+    digest = models.BigIntegerField()
+
+    class Meta:
+        abstract = True
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Node(Mirrored):
+    """A node as it is now. A node that leaves the cluster leaves this table; its cards stay, with `gone_at`."""
+
+    #: True, False, or None when the node says Unknown or nothing.
+    ready = models.BooleanField(null=True)
+    ready_reason = models.TextField(blank=True)
+    unschedulable = models.BooleanField(default=False)
+    os = models.CharField(max_length=32, blank=True)
+    os_image = models.CharField(max_length=256, blank=True)
+    kernel = models.CharField(max_length=128, blank=True)
+    kubelet = models.CharField(max_length=64, blank=True)
+    runtime = models.CharField(max_length=128, blank=True)
+    instance_type = models.CharField(max_length=128, blank=True)
+    zone = models.CharField(max_length=128, blank=True)
+    address = models.CharField(max_length=64, blank=True)
+    driver_version = models.CharField(max_length=64, blank=True)
+    driver_source = models.CharField(max_length=128, blank=True)
+    #: Whether anything on it looks like a GPU; nodes without are counted, not listed by default.
+    has_gpu = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "name"], name="node_once")]
+
+
+class Pod(Mirrored):
+    """A pod that asks for a GPU, holds one, or belongs to a device plugin or operator. Other pods are counted, not kept."""
+
+    namespace = models.CharField(max_length=253)
+    node_name = models.CharField(max_length=253, blank=True)
+    phase = models.CharField(max_length=32, blank=True)
+    terminating_since = models.DateTimeField(null=True)
+    owner_kind = models.CharField(max_length=63, blank=True)
+    owner_name = models.CharField(max_length=253, blank=True)
+    #: Id of the plugin or operator component that this pod is ("" for a workload).
+    component = models.CharField(max_length=63, blank=True)
+    #: Effective GPU request in words of the API: {"aliyun.com/gpu-mem": 4}.
+    requests = models.JSONField(default=dict)
+    #: Not bound to a node and not ended: demand, not allocation.
+    waiting = models.BooleanField(default=False)
+    waiting_reason = models.CharField(max_length=128, blank=True)
+    waiting_message = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "uid"], name="pod_once")]
+        indexes = [
+            models.Index(fields=["cluster", "node_name"], name="pods_of_a_node"),
+            models.Index(fields=["cluster", "namespace", "name"], name="pod_by_name"),
+            models.Index(fields=["cluster", "created_at"], condition=models.Q(waiting=True), name="waiting_pods"),
+        ]
+
+
+class DaemonSet(Mirrored):
+    """A DaemonSet that is a device plugin or operator component: the stacks read its arguments."""
+
+    namespace = models.CharField(max_length=253)
+    component = models.CharField(max_length=63, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "uid"], name="daemonset_once")]

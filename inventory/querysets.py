@@ -1,0 +1,123 @@
+"""The one way to read the mirror: pages, REST, metrics and commands take their rows from here, so that they cannot disagree.
+
+Lists are plain querysets without order and without filters of the user (`inventory.filters` adds both). Sums are in
+`inventory.totals`. Nothing here calls a cluster, and nothing here knows of requests or of validations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Case, Exists, IntegerField, OuterRef, Prefetch, Q, QuerySet, Subquery, When
+
+from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeAccount, Pod, Unreadable, Watch
+from inventory.stacks.base import ERROR, WARNING
+
+
+def clusters() -> QuerySet[Cluster]:
+    """All clusters with their watches."""
+    return Cluster.objects.prefetch_related(Prefetch("watches", queryset=Watch.objects.order_by("kind")))
+
+
+def accounts() -> QuerySet[NodeAccount]:
+    """One row per node with a GPU: its totals. `with_nodes` adds the node itself."""
+    return NodeAccount.objects.select_related("cluster")
+
+
+@dataclass(frozen=True)
+class NodeRow:
+    """An account beside its node. node is None when the node's row has just gone or has not arrived."""
+
+    account: NodeAccount
+    node: Node | None
+
+
+def with_nodes(rows: Iterable[NodeAccount]) -> list[NodeRow]:
+    """Join the accounts of one page with their nodes: one query, whatever the length."""
+    found = list(rows)
+    names = {account.node_name for account in found}
+    cluster_ids = {account.cluster_id for account in found}
+    nodes = {
+        (node.cluster_id, node.name): node
+        for node in Node.objects.filter(cluster_id__in=cluster_ids, name__in=names).defer("facts")
+    }
+    return [NodeRow(account, nodes.get((account.cluster_id, account.node_name))) for account in found]
+
+
+def node_row(cluster: str, name: str) -> NodeRow | None:
+    """The account and the node of this name; None when there is no such node with a GPU."""
+    account = accounts().filter(cluster__name=cluster, node_name=name).first()
+    return None if account is None else with_nodes([account])[0]
+
+
+def accounts_by_node(**conditions: object) -> Q:
+    """Condition on accounts: their node fulfils `conditions` (fields of Node)."""
+    nodes = Node.objects.filter(cluster_id=OuterRef("cluster_id"), name=OuterRef("node_name"), **conditions)
+    return Q(Exists(nodes))
+
+
+def node_column(field: str) -> Subquery:
+    """A column of the account's node, to sort accounts by it."""
+    nodes = Node.objects.filter(cluster_id=OuterRef("cluster_id"), name=OuterRef("node_name"))
+    return Subquery(nodes.values(field)[:1])
+
+
+def cards_present() -> QuerySet[Card]:
+    """Cards that their node has now."""
+    return Card.objects.filter(gone_at=None).select_related("cluster")
+
+
+def cards_ever() -> QuerySet[Card]:
+    """Cards that are and that were (`gone_at`)."""
+    return Card.objects.select_related("cluster")
+
+
+def with_holders(cards: QuerySet[Card]) -> QuerySet[Card]:
+    """The same cards, each with the list `holders` of its allocations now: one query for all of them."""
+    held = Allocation.objects.filter(ended_at=None).order_by("started_at", "id")
+    return cards.prefetch_related(Prefetch("allocations", queryset=held, to_attr="holders"))
+
+
+def allocations_ever() -> QuerySet[Allocation]:
+    """Allocations that are and that were (`ended_at`)."""
+    return Allocation.objects.select_related("cluster", "card")
+
+
+def allocations_now() -> QuerySet[Allocation]:
+    return allocations_ever().filter(ended_at=None)
+
+
+def allocations_ended() -> QuerySet[Allocation]:
+    """History: what was held before."""
+    return allocations_ever().filter(ended_at__isnull=False)
+
+
+def unplaced(cluster_id: int, node_name: str) -> QuerySet[Allocation]:
+    """What is held on a node by pods whose card is not known."""
+    return allocations_now().filter(cluster_id=cluster_id, node_name=node_name, card=None).order_by("started_at", "id")
+
+
+def pods() -> QuerySet[Pod]:
+    """Pods that ask for a GPU, hold one, or are a component; `facts` is not read."""
+    return Pod.objects.select_related("cluster").defer("facts")
+
+
+def pods_waiting() -> QuerySet[Pod]:
+    """Demand that no node takes yet."""
+    return pods().filter(waiting=True)
+
+
+def findings_ever() -> QuerySet[Finding]:
+    """Findings that are and that were (`ended_at`), with `severity_rank`: 0 error, 1 warning, 2 info."""
+    ranks = Case(When(severity=ERROR, then=0), When(severity=WARNING, then=1), default=2, output_field=IntegerField())
+    return Finding.objects.select_related("cluster").annotate(severity_rank=ranks)
+
+
+def findings_now() -> QuerySet[Finding]:
+    return findings_ever().filter(ended_at=None)
+
+
+def unreadable() -> QuerySet[Unreadable]:
+    """Objects that did not decode, newest first."""
+    return Unreadable.objects.select_related("cluster").order_by("-seen_at", "id")

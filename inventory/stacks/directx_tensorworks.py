@@ -1,0 +1,95 @@
+"""The DirectX device plugins of TensorWorks (now with Azure): `directx.microsoft.com/compute` and `/display`.
+
+Capacity is adapters × multitenancy, and multitenancy is in the environment of the plugin, not on the node. Compute and display
+on one node are the same adapters. Source: the settings table of the plugins, version 0.0.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from inventory.kube.objects import Container, Node, Pod
+from inventory.kube.quantity import count
+from inventory.stacks.base import WARNING, Context, Finding, Share
+from inventory.stacks.components import component, component_of
+from inventory.stacks.directx import Adapters, held_by, offered, share
+from inventory.stacks.offers import Offer
+from inventory.stacks.requests import holds
+
+NAME = "directx-tensorworks"
+#: resource → (component id of its plugin, prefix of its environment).
+_PLUGINS = {
+    "directx.microsoft.com/compute": ("directx-mcdm-device-plugin", "MCDM_DEVICE_PLUGIN_"),
+    "directx.microsoft.com/display": ("directx-wddm-device-plugin", "WDDM_DEVICE_PLUGIN_"),
+}
+RESOURCES = tuple(_PLUGINS)
+
+
+def owns(resource: str, context: Context) -> bool:
+    """Compute (MCDM) and display (WDDM) devices."""
+    return resource in RESOURCES
+
+
+def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
+    """Shared cards and their holders. None when the node does not offer the resources and no pod holds one."""
+    held, offers = held_by(pods, RESOURCES), offered(node, RESOURCES)
+    if not held and not offers:
+        return None
+    return share(NAME, node, offers, held, _adapters(offers, pods, context))
+
+
+def _adapters(offers: dict[str, Offer], pods: list[Pod], context: Context) -> Adapters:
+    """The larger of the two counts: compute-only adapters add to neither, the rest are seen by both plugins."""
+    numbers: list[int] = []
+    findings: list[Finding] = []
+    known = True
+    for name, found in offers.items():
+        if not found.slots:
+            continue
+        tenants = _multitenancy(name, pods, context)
+        if tenants is None or found.slots % tenants:
+            known = False
+            findings += [_indivisible(name, found.slots, tenants)] if tenants else []
+        else:
+            numbers.append(found.slots // tenants)
+    number = max(numbers, default=None) if known else None
+    return Adapters(number, "capacity ÷ multitenancy", tuple(findings))
+
+
+def _indivisible(resource: str, slots: int, tenants: int) -> Finding:
+    text = (
+        f"{resource}: capacity {slots} is no multiple of the plugin's multitenancy {tenants}, so the number of cards is not "
+        "known. Restart the plugin on this node if its setting was changed."
+    )
+    return Finding(code="labels-disagree", severity=WARNING, text=text)
+
+
+def _multitenancy(resource: str, pods: list[Pod], context: Context) -> int | None:
+    """Devices per adapter: of the plugin's pod on this node, else of its DaemonSets where they agree. None: not known."""
+    plugin, prefix = _PLUGINS[resource]
+    here = {
+        _stated((pod.spec.containers if pod.spec else None) or (), prefix)
+        for pod in pods
+        if component(pod) == plugin and holds(pod)
+    }
+    if here:
+        return here.pop() if len(here) == 1 else None
+    templates = [
+        (item.metadata.labels, item.spec.template) for item in context.daemonsets if item.spec and item.spec.template
+    ]
+    found = {
+        _stated((template.spec.containers if template.spec else None) or (), prefix)
+        for labels, template in templates
+        if plugin in (component_of(labels), component_of(template.metadata.labels))
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def _stated(containers: Iterable[Container], prefix: str) -> int | None:
+    """What the environment says; 0 means 1, and so does silence. None when it comes from a file or a ConfigMap."""
+    env = {item.name: item.value for container in containers for item in container.env or ()}
+    if f"{prefix}MULTITENANCY" in env:
+        value = env[f"{prefix}MULTITENANCY"]
+        number = count(value) if value is not None else None
+        return None if number is None else max(number, 1)
+    return None if f"{prefix}CONFIG_FILE" in env else 1

@@ -1,0 +1,75 @@
+"""The alpha GPU resource of Kubernetes 1.3 to 1.7: `alpha.kubernetes.io/nvidia-gpu`.
+
+Whole cards, counted; which card a pod got is not in the API. The model is in a label that the administrator (or the cloud)
+put on the node; the memory is nowhere, so it is unknown unless the administrator states it.
+"""
+
+from __future__ import annotations
+
+from inventory.kube.objects import Node, Pod
+from inventory.stacks.base import COUNT_ONLY, WHOLE, Allocation, Card, Context, Share
+from inventory.stacks.describe import Described, describe
+from inventory.stacks.names import MAX_CARDS
+from inventory.stacks.offers import offer, shortfall, states
+from inventory.stacks.overrides import overrides
+from inventory.stacks.requests import Need, holds, requests
+
+NAME = "kubernetes-alpha"
+RESOURCE = "alpha.kubernetes.io/nvidia-gpu"
+
+
+def owns(resource: str, context: Context) -> bool:
+    """The one resource of the alpha feature."""
+    return resource == RESOURCE
+
+
+def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
+    """Whole cards by count. None when the node has none and no pod holds one."""
+    held = [(pod, need) for pod in pods if holds(pod) for need in requests(pod, lambda name: name == RESOURCE)]
+    if not held and not states(node, RESOURCE):
+        return None
+    found, given = offer(node, RESOURCE), overrides(node)
+    total = given.cards if given.cards is not None else found.slots
+    known = total is not None and total <= MAX_CARDS
+    about = describe(node, given)
+    return Share(
+        stack=NAME,
+        cards=tuple(_card(index, about) for index in range(total)) if known and total is not None else (),
+        cards_known=known,
+        allocations=tuple(_allocation(pod, need, about) for pod, need in held),
+        findings=tuple(shortfall(RESOURCE, found, "The kubelet gives out fewer cards than the node has.")),
+        memory_total_bytes=_total(found.allocatable, about.memory_bytes),
+    )
+
+
+def _card(index: int, about: Described) -> Card:
+    return Card(
+        key=str(index),
+        stack=NAME,
+        mode=WHOLE,
+        index=index,
+        model=about.model,
+        model_source=about.model_source,
+        memory_total_bytes=about.memory_bytes,
+        memory_physical_bytes=about.memory_bytes,
+        memory_source=about.memory_source,
+    )
+
+
+def _allocation(pod: Pod, need: Need, about: Described) -> Allocation:
+    return Allocation(
+        pod_uid=pod.metadata.uid,
+        namespace=pod.metadata.namespace,
+        pod=pod.metadata.name,
+        container=need.container,
+        resource=need.resource,
+        quantity=need.quantity,
+        evidence=COUNT_ONLY,
+        stack=NAME,
+        mode=WHOLE,
+        memory_bytes=_total(need.quantity, about.memory_bytes),
+    )
+
+
+def _total(cards: int | None, memory: int | None) -> int | None:
+    return cards * memory if cards is not None and memory is not None else None

@@ -1,0 +1,180 @@
+"""What is wrong with a node apart from the promises on its cards: plugins, labels, resources that nobody understands.
+
+Reads the node and its pods once. Must not know any stack by name.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from inventory import stacks as registry
+from inventory.kube.objects import Node, Pod
+from inventory.kube.quantity import count
+from inventory.stacks.base import ERROR, INFO, WARNING, Context, Finding
+from inventory.stacks.components import DEVICE_PLUGINS, component, ready, waiting_reason
+from inventory.stacks.names import labels_of
+from inventory.stacks.requests import asked, containers, holds, name_of
+
+_MOST_LISTED = 20
+
+
+class Seen(msgspec.Struct):
+    """What one look at a node and its pods has found. strange: resource → pods that hold it, of no stack's understanding."""
+
+    gpu_resources: dict[str, int | None]
+    strange: dict[str, int]
+    unreadable: list[Finding]
+    plugins: list[Pod]
+    gpu_label: str | None = None
+    unreadable_holders: bool = False
+    understood: bool = False
+
+    @property
+    def worth_a_look(self) -> bool:
+        """Whether anything here may become a finding."""
+        return bool(self.strange or self.unreadable or self.plugins or self.gpu_label)
+
+    @property
+    def countable(self) -> bool:
+        """Whether the cards of this node are counted by some stack, or there are none at all."""
+        return self.understood or not self.strange
+
+    @property
+    def uncounted_cards(self) -> bool:
+        """Whether cards of this node are in MIG mode: then they are in no stack's total."""
+        return any(
+            name.startswith("nvidia.com/mig-") and (self.gpu_resources.get(name) or 0) > 0 for name in self.strange
+        )
+
+
+def look(node: Node, pods: list[Pod], context: Context) -> Seen:
+    """One pass over the resources of the node and of its pods."""
+    seen = Seen({}, {}, [], [], _gpu_label(node))
+    status = node.status
+    for offered in (status.allocatable, status.capacity) if status else ():
+        for name, value in offered.items() if offered else ():
+            if "/" in name and registry.relevant_resource(name, context):
+                _see_offer(seen, name, value, context)
+    for pod in pods:
+        _see_pod(seen, pod, context)
+    return seen
+
+
+def _see_offer(seen: Seen, name: str, value: str | int, context: Context) -> None:
+    number = count(value)
+    seen.gpu_resources[name] = number
+    if number is None:
+        text = f"The node states {str(value)[:40]!r} of {name}, which is no quantity. How many there are is not known."
+        seen.unreadable.append(Finding(code="quantity-unreadable", severity=WARNING, text=text))
+    if registry.owner(name, context) is None:
+        seen.strange.setdefault(name, 0)
+    else:
+        seen.understood = True
+
+
+def _see_pod(seen: Seen, pod: Pod, context: Context) -> None:
+    if pod.metadata.labels and component(pod) in DEVICE_PLUGINS:
+        seen.plugins.append(pod)
+    if not holds(pod):
+        return
+    mine: set[str] = set()
+    for _, _, container in containers(pod):
+        for name, value in asked(container):
+            if "/" not in name or not registry.relevant_resource(name, context):
+                continue
+            number = count(value)
+            if number is None:
+                _see_unreadable(seen, pod, container.name, name, value)
+            elif number and registry.owner(name, context) is None:
+                mine.add(name)
+            elif number:
+                seen.understood = True
+    for name in mine:
+        seen.strange[name] = seen.strange.get(name, 0) + 1
+
+
+def _see_unreadable(seen: Seen, pod: Pod, container: str, name: str, value: str | int) -> None:
+    seen.unreadable_holders = True
+    text = (
+        f"{name_of(pod)}, container {container}, asks for {str(value)[:40]!r} of {name}, which is no quantity. What it holds "
+        "is not known, so the sums of this node are not known either."
+    )
+    seen.unreadable.append(Finding(code="quantity-unreadable", severity=WARNING, text=text, pod=name_of(pod)))
+
+
+_TRUE_LABELS = (
+    "nvidia.com/gpu.present",
+    "gpushare",
+    "cgpu",
+    "windows.alibabacloud.com/directx-supported",
+    "feature.node.kubernetes.io/pci-10de.present",
+    "feature.node.kubernetes.io/pci-0302_10de.present",
+    "feature.node.kubernetes.io/pci-0300_10de.present",
+    "feature.node.kubernetes.io/amd-gpu",
+)
+_NAMING_LABELS = (
+    "aliyun.accelerator/nvidia_name",
+    "aliyun.accelerator/nvidia_count",
+    "aliyun.accelerator/nvidia_mem",
+    "cloud.google.com/gke-accelerator",
+    "kubernetes.azure.com/accelerator",
+    "alpha.kubernetes.io/nvidia-gpu-name",
+    "karpenter.k8s.aws/instance-gpu-name",
+)
+#: On these nodes the cards are given out by DRA, and the missing resource is as it should be.
+_DRA_LABELS = ("nvidia.com/gpu.deploy.dra-driver",)
+
+
+def _gpu_label(node: Node) -> str | None:
+    """The first label that says that the node has a GPU; None when none does, or when DRA gives them out."""
+    labels = labels_of(node)
+    if any(labels.get(name) == "true" for name in _DRA_LABELS):
+        return None
+    found = (name for name in _TRUE_LABELS if labels.get(name) == "true")
+    named = (name for name in _NAMING_LABELS if labels.get(name))
+    return next(found, None) or next(named, None)
+
+
+def findings(node: Node, pods: list[Pod], seen: Seen) -> list[Finding]:
+    """The findings of one look."""
+    return [
+        *seen.unreadable[:_MOST_LISTED],
+        *(_not_ready(pod) for pod in seen.plugins if _is_not_ready(pod)),
+        *_without_resource(seen),
+        *(_not_understood(name, held, seen) for name, held in sorted(seen.strange.items())),
+    ]
+
+
+def _is_not_ready(pod: Pod) -> bool:
+    # A plugin pod that is being replaced is no news; one that has ended is not counted as running at all.
+    return holds(pod) and pod.metadata.deletionTimestamp is None and ready(pod) is not True
+
+
+def _not_ready(pod: Pod) -> Finding:
+    reason, message = waiting_reason(pod)
+    why = f"{reason}: {message}" if reason and message else reason or "its Ready condition is not True"
+    text = (
+        f"The device plugin pod {name_of(pod)} ({component(pod)}) is not ready on this node: {why}. New pods may get no GPU "
+        "here, and the numbers of the node may be old. Look at its log and events."
+    )
+    return Finding(code="plugin-not-ready", severity=ERROR, text=text, pod=name_of(pod))
+
+
+def _without_resource(seen: Seen) -> list[Finding]:
+    if seen.gpu_label is None or any(number is None or number > 0 for number in seen.gpu_resources.values()):
+        return []
+    text = (
+        f"The node has the label {seen.gpu_label} but offers no GPU resource. Look whether the driver is installed and the "
+        "device plugin runs here."
+    )
+    return [Finding(code="label-without-resource", severity=WARNING, text=text)]
+
+
+def _not_understood(name: str, held: int, seen: Seen) -> Finding:
+    offered = seen.gpu_resources.get(name)
+    capacity = "not stated" if offered is None else str(offered)
+    text = (
+        f"{name} looks like a GPU resource, but gpudash does not understand it: capacity {capacity}, held by {held} pods. "
+        "Its cards are not in the totals of this node."
+    )
+    return Finding(code="resource-not-understood", severity=INFO, text=text)

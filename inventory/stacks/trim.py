@@ -1,0 +1,222 @@
+"""What the mirror keeps of a pod: only what the stacks and the pages read, and nothing of pods without a GPU.
+
+Called once per pod of the cluster, so a pod of no interest must be recognised with a few dictionary look-ups. `account` of
+trimmed objects equals `account` of the whole ones.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from inventory import stacks as registry
+from inventory.kube.objects import (
+    Condition,
+    Container,
+    ContainerState,
+    ContainerStatus,
+    EnvVar,
+    Metadata,
+    Pod,
+    PodSpec,
+    PodStatus,
+    Quantities,
+    Resources,
+    Running,
+    Waiting,
+)
+from inventory.stacks.base import Context
+from inventory.stacks.components import LABEL_KEYS, component
+from inventory.stacks.names import LONGEST_ANNOTATION, OVERSIZE
+
+_ANNOTATION_PREFIXES = (
+    "scheduler.framework.gpushare.",
+    "gpushare.alibabacloud.com/",
+    "hami.io/",
+    "nvidia.com/use-gpu",
+    "nvidia.com/nouse-gpu",
+)
+_LABELS = frozenset(
+    (
+        *LABEL_KEYS,
+        "aliyun.com/gpu-count",
+        "hami.io/vgpu-node",
+        "job-name",
+        "batch.kubernetes.io/job-name",
+        "controller-revision-hash",
+        "app.kubernetes.io/managed-by",
+        "gpudash.io/run",
+        "gpudash.io/suite",
+    )
+)
+_ENV = frozenset(("NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"))
+_ENV_SUFFIXES = ("_DEVICE_PLUGIN_MULTITENANCY", "_DEVICE_PLUGIN_CONFIG_FILE")
+_CONDITIONS = frozenset(("Ready", "PodScheduled"))
+_LONGEST_TEXT = 1024
+_LONGEST_VALUE = 256
+
+
+def trim_pod(pod: Pod, context: Context) -> Pod | None:
+    """A copy with only what is read; None when the pod is of no interest.
+
+    Of interest: it asks for a resource that looks like a GPU or for a resource claim, it is a component of the GPU machinery,
+    or a GPU scheduler has written on it. Annotations longer than 64 KiB are replaced by a marker (see `names.OVERSIZE`).
+    """
+    spec, metadata = pod.spec, pod.metadata
+    part = component(pod) if metadata.labels else ""
+    if not part and not _asks(spec, context):
+        annotations = metadata.annotations
+        if not annotations or not _written_on(annotations, _prefixes(context.gpushare_annotation)):
+            return None
+    return Pod(
+        metadata=_metadata(metadata, _prefixes(context.gpushare_annotation)),
+        spec=_spec(spec, context, part) if spec is not None else None,
+        status=_status(pod.status, bool(part)) if pod.status is not None else None,
+    )
+
+
+def _asks(spec: PodSpec | None, context: Context) -> bool:
+    if spec is None:
+        return False
+    if spec.resourceClaims:
+        return True
+    for containers in (spec.containers, spec.initContainers):
+        for container in containers or ():
+            resources = container.resources
+            if resources is not None and (_gpu(resources.limits, context) or _gpu(resources.requests, context)):
+                return True
+    return False
+
+
+def _gpu(quantities: Quantities | None, context: Context) -> bool:
+    if quantities:
+        for name in quantities:
+            # Native resources have no slash: most pods are done here.
+            if "/" in name and registry.relevant_resource(name, context):
+                return True
+    return False
+
+
+@lru_cache(maxsize=16)
+def _prefixes(gpushare: str) -> tuple[str, ...]:
+    return (*_ANNOTATION_PREFIXES, f"{gpushare}_")
+
+
+def _written_on(annotations: dict[str, str], prefixes: tuple[str, ...]) -> bool:
+    for name in annotations:  # noqa: SIM110 - a generator costs twice as much, and this runs for every pod
+        if name.startswith(prefixes):
+            return True
+    return False
+
+
+def _metadata(metadata: Metadata, prefixes: tuple[str, ...]) -> Metadata:
+    labels, annotations = metadata.labels, metadata.annotations
+    return Metadata(
+        name=metadata.name,
+        namespace=metadata.namespace,
+        uid=metadata.uid,
+        resourceVersion=metadata.resourceVersion,
+        creationTimestamp=metadata.creationTimestamp,
+        deletionTimestamp=metadata.deletionTimestamp,
+        labels={name: value for name, value in labels.items() if name in _LABELS} if labels else None,
+        annotations=kept(annotations, prefixes) if annotations else None,
+        ownerReferences=metadata.ownerReferences,
+    )
+
+
+def kept(annotations: dict[str, str], prefixes: tuple[str, ...]) -> dict[str, str]:
+    """The annotations of interest, each at most 64 KiB; a longer one is replaced by a marker that stacks report."""
+    return {
+        name: value if len(value) <= LONGEST_ANNOTATION else f"{OVERSIZE}{len(value)}"
+        for name, value in annotations.items()
+        if name.startswith(prefixes)
+    }
+
+
+def _spec(spec: PodSpec, context: Context, part: str) -> PodSpec:
+    containers, init = spec.containers, spec.initContainers
+    return PodSpec(
+        nodeName=spec.nodeName,
+        containers=[_container(item, context, part) for item in containers] if containers else containers,
+        initContainers=[_container(item, context, part) for item in init] if init else init,
+        resourceClaims=spec.resourceClaims,
+        runtimeClassName=spec.runtimeClassName,
+        schedulerName=spec.schedulerName,
+    )
+
+
+def _container(container: Container, context: Context, part: str) -> Container:
+    # The plugin's own command line says its memory unit; nobody else's is read.
+    plugin = part == "gpushare-device-plugin"
+    return Container(
+        name=container.name,
+        image=container.image,
+        command=container.command if plugin else None,
+        args=container.args if plugin else None,
+        env=_env(container.env) if container.env else None,
+        resources=_resources(container.resources, context) if container.resources is not None else None,
+        restartPolicy=container.restartPolicy,
+    )
+
+
+def _env(env: list[EnvVar]) -> list[EnvVar] | None:
+    found = [item for item in env if item.name in _ENV or item.name.endswith(_ENV_SUFFIXES)]
+    return [EnvVar(item.name, item.value[:_LONGEST_VALUE] if item.value else item.value) for item in found] or None
+
+
+def _resources(resources: Resources, context: Context) -> Resources | None:
+    limits, requests = _quantities(resources.limits, context), _quantities(resources.requests, context)
+    return Resources(limits, requests) if limits or requests else None
+
+
+def _quantities(quantities: Quantities | None, context: Context) -> Quantities | None:
+    if not quantities:
+        return None
+    found = {
+        name: value for name, value in quantities.items() if "/" in name and registry.relevant_resource(name, context)
+    }
+    return found or None
+
+
+def _status(status: PodStatus, part: bool) -> PodStatus:
+    conditions, app, init = status.conditions, status.containerStatuses, status.initContainerStatuses
+    return PodStatus(
+        phase=status.phase,
+        reason=status.reason,
+        message=_cut(status.message),
+        conditions=[_condition(item) for item in conditions if item.type in _CONDITIONS] if conditions else None,
+        containerStatuses=[_container_status(item, part) for item in app] if app else None,
+        initContainerStatuses=[_container_status(item, part) for item in init] if init else None,
+        startTime=status.startTime,
+    )
+
+
+def _condition(condition: Condition) -> Condition:
+    return Condition(
+        condition.type, condition.status, condition.reason, _cut(condition.message), condition.lastTransitionTime
+    )
+
+
+def _container_status(status: ContainerStatus, part: bool) -> ContainerStatus:
+    """Of user pods the ready flag, the current state and the devices; of components also restarts and the last end."""
+    return ContainerStatus(
+        name=status.name,
+        ready=status.ready,
+        restartCount=status.restartCount if part else None,
+        imageID=status.imageID if part else None,
+        state=_state(status.state) if status.state is not None else None,
+        lastState=_state(status.lastState) if part and status.lastState is not None else None,
+        allocatedResourcesStatus=status.allocatedResourcesStatus,
+    )
+
+
+def _state(state: ContainerState) -> ContainerState:
+    waiting, running = state.waiting, state.running
+    return ContainerState(
+        waiting=Waiting(waiting.reason, _cut(waiting.message)) if waiting is not None else None,
+        running=Running() if running is not None else None,
+        terminated=state.terminated,
+    )
+
+
+def _cut(text: str | None) -> str | None:
+    return text[:_LONGEST_TEXT] if text is not None and len(text) > _LONGEST_TEXT else text

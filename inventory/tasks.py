@@ -1,0 +1,114 @@
+"""Celery tasks of the inventory. All are idempotent and take ids."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from datetime import timedelta
+
+from celery import shared_task
+from celery.signals import worker_shutting_down
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections
+from django.utils import timezone
+
+from inventory import clusters
+from inventory.accounting.accountant import Accountant
+from inventory.kube.client import ApiError, BadKubeconfig
+from inventory.mirror.follow import Follower
+from inventory.mirror.lease import Lease, LeaseLost, acquire, free
+from inventory.models import Allocation, Card, Cluster, Finding, Watch
+from inventory.models.cluster import Kind, WatchState
+
+logger = logging.getLogger(__name__)
+
+#: Set when this process is to end: watchers then give their leases back at once.
+stopping = threading.Event()
+#: Watchers in this process wake the accountant in this process; across processes it polls.
+_pokes: dict[int, threading.Event] = {}
+
+
+@worker_shutting_down.connect
+def _stop(**_: object) -> None:
+    stopping.set()
+
+
+@shared_task
+def dispatch_watchers() -> int:
+    """Start a watcher for each (cluster, kind) whose lease nobody holds. Every few seconds; returns how many were sent."""
+    rows = list(Watch.objects.filter(free()).values_list("cluster_id", "kind"))
+    for cluster_id, kind in rows:
+        # Without an end, messages would pile up while all workers are down.
+        watch.apply_async((cluster_id, kind), expires=settings.LEASE_S)
+    return len(rows)
+
+
+@shared_task
+def watch(cluster_id: int, kind: str) -> None:
+    """Hold the lease of one (cluster, kind) and keep its rows in step, until the process ends or the lease is lost."""
+    if stopping.is_set():
+        return
+    lease = acquire(cluster_id, kind)
+    if lease is None:
+        return
+    try:
+        _run(lease)
+    except LeaseLost:
+        logger.warning("%s of cluster %d: another watcher has the lease", kind, cluster_id)
+    except BadKubeconfig as error:
+        _refused(lease, str(error))
+    except DatabaseError:
+        # The rows in memory may differ from the table now: begin again from the table.
+        logger.exception("%s of cluster %d: the database failed", kind, cluster_id)
+    finally:
+        _release(lease)
+
+
+def _run(lease: Lease) -> None:
+    poked = _pokes.setdefault(lease.cluster_id, threading.Event())
+    if lease.kind == Kind.CARDS:
+        Accountant(lease, stopping, poked).run()
+        return
+    client = clusters.client_of(Cluster.objects.get(pk=lease.cluster_id))
+    try:
+        Follower(lease, client, stopping, poked.set).run()
+    finally:
+        client.close()
+
+
+def _refused(lease: Lease, reason: str) -> None:
+    """Keep the lease for its time: the next try comes when it has run out, not in a tight loop."""
+    try:
+        lease.update(state=WatchState.REFUSED, reason=reason, state_since=timezone.now())
+    except (LeaseLost, DatabaseError):
+        return
+    stopping.wait(settings.LEASE_S)
+
+
+def _release(lease: Lease) -> None:
+    try:
+        lease.release()
+    except DatabaseError:
+        logger.warning(
+            "%s of cluster %d: the lease could not be given back; it ends by itself", lease.kind, lease.cluster_id
+        )
+    close_old_connections()
+
+
+@shared_task
+def prune_history() -> int:
+    """Delete ended allocations and findings, and cards long gone, after HISTORY_DAYS. Returns the number of rows."""
+    before = timezone.now() - timedelta(days=settings.HISTORY_DAYS)
+    gone = Allocation.objects.filter(ended_at__lt=before).delete()[0]
+    gone += Finding.objects.filter(ended_at__lt=before).delete()[0]
+    return gone + Card.objects.filter(gone_at__lt=before, allocations=None).delete()[0]
+
+
+@shared_task
+def check_clusters() -> None:
+    """Ask each cluster what the credentials may do, for the cluster page."""
+    for cluster in Cluster.objects.all():
+        try:
+            clusters.check(cluster)
+        except (ApiError, BadKubeconfig) as error:
+            logger.warning("cluster %s: permissions not checked: %s", cluster.name, error)

@@ -1,0 +1,298 @@
+"""Sums over the mirror, in a constant number of queries. A sum always says how many nodes it could not count.
+
+Memory in bytes. A node whose figure is unknown or not metered is never added as 0: it is counted in `unknown_nodes`.
+Knows nothing of requests, pages or validations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Case, Count, F, Max, Min, Q, QuerySet, Sum, When
+from django.utils import timezone
+
+from inventory.models import Card, Cluster, Finding, Node, NodeAccount, Pod, Unreadable, Watch
+from inventory.models.account import CardState
+from inventory.models.cluster import Kind, WatchState
+
+#: Without these three the figures of a cluster are not complete; DaemonSets only make units and components better known.
+NEEDED_KINDS = (Kind.NODES, Kind.PODS, Kind.CARDS)
+#: The age of the mirror is that of what comes from the cluster; the accountant only reads the mirror.
+AGEING_KINDS = (Kind.NODES, Kind.PODS)
+
+
+@dataclass(frozen=True)
+class Known:
+    """A sum over nodes. value: None when no node is known. unknown_nodes: how many nodes are not in it."""
+
+    value: int | None
+    unknown_nodes: int
+
+    @property
+    def complete(self) -> bool:
+        return self.unknown_nodes == 0
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What a set of nodes has. memory_free = memory_metered − memory_allocated, over the nodes that know both.
+
+    memory_metered: total of those nodes whose allocation is known: the one to draw `memory_allocated` against.
+    cards_free: cards without any holder. largest_gap_bytes: the largest free piece on one card.
+    """
+
+    nodes: int = 0
+    memory_total: Known = Known(None, 0)
+    memory_metered: Known = Known(None, 0)
+    memory_allocated: Known = Known(None, 0)
+    memory_free: Known = Known(None, 0)
+    memory_unplaced: Known = Known(None, 0)
+    cards_total: Known = Known(None, 0)
+    cards_allocated: Known = Known(None, 0)
+    cards_free: Known = Known(None, 0)
+    largest_gap_bytes: int | None = None
+    holders: int = 0
+    unplaced: int = 0
+
+
+@dataclass(frozen=True)
+class PoolTotals:
+    """Totals of the nodes of one cluster that are alike."""
+
+    cluster_id: int
+    cluster: str
+    pool: str
+    totals: Totals
+
+
+@dataclass(frozen=True)
+class Sync:
+    """How far the mirror of one cluster is. age_seconds: since the last word of the cluster, of the slowest kind.
+
+    synced_at: when the first complete list of everything needed was there; None before. worst: the least good state.
+    """
+
+    synced_at: datetime | None
+    last_event_at: datetime | None
+    age_seconds: float | None
+    state: str
+    reason: str
+    watches: tuple[Watch, ...] = ()
+
+    @property
+    def synced(self) -> bool:
+        return self.synced_at is not None
+
+
+@dataclass(frozen=True)
+class ClusterSummary:
+    """One cluster at a glance. card_states: cards present by state. pods_oldest_at: creation of the longest waiting pod."""
+
+    cluster: Cluster
+    sync: Sync
+    totals: Totals
+    nodes_total: int
+    nodes_gpu: int
+    nodes_not_ready: int
+    #: Nodes with a GPU whose account is not made yet: not in `totals`.
+    nodes_uncounted: int
+    card_states: Mapping[str, int]
+    #: Cards of which some memory is known to be free.
+    cards_with_room: int
+    pods_waiting: int
+    pods_oldest_at: datetime | None
+    findings: Mapping[str, int]
+    unreadable: int
+
+
+_SUMS = (
+    "memory_total_bytes",
+    "memory_allocated_bytes",
+    "memory_free_bytes",
+    "memory_unplaced_bytes",
+    "cards_total",
+    "cards_allocated",
+    "cards_free",
+)
+
+
+def _aggregates() -> dict[str, Any]:
+    made: dict[str, Any] = {f"sum_{name}": Sum(name) for name in _SUMS}
+    made |= {f"known_{name}": Count(name) for name in _SUMS}
+    metered = Case(When(memory_allocated_bytes__isnull=False, then=F("memory_total_bytes")))
+    made |= {"sum_metered": Sum(metered), "known_metered": Count(metered)}
+    made |= {"rows": Count("id"), "gap": Max("largest_gap_bytes")}
+    return made | {"sum_holders": Sum("holders_count"), "sum_unplaced": Sum("unplaced_count")}
+
+
+def _totals(row: Mapping[str, Any]) -> Totals:
+    rows = row["rows"] or 0
+
+    def known(name: str) -> Known:
+        return Known(row[f"sum_{name}"], rows - (row[f"known_{name}"] or 0))
+
+    return Totals(
+        nodes=rows,
+        memory_total=known("memory_total_bytes"),
+        memory_metered=known("metered"),
+        memory_allocated=known("memory_allocated_bytes"),
+        memory_free=known("memory_free_bytes"),
+        memory_unplaced=known("memory_unplaced_bytes"),
+        cards_total=known("cards_total"),
+        cards_allocated=known("cards_allocated"),
+        cards_free=known("cards_free"),
+        largest_gap_bytes=row["gap"],
+        holders=row["sum_holders"] or 0,
+        unplaced=row["sum_unplaced"] or 0,
+    )
+
+
+def totals_of(rows: QuerySet[NodeAccount]) -> Totals:
+    """Totals of a (filtered) list of accounts: one query."""
+    return _totals(rows.order_by().aggregate(**_aggregates()))
+
+
+def all_totals(clusters: Iterable[Cluster] | None = None) -> Totals:
+    """Totals of all clusters, or of these: one query."""
+    return totals_of(_of(NodeAccount.objects.all(), clusters))
+
+
+def totals_by_cluster(clusters: Iterable[Cluster] | None = None) -> dict[int, Totals]:
+    """Cluster id → totals: one query. Clusters without nodes are absent."""
+    rows = _of(NodeAccount.objects.all(), clusters).order_by().values("cluster_id").annotate(**_aggregates())
+    return {row["cluster_id"]: _totals(row) for row in rows}
+
+
+def totals_by_pool(clusters: Iterable[Cluster] | None = None) -> list[PoolTotals]:
+    """One query; sorted by cluster and pool."""
+    rows = _of(NodeAccount.objects.all(), clusters).order_by().values("cluster_id", "cluster__name", "pool")
+    made = [
+        PoolTotals(row["cluster_id"], row["cluster__name"], row["pool"], _totals(row))
+        for row in rows.annotate(**_aggregates())
+    ]
+    return sorted(made, key=lambda pool: (pool.cluster, pool.pool))
+
+
+def card_states(clusters: Iterable[Cluster] | None = None) -> dict[int, dict[str, int]]:
+    """Cluster id → state → cards present; every state is named, with 0 where there is none (these are counts)."""
+    made: dict[int, dict[str, int]] = {}
+    rows = (
+        _of(Card.objects.filter(gone_at=None), clusters)
+        .order_by()
+        .values_list("cluster_id", "state")
+        .annotate(Count("id"))
+    )
+    for cluster_id, state, count in rows:
+        made.setdefault(cluster_id, dict.fromkeys(CardState.values, 0))[state] = count
+    return made
+
+
+def sync_of(watches: Iterable[Watch], now: datetime | None = None) -> Sync:
+    """The state of one cluster from its watches."""
+    rows = {watch.kind: watch for watch in watches}
+    needed = [rows.get(kind) for kind in NEEDED_KINDS]
+    firsts = [watch.synced_at if watch else None for watch in needed]
+    lasts = [rows[kind].last_event_at if kind in rows else None for kind in AGEING_KINDS]
+    synced_at = None if None in firsts else max(first for first in firsts if first)
+    last_event_at = None if None in lasts else min(last for last in lasts if last)
+    age = None if last_event_at is None else max(0.0, ((now or timezone.now()) - last_event_at).total_seconds())
+    worst = min((watch for watch in rows.values()), key=lambda watch: _BADNESS.get(watch.state, 0), default=None)
+    return Sync(
+        synced_at=synced_at,
+        last_event_at=last_event_at,
+        age_seconds=age,
+        state=worst.state if worst else WatchState.WAITING.value,
+        reason=worst.reason if worst else "",
+        watches=tuple(sorted(rows.values(), key=lambda watch: watch.kind)),
+    )
+
+
+_BADNESS = {
+    WatchState.REFUSED.value: 0,
+    WatchState.BACKING_OFF.value: 1,
+    WatchState.WAITING.value: 2,
+    WatchState.LISTING.value: 3,
+    WatchState.WATCHING.value: 4,
+}
+
+
+@dataclass
+class _Counts:
+    """Small counts of all clusters, by cluster id."""
+
+    nodes: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    states: dict[int, dict[str, int]] = field(default_factory=dict)
+    room: dict[int, int] = field(default_factory=dict)
+    waiting: dict[int, tuple[int, datetime | None]] = field(default_factory=dict)
+    findings: dict[int, dict[str, int]] = field(default_factory=dict)
+    unreadable: dict[int, int] = field(default_factory=dict)
+
+
+def _counts(clusters: list[Cluster]) -> _Counts:
+    made = _Counts(states=card_states(clusters))
+    nodes = _of(Node.objects.all(), clusters).order_by().values_list("cluster_id")
+
+    gpu = Q(has_gpu=True)
+    not_ready = gpu & (Q(ready=False) | Q(ready=None))
+    for cluster_id, *figures in nodes.annotate(
+        Count("id"), gpu=Count("id", filter=gpu), bad=Count("id", filter=not_ready)
+    ):
+        made.nodes[cluster_id] = (figures[0], figures[1], figures[2])
+    cards = _of(Card.objects.filter(gone_at=None, memory_free_bytes__gt=0), clusters)
+    made.room = dict(cards.order_by().values_list("cluster_id").annotate(Count("id")))
+    pods = _of(Pod.objects.filter(waiting=True), clusters).order_by().values_list("cluster_id")
+    for cluster_id, count, oldest in pods.annotate(Count("id"), Min("created_at")):
+        made.waiting[cluster_id] = (count, oldest)
+    findings = _of(Finding.objects.filter(ended_at=None), clusters).order_by().values_list("cluster_id", "severity")
+    for cluster_id, severity, count in findings.annotate(Count("id")):
+        made.findings.setdefault(cluster_id, {})[severity] = count
+    made.unreadable = dict(
+        _of(Unreadable.objects.all(), clusters).order_by().values_list("cluster_id").annotate(Count("id"))
+    )
+    return made
+
+
+def summaries(clusters: Iterable[Cluster] | None = None, now: datetime | None = None) -> list[ClusterSummary]:
+    """Every cluster (or these) at a glance: nine queries, whatever their size and number."""
+    chosen = list(Cluster.objects.all() if clusters is None else clusters)
+    watches: dict[int, list[Watch]] = {}
+    for watch in _of(Watch.objects.all(), chosen):
+        watches.setdefault(watch.cluster_id, []).append(watch)
+    totals, counts = totals_by_cluster(chosen), _counts(chosen)
+    return [
+        _summary(cluster, totals, counts, watches, now) for cluster in sorted(chosen, key=lambda cluster: cluster.name)
+    ]
+
+
+def _summary(
+    cluster: Cluster, totals: dict[int, Totals], counts: _Counts, watches: dict[int, list[Watch]], now: datetime | None
+) -> ClusterSummary:
+    own = totals.get(cluster.pk, Totals())
+    every, gpu, not_ready = counts.nodes.get(cluster.pk, (0, 0, 0))
+    waiting, oldest = counts.waiting.get(cluster.pk, (0, None))
+    return ClusterSummary(
+        cluster=cluster,
+        sync=sync_of(watches.get(cluster.pk, []), now),
+        totals=own,
+        nodes_total=every,
+        nodes_gpu=gpu,
+        nodes_not_ready=not_ready,
+        nodes_uncounted=max(0, gpu - own.nodes),
+        card_states=counts.states.get(cluster.pk, dict.fromkeys(CardState.values, 0)),
+        cards_with_room=counts.room.get(cluster.pk, 0),
+        pods_waiting=waiting,
+        pods_oldest_at=oldest,
+        findings=counts.findings.get(cluster.pk, {}),
+        unreadable=counts.unreadable.get(cluster.pk, 0),
+    )
+
+
+def _of(rows: QuerySet[Any], clusters: Iterable[Cluster] | None) -> QuerySet[Any]:
+    """Only those of these clusters; all when None. One cluster alone becomes an equality, which the indexes begin with."""
+    if clusters is None:
+        return rows
+    ids = [cluster.pk for cluster in clusters]
+    return rows.filter(cluster_id=ids[0]) if len(ids) == 1 else rows.filter(cluster_id__in=ids)
