@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import os
 
+from typing import Any
+
 from celery import Celery
+from celery.signals import celeryd_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gpudash.settings")
 
 app = Celery("gpudash")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+#: A watcher holds its thread for as long as it holds its lease, so the number of cores says nothing: 4 kinds × 16 clusters.
+WATCH_THREADS = 64
+
+
+@celeryd_init.connect
+def _enough_threads(conf: Any, options: dict[str, Any], **_: Any) -> None:
+    """`celery -A gpudash worker -Q watch -P threads` without -c gets a thread for each watcher (made when needed)."""
+    if "thread" in str(options.get("pool") or options.get("pool_cls")) and not options.get("concurrency"):
+        conf.worker_concurrency = WATCH_THREADS
+
 
 # A lease runs out after LEASE_S (10 s); looked at every 3 s, a killed watcher is replaced within 15 s.
 app.conf.beat_schedule = {

@@ -97,6 +97,17 @@ SQLITE_OPTIONS = {
 }
 
 
+POSTGRESQL_OPTIONS = {
+    # A process that freezes or loses its host in the middle of a transaction must not keep the lock of its lease.
+    "options": "-c idle_in_transaction_session_timeout=10s",
+    "connect_timeout": "10",
+    "keepalives_idle": "10",
+    "keepalives_interval": "3",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "15000",
+}
+
+
 def database(name: str, data_dir: Path) -> dict[str, Any]:
     """DATABASES["default"] from a URL: sqlite:///path or postgresql://user:password@host:port/name?sslmode=…"""
     value = text(name, f"sqlite:///{data_dir / 'gpudash.sqlite3'}")
@@ -126,7 +137,7 @@ def database(name: str, data_dir: Path) -> dict[str, Any]:
             "PORT": str(port or ""),
             "CONN_MAX_AGE": 60,
             "CONN_HEALTH_CHECKS": True,
-            "OPTIONS": dict(parse_qsl(url.query)),
+            "OPTIONS": {**POSTGRESQL_OPTIONS, **dict(parse_qsl(url.query))},
         }
     raise BadSetting(name, "sqlite:///… or postgresql://… is wanted")
 

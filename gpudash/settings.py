@@ -31,6 +31,22 @@ ASSUME_TIMEOUT_S = env.number("GPUDASH_ASSUME_TIMEOUT_S", 300, 10, 86400)
 LIST_PAGE = env.number("GPUDASH_LIST_PAGE", 500, 10, 5000)
 LEASE_S = env.number("GPUDASH_LEASE_S", 10, 5, 60)
 
+# Validations: where runs are launched, how many at once, and how long each step may take (seconds).
+VALIDATION_NAMESPACE = env.text("GPUDASH_VALIDATION_NAMESPACE", "gpudash-validations")
+MAX_RUNS_PER_CLUSTER = env.number("GPUDASH_MAX_RUNS_PER_CLUSTER", 50, 1, 10_000)
+MAX_RUNS_PER_NODE = env.number("GPUDASH_MAX_RUNS_PER_NODE", 8, 1, 1_000)
+MAX_RUNS_PER_USER = env.number("GPUDASH_MAX_RUNS_PER_USER", 50, 1, 10_000)
+RUN_SLOWER_PERCENT = env.number("GPUDASH_RUN_SLOWER_PERCENT", 20, 1, 1_000)
+RUN_LOG_HEAD_BYTES = env.number("GPUDASH_RUN_LOG_HEAD_BYTES", 2 << 20, 4096, 1 << 28)
+RUN_LOG_TAIL_BYTES = env.number("GPUDASH_RUN_LOG_TAIL_BYTES", 2 << 20, 4096, 1 << 28)
+RUN_QUEUE_TIMEOUT_S = env.number("GPUDASH_RUN_QUEUE_TIMEOUT_S", 86_400, 60, 30 * 86_400)
+RUN_CREATE_TIMEOUT_S = env.number("GPUDASH_RUN_CREATE_TIMEOUT_S", 600, 30, 86_400)
+RUN_SCHEDULE_TIMEOUT_S = env.number("GPUDASH_RUN_SCHEDULE_TIMEOUT_S", 600, 30, 86_400)
+RUN_PULL_TIMEOUT_S = env.number("GPUDASH_RUN_PULL_TIMEOUT_S", 3_600, 60, 86_400)
+RUN_IMAGE_RETRY_S = env.number("GPUDASH_RUN_IMAGE_RETRY_S", 300, 10, 86_400)
+RUN_COLLECT_TIMEOUT_S = env.number("GPUDASH_RUN_COLLECT_TIMEOUT_S", 300, 30, 86_400)
+RUN_OUTAGE_LIMIT_S = env.number("GPUDASH_RUN_OUTAGE_LIMIT_S", 3_600, 0, 7 * 86_400)
+
 INSTALLED_APPS = [
     "gpudash.access",
     "inventory",
@@ -117,7 +133,7 @@ USE_TZ = True
 TIME_ZONE = env.text("GPUDASH_TIME_ZONE", "UTC")
 
 STATIC_URL = f"{BASE_PATH}static/"
-STATIC_ROOT = env.text("GPUDASH_STATIC_ROOT", str(BASE_DIR / "staticfiles"))
+STATIC_ROOT = env.folder("GPUDASH_STATIC_ROOT", (BASE_DIR if PRODUCTION else DATA_DIR) / "staticfiles")
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = not PRODUCTION
 STORAGES = {
@@ -154,6 +170,10 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
+    # 3.1: "or null" is a type of its own there.
+    "OAS_VERSION": "3.1.0",
+    "PREPROCESSING_HOOKS": ["gpudash.api.schema.one_address_each"],
+    "POSTPROCESSING_HOOKS": ["gpudash.api.schema.add_problems"],
 }
 
 # Celery: watchers on their own queue (threads), everything else on "default"; the schedule is gpudash/celery.py.
@@ -185,6 +205,7 @@ LOGGING = {
     "loggers": {
         "django.server": {"level": "WARNING"},
         "celery": {"level": "WARNING"},
+        "kombu": {"level": "ERROR"},
         "kubernetes": {"level": "WARNING"},
         "waitress": {"level": "WARNING"},
         "urllib3": {"level": "ERROR"},

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 from django.urls import include, path
 from django.views.i18n import set_language
+from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from gpudash.access.required import open_to_all
 from gpudash.health import healthz, readyz
@@ -17,10 +16,12 @@ urlpatterns = [
     path("metrics", metrics, name="metrics"),
     path("i18n/setlang/", open_to_all(set_language), name="set_language"),
     path("api/v1/", include("gpudash.api.router")),
+    path("api-docs", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),
     path("", include("gpudash.access.urls")),
+    path("", include("inventory.urls")),
 ]
-if find_spec("inventory.urls"):
-    urlpatterns.append(path("", include("inventory.urls")))
 
-handler404 = "gpudash.api.problems.not_found"
-handler500 = "gpudash.api.problems.server_error"
+handler400 = "gpudash.refusals.bad_request"
+handler403 = "gpudash.refusals.permission_denied"
+handler404 = "gpudash.refusals.not_found"
+handler500 = "gpudash.refusals.server_error"

@@ -5,9 +5,7 @@ Knows nothing of tables; `inventory.filters` puts these together.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from decimal import Decimal
 from typing import Any
 
 import django_filters as df
@@ -15,12 +13,11 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.datastructures import MultiValueDict
 
+from inventory.kube import quantity
+
 MAX_LENGTH = 512
 MAX_VALUES = 100
 MAX_WORDS = 8
-_BYTES = re.compile(r"^(\d{1,19})(?:\.(\d{1,9}))?(Ki|Mi|Gi|Ti|Pi|Ei|k|M|G|T|P|E)?$", re.ASCII)
-_POWERS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18}
-_POWERS |= {f"{letter}i": 2 ** (10 * (power + 1)) for power, letter in enumerate("KMGTPE")}
 
 
 class WordsField(forms.MultipleChoiceField):
@@ -67,13 +64,10 @@ class BytesField(forms.CharField):
         text = str(super().clean(value))
         if not text:
             return None
-        found = _BYTES.match(text)
-        if found is None:
+        amount = quantity.size(text)
+        if amount is None:
             raise ValidationError(f"Bytes are wanted, as 8589934592 or 8Gi, not {text[:64]!r}.")
-        amount = Decimal(f"{found[1]}.{found[2] or '0'}") * _POWERS[found[3] or ""]
-        if amount >= 2**63:
-            raise ValidationError("That is more bytes than there can be.")
-        return int(amount.to_integral_value(rounding="ROUND_CEILING"))
+        return amount
 
 
 class SearchField(forms.CharField):

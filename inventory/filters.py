@@ -73,7 +73,11 @@ class StrictFilterSet(df.FilterSet):
     def order_by(self) -> list[OrderBy]:
         """The order as expressions, nulls last, the id at the end. Within one cluster, ordering by cluster says nothing."""
         alone = len(self.form.cleaned_data.get("cluster") or ()) == 1 if self.is_valid() else False
-        made = [self._order_term(name) for name in self.order if not (alone and self.orders[name.removeprefix("-")] == "cluster_id")]
+        made = [
+            self._order_term(name)
+            for name in self.order
+            if not (alone and self.orders[name.removeprefix("-")] == "cluster_id")
+        ]
         descending = bool(self.order) and self.order[-1].startswith("-")
         return [*made, OrderBy(F("id"), descending=descending)]
 

@@ -51,7 +51,9 @@ class Term:
         descending = self.descending is not backward
         if not self.nullable:
             return OrderBy(F(self.path), descending=descending)
-        return OrderBy(F(self.path), descending=descending, nulls_first=backward or None, nulls_last=not backward or None)
+        return OrderBy(
+            F(self.path), descending=descending, nulls_first=backward or None, nulls_last=not backward or None
+        )
 
     def beyond(self, value: Any, backward: bool) -> Q | None:
         """Rows strictly behind the value (backward: before it); None when there cannot be any."""
@@ -103,7 +105,9 @@ def page_of(rows: QuerySet[Row], cursor: str | None, size: int) -> Page[Row]:
 def terms_of(rows: QuerySet[Any]) -> list[Term]:
     """The order of the rows as terms."""
     return [
-        Term(term.expression.name, term.descending, bool(term.nulls_last)) for term in rows.query.order_by if isinstance(term, OrderBy)
+        Term(term.expression.name, term.descending, bool(term.nulls_last))
+        for term in rows.query.order_by
+        if isinstance(term, OrderBy)
     ]
 
 
@@ -156,7 +160,11 @@ def _checked(value: Any, term: Term, rows: QuerySet[Any]) -> Any:
         if not term.nullable:
             raise BadCursor
         return None
-    field = rows.query.annotations[term.path].output_field if term.path in rows.query.annotations else _field(rows.model, term.path)
+    field = (
+        rows.query.annotations[term.path].output_field
+        if term.path in rows.query.annotations
+        else _field(rows.model, term.path)
+    )
     made = field.to_python(value)
     if isinstance(made, str) and "\x00" in made:
         raise BadCursor

@@ -48,20 +48,23 @@ def watch(cluster_id: int, kind: str) -> None:
     """Hold the lease of one (cluster, kind) and keep its rows in step, until the process ends or the lease is lost."""
     if stopping.is_set():
         return
-    lease = acquire(cluster_id, kind)
-    if lease is None:
-        return
+    lease: Lease | None = None
     try:
-        _run(lease)
+        lease = acquire(cluster_id, kind)
+        if lease is not None:
+            _run(lease)
     except LeaseLost:
         logger.warning("%s of cluster %d: another watcher has the lease", kind, cluster_id)
     except BadKubeconfig as error:
-        _refused(lease, str(error))
+        if lease is not None:
+            _refused(lease, str(error))
     except DatabaseError:
         # The rows in memory may differ from the table now: begin again from the table.
         logger.exception("%s of cluster %d: the database failed", kind, cluster_id)
     finally:
-        _release(lease)
+        if lease is not None:
+            _release(lease)
+        close_old_connections()
 
 
 def _run(lease: Lease) -> None:
@@ -92,7 +95,6 @@ def _release(lease: Lease) -> None:
         logger.warning(
             "%s of cluster %d: the lease could not be given back; it ends by itself", lease.kind, lease.cluster_id
         )
-    close_old_connections()
 
 
 @shared_task

@@ -14,9 +14,10 @@ from datetime import datetime
 
 import msgspec
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
+from inventory import bulk
 from inventory.accounting.books import Books
 from inventory.kube.objects import DaemonSet, Node, Pod
 from inventory.mirror.kinds import stack_context
@@ -70,20 +71,21 @@ class Accountant:
         if not self._mirror_is_complete():
             return 0
         self._recheck()
-        marks = list(
-            Recount.objects.filter(cluster_id=self.cluster_id).order_by("id").values_list("id", "node_name")[:MARKS]
-        )
-        if not marks:
+        last = self._marks().aggregate(last=Max("id"))["last"]
+        if last is None:
             return 0
-        if any(name == "" for _, name in marks):
-            self._expand([mark for mark, _ in marks])
-            return len(marks)
-        by_node: dict[str, list[int]] = defaultdict(list)
-        for mark, name in marks:
-            by_node[name].append(mark)
-        chunk = list(by_node)[:CHUNK]
-        self._account(chunk, [mark for name in chunk for mark in by_node[name]])
-        return len(marks)
+        if self._marks(last).filter(node_name="").exists():
+            self._expand(last)
+            return 1
+        oldest = self._marks(last).order_by("id").values_list("node_name", flat=True)[:MARKS]
+        chunk = list(dict.fromkeys(oldest))[:CHUNK]
+        self._account(chunk, last)
+        return len(chunk)
+
+    def _marks(self, last: int | None = None) -> QuerySet[Recount]:
+        """The marks of this cluster, up to `last`: later ones speak of what is not read yet."""
+        mine = Recount.objects.filter(cluster_id=self.cluster_id)
+        return mine if last is None else mine.filter(id__lte=last)
 
     def _renew(self) -> None:
         if time.monotonic() - self._renewed > 2:
@@ -117,30 +119,32 @@ class Accountant:
             with transaction.atomic():
                 self.lease.update()
                 due.update(recheck_at=None, digest=-1)
-                Recount.objects.bulk_create([Recount(cluster_id=self.cluster_id, node_name=name) for name in names])
+                bulk.insert(Recount, ("cluster_id", "node_name"), [(self.cluster_id, name) for name in names])
 
-    def _expand(self, marks: list[int]) -> None:
-        """A mark for all nodes becomes one for each, those that only the books know too."""
+    def _expand(self, last: int) -> None:
+        """A mark for all nodes becomes one for each, those that only the books know too.
+
+        Marks are deleted before the names are read: what is committed in between is then among the names.
+        """
         mine = Q(cluster_id=self.cluster_id)
-        names = set(NodeRow.objects.filter(mine).values_list("name", flat=True))
-        names |= set(NodeAccount.objects.filter(mine).values_list("node_name", flat=True))
-        names |= set(PodRow.objects.filter(mine).exclude(node_name="").values_list("node_name", flat=True).distinct())
-        kept = Recount.objects.filter(mine, id__in=marks).exclude(node_name="").values_list("node_name", flat=True)
-        names |= set(kept)
         with transaction.atomic():
             self.lease.update()
-            Recount.objects.filter(id__in=marks).delete()
-            rows = [Recount(cluster_id=self.cluster_id, node_name=name) for name in sorted(names)]
-            Recount.objects.bulk_create(rows, batch_size=1000)
-            if not rows:
+            self._marks(last).delete()
+            names = set(NodeRow.objects.filter(mine).values_list("name", flat=True))
+            names |= set(NodeAccount.objects.filter(mine).values_list("node_name", flat=True))
+            names |= set(
+                PodRow.objects.filter(mine).exclude(node_name="").values_list("node_name", flat=True).distinct()
+            )
+            bulk.insert(Recount, ("cluster_id", "node_name"), [(self.cluster_id, name) for name in sorted(names)])
+            if not names:
                 self._first_time_done()
 
-    def _account(self, nodes: list[str], marks: list[int]) -> None:
+    def _account(self, nodes: list[str], last: int) -> None:
         now = timezone.now()
         with transaction.atomic():
             self.lease.update(last_event_at=now)
-            # Marks first: what is written after this transaction began leaves a new mark.
-            Recount.objects.filter(id__in=marks).delete()
+            # Marks first: what is written after this leaves a new mark.
+            self._marks(last).filter(node_name__in=nodes).delete()
             books = Books(self.cluster_id, nodes, now)
             self._enter(books, nodes, now)
             self.written += books.write()

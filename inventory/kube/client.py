@@ -14,15 +14,18 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
 import urllib3
-import yaml
 from kubernetes.client import ApiClient, Configuration
 from kubernetes.config.config_exception import ConfigException
 from kubernetes.config.incluster_config import InClusterConfigLoader
 from kubernetes.config.kube_config import KubeConfigLoader
+
+from inventory.kube.kubeconfig import BadKubeconfig, check_certificates, read
+
+__all__ = ["ApiError", "BadKubeconfig", "Client", "Stream", "current_context"]
 
 _SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 CONNECT_S = 10.0
@@ -30,10 +33,6 @@ CONNECT_S = 10.0
 TOKEN_FILE_S = 60.0
 #: A single answer that is not a stream: a page of 500 pods of 4 KB is 2 MB, a large one with huge annotations 100 times that.
 MAX_ANSWER = 512 << 20
-
-
-class BadKubeconfig(Exception):
-    """The kubeconfig cannot work. The text says which part."""
 
 
 class ApiError(Exception):
@@ -86,8 +85,8 @@ class Client:
         self._loaded_at = self._token_read_at = time.monotonic()
         try:
             self._api = ApiClient(self._configuration)
-        except (OSError, ssl.SSLError, ValueError) as error:
-            raise BadKubeconfig(f"certificate or key cannot be used: {_plain(error)}") from None
+        except (OSError, ValueError, ImportError, urllib3.exceptions.HTTPError) as error:
+            raise BadKubeconfig(f"proxy, certificate or key cannot be used: {_plain(error)}") from None
 
     @property
     def server(self) -> str:
@@ -100,7 +99,13 @@ class Client:
         with self._lock:
             if self._token_file and time.monotonic() - self._token_read_at > TOKEN_FILE_S:
                 self._read_token_file()
-            bearer = self._configuration.get_api_key_with_prefix("BearerToken")
+            try:
+                bearer = (self._configuration.get_api_key_with_prefix("BearerToken") or "").strip()
+            except (ConfigException, OSError, ValueError) as error:
+                raise BadKubeconfig(f"the token cannot be read again: {_plain(error)}") from None
+        if not (bearer.isascii() and bearer.isprintable()):
+            # The library's own error would repeat the token.
+            raise BadKubeconfig("the token holds a line break or a character that no header can carry")
         headers = {"Accept": "application/json", "User-Agent": "gpudash"}
         if bearer:
             headers["Authorization"] = bearer
@@ -110,8 +115,10 @@ class Client:
         self._token_read_at = time.monotonic()
         try:
             token = Path(self._token_file).read_text().strip()
-        except OSError:
+        except (OSError, UnicodeDecodeError):
             return  # the old token may still be good; a 401 says when it is not
+        if not token:
+            return  # just being written
         self._configuration.refresh_api_key_hook = None
         self._configuration.api_key["BearerToken"] = f"Bearer {token}"
 
@@ -211,13 +218,13 @@ def load_configuration(kubeconfig: str, context: str) -> tuple[Configuration, st
             InClusterConfigLoader(
                 token_filename=str(_SERVICE_ACCOUNT / "token"), cert_filename=str(_SERVICE_ACCOUNT / "ca.crt")
             ).load_and_set(configuration)
-        except ConfigException as error:
+        except (ConfigException, OSError, UnicodeDecodeError) as error:
             raise BadKubeconfig(
                 f"no kubeconfig was given and this is not a pod with a service account ({_plain(error)})"
             ) from None
         return configuration, ""
     path = Path(kubeconfig)
-    config, user = _parsed(path, context)
+    config, user = read(path, context)
     try:
         loader = KubeConfigLoader(
             config_dict=config, active_context=context or None, config_base_path=str(path.absolute().parent)
@@ -225,72 +232,22 @@ def load_configuration(kubeconfig: str, context: str) -> tuple[Configuration, st
         loader.load_and_set(configuration)
     except (ConfigException, OSError, ValueError, TypeError, KeyError, AttributeError, ssl.SSLError) as error:
         raise BadKubeconfig(f"{path}: {_plain(error)}") from None
-    if "exec" in user and not configuration.api_key and not configuration.cert_file:
-        command = str((user["exec"] or {}).get("command", ""))
+    bearer = str(configuration.api_key.get("BearerToken", "")).removeprefix("Bearer").strip()
+    if "exec" in user and not bearer and not configuration.cert_file:
+        command = str(user["exec"]["command"])
         raise BadKubeconfig(
             f"{path}: users[].user.exec: the plugin {command!r} gave no credential; run it by hand to see why"
         )
+    check_certificates(kubeconfig, configuration.ssl_ca_cert, configuration.cert_file, configuration.key_file)
     token_file = str(user.get("tokenFile") or "")
     if token_file and not os.path.isabs(token_file):
         token_file = str(path.absolute().parent / token_file)
     return configuration, token_file
 
 
-def _parsed(path: Path, context: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The kubeconfig as a dict and the user of the context, each part checked so that an error names it."""
-    try:
-        config = yaml.safe_load(path.read_text())
-    except OSError as error:
-        raise BadKubeconfig(f"{path}: cannot be read ({error.strerror})") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        raise BadKubeconfig(f"{path}: not YAML" + (f" (line {mark.line + 1})" if mark else "")) from None
-    if not isinstance(config, dict):
-        raise BadKubeconfig(f"{path}: not a kubeconfig (a mapping with clusters, users and contexts is wanted)")
-    name = context or config.get("current-context") or ""
-    if not name:
-        raise BadKubeconfig(
-            f"{path}: current-context is empty; name one of {_names(config, 'contexts')} with --context"
-        )
-    chosen = _named(path, config, "contexts", str(name), "context")
-    cluster = _named(path, config, "clusters", str(chosen.get("cluster") or ""), "cluster")
-    server = str(cluster.get("server") or "")
-    if not server.startswith(("https://", "http://")):
-        raise BadKubeconfig(f"{path}: clusters[{chosen.get('cluster')}].server: an http(s) URL is wanted")
-    for part in ("certificate-authority",):
-        _readable(path, cluster, f"clusters[{chosen.get('cluster')}].{part}", part)
-    user: dict[str, Any] = {}
-    if chosen.get("user"):
-        user = _named(path, config, "users", str(chosen["user"]), "user")
-        for part in ("client-certificate", "client-key", "tokenFile"):
-            _readable(path, user, f"users[{chosen['user']}].{part}", part)
-    return config, user
-
-
-def _names(config: dict[str, Any], part: str) -> str:
-    rows = config.get(part)
-    names = [str(row.get("name")) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    return ", ".join(names) or "(none there)"
-
-
-def _named(path: Path, config: dict[str, Any], part: str, name: str, inner: str) -> dict[str, Any]:
-    rows = config.get(part)
-    for row in rows if isinstance(rows, list) else []:
-        if isinstance(row, dict) and row.get("name") == name and isinstance(row.get(inner), dict):
-            return cast(dict[str, Any], row[inner])
-    raise BadKubeconfig(f"{path}: {part} has no {name!r}; there are: {_names(config, part)}")
-
-
-def _readable(path: Path, section: dict[str, Any], where: str, key: str) -> None:
-    if section.get(key) and not section.get(f"{key}-data"):
-        file = path.absolute().parent / str(section[key])
-        if not os.access(file, os.R_OK):
-            raise BadKubeconfig(f"{path}: {where}: the file {file} cannot be read")
-
-
 def current_context(kubeconfig: str) -> str:
     """Name of the current context. Raises BadKubeconfig when the file cannot work."""
-    config, _ = _parsed(Path(kubeconfig), "")
+    config, _ = read(Path(kubeconfig), "")
     return str(config["current-context"])
 
 

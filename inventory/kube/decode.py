@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from inventory.kube import salvage
 from inventory.kube.objects import DaemonSet, Node, Pod
 
 T = TypeVar("T", Node, Pod, DaemonSet)
@@ -63,7 +64,7 @@ class _ListMeta(msgspec.Struct):
 class _RawPage(msgspec.Struct):
     kind: str = ""
     metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
-    items: list[msgspec.Raw] | None = None
+    items: list[msgspec.Raw] | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class _RawEvent(msgspec.Struct):
@@ -86,15 +87,15 @@ class _Status(msgspec.Struct):
     message: str | None = None
 
 
-class _Anything(msgspec.Struct):
-    metadata: Any = None
-
-
 _raw_page = msgspec.json.Decoder(_RawPage)
 _raw_event = msgspec.json.Decoder(_RawEvent)
+#: Events that carry an object.
+_CHANGES = frozenset(("ADDED", "MODIFIED", "DELETED"))
 _bookmark = msgspec.json.Decoder(_Bookmark)
 _status = msgspec.json.Decoder(_Status)
-_anything = msgspec.json.Decoder(_Anything)
+_meta = msgspec.json.Decoder(_ListMeta)
+#: What a decoder may answer bytes with that it cannot read.
+_UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
 class Decoder(Generic[T]):
@@ -106,7 +107,7 @@ class Decoder(Generic[T]):
         page = msgspec.defstruct(
             f"{kind.__name__}Page",
             [
-                ("items", list[kind] | None, None),  # type: ignore[valid-type]
+                ("items", list[kind] | None | msgspec.UnsetType, msgspec.UNSET),  # type: ignore[valid-type]
                 ("metadata", _ListMeta, msgspec.field(default_factory=_ListMeta)),
                 ("kind", str, ""),
             ],
@@ -117,23 +118,28 @@ class Decoder(Generic[T]):
         """One page. Raises NotAList."""
         try:
             whole: Any = self._page.decode(body)
-        except msgspec.ValidationError:
+        except _UNREADABLE:
             return self._page_by_object(body)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-            raise NotAList(_what_came(body, error)) from None
-        self._check_kind(whole.kind)
-        return Page(whole.items or [], [], whole.metadata.resourceVersion, whole.metadata.continue_ or "")
+        self._check(whole.kind, whole.items)
+        objects: list[T] = whole.items or []
+        if not all(thing.metadata.name and thing.metadata.uid for thing in objects):
+            return self._page_by_object(body)
+        return Page(objects, [], whole.metadata.resourceVersion, whole.metadata.continue_ or "")
 
-    def _check_kind(self, kind: str) -> None:
+    def _check(self, kind: str, items: object) -> None:
         if kind != f"{self.kind.__name__}List":
-            raise NotAList(f"a {kind[:60] or 'object without kind'} came instead of a {self.kind.__name__}List")
+            raise NotAList(f"{kind[:60] or 'an object without kind'} came instead of {self.kind.__name__}List")
+        if items is msgspec.UNSET:
+            raise NotAList(f"a {kind} without items came")
 
     def _page_by_object(self, body: bytes) -> Page[T]:
         try:
             raw = _raw_page.decode(body)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        except msgspec.ValidationError as error:
             raise NotAList(_what_came(body, error)) from None
-        self._check_kind(raw.kind)
+        except _UNREADABLE as error:
+            raw = _taken_apart(body, error)
+        self._check(raw.kind, raw.items)
         page: Page[T] = Page([], [], raw.metadata.resourceVersion, raw.metadata.continue_ or "")
         for item in raw.items or []:
             thing = self.object(item)
@@ -147,7 +153,7 @@ class Decoder(Generic[T]):
         """One object, or what is known of one that does not decode."""
         try:
             thing: T = self._object.decode(raw)
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        except _UNREADABLE as error:
             return _unread(raw, str(error))
         if not thing.metadata.name or not thing.metadata.uid:
             return _unread(raw, "it has no name or no uid")
@@ -157,40 +163,58 @@ class Decoder(Generic[T]):
         """One line of a watch. Raises NotAList when it is not a watch event at all."""
         try:
             raw = _raw_event.decode(line)
+        except _UNREADABLE as error:
+            raw = _event_taken_apart(line, error)
+        try:
             if raw.type == "BOOKMARK":
-                meta = _bookmark.decode(raw.object).metadata
-                end = (meta.annotations or {}).get("k8s.io/initial-events-end") == "true"
-                return Event("BOOKMARK", meta.resourceVersion, initial_end=end)
+                return _bookmark_event(raw.object)
             if raw.type == "ERROR":
                 status = _status.decode(raw.object)
                 return Event(
                     "ERROR", code=status.code or 0, reason=status.reason or "", message=(status.message or "")[:2000]
                 )
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        except _UNREADABLE as error:
             raise NotAList(_what_came(line, error)) from None
+        if raw.type not in _CHANGES:
+            raise NotAList(f"a watch event of unknown type {raw.type[:60]!r} came")
         thing = self.object(raw.object)
         if isinstance(thing, Unread):
-            return Event(raw.type, _resource_version(raw.object), unread=thing)
+            return Event(
+                raw.type, salvage.text(salvage.member(bytes(raw.object), "metadata", "resourceVersion")), unread=thing
+            )
         return Event(raw.type, thing.metadata.resourceVersion, object=thing)
 
 
-def _metadata(raw: bytes | msgspec.Raw) -> dict[str, Any]:
+def _bookmark_event(raw: msgspec.Raw) -> Event[Any]:
+    meta = _bookmark.decode(raw).metadata
+    end = (meta.annotations or {}).get("k8s.io/initial-events-end") == "true"
+    return Event("BOOKMARK", meta.resourceVersion, initial_end=end)
+
+
+def _taken_apart(body: bytes, error: Exception) -> _RawPage:
+    """A page that the decoder refuses as a whole, object by object. Raises NotAList."""
+    parts = dict(salvage.children(body) or ())
+    items = salvage.children(parts.get("items", b""))
+    if items is None or not parts["items"].startswith(b"["):
+        raise NotAList(_what_came(body, error))
     try:
-        metadata = _anything.decode(raw).metadata
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return {}
-    return metadata if isinstance(metadata, dict) else {}
+        meta = _meta.decode(parts.get("metadata", b"{}"))
+    except _UNREADABLE as strange:
+        raise NotAList(_what_came(body, strange)) from None
+    return _RawPage(salvage.text(parts.get("kind", b"")), meta, [msgspec.Raw(item) for _, item in items])
 
 
-def _resource_version(raw: bytes | msgspec.Raw) -> str:
-    value = _metadata(raw).get("resourceVersion")
-    return value if isinstance(value, str) else ""
+def _event_taken_apart(line: bytes, error: Exception) -> _RawEvent:
+    parts = dict(salvage.children(line) or ())
+    if not parts.get("type", b"").startswith(b'"') or "object" not in parts:
+        raise NotAList(_what_came(line, error))
+    return _RawEvent(salvage.text(parts["type"]), msgspec.Raw(parts["object"]))
 
 
 def _unread(raw: bytes | msgspec.Raw, error: str) -> Unread:
-    metadata = _metadata(raw)
+    metadata = dict(salvage.children(salvage.member(bytes(raw), "metadata")) or ())
     namespace, name, uid = (
-        str(metadata.get(key) or "")[:253].replace("\0", "") for key in ("namespace", "name", "uid")
+        salvage.text(metadata.get(key, b"")).replace("\0", "")[:253] for key in ("namespace", "name", "uid")
     )
     return Unread(namespace, name, uid, error.replace("\0", "")[:ERROR_CHARS])
 
@@ -199,6 +223,10 @@ def _what_came(body: bytes, error: Exception) -> str:
     start = body[:200].lstrip().lower()
     if start.startswith((b"<!doctype", b"<html")):
         return "an HTML page came instead of the API's JSON (a proxy or sign-in page in between?)"
+    if not body.strip():
+        return "an empty answer came"
     if "truncated" in str(error):
         return f"the answer ends in the middle (after {len(body)} bytes)"
+    if isinstance(error, msgspec.ValidationError):
+        return f"JSON came that is not what was asked for: {str(error)[:ERROR_CHARS]}"
     return f"not readable as JSON: {str(error)[:ERROR_CHARS]}"

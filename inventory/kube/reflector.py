@@ -12,7 +12,7 @@ import queue
 import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 import msgspec
@@ -33,6 +33,10 @@ BACKOFF_FIRST_S, BACKOFF_CAP_S = 0.5, 30.0
 SHORT_WATCH_S = 2.0
 #: Messages (pages of a list, bundles of events) between the reader and the writer.
 QUEUE_LENGTH = 4
+#: No object of an API server is as large (etcd refuses far less): a line that goes on without end must not fill the memory.
+MAX_LINE = 64 << 20
+#: A reader that waits for the server cannot be woken; after this it is left to end by its own time-out.
+STOP_S = 0.5
 
 
 class Relist(msgspec.Struct, frozen=True):
@@ -79,10 +83,23 @@ class _Expired(Exception):
     """410: the resource version is too old; list anew."""
 
 
+def last_version(events: list[Event[T]]) -> str:
+    """The resource version after these events; "" when none of them carries one."""
+    return next((event.resource_version for event in reversed(events) if event.resource_version), "")
+
+
+def backoff_s(failures: int, retry_after_s: float | None, jitter: float | None = None) -> float:
+    """Seconds to wait after `failures` failures before: exponential with jitter (0.5–1), capped; never sooner than Retry-After."""
+    share = random.uniform(0.5, 1.0) if jitter is None else jitter
+    wait_s: float = min(BACKOFF_FIRST_S * 2 ** min(failures, 10), BACKOFF_CAP_S) * share
+    return max(wait_s, retry_after_s or 0.0)
+
+
 class Reflector(Generic[T]):
     """Reads one kind of one cluster.
 
-    resource_version: where to go on from; "" lists first. Iterate `messages()`; call `stop()` from anywhere to end.
+    resource_version: where to go on from; "" lists first. `start()`, take messages with `next()`, end with `stop()` from anywhere.
+    backoff: seconds to wait, from the failures before and what Retry-After asks for.
     """
 
     def __init__(
@@ -93,25 +110,30 @@ class Reflector(Generic[T]):
         resource_version: str = "",
         page_size: int = 500,
         silence_s: float = SILENCE_S,
+        backoff: Callable[[int, float | None], float] = backoff_s,
     ) -> None:
         self.client, self.path, self.page_size, self.silence_s = client, path, page_size, silence_s
+        self._backoff = backoff
         self.decoder: Decoder[T] = Decoder(kind)
         self.resource_version = resource_version
         self._queue: queue.Queue[Message[T]] = queue.Queue(QUEUE_LENGTH)
         self._stopped = threading.Event()
         self._stream: Stream | None = None
         self._failures = 0
+        self._expired = False
         self._thread = threading.Thread(target=self._run, name=f"reflector {path}", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
     def stop(self) -> None:
+        """End within a second; messages that nobody took are dropped."""
         self._stopped.set()
-        if self._stream is not None:
-            self._stream.close()
-        while self._thread.is_alive():  # the reader may wait for room in the queue
-            self.next(0.05)
+        until = time.monotonic() + STOP_S
+        while self._thread.is_alive() and time.monotonic() < until:
+            if (stream := self._stream) is not None:
+                stream.close()
+            self.next(0.02)  # the reader may wait for room in the queue
 
     def next(self, timeout_s: float) -> Message[T] | None:
         """The next message, or None after timeout_s (0: what is there now)."""
@@ -136,6 +158,9 @@ class Reflector(Generic[T]):
                 self._watch_for_ever()
             except _Expired:
                 self.resource_version, reason = "", "the cluster's history was compacted (410)"
+                if self._expired:  # twice without an event between: lists in a tight loop would be a burden
+                    self._back_off(ApiError(410, "Expired", "the server calls each resource version too old"))
+                self._expired = True
             except (ApiError, NotAList, BadKubeconfig) as error:
                 self._back_off(error)
             except Exception:
@@ -152,6 +177,8 @@ class Reflector(Generic[T]):
             page = self._page(query)
             version = page.resource_version or version
             self._put(Listed(page))
+            if page.continue_token and page.continue_token == token:
+                raise NotAList("the list has no end: its continue token repeats")
             token = page.continue_token
             if not token:
                 if not version:
@@ -164,53 +191,62 @@ class Reflector(Generic[T]):
         try:
             return self.decoder.page(self.client.get(self.path, query))
         except ApiError as error:
-            if error.status == 410:
+            if error.status == 410 and "continue" in query:
                 raise _Expired from None
             raise
 
     def _watch_for_ever(self) -> None:
         while not self._stopped.is_set():
-            started = time.monotonic()
-            seen = self._watch_once()
-            if not seen and time.monotonic() - started < SHORT_WATCH_S and not self._stopped.is_set():
+            started, version = time.monotonic(), self.resource_version
+            self._watch_once()
+            short = time.monotonic() - started < SHORT_WATCH_S
+            if short and self.resource_version == version and not self._stopped.is_set():
                 raise ApiError(0, "ShortWatch", "the server ends each watch at once")
 
-    def _watch_once(self) -> int:
-        """One stream. Returns how many events it brought. Raises ApiError, NotAList or _Expired."""
+    def _watch_once(self) -> None:
+        """One stream, to its end. Raises ApiError, NotAList or _Expired."""
         query = {
             "watch": "1",
             "resourceVersion": self.resource_version,
             "allowWatchBookmarks": "true",
             "timeoutSeconds": random.randint(*WATCH_S),
         }
-        seen = 0
+        seen = False
         try:
             with self.client.stream(self.path, query, self.silence_s) as stream:
                 self._stream = stream
+                if self._stopped.is_set():
+                    return  # stop() may have looked for a stream just before
                 self._put(Watching())
                 for events in self._bundles(stream):
-                    seen += len(events)
-                    self._failures = 0
+                    seen, self._failures, self._expired = True, 0, False
                     self._put(Changes(events, time.time()))
                     self.resource_version = last_version(events) or self.resource_version
         except ApiError as error:
             if error.status == 410:
                 raise _Expired from None
-            if error.reason == "Stream" and seen:
-                return seen  # broke after it had worked: go on at once from where it was
-            raise
+            if error.reason != "Stream" or not seen:
+                raise
+            # It broke after it had worked: go on at once from where it was.
         finally:
             self._stream = None
-        return seen
 
     def _bundles(self, stream: Stream) -> Iterator[list[Event[T]]]:
-        """The events of each received chunk, in order."""
+        """The events of each received chunk, in order; those before a line that ends the stream too."""
         rest = b""
         for chunk in stream.chunks():
             if self._stopped.is_set():
                 return
             *lines, rest = (rest + chunk).split(b"\n") if rest else chunk.split(b"\n")
-            events = [self._event(line) for line in lines if line.strip()]
+            if len(rest) > MAX_LINE:
+                raise NotAList(f"a watch event of more than {MAX_LINE >> 20} MiB came")
+            events: list[Event[T]] = []
+            try:
+                events.extend(self._event(line) for line in lines if line.strip())
+            except (ApiError, NotAList, _Expired):
+                if events:
+                    yield events
+                raise
             if events:
                 yield events
 
@@ -224,7 +260,7 @@ class Reflector(Generic[T]):
 
     def _back_off(self, error: ApiError | NotAList | BadKubeconfig) -> None:
         refused = isinstance(error, ApiError) and error.status in (401, 403)
-        wait_s = backoff_s(self._failures, error.retry_after_s if isinstance(error, ApiError) else None)
+        wait_s = self._backoff(self._failures, error.retry_after_s if isinstance(error, ApiError) else None)
         self._failures += 1
         self._put(Trouble(str(error), refused or isinstance(error, BadKubeconfig), wait_s))
         self._stopped.wait(wait_s)
@@ -233,15 +269,3 @@ class Reflector(Generic[T]):
                 self.client.renew_credentials()
             except BadKubeconfig as again:
                 logger.warning("credentials cannot be read: %s", again)
-
-
-def last_version(events: list[Event[T]]) -> str:
-    """The resource version after these events; "" when none of them carries one."""
-    return next((event.resource_version for event in reversed(events) if event.resource_version), "")
-
-
-def backoff_s(failures: int, retry_after_s: float | None, jitter: float | None = None) -> float:
-    """Seconds to wait after `failures` failures before: exponential with jitter (0.5–1), capped; never sooner than Retry-After."""
-    share = random.uniform(0.5, 1.0) if jitter is None else jitter
-    wait_s: float = min(BACKOFF_FIRST_S * 2 ** min(failures, 10), BACKOFF_CAP_S) * share
-    return max(wait_s, retry_after_s or 0.0)

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 
 from inventory.kube.client import Client
@@ -29,7 +30,7 @@ from inventory.mirror.kinds import KINDS, made_by
 from inventory.mirror.lease import Lease
 from inventory.mirror.store import Store
 from inventory.models import Watch
-from inventory.models.cluster import WatchState
+from inventory.models.cluster import Kind, WatchState
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +38,14 @@ logger = logging.getLogger(__name__)
 COALESCE_S = 0.2
 #: Most events of one transaction; what is beyond waits for the next.
 BUNDLE = 2000
+
+
+#: With `once`: how often to try a cluster that is not reached.
+ONCE_TRIES = 4
+
+
+class NotListed(Exception):
+    """The list could not be had; the text says why."""
 
 
 class Follower:
@@ -50,8 +59,10 @@ class Follower:
     ) -> None:
         self.lease, self.stopped, self.poke = lease, stopped, poke
         self.kind = KINDS[lease.kind]
-        self.store: Store[Any] = Store(lease.cluster_id, self.kind)
         row = Watch.objects.get(cluster_id=lease.cluster_id, kind=lease.kind)
+        # DaemonSets may come late (they are optional): the accountant does not wait for them, so they always mark.
+        first = row.synced_at is None and lease.kind != Kind.DAEMONSETS
+        self.store: Store[Any] = Store(lease.cluster_id, self.kind, marking=not first)
         self._synced = row.synced_at is not None and bool(row.resource_version) and row.made_by == made_by()
         version = row.resource_version if self._synced else ""
         self.reflector: Reflector[Any] = Reflector(
@@ -59,10 +70,14 @@ class Follower:
         )
         self._renewed = 0.0
         self._state = ("", "")
+        self._troubles = 0
+        self._list_reason: str | None = None
         self.written = 0
 
     def run(self, once: bool = False) -> None:
-        """Until stopped (or, with once, until the first list is written). Raises LeaseLost and DatabaseError."""
+        """Until stopped (or, with once, until a list is written). Raises LeaseLost and DatabaseError; with once, NotListed."""
+        if once:
+            self.reflector.resource_version = ""
         self.store.load()
         self.reflector.start()
         try:
@@ -70,8 +85,10 @@ class Follower:
                 message = self.reflector.next(COALESCE_S)
                 if message is not None:
                     self._take(message)
-                    if once and isinstance(message, ListEnd | Watching):
+                    if once and isinstance(message, ListEnd):
                         return
+                    if once and isinstance(message, Trouble) and (message.refused or self._troubles >= ONCE_TRIES):
+                        raise NotListed(message.reason)
                 self._renew()
         finally:
             self.reflector.stop()
@@ -82,24 +99,27 @@ class Follower:
         elif isinstance(message, Listed):
             self._page(message)
         elif isinstance(message, Relist):
-            self._begin(message)
+            self._list_reason = message.reason
         elif isinstance(message, ListEnd):
             self._end(message)
         elif isinstance(message, Trouble):
+            self._troubles += 1
             state = WatchState.REFUSED if message.refused else WatchState.BACKING_OFF
             self._progress(state, message.reason, next_try_at=timezone.now() + timedelta(seconds=message.wait_s))
         elif isinstance(message, Watching):
             self._progress(WatchState.WATCHING, "", next_try_at=None)
 
-    def _begin(self, message: Relist) -> None:
-        with transaction.atomic():
-            relisted = {} if not self._synced else {"relists": self._row().relists + 1}
-            # Without a resource version a watcher that dies in the middle of the list begins a new one.
-            self._progress(WatchState.LISTING, message.reason, resource_version="", **relisted)
-            self.store.begin_replace()
+    def _begin(self, reason: str) -> None:
+        relisted = {"relists": F("relists") + 1} if self._synced else {}
+        # Without a resource version a watcher that dies in the middle of the list begins a new one.
+        self._progress(WatchState.LISTING, reason, resource_version="", **relisted)
+        self.store.begin_replace()
 
     def _page(self, message: Listed[Any]) -> None:
         with transaction.atomic():
+            if self._list_reason is not None:  # the first page: a refused list changes nothing
+                self._begin(self._list_reason)
+                self._list_reason = None
             self.lease.update(objects_seen=self.store.seen)
             self.written += self.store.add_page(message.page.objects, message.page.unread)
 
@@ -115,7 +135,7 @@ class Follower:
                 objects_kept=len(self.store.digests),
             )
             self.written += self.store.end_replace()
-            self._synced = True
+            self._synced = self.store.marking = True
         self.poke()
 
     def _changes(self, message: Changes[Any]) -> None:
@@ -154,6 +174,3 @@ class Follower:
         if time.monotonic() - self._renewed > settings.LEASE_S / 3:
             self.lease.update(objects_kept=len(self.store.digests))
             self._renewed = time.monotonic()
-
-    def _row(self) -> Watch:
-        return Watch.objects.get(cluster_id=self.lease.cluster_id, kind=self.lease.kind)

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from django.utils import timezone
 
+from inventory import bulk
 from inventory.kube.decode import Unread
 from inventory.kube.objects import DaemonSet, Node, Pod
 from inventory.mirror.kinds import (
@@ -27,34 +28,41 @@ BATCH = 1000
 
 
 class Store(Generic[T]):
-    """What is known of one kind. `load` first; then `replace_*` for lists and `apply` for events."""
+    """What is known of one kind. `load` first; then `begin_replace`, `add_page`, `end_replace` for lists and `apply` for events.
 
-    def __init__(self, cluster_id: int, kind: MirroredKind) -> None:
-        self.cluster_id, self.kind = cluster_id, kind
+    marking: whether changes mark their nodes for the accountant. In the very first list they need not: it begins with all nodes.
+    """
+
+    def __init__(self, cluster_id: int, kind: MirroredKind, marking: bool = True) -> None:
+        self.cluster_id, self.kind, self.marking = cluster_id, kind, marking
         self.digests: dict[str, int] = {}
         self.context = stack_context()
         #: Keys not yet named by the list that is under way; None outside of one.
         self._unseen: set[str] | None = None
+        #: (namespace, name) of what did not decode, now and before the list that is under way.
         self._unreadable: set[tuple[str, str]] = set()
+        self._unread_before: set[tuple[str, str]] = set()
         self.seen = 0
 
     @property
     def _rows(self) -> Any:
         return self.kind.model._default_manager.filter(cluster_id=self.cluster_id)
 
+    @property
+    def _unreadable_rows(self) -> Any:
+        return Unreadable.objects.filter(cluster_id=self.cluster_id, kind=self.kind.kind)
+
     def load(self) -> None:
         """Read the digests of what is stored."""
         self.digests = dict(self._rows.values_list(self.kind.key, "digest").iterator(5000))
-        names = Unreadable.objects.filter(cluster_id=self.cluster_id, kind=self.kind.kind)
-        self._unreadable = set(names.values_list("namespace", "name"))
+        self._unreadable = set(self._unreadable_rows.values_list("namespace", "name"))
 
     # A list: begin, pages, end.
 
     def begin_replace(self) -> None:
         self._unseen = set(self.digests)
+        self._unread_before, self._unreadable = self._unreadable, set()
         self.seen = 0
-        Unreadable.objects.filter(cluster_id=self.cluster_id, kind=self.kind.kind).delete()
-        self._unreadable.clear()
 
     def add_page(self, objects: Iterable[T], unread: Iterable[Unread]) -> int:
         """Write what changed of one page. Returns the number of rows written."""
@@ -72,6 +80,9 @@ class Store(Generic[T]):
     def end_replace(self) -> int:
         """Delete what the list did not name. Returns the number of rows."""
         gone, self._unseen = list(self._unseen or ()), None
+        for namespace, name in self._unread_before - self._unreadable:
+            self._unreadable_rows.filter(namespace=namespace, name=name).delete()
+        self._unread_before = set()
         return self._write({}, gone, set())
 
     def _changed(self, thing: T, nodes: set[str], unseen: set[str]) -> Columns | None:
@@ -112,9 +123,7 @@ class Store(Generic[T]):
         name = (thing.metadata.namespace, thing.metadata.name)
         if name in self._unreadable:
             self._unreadable.discard(name)
-            Unreadable.objects.filter(
-                cluster_id=self.cluster_id, kind=self.kind.kind, namespace=name[0], name=name[1]
-            ).delete()
+            self._unreadable_rows.filter(namespace=name[0], name=name[1]).delete()
 
     def _is_new(self, key: str, columns: Columns) -> bool:
         columns["digest"] = digest(columns)
@@ -154,23 +163,20 @@ class Store(Generic[T]):
 
     def _write(self, upserts: dict[str, Columns], deletes: list[str], nodes: set[str]) -> int:
         if upserts:
-            fields = [name for name in next(iter(upserts.values())) if name != self.kind.key]
-            model = self.kind.model
-            model._default_manager.bulk_create(
-                [model(cluster_id=self.cluster_id, **columns) for columns in upserts.values()],
-                batch_size=BATCH,
-                update_conflicts=True,
-                unique_fields=["cluster", self.kind.key],
-                update_fields=fields,
+            names = ("cluster_id", *next(iter(upserts.values())))
+            known = {key for key in upserts if key in self.digests}
+            bulk.insert(self.kind.model, names, _values(self.cluster_id, upserts, upserts.keys() - known))
+            bulk.upsert(
+                self.kind.model, names, _values(self.cluster_id, upserts, known), unique=("cluster_id", self.kind.key)
             )
         for start in range(0, len(deletes), BATCH):
-            rows = self._rows.filter(**{f"{self.kind.key}__in": deletes[start : start + BATCH]})
-            nodes.update(self._nodes_of_rows(rows))
-            rows._raw_delete(rows.db)
-        if nodes:
+            gone = self._rows.filter(**{f"{self.kind.key}__in": deletes[start : start + BATCH]})
+            nodes.update(self._nodes_of_rows(gone))
+            gone._raw_delete(gone.db)
+        if nodes and self.marking:
             marks = [""] if "" in nodes else sorted(nodes)
-            Recount.objects.bulk_create([Recount(cluster_id=self.cluster_id, node_name=name) for name in marks])
-        self.digests.update((key, columns["digest"]) for key, columns in upserts.items())
+            bulk.insert(Recount, ("cluster_id", "node_name"), [(self.cluster_id, name) for name in marks])
+        self.digests |= {key: columns["digest"] for key, columns in upserts.items()}
         for key in deletes:
             self.digests.pop(key, None)
         return len(upserts) + len(deletes)
@@ -179,3 +185,7 @@ class Store(Generic[T]):
         if self.kind.kind == "pods":
             return set(rows.values_list("node_name", flat=True)) - {""}
         return set(rows.values_list("name", flat=True)) if self.kind.kind == "nodes" else {""}
+
+
+def _values(cluster_id: int, rows: dict[str, Columns], keys: set[str]) -> list[tuple[Any, ...]]:
+    return [(cluster_id, *rows[key].values()) for key in keys]

@@ -1,16 +1,19 @@
 """The sharing systems that gpudash understands: one module each, found by what it offers.
 
-Every module of this package that has `NAME`, `owns` and `read` is a stack (see `base.Stack`), so a new sharing system is one
-new file. This module must not know any of them by name.
+Every module of this package that has `NAME`, `owns` and `read` is a stack (see `base.Stack`), so a new sharing system is
+one new file. A stack may also have `marks(node)`: whether the node carries its own mark, so that it is asked even where none
+of its resources is seen. This module must not know any stack by name.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import cast
 
+from inventory.kube.objects import Node
 from inventory.stacks.base import Context, Stack
 from inventory.stacks.names import looks_like_gpu
 
@@ -19,6 +22,12 @@ def _found() -> tuple[Stack, ...]:
     modules = [importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)]
     stacks = [module for module in modules if all(hasattr(module, name) for name in ("NAME", "owns", "read"))]
     return tuple(cast(Stack, module) for module in sorted(stacks, key=lambda module: str(module.NAME)))
+
+
+def concerned(node: Node, resources: Iterable[str], context: Context) -> list[Stack]:
+    """The stacks to ask about a node: those that own one of the resources seen there, and those whose mark it carries."""
+    names = {owner(resource, context) for resource in resources}
+    return [stack for stack in STACKS if stack.NAME in names or (stack.NAME in _MARKS and _MARKS[stack.NAME](node))]
 
 
 def owner(resource: str, context: Context) -> str | None:
@@ -45,3 +54,4 @@ def _relevant(resource: str, memory: str, count: str) -> bool:
 
 #: All stacks, ordered by name.
 STACKS: tuple[Stack, ...] = _found()
+_MARKS: dict[str, Callable[[Node], bool]] = {stack.NAME: stack.marks for stack in STACKS if hasattr(stack, "marks")}

@@ -10,7 +10,7 @@ from inventory import stacks as registry
 from inventory.kube.objects import Node, Pod
 from inventory.stacks import findings, node_findings, sums
 from inventory.stacks.base import Allocation, CardAccount, Context, Finding, NodeAccount, Share
-from inventory.stacks.joining import Pool, join
+from inventory.stacks.joining import Pool, join, merged
 from inventory.stacks.node_findings import Seen
 from inventory.stacks.overrides import overrides
 
@@ -20,11 +20,11 @@ def account(node: Node, pods: list[Pod], context: Context) -> NodeAccount:
 
     For a node without any GPU the account is empty: no stacks, no cards, cards_total 0.
     """
-    shares = _shares(node, pods, context)
     seen = node_findings.look(node, pods, context)
+    shares = _shares(node, pods, context, seen)
     if not shares and not seen.worth_a_look:
         return _EMPTY
-    pool = join(shares)
+    pool = merged(join(shares))
     unplaced = tuple(item for item in pool.allocations if item.card is None)
     cards = sums.card_accounts(pool, unplaced)
     return _account(node, pods, shares, seen, pool, cards, unplaced)
@@ -33,9 +33,9 @@ def account(node: Node, pods: list[Pod], context: Context) -> NodeAccount:
 _EMPTY = NodeAccount()
 
 
-def _shares(node: Node, pods: list[Pod], context: Context) -> list[Share]:
+def _shares(node: Node, pods: list[Pod], context: Context, seen: Seen) -> list[Share]:
     """What each stack says; one that has nothing to say is left out where another has."""
-    said = (stack.read(node, pods, context) for stack in registry.STACKS)
+    said = (stack.read(node, pods, context) for stack in registry.concerned(node, seen.names, context))
     shares = [share for share in said if share is not None]
     if len(shares) < 2:
         return shares
@@ -56,7 +56,7 @@ def _account(
 ) -> NodeAccount:
     primary = pool.primary
     total = None if seen.uncounted_cards or not (shares or seen.countable) else sums.cards_total(pool, shares)
-    counted = not seen.unreadable_holders
+    counted = not seen.unreadable_holders and not seen.uncounted_cards
     return NodeAccount(
         stacks=tuple(sorted(share.stack for share in shares)),
         unit=primary.unit if primary else None,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from inventory.kube.objects import Node, Pod
 from inventory.stacks.base import ERROR, MEMORY, WARNING, WHOLE, Card, Context, Finding, Share
-from inventory.stacks.describe import ALIYUN_COUNT, Described, describe
+from inventory.stacks.describe import Described, describe
 from inventory.stacks.gpushare_pods import CORE_RESOURCE, NAME, Holding, Place, holding
 from inventory.stacks.gpushare_unit import Unit, unit_of
 from inventory.stacks.names import MAX_CARDS
@@ -56,7 +56,13 @@ def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
     unit = unit_of(node, offers.memory.slots, offers.cards, pods, context, given) if offers.by_memory else Unit(None)
     cards = _cards(offers, unit, describe(node, given))
     memory = cards[0].memory_total_bytes if cards else None
-    place = Place(cards=offers.cards, unit=unit.size, card_memory=memory, counted=context.gpushare_count)
+    place = Place(
+        cards=offers.cards,
+        unit=unit.size,
+        card_memory=memory,
+        counted=names[1],
+        resources=frozenset((*names, CORE_RESOURCE)),
+    )
     held = [found for pod in pods if holds(pod) if (found := holding(pod, place, context)) is not None]
     return _share(context, offers, unit, cards, held, _of_node(context, offers, unit))
 
@@ -149,7 +155,7 @@ def _of_count(memory: str, count: str, offers: _Offers) -> list[Finding]:
         said = "does not state" if cards is None else "states 0 of"
         text = (
             f"The node states {units} of {memory} but {said} {count}: how many cards there are is not known, so no card can be "
-            f"shown; holders are counted on the node. Restart the gpushare device plugin ({ALIYUN_COUNT} may help to compare)."
+            f"shown; holders are counted on the node. Restart the gpushare device plugin."
         )
         return [Finding(code="count-zero", severity=ERROR, text=text)]
     if cards and units == 0:

@@ -21,7 +21,7 @@ from inventory.stacks.base import (
     Context,
     Finding,
 )
-from inventory.stacks.gpushare_records import Layout, Record, record
+from inventory.stacks.gpushare_records import Record, record
 from inventory.stacks.requests import Need, containers, name_of, requests
 
 NAME = "gpushare"
@@ -35,12 +35,14 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of the node. cards: None when their number is not known. unit: bytes; None when not known.
 
     card_memory: bytes of one card, for whole cards. counted: name of the resource that stands for whole cards.
+    resources: all names of this stack.
     """
 
     cards: int | None
     unit: int | None
     card_memory: int | None
     counted: str
+    resources: frozenset[str]
 
 
 class Holding(msgspec.Struct):
@@ -54,7 +56,7 @@ class Holding(msgspec.Struct):
 def holding(pod: Pod, place: Place, context: Context) -> Holding | None:
     """The holding of a pod that holds devices; None when it asks for nothing of this stack."""
     memory, counted = context.gpushare_resource, context.gpushare_count
-    needs = requests(pod, (memory, counted, CORE_RESOURCE).__contains__)
+    needs = requests(pod, place.resources.__contains__)
     if not needs:
         return None
     written = record(pod, context.gpushare_annotation)
@@ -124,6 +126,8 @@ def _fill(quantity: int, entries: list[tuple[int, int | None]]) -> dict[int | No
 
 def _core(needs: list[Need], need: Need, written: Record, index: int | None) -> int | None:
     """Percent of the card's cores: as recorded, else as asked for where the container is on one card; None: no limit known."""
+    if len(needs) == 1 and not written.core:
+        return need.quantity if need.resource == CORE_RESOURCE else None
     if need.resource == CORE_RESOURCE:
         return need.quantity
     recorded = written.core.get(need.position, {}) if not need.init else {}
@@ -218,7 +222,9 @@ def _of_spec(pod: Pod, needs: list[Need], written: Record) -> list[Finding]:
             "gpushare plugin cannot match such a pod: its containers may not start. Ask in one container only."
         )
         found.append(_finding("several-gpu-containers", WARNING, pod, text))
-    by_hand = [item.name for _, _, item in containers(pod) if any(env.name == _BY_HAND for env in item.env or ())]
+    by_hand = [
+        item.name for _, _, item in containers(pod) if item.env and any(env.name == _BY_HAND for env in item.env)
+    ]
     if by_hand:
         text = (
             f"{name_of(pod)} sets {_BY_HAND} itself in {', '.join(by_hand[:5])}, which defeats the scheduler's choice of card: "

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 
@@ -21,7 +23,8 @@ V2_ASSUMED = "scheduler.framework.gpushare.assume-time"
 CORE = "gpushare.alibabacloud.com/core-percentage"
 
 _INDEX = re.compile(r"[0-9]{1,9}")
-_NANOSECONDS = re.compile(r"[0-9]{1,19}")
+#: Digits of the largest numbers that are read: an index or a number of units, and nanoseconds since 1970.
+_INDEX_DIGITS, _TIME_DIGITS = 9, 19
 _UNITS = re.compile(r"([0-9]{1,18})(?:/[0-9]{1,18})?")
 #: More cards or containers than a record can mean.
 _MOST_ENTRIES = 4096
@@ -60,21 +63,33 @@ def record(pod: Pod, prefix: str) -> Record:
     annotations = pod.metadata.annotations
     if not annotations:
         return _NOTHING
-    reader = _Reader(annotations)
+    reader, keys = _Reader(annotations), _keys(prefix)
     layout, core = reader.layout(V2), reader.layout(CORE)
-    index = reader.number(f"{prefix}_IDX", _INDEX, none="-1")
-    nanoseconds = reader.number(V2_ASSUMED, _NANOSECONDS)
+    index = reader.number(keys.card, _INDEX_DIGITS, none="-1")
+    nanoseconds = reader.number(V2_ASSUMED, _TIME_DIGITS)
     if nanoseconds is None:
-        nanoseconds = reader.number(f"{prefix}_ASSUME_TIME", _NANOSECONDS)
+        nanoseconds = reader.number(keys.assumed, _TIME_DIGITS)
     return Record(
         layout=layout,
         core=core,
         index=index,
-        total=reader.number(f"{prefix}_POD", _INDEX),
-        assigned=reader.flag(V2_ASSIGNED if V2_ASSIGNED in annotations else f"{prefix}_ASSIGNED"),
+        total=reader.number(keys.total, _INDEX_DIGITS),
+        assigned=reader.flag(V2_ASSIGNED if V2_ASSIGNED in annotations else keys.assigned),
         assumed_at=nanoseconds / 1e9 if nanoseconds is not None else None,
         problems=tuple(reader.problems),
     )
+
+
+class _Keys(NamedTuple):
+    card: str
+    total: str
+    assigned: str
+    assumed: str
+
+
+@lru_cache(maxsize=16)
+def _keys(prefix: str) -> _Keys:
+    return _Keys(f"{prefix}_IDX", f"{prefix}_POD", f"{prefix}_ASSIGNED", f"{prefix}_ASSUME_TIME")
 
 
 class _Reader:
@@ -86,16 +101,18 @@ class _Reader:
 
     def text(self, name: str) -> str | None:
         value = self.annotations.get(name)
-        if value is not None and too_long(value):
-            self.problems.append((name, f"it is longer than {LONGEST_ANNOTATION // 1024} KiB"))
-            return None
-        return value
+        if value is None or not too_long(value):
+            return value
+        self.problems.append((name, f"it is longer than {LONGEST_ANNOTATION // 1024} KiB"))
+        return None
 
-    def number(self, name: str, form: re.Pattern[str], none: str = "") -> int | None:
-        value = self.text(name)
-        if value is None or (none and value == none):
+    def number(self, name: str, digits: int, none: str | None = None) -> int | None:
+        if name not in self.annotations:
             return None
-        if form.fullmatch(value) is None:
+        value = self.text(name)
+        if value is None or value == none:
+            return None
+        if len(value) > digits or not (value.isascii() and value.isdigit()):
             self.problems.append((name, f"{_shown(value)} is not a whole number"))
             return None
         return int(value)
@@ -110,7 +127,7 @@ class _Reader:
         return known
 
     def layout(self, name: str) -> Layout:
-        value = self.text(name)
+        value = self.text(name) if name in self.annotations else None
         if value is None:
             return {}
         layout = parse_layout(value)

@@ -25,8 +25,8 @@ BYTES = {"GiB": GIB, "MiB": MIB}
 _PLUGIN = "gpushare-device-plugin"
 _FLAG = re.compile(r"--?memory-unit(?:=|\s+)[\"']?([A-Za-z]{1,16})")
 
-#: A card has at least 128 MiB and at most 1024 GiB: a unit that makes it smaller or larger is not this node's unit.
-_LEAST_CARD, _MOST_CARD = 128 * MIB, 1024 * GIB
+#: A card (or a slice of one) has at least 512 MiB and at most 1024 GiB: a unit that makes it smaller or larger is not this node's unit.
+_LEAST_CARD, _MOST_CARD = 512 * MIB, 1024 * GIB
 #: Up to this many units a card, the unit can only be GiB; from _SURELY_MIB on it can only be MiB (no card has that many GiB).
 _SURELY_GIB, _SURELY_MIB = 100, 300
 

@@ -93,6 +93,30 @@ def _moved(allocation: Allocation, alias: dict[str, str | None], cards: dict[str
     return msgspec.structs.replace(allocation, card=card, evidence=evidence, memory_bytes=memory)
 
 
+def merged(pool: Pool) -> Pool:
+    """The same with one allocation per pod, container, resource and card: containers of one name are not told apart."""
+    keys = [
+        (item.pod_uid, item.namespace, item.pod, item.container, item.resource, item.card) for item in pool.allocations
+    ]
+    if len(set(keys)) == len(keys):
+        return pool
+    found: dict[tuple[str, str, str, str, str, str | None], Allocation] = {}
+    for key, item in zip(keys, pool.allocations, strict=True):
+        found[key] = _added(found[key], item) if key in found else item
+    return Pool(pool.cards, tuple(found.values()), pool.primary)
+
+
+def _added(one: Allocation, other: Allocation) -> Allocation:
+    memory, more = one.memory_bytes, other.memory_bytes
+    core, percent = one.core_percent, other.core_percent
+    return msgspec.structs.replace(
+        one,
+        quantity=one.quantity + other.quantity,
+        memory_bytes=memory + more if memory is not None and more is not None else None,
+        core_percent=core + percent if core is not None and percent is not None else None,
+    )
+
+
 def uniform_memory(cards: dict[str, Card]) -> int | None:
     """The memory of any card of the pool, where all have the same; else None."""
     totals = {card.memory_total_bytes for card in cards.values()}

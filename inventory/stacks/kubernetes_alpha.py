@@ -53,6 +53,7 @@ def _card(index: int, about: Described) -> Card:
         memory_total_bytes=about.memory_bytes,
         memory_physical_bytes=about.memory_bytes,
         memory_source=about.memory_source,
+        shares=1,
     )
 
 

@@ -9,23 +9,27 @@ import msgspec
 
 from inventory import stacks as registry
 from inventory.kube.objects import Node, Pod
-from inventory.kube.quantity import count
 from inventory.stacks.base import ERROR, INFO, WARNING, Context, Finding
 from inventory.stacks.components import DEVICE_PLUGINS, component, ready, waiting_reason
 from inventory.stacks.names import labels_of
-from inventory.stacks.requests import asked, containers, holds, name_of
+from inventory.stacks.requests import asked, containers, devices, holds, name_of
 
 _MOST_LISTED = 20
 
 
 class Seen(msgspec.Struct):
-    """What one look at a node and its pods has found. strange: resource → pods that hold it, of no stack's understanding."""
+    """What one look at a node and its pods has found.
+
+    names: GPU resources that the node states or its pods hold. strange: those of no stack's understanding → pods that hold it.
+    """
 
     gpu_resources: dict[str, int | None]
     strange: dict[str, int]
     unreadable: list[Finding]
     plugins: list[Pod]
+    names: set[str]
     gpu_label: str | None = None
+    dra: bool = False
     unreadable_holders: bool = False
     understood: bool = False
 
@@ -37,7 +41,7 @@ class Seen(msgspec.Struct):
     @property
     def countable(self) -> bool:
         """Whether the cards of this node are counted by some stack, or there are none at all."""
-        return self.understood or not self.strange
+        return self.understood or not (self.strange or self.gpu_label)
 
     @property
     def uncounted_cards(self) -> bool:
@@ -49,7 +53,9 @@ class Seen(msgspec.Struct):
 
 def look(node: Node, pods: list[Pod], context: Context) -> Seen:
     """One pass over the resources of the node and of its pods."""
-    seen = Seen({}, {}, [], [], _gpu_label(node))
+    seen = Seen(
+        {}, {}, [], [], set(), _gpu_label(node), any(labels_of(node).get(name) == "true" for name in _DRA_LABELS)
+    )
     status = node.status
     for offered in (status.allocatable, status.capacity) if status else ():
         for name, value in offered.items() if offered else ():
@@ -61,10 +67,11 @@ def look(node: Node, pods: list[Pod], context: Context) -> Seen:
 
 
 def _see_offer(seen: Seen, name: str, value: str | int, context: Context) -> None:
-    number = count(value)
+    number = devices(value)
     seen.gpu_resources[name] = number
+    seen.names.add(name)
     if number is None:
-        text = f"The node states {str(value)[:40]!r} of {name}, which is no quantity. How many there are is not known."
+        text = f"The node states {str(value)[:40]!r} of {name}, which is no number of devices. How many there are is not known."
         seen.unreadable.append(Finding(code="quantity-unreadable", severity=WARNING, text=text))
     if registry.owner(name, context) is None:
         seen.strange.setdefault(name, 0)
@@ -82,7 +89,8 @@ def _see_pod(seen: Seen, pod: Pod, context: Context) -> None:
         for name, value in asked(container):
             if "/" not in name or not registry.relevant_resource(name, context):
                 continue
-            number = count(value)
+            seen.names.add(name)
+            number = devices(value)
             if number is None:
                 _see_unreadable(seen, pod, container.name, name, value)
             elif number and registry.owner(name, context) is None:
@@ -96,8 +104,8 @@ def _see_pod(seen: Seen, pod: Pod, context: Context) -> None:
 def _see_unreadable(seen: Seen, pod: Pod, container: str, name: str, value: str | int) -> None:
     seen.unreadable_holders = True
     text = (
-        f"{name_of(pod)}, container {container}, asks for {str(value)[:40]!r} of {name}, which is no quantity. What it holds "
-        "is not known, so the sums of this node are not known either."
+        f"{name_of(pod)}, container {container}, asks for {str(value)[:40]!r} of {name}, which is no number of devices. "
+        "What it holds is not known, so the sums of this node are not known either."
     )
     seen.unreadable.append(Finding(code="quantity-unreadable", severity=WARNING, text=text, pod=name_of(pod)))
 
@@ -126,10 +134,8 @@ _DRA_LABELS = ("nvidia.com/gpu.deploy.dra-driver",)
 
 
 def _gpu_label(node: Node) -> str | None:
-    """The first label that says that the node has a GPU; None when none does, or when DRA gives them out."""
+    """The first label that says that the node has a GPU; None when none does."""
     labels = labels_of(node)
-    if any(labels.get(name) == "true" for name in _DRA_LABELS):
-        return None
     found = (name for name in _TRUE_LABELS if labels.get(name) == "true")
     named = (name for name in _NAMING_LABELS if labels.get(name))
     return next(found, None) or next(named, None)
@@ -163,6 +169,12 @@ def _not_ready(pod: Pod) -> Finding:
 def _without_resource(seen: Seen) -> list[Finding]:
     if seen.gpu_label is None or any(number is None or number > 0 for number in seen.gpu_resources.values()):
         return []
+    if seen.dra:
+        text = (
+            "The cards of this node are given out by dynamic resource allocation (DRA), which gpudash does not read yet: they "
+            "are not in the totals."
+        )
+        return [Finding(code="resource-not-understood", severity=INFO, text=text)]
     text = (
         f"The node has the label {seen.gpu_label} but offers no GPU resource. Look whether the driver is installed and the "
         "device plugin runs here."
@@ -174,7 +186,7 @@ def _not_understood(name: str, held: int, seen: Seen) -> Finding:
     offered = seen.gpu_resources.get(name)
     capacity = "not stated" if offered is None else str(offered)
     text = (
-        f"{name} looks like a GPU resource, but gpudash does not understand it: capacity {capacity}, held by {held} pods. "
+        f"{name} looks like a GPU resource, but gpudash does not understand it: capacity {capacity}, pods that hold it: {held}. "
         "Its cards are not in the totals of this node."
     )
     return Finding(code="resource-not-understood", severity=INFO, text=text)

@@ -95,7 +95,7 @@ def _held(pod: Pod) -> list[_Held]:
 
 
 def _in_use(group: Group, held: list[_Held]) -> bool:
-    return bool(group.offer.slots) or any(entry.need.resource == group.resource for entry in held)
+    return group.stated or any(entry.need.resource == group.resource for entry in held)
 
 
 def _withheld(group: Group) -> str:

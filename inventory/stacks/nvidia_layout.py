@@ -13,7 +13,7 @@ from inventory.kube.quantity import count
 from inventory.stacks.base import PARTS, SHARES, WARNING, WHOLE, Finding
 from inventory.stacks.describe import PRODUCT
 from inventory.stacks.names import MAX_CARDS, labels_of
-from inventory.stacks.offers import Offer, offer
+from inventory.stacks.offers import Offer, offer, states
 from inventory.stacks.overrides import Overrides
 
 GPU = "nvidia.com/gpu"
@@ -30,6 +30,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     """The cards behind one resource name.
 
     cards: how many, None when it cannot be known. replicas: slots per card (1 for whole cards), None when not known.
+    stated: whether the node names the resource, readably or not.
     """
 
     resource: str
@@ -37,6 +38,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     mode: str
     cards: int | None
     replicas: int | None
+    stated: bool
     findings: tuple[Finding, ...] = ()
 
 
@@ -68,9 +70,9 @@ def groups(node: Node, given: Overrides) -> list[Group]:
     # With renamed shares, what is left under the plain name is whole cards (often 0).
     both = bool(renamed.slots)
     found = [_group(GPU, plain, labels, given, labels.shared and not both, alone=not both)]
-    if renamed.slots is not None:
+    if states(node, SHARED):
         found.append(_group(SHARED, renamed, labels, given, shared=True, alone=not plain.slots))
-    return found
+    return [msgspec.structs.replace(group, stated=states(node, group.resource)) for group in found]
 
 
 def _read(node: Node) -> _Labels:
@@ -99,7 +101,9 @@ def _group(resource: str, found: Offer, labels: _Labels, given: Overrides, share
         cards, agreed = None, False
     mode = _mode(labels, replicas) if shared or replicas != 1 else WHOLE
     findings = () if agreed else (_disagree(resource, slots, labels, cards),)
-    return Group(resource=resource, offer=found, mode=mode, cards=cards, replicas=replicas, findings=findings)
+    return Group(
+        resource=resource, offer=found, mode=mode, cards=cards, replicas=replicas, stated=True, findings=findings
+    )
 
 
 def _stated(slots: int, cards: int) -> tuple[int | None, int | None, bool]:

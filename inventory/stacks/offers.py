@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from inventory.kube.objects import Node
-from inventory.kube.quantity import count
 from inventory.stacks.base import WARNING, Finding
+from inventory.stacks.requests import devices
 
 
 class Offer(NamedTuple):
@@ -39,8 +39,8 @@ def offer(node: Node, resource: str) -> Offer:
         return NOTHING
     capacity, allocatable = status.capacity, status.allocatable
     return Offer(
-        count(capacity[resource]) if capacity and resource in capacity else None,
-        count(allocatable[resource]) if allocatable and resource in allocatable else None,
+        devices(capacity[resource]) if capacity and resource in capacity else None,
+        devices(allocatable[resource]) if allocatable and resource in allocatable else None,
     )
 
 

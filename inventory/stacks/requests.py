@@ -8,13 +8,16 @@ Source: the effective-request rule of the Kubernetes scheduler (pod lifecycle, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from inventory.kube.objects import Container, Pod
 from inventory.kube.quantity import count
 
 _ENDED = frozenset(("Succeeded", "Failed"))
+
+#: More devices (or memory units) than a node has: 10 TiB counted in MiB. It also keeps every sum of bytes inside int64.
+MOST_DEVICES = 10_000_000
 
 
 class Need(NamedTuple):
@@ -31,12 +34,10 @@ class Need(NamedTuple):
     init: bool = False
 
 
-class Unreadable(NamedTuple):
-    """A request that is no quantity: it cannot be counted, and must not be taken for nothing."""
-
-    container: str
-    resource: str
-    text: str
+def devices(value: str | int | None) -> int | None:
+    """A quantity as a number of devices or units; None when it is no quantity or more than can be believed."""
+    number = count(value)
+    return number if number is not None and number <= MOST_DEVICES else None
 
 
 def ended(pod: Pod) -> bool:
@@ -59,21 +60,20 @@ def name_of(pod: Pod) -> str:
     return f"{pod.metadata.namespace}/{pod.metadata.name}"
 
 
-def asked(container: Container) -> Iterator[tuple[str, str | int]]:
+def asked(container: Container) -> Iterable[tuple[str, str | int]]:
     """(resource, quantity as written) of one container: limits first, requests for what has no limit.
 
     Extended resources must have requests equal to limits, so either will do; limits are what the stacks' own tools read.
     """
     resources = container.resources
     if resources is None:
-        return
-    limits = resources.limits
-    if limits:
-        yield from limits.items()
-    if resources.requests:
-        for name, value in resources.requests.items():
-            if not limits or name not in limits:
-                yield name, value
+        return ()
+    limits, wished = resources.limits, resources.requests
+    if not limits:
+        return wished.items() if wished else ()
+    if not wished or limits.keys() >= wished.keys():
+        return limits.items()
+    return {**wished, **limits}.items()
 
 
 def containers(pod: Pod) -> Iterator[tuple[int, bool, Container]]:
@@ -91,7 +91,7 @@ def requests(pod: Pod, wanted: Callable[[str], bool]) -> list[Need]:
     """What the pod needs of the resources that `wanted` accepts, per container and resource.
 
     The quantities of one resource add up to the pod's effective request; nothing is returned for 0. Where an init
-    container needs more than the running pod will, the excess is its own. Unreadable quantities: see `unreadable`.
+    container needs more than the running pod will, the excess is its own. What is no number of devices is left out; `node_findings` reports it.
     """
     spec = pod.spec
     if spec is None:
@@ -109,7 +109,7 @@ def _needs(container: Container, wanted: Callable[[str], bool], position: int, i
     return [
         Need(container.name, name, number, position, init)
         for name, value in asked(container)
-        if wanted(name) and (number := count(value))
+        if wanted(name) and (number := devices(value))
     ]
 
 
@@ -134,13 +134,3 @@ def _init_needs(init: list[Container], wanted: Callable[[str], bool], app: list[
         running[need.resource] = running.get(need.resource, 0) + need.quantity
     excess = ((need, peak - running.get(name, 0)) for name, (peak, need) in peaks.items())
     return sidecars + [need._replace(quantity=extra) for need, extra in excess if extra > 0]
-
-
-def unreadable(pod: Pod, wanted: Callable[[str], bool]) -> list[Unreadable]:
-    """Requests of wanted resources that are no quantity (or negative, or outside int64)."""
-    return [
-        Unreadable(container.name, name, str(value)[:40])
-        for _, _, container in containers(pod)
-        for name, value in asked(container)
-        if wanted(name) and count(value) is None
-    ]

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from inventory.kube.quantity import INT64_MAX
 from inventory.stacks.base import MEMORY, SHARES, WHOLE, Allocation, Card, CardAccount, Share
 from inventory.stacks.joining import Pool
 
 
 def total(parts: Iterable[int | None]) -> int | None:
-    """The sum; None when one part is None; 0 of no parts."""
+    """The sum; None when one part is None, or when it is more than the tables hold; 0 of no parts."""
     added = 0
     for part in parts:
         if part is None:
             return None
         added += part
-    return added
+    return added if added <= INT64_MAX else None
 
 
 def card_accounts(pool: Pool, unplaced: tuple[Allocation, ...]) -> tuple[CardAccount, ...]:

@@ -131,8 +131,10 @@ class ControlPlane:
         return revision
 
     def start(self, part: str) -> None:
-        log = (self.dir / f"{part}.log").open("ab")
-        process = subprocess.Popen(self.command(part), stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True)
+        with (self.dir / f"{part}.log").open("ab") as log:
+            process = subprocess.Popen(
+                self.command(part), stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
+            )
         self.state["pids"][part] = process.pid
         self.save()
 
@@ -231,7 +233,7 @@ class ControlPlane:
             subprocess.run(["openssl", "genrsa", "-out", str(self.dir / "sa.key"), "2048"], check=True, capture_output=True)
         self.write_kubeconfig()
         for part in parts:
-            if part in self.state["pids"]:
+            if self._alive(self.state["pids"].get(part, 0)):
                 continue
             self.start(part)
             self.wait_for(part)

@@ -33,7 +33,7 @@ class Command(BaseCommand):
             clusters.remove(old)  # a fleet of an earlier demo: its pods are not in this one
         fleet = Fleet(nodes=options["nodes"], seed=options["seed"])
         simulated = serve(fleet)
-        clusters.add(NAME, str(simulated.kubeconfig))
+        clusters.add(NAME, str(simulated.kubeconfig(settings.DATA_DIR / "demo-kubeconfig")))
         service = EmbeddedService(port=options["port"])
         service.start()
         self.stdout.write(f"A simulated fleet of {options['nodes']} nodes; nothing here is a real cluster.")

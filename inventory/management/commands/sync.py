@@ -15,7 +15,7 @@ from inventory import clusters, tasks
 from inventory.accounting.accountant import Accountant
 from inventory.kube.client import BadKubeconfig
 from inventory.management.arguments import chosen_clusters
-from inventory.mirror.follow import Follower
+from inventory.mirror.follow import Follower, NotListed
 from inventory.mirror.lease import Lease, LeaseLost, acquire
 from inventory.models import Card, Cluster, Watch
 from inventory.models.cluster import Kind
@@ -27,19 +27,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--cluster", help="only this cluster")
         parser.add_argument("--once", action="store_true", help="list, write, print counts and seconds, and exit")
-        parser.add_argument(
-            "--relist",
-            action="store_true",
-            help="with --once: list anew even when the mirror could go on from where it was",
-        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         chosen = chosen_clusters(options["cluster"])
         if not options["once"]:
             return self._forever(chosen)
         for cluster in chosen:
-            if options["relist"]:
-                Watch.objects.filter(cluster=cluster).update(resource_version="")
             self._once(cluster)
 
     def _once(self, cluster: Cluster) -> None:
@@ -59,6 +52,11 @@ class Command(BaseCommand):
             raise CommandError("; ".join(failures))
         _one(cluster, Kind.CARDS, counts, failures)
         for watch in Watch.objects.filter(cluster=cluster).order_by("kind"):
+            if watch.kind not in counts:
+                self.stdout.write(
+                    f"{cluster.name} {watch.kind}: not read ({watch.reason}); labels must tell the memory unit"
+                )
+                continue
             written, seconds = counts[watch.kind]
             seen = f"{watch.objects_seen} seen, {watch.objects_kept} kept, " if watch.kind != Kind.CARDS else ""
             self.stdout.write(f"{cluster.name} {watch.kind}: {seen}{written} rows written in {seconds:.2f} s")
@@ -101,6 +99,9 @@ def _one(cluster: Cluster, kind: str, counts: dict[str, tuple[int, float]], fail
         failures.append(str(error))
     except LeaseLost:
         failures.append(f"{kind}: another process took the lease")
+    except NotListed as error:
+        if kind != Kind.DAEMONSETS:
+            failures.append(f"{kind}: {error}")
     finally:
         if lease is not None:
             lease.release()

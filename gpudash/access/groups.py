@@ -1,0 +1,39 @@
+"""The groups of the roles and their Django permissions, set anew after each migrate.
+
+Permissions come into being with the tables, after all migrations of all apps, so this cannot be a migration. It may run any
+number of times. A permission that an app does not have (yet) is left out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.apps import AppConfig, apps
+from django.contrib.auth.models import Group, Permission
+from django.db.models import Q
+
+from gpudash.access.roles import Role
+
+_VIEW = Q(content_type__app_label__in=("inventory", "validations"), codename__startswith="view_")
+_RUN = Q(
+    content_type__app_label="validations",
+    codename__in=("add_run", "change_run", "add_campaign", "change_campaign"),
+)
+_KEEP = (
+    Q(content_type__app_label="auth", content_type__model="user")
+    | Q(content_type__app_label="access", content_type__model="apitoken")
+    | Q(content_type__app_label="inventory", content_type__model="cluster")
+)
+ALLOWED = {Role.VIEWER: _VIEW, Role.OPERATOR: _VIEW | _RUN, Role.ADMIN: _VIEW | _RUN | _KEEP}
+
+
+def after_migrate(sender: AppConfig, **_: Any) -> None:
+    """Once per migrate: at the last app, when the permissions of all apps exist."""
+    if sender.name == list(apps.get_app_configs())[-1].name:
+        set_permissions()
+
+
+def set_permissions() -> None:
+    for role, condition in ALLOWED.items():
+        group, _ = Group.objects.get_or_create(name=role.value)
+        group.permissions.set(Permission.objects.filter(condition))

@@ -1,0 +1,54 @@
+"""The three roles. A role is a Django group of the same name; what each may do is in `groups`.
+
+Knows nothing of requests: `middleware` and `permissions` ask here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.auth.models import Group
+from django.db import models
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+class Role(models.TextChoices):
+    """VIEWER sees everything. OPERATOR also starts validations. ADMIN also keeps users, tokens and clusters."""
+
+    VIEWER = "viewer", "viewer"
+    OPERATOR = "operator", "operator"
+    ADMIN = "admin", "admin"
+
+    @property
+    def rank(self) -> int:
+        return list(Role).index(self)
+
+    def covers(self, wanted: Role) -> bool:
+        """Whether who has this role may do what `wanted` may do."""
+        return self.rank >= wanted.rank
+
+
+def role_of(user: Any) -> Role | None:
+    """The highest role of a user; None for nobody, for a deactivated account and for one without a role."""
+    if not user.is_authenticated or not user.is_active:
+        return None
+    if user.is_superuser:
+        return Role.ADMIN
+    names = set(user.groups.filter(name__in=Role.values).values_list("name", flat=True))
+    return max((role for role in Role if role.value in names), key=lambda role: role.rank, default=None)
+
+
+def lesser(one: Role | None, other: Role | None) -> Role | None:
+    """The role that both cover."""
+    if one is None or other is None:
+        return None
+    return one if other.covers(one) else other
+
+
+def set_role(user: User, role: Role | None) -> None:
+    """Give a user this role and no other."""
+    user.groups.remove(*Group.objects.filter(name__in=Role.values))
+    if role is not None:
+        user.groups.add(Group.objects.get_or_create(name=role.value)[0])

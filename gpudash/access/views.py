@@ -1,0 +1,140 @@
+"""Pages of signing in and of the account."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import login
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.views import LoginView, PasswordChangeView
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render, resolve_url
+from django.urls import reverse_lazy
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from gpudash.access import links, sign_in_limit
+from gpudash.access.forms import ThemeForm, TokenForm
+from gpudash.access.models import ApiToken
+from gpudash.access.required import open_to_all
+from gpudash.access.roles import Role
+
+#: `inventory.views.frame` reads it.
+THEME_COOKIE = "theme"
+YEAR_S = 365 * 24 * 3600
+
+
+@open_to_all
+class SignIn(LoginView):
+    """Name and password. After five failed tries of one name from one address, that pair waits."""
+
+    template_name = "access/sign_in.html"
+    redirect_authenticated_user = True
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        wait = sign_in_limit.wait_of(*self._pair())
+        if not wait:
+            return super().post(request, *args, **kwargs)
+        form = self.get_form_class()(request)
+        minutes = math.ceil(wait.total_seconds() / 60)
+        page = self.get_context_data(form=form, blocked=_("Too many failed tries. Try again in %d min.") % minutes)
+        response = self.render_to_response(page, status=429)
+        response.headers["Retry-After"] = str(math.ceil(wait.total_seconds()))
+        return response
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        sign_in_limit.forget_failures(*self._pair())
+        return super().form_valid(form)
+
+    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
+        sign_in_limit.note_failure(*self._pair())
+        return super().form_invalid(form)
+
+    def _pair(self) -> tuple[str, str]:
+        return self.request.POST.get("username", ""), self.request.META.get("REMOTE_ADDR", "")
+
+
+@open_to_all
+@never_cache
+@require_safe
+def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
+    """The demo's link. 404 when such links are off; otherwise a link that does not work leads to the sign-in page."""
+    if not links.enabled():
+        raise Http404
+    user = links.redeem(token)
+    if user is None:
+        return redirect("sign-in")
+    login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    return redirect(resolve_url(settings.LOGIN_REDIRECT_URL))
+
+
+@never_cache
+@require_safe
+def account(request: HttpRequest) -> HttpResponse:
+    return _account_page(request, TokenForm(_role(request)))
+
+
+@never_cache
+@require_POST
+def create_token(request: HttpRequest) -> HttpResponse:
+    """Answers with the page itself: the secret is in it once, and in no address, session or log."""
+    form = TokenForm(_role(request), request.POST)
+    if not form.is_valid():
+        return _account_page(request, form, status=400)
+    token, secret = form.issue(request.user)
+    return _account_page(request, TokenForm(_role(request)), secret=secret, created=token)
+
+
+@require_POST
+def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
+    """One's own token; an administrator's, anyone's."""
+    tokens = ApiToken.objects.all() if _role(request) == Role.ADMIN else ApiToken.objects.filter(user_id=request.user.pk)
+    token = tokens.filter(pk=token_id).first()
+    if token is None:
+        raise Http404
+    token.revoke()
+    return redirect("account")
+
+
+@require_POST
+def theme(request: HttpRequest) -> HttpResponse:
+    """Keeps auto, light or dark in a cookie, and goes back to `next`."""
+    form = ThemeForm(request.POST)
+    target = request.POST.get("next", "")
+    if not url_has_allowed_host_and_scheme(target, {request.get_host()}, request.is_secure()):
+        target = resolve_url("account")
+    response = HttpResponseRedirect(target)
+    if form.is_valid():
+        chosen = form.cleaned_data["theme"]
+        response.set_cookie(
+            THEME_COOKIE, chosen, max_age=YEAR_S, path=settings.BASE_PATH, samesite="Lax", secure=settings.TLS
+        )
+    return response
+
+
+@method_decorator(never_cache, name="dispatch")
+class ChangePassword(PasswordChangeView):
+    template_name = "access/password.html"
+    success_url = reverse_lazy("account")
+
+
+def _role(request: Any) -> Role:
+    """The role of this request; the middleware lets none in without one."""
+    role: Role = request.role
+    return role
+
+
+def _account_page(request: HttpRequest, form: TokenForm, status: int = 200, **more: Any) -> HttpResponse:
+    page = {
+        "form": form,
+        "role": _role(request),
+        "tokens": ApiToken.objects.filter(user_id=request.user.pk).order_by("-created_at", "-pk"),
+        "now": timezone.now(),
+    }
+    return render(request, "access/account.html", page | more, status=status)

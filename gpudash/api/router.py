@@ -1,0 +1,25 @@
+"""/api/v1/: the endpoints of all apps, each with and without a slash at its end, and the OpenAPI document."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, path
+from drf_spectacular.views import SpectacularJSONAPIView
+
+from gpudash.api import schema, tokens
+from inventory.api import urls as inventory
+
+_PATTERNS = [
+    *inventory.urlpatterns,
+    path("tokens", tokens.Tokens.as_view(), name="api-tokens"),
+    path("tokens/<int:token_id>", tokens.TokenDetail.as_view(), name="api-token"),
+    path("schema", SpectacularJSONAPIView.as_view(), name="api-schema"),
+]
+
+
+def _with_slash(pattern: URLPattern) -> URLPattern:
+    return path(f"{pattern.pattern}/", pattern.callback)
+
+
+urlpatterns = [*_PATTERNS, *(_with_slash(pattern) for pattern in _PATTERNS)]
+#: Importing it registers what the document is made with.
+EXTENSIONS = (schema.StructExtension, schema.TokenScheme)

@@ -1,0 +1,114 @@
+"""List answers in pages: every page continues the snapshot that the first page was taken from."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from bisect import bisect_left
+from collections import OrderedDict
+
+import msgspec
+
+from gpudash.demo.resources import Resource
+from gpudash.demo.selectors import Selection
+from gpudash.demo.status import ApiError, bad_request, expired
+from gpudash.demo.store import Entry, Store
+
+#: Version in a token that reads the rest from what is there now.
+INCONSISTENT = -1
+
+
+class Token(msgspec.Struct):
+    """What a continue token says, in the field names of the API server: version of the snapshot and first key."""
+
+    rv: int
+    start: str
+    v: str = "meta.k8s.io/v1"
+
+
+class Pages:
+    """Snapshots that unfinished lists still read. The oldest is forgotten when there are more than `most`."""
+
+    def __init__(self, store: Store, most: int = 16) -> None:
+        self.store = store
+        self.most = most
+        self._snapshots: OrderedDict[tuple[str, int], list[Entry]] = OrderedDict()
+
+    def forget(self) -> None:
+        """Expire every continue token, as a compaction does."""
+        with self.store.changed:
+            self._snapshots.clear()
+
+    def page(self, resource: Resource, selection: Selection, limit: int, token: str) -> bytes:
+        """One List object. limit 0: all. Raises ApiError 400 on a token that is none and 410 on one that expired."""
+        if token:
+            version, entries, start = self._continue(resource, token)
+        else:
+            version, entries = self.store.snapshot(resource)
+            start = 0
+        page, end = _collect(entries, start, selection, limit)
+        following = _next_chosen(entries, end, selection)
+        if following is None:
+            return _list_body(resource, version, page, "", None)
+        self._keep(resource, version, entries)
+        remaining = None if selection.filters else sum(1 for one in entries[following:] if one.chosen_by(selection))
+        return _list_body(resource, version, page, _write_token(version, entries[following].key), remaining)
+
+    def _keep(self, resource: Resource, version: int, entries: list[Entry]) -> None:
+        with self.store.changed:
+            self._snapshots[resource.plural, version] = entries
+            self._snapshots.move_to_end((resource.plural, version))
+            while len(self._snapshots) > self.most:
+                self._snapshots.popitem(last=False)
+
+    def _continue(self, resource: Resource, text: str) -> tuple[int, list[Entry], int]:
+        token = _read_token(text)
+        if token.rv == INCONSISTENT:
+            version, current = self.store.snapshot(resource)
+            return version, current, bisect_left(current, token.start, key=lambda entry: entry.key)
+        with self.store.changed:
+            entries = self._snapshots.get((resource.plural, token.rv))
+        if entries is None:
+            raise self._expired(token)
+        return token.rv, entries, bisect_left(entries, token.start, key=lambda entry: entry.key)
+
+    def _expired(self, token: Token) -> ApiError:
+        error = expired("The provided continue parameter is too old to display a consistent list result.")
+        # As the API server does: a client that accepts an inconsistent rest may go on with this token.
+        error.continue_token = _write_token(INCONSISTENT, token.start)
+        return error
+
+
+def _read_token(text: str) -> Token:
+    try:
+        return msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=Token)
+    except (binascii.Error, msgspec.DecodeError, UnicodeDecodeError, ValueError):
+        raise bad_request("continue key is not valid: cannot be decoded") from None
+
+
+def _write_token(version: int, start: str) -> str:
+    return base64.urlsafe_b64encode(msgspec.json.encode(Token(rv=version, start=start))).decode().rstrip("=")
+
+
+def _collect(entries: list[Entry], start: int, selection: Selection, limit: int) -> tuple[list[Entry], int]:
+    page: list[Entry] = []
+    for index in range(start, len(entries)):
+        if limit and len(page) == limit:
+            return page, index
+        if entries[index].chosen_by(selection):
+            page.append(entries[index])
+    return page, len(entries)
+
+
+def _next_chosen(entries: list[Entry], start: int, selection: Selection) -> int | None:
+    return next((index for index in range(start, len(entries)) if entries[index].chosen_by(selection)), None)
+
+
+def _list_body(resource: Resource, version: int, page: list[Entry], token: str, remaining: int | None) -> bytes:
+    metadata: dict[str, str | int] = {"resourceVersion": str(version)}
+    if token:
+        metadata["continue"] = token
+    if remaining is not None:
+        metadata["remainingItemCount"] = remaining
+    head = {"kind": f"{resource.kind}List", "apiVersion": resource.api_version, "metadata": metadata}
+    return msgspec.json.encode(head)[:-1] + b',"items":[' + b",".join(entry.body for entry in page) + b"]}"

@@ -1,0 +1,119 @@
+"""Many rows at once: insert or update by a unique key, without a model instance per row.
+
+The hot path of a first sync writes some 300,000 rows; Django's `bulk_create` spends most of its time preparing values one by one
+(measured: 270 µs a row). New rows go into PostgreSQL by COPY, changed ones as arrays of columns; SQLite takes prepared rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from django.db import connection, models
+
+#: Rows per statement.
+BATCH = 2000
+
+
+def insert(model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
+    """Insert new rows (one value per column, in order). Returns how many there were.
+
+    columns: attribute names of the model's fields ("cluster_id"); all without a default must be named. Raises IntegrityError
+    when a row is there already.
+    """
+    fields = _fields(model, tuple(columns))
+    prepared = _prepared(model, tuple(columns), rows)
+    if connection.vendor != "postgresql":
+        return _upsert(model, columns, prepared)
+    names = ", ".join(connection.ops.quote_name(field.column) for field in fields)
+    table = connection.ops.quote_name(model._meta.db_table)
+    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+        for row in prepared:
+            copy.write_row(row)
+    return len(prepared)
+
+
+def upsert(
+    model: type[models.Model],
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    unique: Sequence[str],
+    keep: Sequence[str] = (),
+) -> int:
+    """Insert rows, or update those that are there. Returns how many there were.
+
+    unique: columns of a unique constraint without a condition. A row that is there is updated, all but `unique` and `keep`.
+    """
+    return _upsert(model, columns, _prepared(model, tuple(columns), rows), unique, keep)
+
+
+def _upsert(
+    model: type[models.Model],
+    columns: Sequence[str],
+    prepared: list[Sequence[Any]],
+    unique: Sequence[str] = (),
+    keep: Sequence[str] = (),
+) -> int:
+    statement = _statement(model, tuple(columns), tuple(unique), tuple(keep), connection.vendor)
+    with connection.cursor() as cursor:
+        for start in range(0, len(prepared), BATCH):
+            batch = prepared[start : start + BATCH]
+            if connection.vendor == "postgresql":
+                cursor.execute(statement, [list(column) for column in zip(*batch, strict=True)])
+            else:
+                cursor.executemany(statement, batch)
+    return len(prepared)
+
+
+@lru_cache(maxsize=64)
+def _fields(model: type[models.Model], columns: tuple[str, ...]) -> tuple[Any, ...]:
+    by_name = {field.attname: field for field in model._meta.concrete_fields}
+    return tuple(by_name[name] for name in columns)
+
+
+@lru_cache(maxsize=64)
+def _statement(
+    model: type[models.Model], columns: tuple[str, ...], unique: tuple[str, ...], keep: tuple[str, ...], vendor: str
+) -> str:
+    quote = connection.ops.quote_name
+    fields = _fields(model, columns)
+    names = ", ".join(quote(field.column) for field in fields)
+    if vendor == "postgresql":
+        types = (field.rel_db_type(connection) if field.is_relation else field.db_type(connection) for field in fields)
+        source = f"SELECT * FROM unnest({', '.join(f'%s::{kind}[]' for kind in types)})"  # noqa: S608 - names from our models
+    else:
+        source = f"VALUES ({', '.join(['%s'] * len(fields))})"
+    text = f"INSERT INTO {quote(model._meta.db_table)} ({names}) {source}"
+    if not unique:
+        return text
+    targets = ", ".join(quote(field.column) for field in _fields(model, unique))
+    changed = [quote(field.column) for field in fields if field.attname not in (*unique, *keep)]
+    return f"{text} ON CONFLICT ({targets}) DO UPDATE SET {', '.join(f'{name} = EXCLUDED.{name}' for name in changed)}"
+
+
+def _prepared(
+    model: type[models.Model], columns: tuple[str, ...], rows: Iterable[Sequence[Any]]
+) -> list[Sequence[Any]]:
+    """Rows as the database driver takes them: JSON as text, and for SQLite times as text."""
+    fields = _fields(model, columns)
+    json_at = [place for place, field in enumerate(fields) if isinstance(field, models.JSONField)]
+    time_at = [place for place, field in enumerate(fields) if isinstance(field, models.DateTimeField)]
+    if connection.vendor == "postgresql":
+        time_at = []
+    if not json_at and not time_at:
+        return list(rows)
+    return [_row(row, json_at, time_at) for row in rows]
+
+
+def _row(row: Sequence[Any], json_at: list[int], time_at: list[int]) -> list[Any]:
+    values = list(row)
+    for place in json_at:
+        values[place] = msgspec.json.encode(values[place]).decode()
+    for place in time_at:
+        moment: datetime | None = values[place]
+        if moment is not None:
+            values[place] = connection.ops.adapt_datetimefield_value(moment)
+    return values

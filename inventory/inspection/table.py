@@ -1,0 +1,109 @@
+"""An inspection as a table for people: a line per node, and with details a line per card with its holders.
+
+What is not known is printed as ?, never as 0.
+"""
+
+from __future__ import annotations
+
+from inventory.inspection.columns import aligned
+from inventory.inspection.report import Allocation, Card, Inspection, Node
+
+UNKNOWN = "?"
+_UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
+
+
+def table(inspection: Inspection, details: bool) -> str:
+    synced = inspection.synced_at
+    state = f"synced {synced:%Y-%m-%d %H:%M:%S} UTC" if synced else "NOT SYNCED: the figures are not complete"
+    lines = [f"Cluster {inspection.cluster}, {state}", ""]
+    if details:
+        lines += [line for node in inspection.nodes for line in _details(node)]
+    else:
+        lines.append("NODE\tREADY\tSYSTEM\tCARDS HELD\tMEMORY ALLOCATED\tMEMORY FREE\tWITHOUT A CARD")
+        lines += [_node(node) for node in inspection.nodes]
+    if not inspection.nodes:
+        lines.append("No node with a GPU is known.")
+    lines += ["", *_findings(inspection)]
+    return "\n".join(line.rstrip() for line in aligned("\n".join(lines)).split("\n"))
+
+
+def amount(value: int | None) -> str:
+    """Bytes in the largest unit that fits, to two places."""
+    if value is None:
+        return UNKNOWN
+    for size, unit in _UNITS:
+        if abs(value) >= size:
+            return f"{value / size:.2f}".rstrip("0").rstrip(".") + f" {unit}"
+    return f"{value} B"
+
+
+def _number(value: int | None) -> str:
+    return UNKNOWN if value is None else str(value)
+
+
+def _of(part: int | None, whole: int | None) -> str:
+    return f"{amount(part)} of {amount(whole)}"
+
+
+def _free(whole: int | None, part: int | None) -> str:
+    return UNKNOWN if whole is None or part is None else amount(whole - part)
+
+
+def _ready(ready: bool | None) -> str:
+    return UNKNOWN if ready is None else "yes" if ready else "NO"
+
+
+def _node(node: Node) -> str:
+    cells = [
+        node.name,
+        _ready(node.ready),
+        ", ".join(node.stacks) or UNKNOWN,
+        f"{_number(node.cards_allocated)} of {_number(node.cards_total)}",
+        _of(node.memory_allocated_bytes, node.memory_total_bytes),
+        _free(node.memory_total_bytes, node.memory_allocated_bytes),
+        str(len(node.unplaced)) if node.unplaced else "-",
+    ]
+    return "\t".join(cells)
+
+
+def _details(node: Node) -> list[str]:
+    unit = f", unit {node.unit} ({node.unit_source or 'source not known'})" if node.unit else ""
+    lines = [f"{node.name}: {', '.join(node.stacks) or UNKNOWN}, ready {_ready(node.ready)}{unit}"]
+    lines.append("  CARD\tMODEL\tHEALTH\tALLOCATED\tFREE\tHOLDER\tHOLDS\tKNOWN FROM")
+    lines += [line for card in node.cards for line in _card(card)]
+    for allocation in node.unplaced:
+        lines.append("\t".join([f"  {UNKNOWN}", "", "", "", "", *_holder(allocation)]))
+    return [*lines, ""]
+
+
+def _card(card: Card) -> list[str]:
+    label = str(card.index) if card.index is not None else card.uuid or UNKNOWN
+    own = [
+        f"  {label}",
+        card.model or UNKNOWN,
+        card.health,
+        _of(card.memory_allocated_bytes, card.memory_total_bytes),
+        _free(card.memory_total_bytes, card.memory_allocated_bytes),
+    ]
+    holders = [_holder(allocation) for allocation in card.allocations] or [["-", "", ""]]
+    first, *others = holders
+    return ["\t".join([*own, *first]), *("\t".join(["  ", "", "", "", "", *other]) for other in others)]
+
+
+def _holder(allocation: Allocation) -> list[str]:
+    held = f"{allocation.quantity} {allocation.resource}"
+    if allocation.memory_bytes is not None:
+        held += f" = {amount(allocation.memory_bytes)}"
+    if allocation.core_percent is not None:
+        held += f", {allocation.core_percent} % of the cores"
+    return [f"{allocation.namespace}/{allocation.pod}/{allocation.container}", held, allocation.evidence]
+
+
+def _findings(inspection: Inspection) -> list[str]:
+    if not inspection.findings:
+        return ["No findings."]
+    lines = [f"Findings: {len(inspection.findings)}"]
+    for finding in inspection.findings:
+        place = " ".join(part for part in (finding.node, f"card {finding.card}" if finding.card else "", finding.pod) if part)
+        lines.append(f"  {finding.severity}\t{finding.code}\t{place or '-'}\t{' '.join(finding.text.split())}")
+    return lines

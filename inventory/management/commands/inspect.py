@@ -1,0 +1,84 @@
+"""`manage.py inspect [NODE] [-d] [-o text|json|gpushare] [--cluster C]`: the mirror on the command line."""
+
+from __future__ import annotations
+
+import difflib
+from argparse import ArgumentParser
+from typing import Any
+
+import msgspec
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from inventory.inspection import gpushare, report
+from inventory.inspection.table import table
+from inventory.kube import objects as kube
+from inventory.models import Cluster, Node, NodeAccount, Pod
+
+
+class Command(BaseCommand):
+    help = "Nodes, cards and who holds them, from the mirror"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("node", nargs="?", help="only this node")
+        parser.add_argument("-d", "--details", action="store_true", help="a line per card, with its holders")
+        parser.add_argument("-o", "--output", choices=("text", "json", "gpushare"), default="text")
+        parser.add_argument("--cluster", help="name of the cluster; needed when there are several")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        cluster = _cluster(options["cluster"])
+        name = options["node"]
+        if name is not None:
+            _check_node(cluster, name, options["output"])
+        if options["output"] == "gpushare":
+            self.stdout.write(_gpushare(cluster, name, options["details"]), ending="")
+            return
+        found = report.inspect(cluster, name)
+        if options["output"] == "json":
+            self.stdout.write(msgspec.json.format(msgspec.json.encode(found)).decode())
+        else:
+            self.stdout.write(table(found, options["details"]))
+
+
+def _cluster(name: str | None) -> Cluster:
+    known = {cluster.name: cluster for cluster in Cluster.objects.all()}
+    listed = ", ".join(known)
+    if not known:
+        raise CommandError("There is no cluster yet. Add one with: manage.py cluster add NAME --kubeconfig FILE")
+    if name is None and len(known) > 1:
+        raise CommandError(f"There are several clusters: {listed}. Choose one with --cluster.")
+    if name is not None and name not in known:
+        raise CommandError(f"There is no cluster {name!r}. There are: {listed}.")
+    return known[name] if name is not None else next(iter(known.values()))
+
+
+def _check_node(cluster: Cluster, name: str, output: str) -> None:
+    """gpushare knows every node; the other outputs know those with a GPU."""
+    nodes = Node.objects.filter(cluster=cluster)
+    accounts = NodeAccount.objects.filter(cluster=cluster)
+    names = set((nodes if output == "gpushare" else accounts).values_list("name" if output == "gpushare" else "node_name", flat=True))
+    if name in names:
+        return
+    if nodes.filter(name=name).exists():
+        raise CommandError(f"Node {name!r} of cluster {cluster} has no GPU that is known.")
+    close = difflib.get_close_matches(name, names, n=5, cutoff=0.5)
+    hint = f" Close to it: {', '.join(close)}." if close else ""
+    raise CommandError(f"Cluster {cluster} has no node {name!r}.{hint}")
+
+
+def _gpushare(cluster: Cluster, name: str | None, details: bool) -> str:
+    names = gpushare.Names(settings.GPUSHARE_RESOURCE, settings.GPUSHARE_COUNT, settings.GPUSHARE_ANNOTATION)
+    nodes = Node.objects.filter(cluster=cluster, **({"facts__contains": names.memory} if name is None else {"name": name}))
+    pods = Pod.objects.filter(cluster=cluster, facts__contains=names.memory, **({} if name is None else {"node_name": name}))
+    decoded = [_decoded(node, kube.Node) for node in nodes.only("name", "facts")]
+    if name is None:
+        decoded = [node for node in decoded if gpushare.memory_of(node, names) > 0]
+    bound = [_decoded(pod, kube.Pod) for pod in pods.only("name", "facts")]
+    return (gpushare.details if details else gpushare.summary)(decoded, bound, names)
+
+
+def _decoded(row: Any, kind: Any) -> Any:
+    try:
+        return msgspec.json.decode(row.facts, type=kind)
+    except msgspec.MsgspecError as error:
+        raise CommandError(f"{kind.__name__} {row.name!r} cannot be read from the mirror: {error}") from None

@@ -1,0 +1,261 @@
+"""The map of the overview: pool → node → card. Aggregated bars for all pools, tiles for a few nodes of each, links to the rest.
+
+Never draws more than NODES_DRAWN nodes, whatever the size of the clusters. Reads the tiles that the accounts carry; no card rows
+but where a filter needs their bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import F, Q, QuerySet, Window
+from django.db.models.functions import RowNumber
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from inventory import querysets
+from inventory.models import Card, Cluster, NodeAccount
+from inventory.models.account import CardState
+from inventory.totals import PoolTotals, Totals
+from inventory.views import amounts
+from inventory.views.links import card_url, node_url, with_query
+
+NODES_DRAWN, FEWEST_OF_A_POOL, POOLS_SHOWN, TILES_DRAWN = 40, 2, 40, 16
+ROOM_BYTES = 8 * 2**30
+
+
+@dataclass(frozen=True)
+class Show:
+    """A filter chip: which nodes are drawn, and which of their tiles stand out."""
+
+    name: str
+    condition: Q
+
+
+SHOWS = {
+    "": Show("", Q()),
+    "room": Show("room", Q(largest_gap_bytes__gte=ROOM_BYTES)),
+    "free": Show("free", Q(cards_free__gt=0)),
+    "unknown": Show("unknown", Q(memory_allocated_bytes=None) | Q(unplaced_count__gt=0)),
+    "findings": Show("findings", Q(findings_count__gt=0)),
+}
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A card. text: the number on it; fill: 0 to 100; words: all of it for the title and the screen reader."""
+
+    url: str
+    text: str
+    fill: str
+    state: str
+    severity: str
+    words: str
+    dim: bool
+
+
+@dataclass(frozen=True)
+class MapNode:
+    name: str
+    url: str
+    note: str
+    tiles: list[Tile]
+    more_tiles: int
+
+
+@dataclass(frozen=True)
+class MapPool:
+    """A pool with its bar. used, unknown: widths. hidden: nodes that match and are not drawn."""
+
+    name: str
+    cluster: str
+    key: str
+    totals: Totals
+    used: str
+    over: bool
+    unknown: str
+    words: str
+    nodes: list[MapNode]
+    hidden: int
+    hidden_url: str
+    pool_url: str
+
+
+@dataclass(frozen=True)
+class CardMap:
+    """pools: those shown; more_pools: how many are not; matching: nodes that the filter keeps, of all pools."""
+
+    pools: list[MapPool]
+    more_pools: int
+    matching: int
+
+
+def card_map(pools: Sequence[PoolTotals], chosen: Iterable[Cluster], show: str, pool: str) -> CardMap:
+    """pool: only this one, with as many of its nodes as may be drawn; "" for all. Three queries, four with show="room"."""
+    wanted = [one for one in pools if not pool or one.pool == pool]
+    shown = wanted[:POOLS_SHOWN]
+    rows = _nodes([cluster.pk for cluster in chosen], SHOWS[show], pool)
+    counts = {(cid, name): count for cid, name, count in _count(rows)}
+    matching = [one for one in shown if counts.get((one.cluster_id, one.pool))]
+    each = max(FEWEST_OF_A_POOL, NODES_DRAWN // max(1, len(matching)))
+    drawn: dict[tuple[int, str], list[NodeAccount]] = {}
+    for account in _first_of_each(rows, each)[:NODES_DRAWN]:
+        drawn.setdefault((account.cluster_id, account.pool), []).append(account)
+    frees = _free_bytes(drawn) if show == "room" else {}
+    several = len({one.cluster_id for one in pools}) > 1
+    return CardMap(
+        pools=[
+            _pool(
+                one,
+                drawn.get((one.cluster_id, one.pool), []),
+                counts.get((one.cluster_id, one.pool), 0),
+                show,
+                frees,
+                several,
+            )
+            for one in (matching if show else shown)
+        ],
+        more_pools=len(wanted) - len(shown),
+        matching=sum(counts.values()),
+    )
+
+
+def _nodes(cluster_ids: list[int], show: Show, pool: str) -> QuerySet[NodeAccount]:
+    rows = NodeAccount.objects.filter(show.condition)
+    rows = rows.filter(cluster_id=cluster_ids[0]) if len(cluster_ids) == 1 else rows.filter(cluster_id__in=cluster_ids)
+    return rows.filter(pool=pool) if pool else rows
+
+
+def _count(rows: QuerySet[NodeAccount]) -> list[tuple[int, str, int]]:
+    from django.db.models import Count
+
+    return list(rows.order_by().values_list("cluster_id", "pool").annotate(count=Count("id")))
+
+
+def _first_of_each(rows: QuerySet[NodeAccount], each: int) -> list[NodeAccount]:
+    """The first nodes of each pool by name: the same ones at each look, so that places can be remembered."""
+    numbered = rows.annotate(
+        number=Window(RowNumber(), partition_by=[F("cluster_id"), F("pool")], order_by=F("node_name").asc())
+    )
+    ids = numbered.filter(number__lte=each).values_list("id", flat=True)[: NODES_DRAWN * 2]
+    found = querysets.accounts().filter(id__in=list(ids))
+    return sorted(found, key=lambda account: (account.cluster.name, account.pool, account.node_name))
+
+
+def _free_bytes(drawn: dict[tuple[int, str], list[NodeAccount]]) -> dict[int, int | None]:
+    """Card id → free bytes of the cards drawn: the tiles carry only percent."""
+    ids = [tile[0] for accounts in drawn.values() for account in accounts for tile in _raw_tiles(account)[:TILES_DRAWN]]
+    return dict(Card.objects.filter(id__in=ids).values_list("id", "memory_free_bytes"))
+
+
+def _raw_tiles(account: NodeAccount) -> list[Any]:
+    tiles = account.tiles if isinstance(account.tiles, list) else []
+    return [tile for tile in tiles if isinstance(tile, list) and len(tile) == 5 and isinstance(tile[0], int)]
+
+
+def _pool(
+    one: PoolTotals, accounts: list[NodeAccount], matching: int, show: str, frees: dict[int, int | None], several: bool
+) -> MapPool:
+    used, over, unknown = _shares_of(one.totals)
+    name = one.pool or _("pool not known")
+    list_url = with_query(reverse("nodes"), cluster=one.cluster, pool=one.pool)
+    return MapPool(
+        name=f"{one.cluster} · {name}" if several else name,
+        cluster=one.cluster,
+        key=f"{one.cluster}/{one.pool}",
+        totals=one.totals,
+        used=used,
+        over=over,
+        unknown=unknown,
+        words=_pool_words(one.totals),
+        nodes=[_map_node(account, one.cluster, show, frees) for account in accounts],
+        hidden=max(0, matching - len(accounts)),
+        hidden_url=list_url,
+        pool_url=with_query(reverse("overview"), cluster=one.cluster if several else "", pool=one.pool, show=show),
+    )
+
+
+def _shares_of(totals: Totals) -> tuple[str, bool, str]:
+    """(width used, over, width not known) of a pool's bar: the part of its nodes whose memory is not known is hatched."""
+    total, held = totals.memory_metered.value, totals.memory_allocated.value
+    unknown = totals.memory_allocated.unknown_nodes / totals.nodes if totals.nodes else 0.0
+    if total is None or held is None or total <= 0:
+        return "0", False, "1"
+    used = min(1.0, held / total) * (1 - unknown)
+    return f"{used:.4f}", held > total, f"{unknown:.4f}"
+
+
+def _pool_words(totals: Totals) -> str:
+    """The bar in words."""
+    held, total = totals.memory_allocated.value, totals.memory_metered.value
+    if held is None or total is None:
+        return _("memory not known or not metered")
+    text = _("%(free)s free of %(total)s") % {"free": amounts.gib(total - held), "total": amounts.gib(total)}
+    unknown = totals.memory_allocated.unknown_nodes
+    return text + (_(", not known on %(n)d nodes") % {"n": unknown} if unknown else "")
+
+
+def _map_node(account: NodeAccount, cluster: str, show: str, frees: dict[int, int | None]) -> MapNode:
+    raw = _raw_tiles(account)
+    return MapNode(
+        name=account.node_name,
+        url=node_url(cluster, account.node_name),
+        note=_note(account),
+        tiles=[_tile(tile, account.node_name, show, frees) for tile in raw[:TILES_DRAWN]],
+        more_tiles=max(0, len(raw) - TILES_DRAWN),
+    )
+
+
+def _note(account: NodeAccount) -> str:
+    """What stands beside the node's name."""
+    if account.unplaced_count:
+        return _("%(n)d held, card not known") % {"n": account.unplaced_count}
+    if account.memory_free_bytes is not None:
+        return _("%(amount)s free") % {"amount": amounts.gib(account.memory_free_bytes)}
+    if account.holders_count:
+        return _("held by %(n)d") % {"n": account.holders_count}
+    return ""
+
+
+def _tile(raw: list[Any], node: str, show: str, frees: dict[int, int | None]) -> Tile:
+    card_id, label, percent, state, severity = raw
+    known = state if state in CardState.values else CardState.UNKNOWN.value
+    number = percent if isinstance(percent, int) else None
+    return Tile(
+        url=card_url(card_id),
+        text=_tile_text(known, number),
+        fill=str(min(100, number or 0)),
+        state=known,
+        severity=severity if isinstance(severity, str) else "",
+        words=_tile_words(str(label), known, number),
+        dim=_dim(show, known, number, severity, frees.get(card_id)),
+    )
+
+
+def _tile_text(state: str, percent: int | None) -> str:
+    if state == CardState.UNKNOWN or (percent is None and state != CardState.SHARED):
+        return "?"
+    return "⧉" if percent is None else str(percent)
+
+
+def _tile_words(label: str, state: str, percent: int | None) -> str:
+    if state == CardState.SHARED:
+        return _("card %(label)s: shared, memory not metered") % {"label": label}
+    if state == CardState.UNKNOWN or percent is None:
+        return _("card %(label)s: not known") % {"label": label}
+    if state == CardState.OVER:
+        return _("card %(label)s: over-committed, %(n)d %% allocated") % {"label": label, "n": percent}
+    return _("card %(label)s: %(n)d %% allocated") % {"label": label, "n": percent}
+
+
+def _dim(show: str, state: str, percent: int | None, severity: Any, free: int | None) -> bool:
+    """Whether a tile steps back because the filter does not mean it."""
+    if show == "room":
+        return free is None or free < ROOM_BYTES
+    if show == "free":
+        return state not in (CardState.FREE, CardState.UNKNOWN)
+    if show == "unknown":
+        return state != CardState.UNKNOWN and (percent is not None or state == CardState.SHARED)
+    return show == "findings" and not severity

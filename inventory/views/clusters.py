@@ -1,0 +1,150 @@
+"""Clusters: are the numbers current? State and age of each watch, what the credentials may do, what could not be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from inventory import querysets
+from inventory.models import Cluster, Watch
+from inventory.models.cluster import Kind, WatchState
+from inventory.totals import ClusterSummary, summaries
+from inventory.views.freshness import Freshness, freshness_of, notices
+from inventory.views.live import live_page
+from inventory.views.refusals import NotThere, answered
+
+UNREADABLE_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class WatchLine:
+    """One kind of object that is watched. level: sign; words: state; explains: what the kind is needed for."""
+
+    watch: Watch
+    kind: str
+    level: str
+    words: str
+    explains: str
+
+
+@dataclass(frozen=True)
+class Permission:
+    """What the credentials may do, as the last check found. allowed: True, False, or None when the server did not say."""
+
+    verb: str
+    resource: str
+    allowed: bool | None
+    optional: bool
+    needed_for: str
+
+    @property
+    def level(self) -> str:
+        if self.allowed is None:
+            return "none"
+        return "good" if self.allowed else "warning" if self.optional else "error"
+
+
+@dataclass(frozen=True)
+class ClusterLine:
+    summary: ClusterSummary
+    fresh: Freshness
+    watches: list[WatchLine]
+
+
+_LEVELS = {
+    WatchState.WAITING.value: "none",
+    WatchState.LISTING.value: "info",
+    WatchState.WATCHING.value: "good",
+    WatchState.BACKING_OFF.value: "warning",
+    WatchState.REFUSED.value: "error",
+}
+
+
+def watch_line(watch: Watch) -> WatchLine:
+    words = {
+        WatchState.WAITING.value: _("waiting for a worker"),
+        WatchState.LISTING.value: _("first list under way"),
+        WatchState.WATCHING.value: _("in step"),
+        WatchState.BACKING_OFF.value: _("backing off"),
+        WatchState.REFUSED.value: _("refused"),
+    }
+    explains = {
+        Kind.NODES.value: _("which cards there are"),
+        Kind.PODS.value: _("who holds them, who waits"),
+        Kind.DAEMONSETS.value: _("the memory unit of gpushare, plugin components"),
+        Kind.CARDS.value: _("sums made from the mirror"),
+    }
+    kind = str(Kind(watch.kind).label) if watch.kind in Kind.values else watch.kind
+    return WatchLine(
+        watch=watch,
+        kind=_(kind),
+        level=_LEVELS.get(watch.state, "none"),
+        words=words.get(watch.state, watch.state),
+        explains=explains.get(watch.kind, ""),
+    )
+
+
+def permissions_of(cluster: Cluster) -> list[Permission]:
+    """The stored answers; an entry of a strange shape is left out of the table, not of the page's work."""
+    found = cluster.permissions if isinstance(cluster.permissions, list) else []
+    return [
+        Permission(
+            verb=str(one.get("verb", "")),
+            resource=str(one.get("resource", "")),
+            allowed=one["allowed"] if isinstance(one.get("allowed"), bool) else None,
+            optional=bool(one.get("optional", False)),
+            needed_for=str(one.get("needed_for", "")),
+        )
+        for one in found
+        if isinstance(one, dict)
+    ]
+
+
+def _lines(request: HttpRequest, chosen: list[Cluster] | None) -> list[ClusterLine]:
+    fresh = {one.cluster_id: one for one in freshness_of(request)}
+    return [
+        ClusterLine(summary, fresh[summary.cluster.pk], [watch_line(watch) for watch in summary.sync.watches])
+        for summary in summaries(chosen)
+        if summary.cluster.pk in fresh
+    ]
+
+
+@require_safe
+@answered
+def clusters(request: HttpRequest) -> HttpResponseBase:
+    lines = _lines(request, None)
+    good = sum(1 for line in lines if line.fresh.level == "good")
+    return live_page(request, "clusters/page.html", "clusters/part.html", {"lines": lines, "good": good})
+
+
+@require_safe
+@answered
+def cluster(request: HttpRequest, name: str) -> HttpResponseBase:
+    found = Cluster.objects.filter(name=name).first()
+    if found is None:
+        raise _no_such_cluster(name)
+    unread = querysets.unreadable().filter(cluster=found)
+    context: dict[str, Any] = {
+        "line": next(iter(_lines(request, [found])), None),
+        "permissions": permissions_of(found),
+        "cluster": found,
+        "unreadable": list(unread[:UNREADABLE_SHOWN]),
+        "notices": notices(request, {found.pk}),
+    }
+    return live_page(request, "clusters/cluster.html", "clusters/cluster_part.html", context)
+
+
+def _no_such_cluster(name: str) -> NotThere:
+    names = list(Cluster.objects.values_list("name", flat=True))
+    close = get_close_matches(name[:63], names, 3, 0.5) or names[:5]
+    return NotThere(
+        _("There is no cluster %(name)s.") % {"name": name[:100]},
+        "",
+        [(one, reverse("cluster", args=[one])) for one in close],
+    )

@@ -1,0 +1,39 @@
+"""Addresses of pages and of their states. Knows URLs, not tables."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from django.http import HttpRequest, QueryDict
+from django.urls import NoReverseMatch, reverse
+
+
+def node_url(cluster: str, name: str) -> str:
+    """Page of a node; "" for a name that no address can carry (it is then shown without a link)."""
+    try:
+        return reverse("node", args=[cluster, name])
+    except NoReverseMatch:
+        return ""
+
+
+def card_url(card_id: int) -> str:
+    return reverse("card", args=[card_id])
+
+
+def with_query(path: str, **values: object) -> str:
+    """A path with a query of these values, those that are not "" or None."""
+    query = "&".join(f"{name}={quote(str(value))}" for name, value in values.items() if value not in ("", None))
+    return f"{path}?{query}" if query else path
+
+
+def state_url(request: HttpRequest, **changes: str | None) -> str:
+    """This page with some parameters changed, and without a place in the list. None takes a parameter away."""
+    query: QueryDict = request.GET.copy()
+    query.pop("cursor", None)
+    for name, value in changes.items():
+        if value is None:
+            query.pop(name, None)
+        else:
+            query[name] = value
+    text = query.urlencode()
+    return f"{request.path}?{text}" if text else request.path

@@ -1,0 +1,197 @@
+"""What every list page has: filter form, sortable heads, pages, an honest count, CSV and the live part.
+
+A page describes its list as a `ListSpec`; the rules are here once. Knows requests and filter sets, no particular table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+
+from inventory import csv_export
+from inventory.filters import StrictFilterSet
+from inventory.keyset import BadCursor, Page, page_of
+from inventory.views import amounts
+from inventory.views.freshness import notices
+from inventory.views.links import state_url
+from inventory.views.live import live_page
+from inventory.views.refusals import BadParameter
+
+Text = str | Promise
+PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
+#: Beyond this the exact number of rows is not worth its cost; the page says "more than".
+COUNT_CAP = 10_000
+_NO_FILTERS = frozenset({"ordering", "cursor", "page_size", "format"})
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column. order: the public name it sorts by ("" when it does not). number: right-aligned, and largest first."""
+
+    title: Text
+    order: str = ""
+    number: bool = False
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of the filter form. options: (value, title) of a select; none for a text field."""
+
+    name: str
+    label: Text
+    options: Sequence[tuple[str, Text]] | Callable[[], Sequence[tuple[str, str]]] = ()
+    placeholder: Text = ""
+    wide: bool = False
+
+
+@dataclass(frozen=True)
+class Head:
+    """A column's head as it is now. sort: "ascending", "descending" or ""."""
+
+    title: str
+    number: bool
+    url: str
+    sort: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A field of the form with its value."""
+
+    name: str
+    label: str
+    value: str
+    options: list[tuple[str, str]]
+    placeholder: str
+    wide: bool
+
+
+@dataclass(frozen=True)
+class ListSpec:
+    """A list. shape: turns the rows of one page into what the template prints, in a constant number of queries."""
+
+    name: str
+    filterset: type[StrictFilterSet]
+    rows: Callable[[], Any]
+    columns: Sequence[Column]
+    fields: Sequence[Field]
+    shape: Callable[[list[Any]], list[Any]]
+    page: str
+    part: str
+    csv: str
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The state of one list page, for the templates."""
+
+    heads: list[Head]
+    rows: list[Any]
+    count: int
+    count_text: str
+    filtered: bool
+    first_url: str
+    previous_url: str
+    next_url: str
+
+
+def list_page(request: HttpRequest, spec: ListSpec, context: Callable[[], dict[str, Any]]) -> HttpResponseBase:
+    """The page, its live part, or its CSV (`?format=csv`). context: what the page says besides the list."""
+    filterset = spec.filterset(request.GET, queryset=spec.rows())
+    size = _check(request, filterset)
+    if request.GET.get("format") == "csv":
+        return csv_export.csv_response(spec.csv, filterset.ordered())
+    try:
+        page = page_of(filterset.ordered(), request.GET.get("cursor"), size)
+    except BadCursor as error:
+        raise BadParameter(
+            {"cursor": [_("This place in the list does not exist. Start from the first page.")]}
+        ) from error
+    shown = {
+        "listed": _listed(request, spec, filterset, page),
+        "notices": notices(request),
+        "csv_url": state_url(request, format="csv"),
+        "entries": [_entry(request, field) for field in spec.fields],
+        "kept": _kept(request, spec),
+        "clear_url": request.path,
+    }
+    return live_page(request, spec.page, spec.part, shown | context())
+
+
+def _check(request: HttpRequest, filterset: StrictFilterSet) -> int:
+    """The page size. Raises BadParameter with everything that makes no sense."""
+    errors = {} if filterset.is_valid() else {name: list(texts) for name, texts in filterset.errors.items()}
+    if request.GET.get("format", "csv") != "csv":
+        errors["format"] = [_("csv is the only other format of this page.")]
+    text = request.GET.get("page_size", "")
+    size = int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 0 if text else PAGE_SIZE
+    if not 1 <= size <= MAX_PAGE_SIZE:
+        errors["page_size"] = [_("A number from 1 to %(most)d is wanted.") % {"most": MAX_PAGE_SIZE}]
+    if errors:
+        raise BadParameter(errors)
+    return size
+
+
+def _listed(request: HttpRequest, spec: ListSpec, filterset: StrictFilterSet, page: Page[Any]) -> Listed:
+    filtered = any(value for name, value in request.GET.items() if name not in _NO_FILTERS)
+    count = filterset.qs.order_by()[: COUNT_CAP + 1].count()
+    return Listed(
+        heads=[_head(request, column, filterset.order) for column in spec.columns],
+        rows=spec.shape(page.rows),
+        count=count,
+        count_text=_count_text(len(page.rows), count),
+        filtered=filtered,
+        first_url=state_url(request) if page.previous else "",
+        previous_url=state_url(request, cursor=page.previous) if page.previous else "",
+        next_url=state_url(request, cursor=page.next) if page.next else "",
+    )
+
+
+def _count_text(shown: int, count: int) -> str:
+    if count > COUNT_CAP:
+        return _("%(shown)s of more than %(count)s") % {"shown": shown, "count": amounts.count(COUNT_CAP)}
+    if shown == count:
+        return _("all %(count)s") % {"count": amounts.count(count)}
+    return _("%(shown)s of %(count)s") % {"shown": shown, "count": amounts.count(count)}
+
+
+def _head(request: HttpRequest, column: Column, order: Sequence[str]) -> Head:
+    if not column.order:
+        return Head(str(column.title), column.number, "", "")
+    first = order[0] if order else ""
+    current = first.removeprefix("-") == column.order
+    descending = current and first.startswith("-")
+    # The first click puts first what is looked for first: names from A, numbers from the largest; the next one turns it round.
+    turn_down = not descending if current else column.number
+    name = f"-{column.order}" if turn_down else column.order
+    sort = ("descending" if descending else "ascending") if current else ""
+    return Head(str(column.title), column.number, state_url(request, ordering=name), sort)
+
+
+def _entry(request: HttpRequest, field: Field) -> Entry:
+    options = field.options() if callable(field.options) else field.options
+    return Entry(
+        name=field.name,
+        label=str(field.label),
+        value=request.GET.get(field.name, ""),
+        options=[(value, str(title)) for value, title in options],
+        placeholder=str(field.placeholder),
+        wide=field.wide,
+    )
+
+
+def _kept(request: HttpRequest, spec: ListSpec) -> list[tuple[str, str, str]]:
+    """Parameters in force that the form has no field for: (name, value, address without it)."""
+    own = {field.name for field in spec.fields} | {"cursor", "format"}
+    return [
+        (name, value, state_url(request, **{name: None}))
+        for name, values in request.GET.lists()
+        if name not in own
+        for value in values
+        if value
+    ]

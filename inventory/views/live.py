@@ -1,0 +1,52 @@
+"""One view, two answers: the whole page, or only its live part for the refresh.
+
+The live part carries a fingerprint (ages left out). A refresh that names the fingerprint that it has gets 204 when nothing changed,
+so the reader's place is touched only when there is something new. Knows no tables.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from hashlib import blake2b
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.cache import patch_vary_headers
+from django.utils.safestring import mark_safe
+
+from inventory.views.frame import sync_line
+
+_AGES = re.compile(r"(<time[^>]*>)[^<]*")
+HEADER = "X-Fingerprint"
+
+
+def live_page(request: HttpRequest, page: str, part: str, context: dict[str, Any]) -> HttpResponse:
+    """page: template of the whole, which prints `live` where the part belongs. part: template of what is refreshed."""
+    live = render_to_string(part, context, request)
+    fingerprint = fingerprint_of(live)
+    if request.headers.get("HX-Request") == "true":
+        response = _refresh(request, live, fingerprint)
+    else:
+        more = {"live": mark_safe(live), "fingerprint": fingerprint, "here": request.get_full_path()}  # noqa: S308 - rendered above
+        response = render(request, page, context | more)
+    response.headers["Cache-Control"] = "private, no-cache"
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def fingerprint_of(html: str) -> str:
+    """The same for the same content, whatever the ages in it say."""
+    return blake2b(_AGES.sub(r"\1", html).encode(), digest_size=9).hexdigest()
+
+
+def _refresh(request: HttpRequest, live: str, fingerprint: str) -> HttpResponse:
+    known = request.headers.get(HEADER) == fingerprint
+    response = HttpResponse(status=204) if known else HttpResponse(live)
+    line = sync_line(request)
+    if line is not None:
+        response.headers["HX-Trigger"] = json.dumps({"sync": {"level": line.level, "text": line.text}})
+    response.headers[HEADER] = fingerprint
+    return response

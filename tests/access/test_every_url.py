@@ -1,0 +1,124 @@
+"""Every address of the service against everybody who may ask. A new address that is not in the table fails the test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from gpudash.access.roles import Role
+from tests.cast import bearer, make_token, make_user, signed_in
+from tests.factories import make_cluster, make_node
+
+WHO = ("anonymous", "no role", "viewer", "operator", "admin", "viewer token", "operator token", "admin token", "bad token")
+
+#: What each of WHO gets. "in": the view's own answer, whatever it is; else the status.
+OPEN = dict.fromkeys(WHO, "in")
+PAGE = {
+    "anonymous": 302,
+    "no role": 403,
+    "viewer": "in",
+    "operator": "in",
+    "admin": "in",
+    # Pages know sessions only: a token there is as good as none.
+    "viewer token": 302,
+    "operator token": 302,
+    "admin token": 302,
+    "bad token": 302,
+}
+PROGRAM = {
+    "anonymous": 401,
+    "no role": 403,
+    "viewer": "in",
+    "operator": "in",
+    "admin": "in",
+    "viewer token": "in",
+    "operator token": "in",
+    "admin token": "in",
+    "bad token": 401,
+}
+
+#: Route → (path to ask, who gets what). Pages of the inventory are in tests/pages; they need the viewer role like any view.
+TABLE: dict[str, tuple[str, dict[str, Any]]] = {
+    "healthz": ("/healthz", OPEN),
+    "readyz": ("/readyz", OPEN),
+    "sign-in": ("/sign-in", OPEN),
+    "sign-in/link/<str:token>": ("/sign-in/link/x", OPEN),
+    "sign-out": ("/sign-out", OPEN),
+    "i18n/setlang/": ("/i18n/setlang/", OPEN),
+    "metrics": ("/metrics", PROGRAM),
+    "api-docs": ("/api-docs", PAGE),
+    "account": ("/account", PAGE),
+    "account/password": ("/account/password", PAGE),
+    "account/theme": ("/account/theme", PAGE),
+    "account/tokens": ("/account/tokens", PAGE),
+    "account/tokens/<int:token_id>/revoke": ("/account/tokens/1/revoke", PAGE),
+    "api/v1/summary": ("/api/v1/summary", PROGRAM),
+    "api/v1/clusters": ("/api/v1/clusters", PROGRAM),
+    "api/v1/clusters/<str:name>": ("/api/v1/clusters/prod", PROGRAM),
+    "api/v1/nodes": ("/api/v1/nodes", PROGRAM),
+    "api/v1/nodes/<str:cluster>/<str:name>": ("/api/v1/nodes/prod/gpu-1", PROGRAM),
+    "api/v1/cards": ("/api/v1/cards", PROGRAM),
+    "api/v1/cards/<int:card_id>": ("/api/v1/cards/1", PROGRAM),
+    "api/v1/allocations": ("/api/v1/allocations", PROGRAM),
+    "api/v1/pods": ("/api/v1/pods", PROGRAM),
+    "api/v1/findings": ("/api/v1/findings", PROGRAM),
+    "api/v1/tokens": ("/api/v1/tokens", PROGRAM),
+    "api/v1/tokens/<int:token_id>": ("/api/v1/tokens/1", PROGRAM),
+    "api/v1/schema": ("/api/v1/schema", PROGRAM),
+}
+TABLE |= {f"{route}/": (f"{path}/", who) for route, (path, who) in TABLE.items() if route.startswith("api/v1/")}
+
+
+def routes(resolver: URLResolver, before: str = "") -> Iterator[tuple[str, str]]:
+    """Every (route, module of its view)."""
+    for pattern in resolver.url_patterns:
+        route = before + str(pattern.pattern)
+        if isinstance(pattern, URLPattern):
+            yield route, getattr(pattern.callback, "__module__", "")
+        else:
+            yield from routes(pattern, route)
+
+
+def everybody() -> dict[str, Client]:
+    users = {role.value: make_user(role.value, role) for role in Role}
+    clients = {"anonymous": Client(), "no role": signed_in(make_user("nobody"))}
+    clients |= {name: signed_in(user) for name, user in users.items()}
+    clients |= {f"{role.value} token": bearer(make_token(users[role.value], role)) for role in Role}
+    return clients | {"bad token": bearer("gpd_1_" + "x" * 43)}
+
+
+def test_every_address_is_in_the_table_or_a_page_of_the_inventory() -> None:
+    unknown = {route for route, module in routes(get_resolver()) if not module.startswith("inventory.views")} - set(TABLE)
+    assert unknown == set()
+
+
+@pytest.mark.django_db
+def test_everybody_gets_what_the_table_says() -> None:
+    make_node(make_cluster("prod"), "gpu-1", cards=1)
+    wrong = []
+    for who, client in everybody().items():
+        for route, (path, expected) in TABLE.items():
+            status = client.get(path).status_code
+            refused = status in (401, 403) or (status == 302 and path != "/sign-in")
+            if expected[who] != ("in" if not refused else status):
+                wrong.append((who, route, status))
+    assert wrong == []
+
+
+@pytest.mark.django_db
+def test_pages_of_the_inventory_are_closed_too() -> None:
+    pages = [route for route, module in routes(get_resolver()) if module.startswith("inventory.views") and "<" not in route]
+    client, stranger = Client(), signed_in(make_user("nobody"))
+    assert [page for page in pages if client.get(f"/{page}").status_code != 302] == []
+    assert [page for page in pages if stranger.get(f"/{page}").status_code != 403] == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
+def test_no_method_gets_around_the_door(method: str) -> None:
+    for path, _ in (entry for entry in TABLE.values() if entry[1] is PROGRAM):
+        assert getattr(Client(), method)(path).status_code == 401

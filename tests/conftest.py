@@ -1,0 +1,50 @@
+"""What tests share: a small fleet, and clients of the cast."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from gpudash.access.roles import Role
+from inventory.models import Cluster
+from tests.cast import bearer, make_token, make_user, signed_in
+from tests.factories import make_cluster, make_fleet
+
+
+@pytest.fixture(autouse=True)
+def _no_collected_static_files(settings: Any) -> None:
+    """Static files are found where they are written; WhiteNoise would warn that none were collected."""
+    settings.WHITENOISE_AUTOREFRESH = True
+
+
+@pytest.fixture
+def cluster(db: None) -> Cluster:
+    """An empty cluster in step."""
+    return make_cluster("prod")
+
+
+@pytest.fixture
+def fleet(cluster: Cluster) -> Cluster:
+    """A cluster with one node of each trait."""
+    make_fleet(cluster, nodes=7)
+    return cluster
+
+
+@pytest.fixture
+def viewer(db: None) -> Client:
+    """Signed in with the role viewer."""
+    return signed_in(make_user("vera", Role.VIEWER))
+
+
+@pytest.fixture
+def admin(db: None) -> Client:
+    """Signed in with the role admin."""
+    return signed_in(make_user("ada", Role.ADMIN))
+
+
+@pytest.fixture
+def api(db: None) -> Client:
+    """A program with a viewer's token."""
+    return bearer(make_token(make_user("robot", Role.VIEWER)))

@@ -1,0 +1,36 @@
+"""Servers, certificates and reflectors for the ground floor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from tests.kube.certificates import Authority
+from tests.kube.scripted import ScriptedServer
+
+
+@pytest.fixture(autouse=True)
+def no_proxy_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., ScriptedServer]]:
+    """Start scripted servers: serve(*answers, tls=…)."""
+    with ExitStack() as stack:
+        yield lambda *answers, tls=None: stack.enter_context(ScriptedServer(*answers, tls=tls))
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("tls") / "own", "own authority")
+
+
+@pytest.fixture(scope="session")
+def stranger(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    """An authority that signed nothing here."""
+    return Authority(tmp_path_factory.mktemp("tls") / "other", "another authority")

@@ -1,0 +1,110 @@
+"""gpudash's own processes, started as a team would start them, against a database and a broker of the test."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.services import end, wait_until
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Processes:
+    """Starts and ends processes with one environment. Each writes its log into the folder."""
+
+    def __init__(self, folder: Path, database_url: str, broker_url: str = "", **settings: str) -> None:
+        self.folder = folder
+        self.environment = {
+            **os.environ,
+            "GPUDASH_DATA_DIR": str(folder),
+            "GPUDASH_DATABASE_URL": database_url,
+            "GPUDASH_BROKER_URL": broker_url or "memory://",
+            "GPUDASH_LOG_LEVEL": "INFO",
+            **settings,
+        }
+        self._running: list[subprocess.Popen[bytes]] = []
+
+    def manage(self, *arguments: str, name: str = "", **settings: str) -> subprocess.Popen[bytes]:
+        """`manage.py …` in the background."""
+        return self.start(name or arguments[0], [sys.executable, "manage.py", *arguments], settings)
+
+    def call(self, *arguments: str, timeout_s: float = 600.0) -> str:
+        """`manage.py …` to its end; its output. Raises CalledProcessError."""
+        command = [sys.executable, "manage.py", *arguments]
+        with (self.folder / "call.log").open("ab") as log:
+            done = subprocess.run(
+                command, cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, stderr=log, check=True, timeout=timeout_s
+            )
+        return done.stdout.decode()
+
+    def celery(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+        """`celery -A gpudash …` in the background."""
+        return self.start(name, [sys.executable, "-m", "celery", "-A", "gpudash", *arguments], {})
+
+    def watch_worker(self, name: str) -> subprocess.Popen[bytes]:
+        return self.celery(name, "worker", "-Q", "watch", "-P", "threads", "-n", f"{name}@test", "--loglevel", "INFO")
+
+    def default_worker_and_schedule(self) -> None:
+        self.celery("default", "worker", "-Q", "default", "-c", "1", "-n", "default@test")
+        self.celery("beat", "beat", "-s", str(self.folder / "beat"), "--pidfile", "", "--max-interval", "1")
+
+    def start(self, name: str, command: list[str], settings: dict[str, str]) -> subprocess.Popen[bytes]:
+        with self.log(name).open("ab") as log:
+            process = subprocess.Popen(
+                command, cwd=ROOT, env={**self.environment, **settings}, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+        self._running.append(process)
+        return process
+
+    def log(self, name: str) -> Path:
+        return self.folder / f"{name}.log"
+
+    def tail(self) -> str:
+        """The ends of all logs, for a failure's report."""
+        parts = [f"--- {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in sorted(self.folder.glob("*.log"))]
+        return "\n".join(parts)
+
+    def stop(self) -> None:
+        """End all, each gently at first."""
+        for process in self._running:
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.terminate()
+        for process in self._running:
+            end(process)
+        self._running.clear()
+
+
+def kill(process: subprocess.Popen[bytes]) -> float:
+    """SIGKILL; the moment, of the monotonic clock."""
+    process.kill()
+    moment = time.monotonic()
+    process.wait(5)
+    return moment
+
+
+def freeze(process: subprocess.Popen[bytes]) -> None:
+    """SIGSTOP, and wait until it has stopped."""
+    process.send_signal(signal.SIGSTOP)
+    wait_until(lambda: state(process.pid) in ("T", "t"), "the process is stopped")
+
+
+def thaw(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGCONT)
+
+
+def state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
+def peak_rss(pid: int) -> int:
+    """Bytes: the largest resident size so far (VmHWM)."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    raise ValueError(f"process {pid} has no VmHWM")

@@ -1,0 +1,72 @@
+"""Reads one golden case of the card model: recorded API objects beside the account that they must give.
+
+A case is a folder: node.json, pods.json, optionally daemonsets.json and context.json (settings), and expected.json.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from inventory.kube.objects import DaemonSet, Node, Pod
+from inventory.stacks.base import Context, NodeAccount
+
+GOLDEN = Path(__file__).parent / "golden"
+#: The clock of every case, unless its context.json sets another.
+NOW = 1_700_000_000.0
+
+
+class Case(NamedTuple):
+    """The decoded input of one case."""
+
+    node: Node
+    pods: list[Pod]
+    context: Context
+
+
+def names() -> list[str]:
+    """All cases, by the names of their folders."""
+    return sorted(folder.name for folder in GOLDEN.iterdir() if (folder / "node.json").exists())
+
+
+def load(name: str) -> Case:
+    """Decode a case the way the product decodes API bytes."""
+    folder = GOLDEN / name
+    pods = msgspec.json.decode((folder / "pods.json").read_bytes(), type=list[Pod])
+    settings: dict[str, Any] = {"now": NOW}
+    if (folder / "context.json").exists():
+        settings |= json.loads((folder / "context.json").read_text())
+    if "known_uuids" in settings:
+        settings["known_uuids"] = tuple(settings["known_uuids"])
+    if (folder / "daemonsets.json").exists():
+        found = msgspec.json.decode((folder / "daemonsets.json").read_bytes(), type=list[DaemonSet])
+        settings["daemonsets"] = tuple(found)
+    return Case(msgspec.json.decode((folder / "node.json").read_bytes(), type=Node), pods, Context(**settings))
+
+
+def rendered(account: NodeAccount) -> str:
+    """The account as JSON that is pleasant to read in a diff: one line per card, allocation and finding."""
+    flat: dict[str, Any] = msgspec.to_builtins(account)
+    flat["cards"] = [
+        item["card"] | {"allocated_bytes": item["memory_allocated_bytes"], "held_by": item["allocations"]}
+        for item in flat["cards"]
+    ]
+    lines = []
+    for key, value in flat.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            inner = ",\n".join("    " + json.dumps(_said(item), ensure_ascii=False) for item in value)
+            lines.append(f"  {json.dumps(key)}: [\n{inner}\n  ]")
+        else:
+            lines.append(f"  {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _said(item: dict[str, Any]) -> dict[str, Any]:
+    """Without what is empty text or no index; numbers that are not known stay as null."""
+    short = {key: value for key, value in item.items() if value != "" and (value is not None or key.endswith("_bytes"))}
+    if "held_by" in short:
+        short["held_by"] = [_said(held) for held in short["held_by"]]
+    return short

@@ -1,0 +1,117 @@
+"""Is it slower than the last time? A run's measurements beside those of the last good run that is like it.
+
+Like it: same suite, same workload (image, command, resources), same card model, same driver; the same card first, then any
+other of the model. Without such a run there is nothing to compare, and nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from django.conf import settings
+from django.db.models import QuerySet
+
+from validations.models import Measurement as Row
+from validations.models import Run
+from validations.suites.base import Measurement, Reason, Result
+
+#: Units in which more is better, and in which less is. Numbers in other units are kept and not compared.
+_MORE_IS_BETTER = frozenset(("GB/s", "GFLOP/s", "1/s", "1e9/s"))
+_LESS_IS_BETTER = frozenset(("ms", "s"))
+#: What depends on disk, start-up or the processor more than on the card.
+NOT_COMPARED: Mapping[str, frozenset[str]] = {
+    "winml-tinyyolov2": frozenset(
+        ("load", "gpu_session", "cpu_session", "gpu_first_evaluate", "cpu_first_evaluate", "gpu_bind", "cpu_bind", "cpu_evaluate")
+    ),
+}
+#: Share in percent above which a suite is called slower, where it is not the setting's.
+SHARES: Mapping[str, int] = {}
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """A measurement beside its baseline. slower_percent: by how much longer it took; below zero: it was faster."""
+
+    name: str
+    value: float
+    unit: str
+    baseline_value: float
+    slower_percent: float
+
+
+def share(suite: str) -> float:
+    """Percent."""
+    return float(SHARES.get(suite, settings.RUN_SLOWER_PERCENT))
+
+
+def baseline_of(run: Run) -> Run | None:
+    """The run to compare with; None when there is none. Two queries."""
+    if not run.workload_key:
+        return None
+    good = Run.objects.filter(suite=run.suite, workload_key=run.workload_key, verdict="passed").exclude(pk=run.pk)
+    good = good.filter(driver_version=run.driver_version, ended_at__lte=run.ended_at) if run.ended_at else good.filter(
+        driver_version=run.driver_version
+    )
+    same = good.filter(cluster_id=run.cluster_id, node_name=run.node_name, card_key=run.card_key, card_model=run.card_model)
+    return _newest(same) or (_newest(good.filter(card_model=run.card_model)) if run.card_model else None)
+
+
+def _newest(runs: QuerySet[Run]) -> Run | None:
+    return runs.order_by("-ended_at", "-id").first()
+
+
+def compare(suite: str, found: Mapping[str, Measurement], before: Mapping[str, Measurement]) -> list[Compared]:
+    """All measurements that both runs have in one unit and that say something about speed."""
+    compared = []
+    for name, now in found.items():
+        old = before.get(name)
+        if old is None or old.unit != now.unit or name in NOT_COMPARED.get(suite, ()):
+            continue
+        percent = slower_percent(now.value, old.value, now.unit)
+        if percent is not None:
+            compared.append(Compared(name, now.value, now.unit, old.value, percent))
+    return compared
+
+
+def slower_percent(value: float, before: float, unit: str) -> float | None:
+    """By how many percent longer the same work took. None when the unit does not say, or a value is not above zero."""
+    if value <= 0 or before <= 0:
+        return None
+    if unit in _LESS_IS_BETTER:
+        return (value / before - 1) * 100
+    return (before / value - 1) * 100 if unit in _MORE_IS_BETTER else None
+
+
+def stored(run: Run) -> dict[str, Measurement]:
+    """The measurements of a stored run."""
+    return {row.name: Measurement(row.value, row.unit) for row in Row.objects.filter(run=run)}
+
+
+def with_baseline(result: Result, baseline: Run | None, compared: list[Compared]) -> Result:
+    """A pass that is slower than the share allows becomes a warning that says by how much."""
+    slow = [one for one in compared if one.slower_percent > share(result.suite)]
+    if result.verdict not in ("passed", "warning") or baseline is None or not slow:
+        return result
+    reasons = [Reason("slower", _text(one, baseline)) for one in sorted(slow, key=lambda one: -one.slower_percent)]
+    return msgspec.structs.replace(result, verdict="warning", reasons=[*reasons, *result.reasons])
+
+
+def _text(one: Compared, baseline: Run) -> str:
+    return (
+        f"{one.name} is {one.slower_percent:.0f} % slower than in the last good run {baseline.id}: "
+        f"{one.value:g} {one.unit}, there {one.baseline_value:g} {one.unit}."
+    )
+
+
+def rows(run: Run, result: Result, baseline: Run | None, compared: list[Compared]) -> list[Row]:
+    """The measurements as rows, not written yet."""
+    beside: dict[str, Compared] = {one.name: one for one in compared}
+    made = []
+    for name, one in result.measurements.items():
+        other = beside.get(name)
+        more: dict[str, Any] = {}
+        if other is not None:
+            more = {"baseline": baseline, "baseline_value": other.baseline_value, "slower_percent": other.slower_percent}
+        made.append(Row(run=run, name=name[:100], value=one.value, unit=one.unit[:16], **more))
+    return made

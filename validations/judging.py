@@ -1,0 +1,53 @@
+"""Log, exit code and what happened from outside → the result of a run. Pure; used at the end of a run and to read a log again.
+
+The verdict is the suite's. This module only takes a pass away: from a run that was ended from outside, and from one whose log is
+known to lack a part. It never gives one.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from validations.lifecycle.endings import CANCELLED, Ending
+from validations.suites.base import Outcome, Reason, Result, Suite, Verdict, read_log
+
+INCOMPLETE = Reason("log-incomplete", "A part of the log is missing, so the verdict line proves nothing.")
+_PASSING: tuple[Verdict, ...] = ("passed", "warning")
+
+
+def judged(suite: Suite, raw: bytes, outcome: Outcome, ending: Ending | None = None, complete: bool = True) -> Result:
+    """The result of a run. raw: the stored log. complete: whether it was read to its end."""
+    if ending is not None and not raw and outcome.exit_code is None:
+        return _errored(suite, ending)
+    result = suite.parse(read_log(raw), outcome)
+    if ending is not None:
+        result = _ended_from_outside(result, ending)
+    if not complete:
+        verdict: Verdict = "errored" if result.verdict in _PASSING else result.verdict
+        result = msgspec.structs.replace(result, verdict=verdict, reasons=_with(result, INCOMPLETE))
+    return result
+
+
+def _errored(suite: Suite, ending: Ending) -> Result:
+    """Nobody got to ask the hardware."""
+    return Result(
+        suite=suite.id,
+        parser_version=suite.parser_version,
+        verdict="errored",
+        reasons=[Reason(ending.code, ending.text)],
+        facts={},
+        measurements={},
+    )
+
+
+def _ended_from_outside(result: Result, ending: Ending) -> Result:
+    """A "no" of the hardware stays one; anything else is a test that could not be carried out."""
+    failed = result.verdict == "failed" and ending.code != CANCELLED
+    verdict: Verdict = "failed" if failed else "errored"
+    return msgspec.structs.replace(result, verdict=verdict, reasons=_with(result, Reason(ending.code, ending.text), failed))
+
+
+def _with(result: Result, reason: Reason, after: bool = False) -> list[Reason]:
+    """The first reason is the one that decided."""
+    keep_first = after or result.verdict == "failed"
+    return [*result.reasons, reason] if keep_first else [reason, *result.reasons]

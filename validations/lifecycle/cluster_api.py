@@ -1,0 +1,127 @@
+"""The calls that a launcher makes: create, list, delete Jobs; list pods; read a log; events and runtime classes where allowed.
+
+Knows no tables. Errors are `ApiError` of the client; a 200 that makes no sense is one with status 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from inventory.kube.client import ApiError, Stream
+from validations.installation import INSTANCE_LABEL
+from validations.lifecycle.objects import Event, Job, Listed, NotAList, Pod, read_job, read_list
+from validations.suites.manifest import CONTAINER, MANAGED_BY
+
+T = TypeVar("T", Job, Pod, Event)
+PAGE = 500
+MOST_PAGES = 200
+LIST_S = 30.0
+LOG_S = 30.0
+
+
+class Caller(Protocol):
+    """What is needed of `inventory.kube.client.Client`."""
+
+    def get(self, path: str, query: dict[str, Any] | None = None, timeout_s: float = 60.0) -> bytes: ...
+
+    def send(
+        self, method: str, path: str, body: bytes | None, query: dict[str, Any] | None = None, content_type: str = ""
+    ) -> bytes: ...
+
+    def stream(self, path: str, query: dict[str, Any], silence_s: float) -> Any: ...
+
+
+class ClusterApi:
+    """One cluster's Jobs of this installation, in one namespace."""
+
+    def __init__(self, client: Caller, namespace: str, instance: str) -> None:
+        self.client, self.namespace = client, namespace
+        self._selector = f"{MANAGED_BY}=gpudash,{INSTANCE_LABEL}={instance}"
+        self._jobs = f"/apis/batch/v1/namespaces/{quote(namespace, safe='')}/jobs"
+        self._core = f"/api/v1/namespaces/{quote(namespace, safe='')}"
+
+    def jobs(self) -> Listed[Job]:
+        return self._list(self._jobs, Job, self._selector)
+
+    def pods(self) -> Listed[Pod]:
+        return self._list(f"{self._core}/pods", Pod, self._selector)
+
+    def _list(self, path: str, kind: type[T], selector: str) -> Listed[T]:
+        """All pages. A list that changes its token under way (410) begins anew at the next pass."""
+        query = {"labelSelector": selector, "limit": PAGE}
+        whole: Listed[T] = Listed([], set())
+        for _ in range(MOST_PAGES):
+            try:
+                page = read_list(self.client.get(path, query, LIST_S), kind)
+            except NotAList as error:
+                raise ApiError(0, "Strange", str(error)) from None
+            whole.objects += page.objects
+            whole.strange |= page.strange
+            if not page.continue_token:
+                return whole
+            query["continue"] = page.continue_token
+        raise ApiError(0, "TooLarge", f"more than {PAGE * MOST_PAGES} objects came")
+
+    def create(self, manifest: dict[str, Any]) -> Job:
+        """POST the Job. Raises ApiError; 409 when there is one of this name."""
+        body = self.client.send("POST", self._jobs, msgspec.json.encode(manifest))
+        job = read_job(body)
+        if job is None:
+            raise ApiError(0, "Strange", "the answer to the creation is not a Job")
+        return job
+
+    def job(self, name: str) -> Job | None:
+        """The Job of this name, None when there is none. Raises ApiError."""
+        try:
+            job = read_job(self.client.get(f"{self._jobs}/{quote(name, safe='')}", None, LIST_S))
+        except ApiError as error:
+            if error.status == 404:
+                return None
+            raise
+        if job is None:
+            raise ApiError(0, "Strange", "the answer is not a Job")
+        return job
+
+    def delete(self, name: str, uid: str = "") -> None:
+        """Delete the Job and its pods; nothing when it is away, or when another has its name. Raises ApiError."""
+        options: dict[str, Any] = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"}
+        if uid:
+            options["preconditions"] = {"uid": uid}
+        try:
+            self.client.send("DELETE", f"{self._jobs}/{quote(name, safe='')}", msgspec.json.encode(options))
+        except ApiError as error:
+            if error.status != 404 and not (error.status == 409 and uid):
+                raise
+
+    @contextmanager
+    def log(self, pod: str, limit_bytes: int | None = None) -> Iterator[Stream]:
+        """The container's log from its first byte. Raises ApiError: 400 not started, 404 pod away, 500 node not reached."""
+        query: dict[str, Any] = {"container": CONTAINER}
+        if limit_bytes is not None:
+            query["limitBytes"] = limit_bytes
+        with self.client.stream(f"{self._core}/pods/{quote(pod, safe='')}/log", query, LOG_S) as stream:
+            yield stream
+
+    def events(self, uid: str) -> list[Event]:
+        """Events of one object, as they come; [] where they may not be read."""
+        query = {"fieldSelector": f"involvedObject.uid={uid}", "limit": 100}
+        try:
+            return read_list(self.client.get(f"{self._core}/events", query, 10.0), Event).objects
+        except (ApiError, NotAList):
+            return []
+
+    def runtime_classes(self) -> list[str] | None:
+        """Names of the RuntimeClasses; None when they could not be read."""
+        try:
+            body = self.client.get("/apis/node.k8s.io/v1/runtimeclasses", {"limit": PAGE}, 10.0)
+            items = msgspec.json.decode(body).get("items") or []
+            return sorted(str(item["metadata"]["name"]) for item in items)
+        except ApiError as error:
+            return [] if error.status in (403, 404) else None
+        except (msgspec.DecodeError, UnicodeDecodeError, AttributeError, TypeError, KeyError):
+            return None

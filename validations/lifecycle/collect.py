@@ -1,0 +1,119 @@
+"""The log of a run: new bytes while it runs, the whole at its end; then the verdict; then the Job goes away, in this order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from inventory.kube.client import ApiError
+from inventory.models import Allocation
+from validations import logstore
+from validations.lifecycle.cluster_api import ClusterApi
+from validations.lifecycle.endings import Ending
+from validations.lifecycle.watching import Seen
+from validations.models import Run
+from validations.results import end_run
+
+#: New bytes that one look takes at most; a chatty run is caught up with over several looks.
+LIVE_BYTES = 256 << 10
+#: As much of the start of the log is compared, to see whether it is still the same log.
+KNOWN = 1024
+
+
+def follow_log(run: Run, api: ClusterApi) -> None:
+    """Store the new bytes of a running container's log, as long as the head has room. Errors wait for the next look."""
+    room = min(logstore.room(run), LIVE_BYTES)
+    if not room or not run.pod_name or run.log_read != run.log_stored:
+        return
+    keeper = logstore.Keeper(room, 0)
+    try:
+        with api.log(run.pod_name, limit_bytes=run.log_read + room) as stream:
+            same = logstore.feed_after(stream.chunks(), run.log_read, keeper, logstore.start(run, KNOWN))
+    except ApiError:
+        return
+    new, _ = keeper.kept()
+    if same and new:
+        with transaction.atomic():
+            logstore.append(run, new, len(new))
+
+
+def finish(run: Run, api: ClusterApi, seen: Seen | None, ending: Ending | None, patient: bool) -> bool:
+    """Fetch the rest of the log, judge, store. patient: raise ApiError when the log cannot be had now, to try again.
+
+    False when another process was first.
+    """
+    complete = _rest(run, api, seen, patient)
+    columns = _columns(run, seen, ending, complete)
+    return end_run(run, run.state, **columns)
+
+
+def _rest(run: Run, api: ClusterApi, seen: Seen | None, patient: bool) -> bool:
+    """Store the log's rest; whether it was read to its end. A container that never started has an empty log."""
+    pod = seen.pod_name if seen and seen.pod_name else run.pod_name
+    if not pod:
+        return run.log_stored == 0
+    keeper = logstore.Keeper(logstore.room(run), int(settings.RUN_LOG_TAIL_BYTES))
+    try:
+        with api.log(pod) as stream:
+            same = logstore.feed_after(stream.chunks(), run.log_read, keeper, logstore.start(run, KNOWN))
+    except ApiError as error:
+        if error.status == 400 and not run.log_stored and (seen is None or seen.terminated is None):
+            return True
+        if error.status in (400, 404) or not patient:
+            return False
+        raise
+    data, left_out = keeper.kept()
+    with transaction.atomic():
+        logstore.append(run, data if same else logstore.ROTATED + data, keeper.total)
+        if left_out is not None:
+            Run.objects.filter(pk=run.pk).update(log_left_out=left_out)
+            run.log_left_out = left_out
+    return same
+
+
+def _columns(run: Run, seen: Seen | None, ending: Ending | None, complete: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {"log_complete": complete, "ending": ending.stored() if ending else []}
+    found |= {"waiting_reason": "", "waiting_message": ""}
+    if seen is not None:
+        ended = seen.terminated
+        found |= {
+            "exit_code": ended.exitCode if ended else None,
+            "signal": (ended.signal or None) if ended else None,
+            "end_reason": _reason(seen)[:128].replace("\0", ""),
+        }
+        found |= where(run, seen)
+    return found | taken_card(run, str(found.get("pod_uid") or run.pod_uid))
+
+
+def _reason(seen: Seen) -> str:
+    """The pod's own reason tells more than the container's "Error"."""
+    if seen.pod_reason and seen.pod_reason != "Completed":
+        return seen.pod_reason
+    return (seen.terminated.reason or "") if seen.terminated else ""
+
+
+def where(run: Run, seen: Seen) -> dict[str, str]:
+    """Pod and image as they are known now; what is known is never forgotten."""
+    return {
+        "pod_name": (seen.pod_name or run.pod_name)[:253],
+        "pod_uid": (seen.pod_uid or run.pod_uid)[:128],
+        "image_digest": (seen.image_digest or run.image_digest)[:512],
+    }
+
+
+def taken_card(run: Run, pod_uid: str) -> dict[str, Any]:
+    """The card that the mirror saw the pod take, for a run on "some card"; nothing when it is not exactly one."""
+    if run.card_key or not pod_uid:
+        return {}
+    held = Allocation.objects.filter(cluster_id=run.cluster_id, pod_uid=pod_uid, card__isnull=False).select_related("card")
+    rows = {row.card_id: row for row in held[:16]}
+    if len(rows) != 1:
+        return {}
+    row = next(iter(rows.values()))
+    card = row.card
+    if card is None or card.node_name != run.node_name:
+        return {}
+    found: dict[str, Any] = {"card": card, "card_key": card.key, "card_uuid": card.uuid, "card_evidence": row.evidence}
+    return found | ({"card_model": card.model} if card.model else {})

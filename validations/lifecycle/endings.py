@@ -1,0 +1,27 @@
+"""Why a run ended other than by its own container: a code and a text that says what happened.
+
+An ending never makes a pass: see `validations.judging`.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+CANCELLED = "cancelled"
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """code: a reason code that stays. text: in words, the cluster's own where it had some."""
+
+    code: str
+    text: str
+
+    def stored(self) -> list[str]:
+        return [self.code, self.text.replace("\0", "")[:4000]]
+
+
+def of_row(stored: object) -> Ending | None:
+    """The ending as it is kept in a run's row; None for none."""
+    if isinstance(stored, list) and len(stored) == 2:
+        return Ending(str(stored[0]), str(stored[1]))
+    return None

@@ -1,0 +1,68 @@
+"""One reconciler per cluster at a time: a lease on the launcher's row, with a fencing token, by the database's clock.
+
+It saves work; it is not what keeps runs from being doubled: every write is a compare-and-set on the run itself.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from validations.models import Launcher
+
+#: A pass renews its lease with each run that it looks at; one run may take a large log's time.
+LEASE_S = 60
+
+
+class LeaseLost(Exception):
+    """Another reconciler has taken over."""
+
+
+class Lease(msgspec.Struct, frozen=True):
+    """What a holder knows of its lease."""
+
+    cluster_id: int
+    holder: str
+    token: int
+
+    def update(self, **fields: Any) -> None:
+        """Write to the launcher's row and renew. Raises LeaseLost."""
+        rows = Launcher.objects.filter(cluster_id=self.cluster_id, holder=self.holder, token=self.token)
+        if rows.update(expires_at=_until(), **fields) != 1:
+            raise LeaseLost(f"launcher of cluster {self.cluster_id}")
+
+    def release(self) -> None:
+        rows = Launcher.objects.filter(cluster_id=self.cluster_id, holder=self.holder, token=self.token)
+        rows.update(holder="", expires_at=None)
+
+
+def _until() -> Any:
+    return Now() + timedelta(seconds=LEASE_S)
+
+
+def free() -> Q:
+    """Rows whose lease nobody holds."""
+    return Q(expires_at=None) | Q(expires_at__lt=Now())
+
+
+def acquire(cluster_id: int) -> Lease | None:
+    """Take the lease when it is free; None when another holds it."""
+    launcher_row(cluster_id)
+    holder = f"{socket.gethostname()[:60]}/{os.getpid()}/{uuid.uuid4().hex[:8]}"
+    rows = Launcher.objects.filter(free(), cluster_id=cluster_id)
+    if rows.update(holder=holder, token=F("token") + 1, expires_at=_until()) != 1:
+        return None
+    row = Launcher.objects.filter(cluster_id=cluster_id, holder=holder).only("token").first()
+    return Lease(cluster_id, holder, row.token) if row else None
+
+
+def launcher_row(cluster_id: int) -> Launcher:
+    """The launcher's row of a cluster, made when it is missing."""
+    return Launcher.objects.get_or_create(cluster_id=cluster_id)[0]

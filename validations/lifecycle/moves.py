@@ -1,0 +1,56 @@
+"""A run moves forward: one compare-and-set with its step, in one transaction. Nobody else writes `Run.state` of a living run.
+
+Knows no cluster.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from validations.models import Run, RunStep, State
+
+#: Seconds beyond the Job's own deadline before gpudash ends the run itself: the Job controller then did not.
+DEADLINE_GRACE_S = 120
+
+
+def move(run: Run, new: State, now: datetime, **columns: Any) -> bool:
+    """Into the state `new`, with these columns. False when another process has moved the run."""
+    columns |= {"state": new.value, "state_since": now, "step_deadline_at": deadline(run, new, now), "trouble_since": None}
+    with transaction.atomic():
+        if Run.objects.filter(pk=run.pk, state=run.state).update(**columns) != 1:
+            return False
+        RunStep.objects.get_or_create(run_id=run.pk, state=new, defaults={"entered_at": now})
+    for name, value in columns.items():
+        setattr(run, name, value)
+    return True
+
+
+def note(run: Run, **columns: Any) -> None:
+    """Write what is known better now; nothing when it is known already, or when the run has moved."""
+    changed = {name: value for name, value in columns.items() if getattr(run, name) != value}
+    if changed and Run.objects.filter(pk=run.pk, state=run.state).update(**changed):
+        for name, value in changed.items():
+            setattr(run, name, value)
+
+
+def deadline(run: Run, state: State, now: datetime) -> datetime | None:
+    """When a run that enters this state has been in it too long."""
+    seconds = {
+        State.CREATING: settings.RUN_CREATE_TIMEOUT_S,
+        State.PENDING: settings.RUN_SCHEDULE_TIMEOUT_S,
+        State.PULLING: settings.RUN_PULL_TIMEOUT_S,
+        State.RUNNING: job_deadline_s(run) + DEADLINE_GRACE_S,
+        State.COLLECTING: settings.RUN_COLLECT_TIMEOUT_S,
+    }.get(state)
+    return None if seconds is None else now + timedelta(seconds=seconds)
+
+
+def job_deadline_s(run: Run) -> int:
+    """activeDeadlineSeconds of the run's Job."""
+    spec = run.manifest.get("spec") if isinstance(run.manifest, dict) else None
+    seconds = spec.get("activeDeadlineSeconds") if isinstance(spec, dict) else None
+    return seconds if isinstance(seconds, int) else 86_400

@@ -1,0 +1,151 @@
+"""The few fields of Jobs, pods and events that the life of a run needs, decoded object by object.
+
+Field names are those of the Kubernetes API (batch/v1, core/v1). What does not decode is not missing: its name is kept.
+"""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+import msgspec
+
+from inventory.kube.objects import Condition, Waiting
+
+
+class _Object(msgspec.Struct, gc=False):
+    """Unknown fields are ignored; everything may be missing or null."""
+
+
+class Metadata(_Object):
+    name: str = ""
+    uid: str = ""
+    creationTimestamp: str | None = None
+    deletionTimestamp: str | None = None
+    labels: dict[str, str] | None = None
+
+
+class JobStatus(_Object):
+    active: int | None = None
+    failed: int | None = None
+    conditions: list[Condition] | None = None
+
+
+class Job(_Object):
+    metadata: Metadata = msgspec.field(default_factory=Metadata)
+    status: JobStatus | None = None
+
+
+class Terminated(_Object):
+    exitCode: int | None = None
+    signal: int | None = None
+    reason: str | None = None
+    message: str | None = None
+
+
+class Running(_Object):
+    startedAt: str | None = None
+
+
+class ContainerState(_Object):
+    waiting: Waiting | None = None
+    running: Running | None = None
+    terminated: Terminated | None = None
+
+
+class ContainerStatus(_Object):
+    name: str = ""
+    imageID: str | None = None
+    state: ContainerState | None = None
+    lastState: ContainerState | None = None
+
+
+class PodSpec(_Object):
+    nodeName: str | None = None
+
+
+class PodStatus(_Object):
+    phase: str | None = None
+    reason: str | None = None
+    message: str | None = None
+    conditions: list[Condition] | None = None
+    containerStatuses: list[ContainerStatus] | None = None
+
+
+class Pod(_Object):
+    metadata: Metadata = msgspec.field(default_factory=Metadata)
+    spec: PodSpec | None = None
+    status: PodStatus | None = None
+
+
+class Event(_Object):
+    reason: str | None = None
+    message: str | None = None
+    lastTimestamp: str | None = None
+    eventTime: str | None = None
+
+
+class _Meta(_Object):
+    continue_: str | None = msgspec.field(default=None, name="continue")
+
+
+class _RawList(_Object):
+    kind: str = ""
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+    items: list[msgspec.Raw] | None = None
+
+
+class _Named(_Object):
+    metadata: Metadata | None = None
+
+
+T = TypeVar("T", Job, Pod, Event)
+
+_BAD = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_raw_list = msgspec.json.Decoder(_RawList)
+_named = msgspec.json.Decoder(_Named)
+
+
+class NotAList(Exception):
+    """A 200 answer that is no list of the wanted kind."""
+
+
+class Listed(msgspec.Struct, Generic[T]):
+    """objects: what decoded. strange: names of what did not; "" for one without a readable name."""
+
+    objects: list[T]
+    strange: set[str]
+    continue_token: str = ""
+
+
+def read_list(body: bytes, kind: type[T]) -> Listed[T]:
+    """One page of a list. Raises NotAList."""
+    try:
+        raw = _raw_list.decode(body)
+    except _BAD:
+        raise NotAList(f"no {kind.__name__}List came: {body[:80].decode('utf-8', 'replace')!r}") from None
+    if raw.kind != f"{kind.__name__}List":
+        raise NotAList(f"{raw.kind[:60] or 'an object without kind'} came instead of a {kind.__name__}List")
+    found: Listed[T] = Listed([], set(), raw.metadata.continue_ or "")
+    for item in raw.items or []:
+        try:
+            found.objects.append(msgspec.json.decode(item, type=kind))
+        except _BAD:
+            found.strange.add(_name(item))
+    return found
+
+
+def read_job(body: bytes) -> Job | None:
+    """One Job; None when the answer is none that can be read."""
+    try:
+        job = msgspec.json.decode(body, type=Job)
+    except _BAD:
+        return None
+    return job if job.metadata.name and job.metadata.uid else None
+
+
+def _name(item: msgspec.Raw) -> str:
+    try:
+        metadata = _named.decode(item).metadata
+    except _BAD:
+        return ""
+    return metadata.name if metadata else ""

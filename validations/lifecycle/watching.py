@@ -1,0 +1,213 @@
+"""Job and pod → where a run is and why. Pure: no clock, no I/O, no tables; a strange object gives "not known", never an error.
+
+Source: batch/v1 JobStatus conditions, core/v1 PodStatus, the kubelet's container waiting reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from inventory.kube.objects import Condition
+from validations.lifecycle.endings import Ending
+from validations.lifecycle.objects import ContainerStatus, Event, Job, Pod, Terminated
+from validations.models.state import State
+from validations.suites.manifest import CONTAINER
+
+#: The kubelet tries these again, but they seldom mend themselves: given up after a while.
+TROUBLE = {
+    "ErrImagePull": "image",
+    "ImagePullBackOff": "image",
+    "ImageInspectError": "image",
+    "RegistryUnavailable": "image",
+    "CreateContainerConfigError": "container-config",
+    "CreateContainerError": "container-config",
+    "RunContainerError": "container-config",
+    "CreatePodSandboxError": "container-config",
+}
+#: These never mend themselves.
+HOPELESS = {"InvalidImageName": "image", "ErrImageNeverPull": "image"}
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """What the cluster shows of a run.
+
+    state: PENDING, PULLING, RUNNING or COLLECTING (the container, or all hope of one, has ended).
+    terminated: how the container ended, None when it did not or is not known. ending: what ended the run besides.
+    trouble: reason code of a container that cannot start (yet). started: the container has run at some time.
+    """
+
+    state: State
+    reason: str = ""
+    message: str = ""
+    pod_name: str = ""
+    pod_uid: str = ""
+    image_digest: str = ""
+    terminated: Terminated | None = None
+    pod_reason: str = ""
+    ending: Ending | None = None
+    trouble: str = ""
+    started: bool = False
+    terminating_since: str | None = None
+
+
+def observe(job: Job, pods: Iterable[Pod]) -> Seen:
+    """Where a run with this Job is. pods: those of the run; the newest counts."""
+    found = sorted(pods, key=lambda pod: (pod.metadata.creationTimestamp or "", pod.metadata.uid))
+    failure = _failure(job)
+    if not found:
+        return _without_pod(job, failure)
+    seen = _of_pod(found[-1])
+    if failure is None:
+        return _complete(job, seen)
+    if seen.state is not State.COLLECTING:
+        return msgspec.structs.replace(seen, state=State.COLLECTING, ending=_why_failed(failure, seen))
+    # The container ended, and the Job with it (its exit code says why) unless the end came from outside.
+    outside = failure.reason == "DeadlineExceeded" or bool(seen.terminating_since)
+    if outside and seen.ending is None:
+        return msgspec.structs.replace(seen, ending=_why_failed(failure, seen))
+    return seen
+
+
+def _condition(conditions: Iterable[Condition] | None, kind: str) -> Condition | None:
+    return next((one for one in conditions or () if one.type == kind and one.status == "True"), None)
+
+
+def _failure(job: Job) -> Condition | None:
+    """Failed, or FailureTarget: since 1.31 the first waits until the pods have ended, which those of a lost node never do."""
+    conditions = job.status.conditions if job.status else None
+    return _condition(conditions, "Failed") or _condition(conditions, "FailureTarget")
+
+
+def _complete(job: Job, seen: Seen) -> Seen:
+    """A Job that is complete while its pod still looks alive: the pod's status is about to come, or will never."""
+    done = _condition(job.status.conditions if job.status else None, "Complete")
+    if done is None or seen.state is State.COLLECTING:
+        return seen
+    return msgspec.structs.replace(seen, reason="Complete", message="The Job is complete; the pod's status is awaited.")
+
+
+def _without_pod(job: Job, failure: Condition | None) -> Seen:
+    conditions = job.status.conditions if job.status else None
+    if failure is not None:
+        return Seen(state=State.COLLECTING, ending=_why_failed(failure, None))
+    if _condition(conditions, "Complete"):
+        return Seen(state=State.COLLECTING, ending=Ending("pod-deleted", "The pod is gone, and its exit code with it."))
+    if _condition(conditions, "Suspended"):
+        return Seen(state=State.PENDING, reason="Suspended", message="The Job is suspended by the cluster.")
+    return Seen(state=State.PENDING, reason="NoPod", message="The Job has no pod yet.")
+
+
+def _why_failed(failure: Condition, seen: Seen | None) -> Ending:
+    text = ": ".join(part for part in (failure.reason, failure.message) if part)[:1000]
+    if failure.reason == "DeadlineExceeded":
+        return _deadline(seen, text)
+    if seen is None or seen.terminating_since:
+        return Ending("pod-deleted", f"The pod was deleted before its end ({text}).")
+    return Ending("job-failed", f"The Job failed: {text}.")
+
+
+def _deadline(seen: Seen | None, text: str) -> Ending:
+    """The Job's deadline has its own words for each step that it hits."""
+    where = f" Last seen: {seen.reason}: {seen.message}" if seen and seen.reason else ""
+    if seen is None or seen.state is State.PENDING:
+        return Ending("unschedulable", f"No node took the pod within the Job's deadline ({text}).{where}")
+    if seen.state is State.PULLING:
+        return Ending("image", f"The image was not there within the Job's deadline ({text}).{where}")
+    return Ending("timeout", f"The run took longer than the Job's deadline ({text}).")
+
+
+def _of_pod(pod: Pod) -> Seen:
+    status, spec = pod.status, pod.spec
+    container = _container(pod)
+    seen = Seen(
+        state=State.PENDING,
+        pod_name=pod.metadata.name,
+        pod_uid=pod.metadata.uid,
+        image_digest=(container.imageID or "") if container else "",
+        pod_reason=(status.reason or "") if status else "",
+        terminating_since=pod.metadata.deletionTimestamp,
+    )
+    terminated = _terminated(container)
+    if terminated is not None:
+        return _ended(seen, pod, terminated)
+    if status is not None and status.phase in ("Failed", "Succeeded"):
+        return _ended(seen, pod, None)
+    if container and container.state and container.state.running:
+        return msgspec.structs.replace(seen, state=State.RUNNING, started=True)
+    if spec is not None and spec.nodeName:
+        return _waiting(seen, container)
+    return _unscheduled(seen, pod)
+
+
+def _container(pod: Pod) -> ContainerStatus | None:
+    rows = (pod.status.containerStatuses if pod.status else None) or []
+    return next((row for row in rows if row.name == CONTAINER), None)
+
+
+def _terminated(container: ContainerStatus | None) -> Terminated | None:
+    return container.state.terminated if container and container.state else None
+
+
+def _ended(seen: Seen, pod: Pod, terminated: Terminated | None) -> Seen:
+    """The pod's own reason (Evicted, NodeLost, UnexpectedAdmissionError …) tells more than the container's "Error"."""
+    message = (pod.status.message if pod.status else None) or ""
+    ending = None
+    if seen.pod_reason and seen.pod_reason != "Completed":
+        text = f"{seen.pod_reason}: {message}" if message else f"{seen.pod_reason}."
+        ending = Ending(_POD_REASONS.get(seen.pod_reason, "killed"), f"The pod was ended from outside: {text}"[:1000])
+    elif terminated is None:
+        ending = Ending("pod-deleted", f"The pod ended without a word about its container. {message}".strip()[:1000])
+    # A pod that its node refused has no container that ever ran, and so no log.
+    started = terminated is not None and terminated.reason not in ("ContainerStatusUnknown", None)
+    return msgspec.structs.replace(
+        seen, state=State.COLLECTING, terminated=terminated, ending=ending, message=message[:1000], started=started
+    )
+
+
+_POD_REASONS = {
+    "Evicted": "evicted",
+    "Preempting": "evicted",
+    "Preempted": "evicted",
+    "NodeLost": "node-lost",
+    "NodeShutdown": "node-lost",
+    "Terminated": "node-lost",
+    "Shutdown": "node-lost",
+    "DeadlineExceeded": "timeout",
+    "UnexpectedAdmissionError": "refused-by-node",
+    "NodeAffinity": "refused-by-node",
+    "OutOfcpu": "refused-by-node",
+    "OutOfmemory": "refused-by-node",
+}
+
+
+def _waiting(seen: Seen, container: ContainerStatus | None) -> Seen:
+    waiting = container.state.waiting if container and container.state else None
+    reason = (waiting.reason if waiting else None) or "ContainerCreating"
+    message = ((waiting.message if waiting else None) or "")[:1000]
+    ending = None
+    if reason in HOPELESS:
+        ending = Ending(HOPELESS[reason], f"{reason}: {message}")
+    return msgspec.structs.replace(
+        seen, state=State.PULLING, reason=reason, message=message, trouble=TROUBLE.get(reason, ""), ending=ending
+    )
+
+
+def _unscheduled(seen: Seen, pod: Pod) -> Seen:
+    conditions = (pod.status.conditions if pod.status else None) or []
+    refused = next((one for one in conditions if one.type == "PodScheduled" and one.status == "False"), None)
+    if refused is None:
+        return msgspec.structs.replace(seen, reason="Scheduling", message="The scheduler has not answered yet.")
+    return msgspec.structs.replace(
+        seen, reason=refused.reason or "Unschedulable", message=(refused.message or "")[:1000]
+    )
+
+
+def last_word(events: list[Event]) -> str:
+    """The newest event as text, for a pod or Job whose status says too little; "" when there is none."""
+    told = [one for one in events if one.message]
+    if not told:
+        return ""
+    newest = max(told, key=lambda one: one.lastTimestamp or one.eventTime or "")
+    return f"{newest.reason or 'event'}: {newest.message}"[:1000]

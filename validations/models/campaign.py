@@ -1,0 +1,81 @@
+"""A campaign: one suite on many targets, some at a time."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from inventory.models import Cluster
+from validations.ids import new_id
+
+
+class CampaignState(models.TextChoices):
+    """RUNNING ⇄ PAUSED; both → STOPPED (by a person, or by too many failures); RUNNING → DONE. Runs under way go on."""
+
+    RUNNING = "running", "running"
+    PAUSED = "paused", "paused"
+    STOPPED = "stopped", "stopped"
+    DONE = "done", "done"
+
+
+class Campaign(models.Model):
+    """One suite with one set of options on a list of targets.
+
+    selector: how the list was chosen, as filters of the node list, for the page; {} when it was given by name.
+    max_parallel: runs at once. stop_after_failures: failed or errored runs after which nothing more is started; None: never.
+    """
+
+    id = models.CharField(primary_key=True, max_length=16, default=new_id, editable=False)
+    name = models.CharField(max_length=200, blank=True)
+    suite = models.CharField(max_length=63)
+    options = models.JSONField(default=dict)
+    selector = models.JSONField(default=dict)
+    max_parallel = models.PositiveIntegerField(default=4)
+    stop_after_failures = models.PositiveIntegerField(null=True)
+    state = models.CharField(max_length=16, choices=CampaignState.choices, default=CampaignState.RUNNING)
+    state_reason = models.TextField(blank=True)
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+    requested_by_name = models.CharField(max_length=150, blank=True)
+    request_key = models.CharField(max_length=255, blank=True)
+    request_digest = models.CharField(max_length=64, blank=True)
+    created_at = models.DateTimeField(db_default=Now())
+    touched_at = models.DateTimeField(db_default=Now())
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(state__in=CampaignState.values), name="campaign_state_known"),
+            models.CheckConstraint(condition=Q(max_parallel__gte=1), name="campaign_parallel"),
+            models.UniqueConstraint(
+                fields=["requested_by", "request_key"], condition=~Q(request_key=""), name="one_campaign_per_request_key"
+            ),
+        ]
+        indexes = [models.Index(fields=["state", "id"], condition=Q(state="running"), name="campaigns_running")]
+
+    def __str__(self) -> str:
+        return self.name or f"{self.suite} ({self.id})"
+
+
+class CampaignTarget(models.Model):
+    """One place of a campaign: a node, or a card of it. run_id: its run, "" while it has none yet."""
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="targets")
+    position = models.PositiveIntegerField()
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    node_name = models.CharField(max_length=253)
+    card_key = models.CharField(max_length=128, blank=True)
+    run = models.OneToOneField("validations.Run", null=True, on_delete=models.SET_NULL, related_name="campaign_target")
+    #: Set when it is settled without a run: what was wrong with the target.
+    skipped = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["campaign", "position"], name="campaign_position_once"),
+            models.UniqueConstraint(fields=["campaign", "cluster", "node_name", "card_key"], name="campaign_target_once"),
+        ]
+        indexes = [models.Index(fields=["campaign", "position"], condition=Q(run=None, skipped=""), name="targets_left")]
+
+    def __str__(self) -> str:
+        return f"{self.node_name} {self.card_key}".strip()

@@ -1,0 +1,88 @@
+"""What is kept of a run's result besides its row: measurements, earlier results, and the last result of each target."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from inventory.models import Cluster
+from validations.models.run import Run
+from validations.models.state import VerdictChoice
+
+
+class Measurement(models.Model):
+    """One number of a run, with its unit, beside the same number of the run that it is compared with.
+
+    baseline_value None: there was no run to compare with. change_percent: slower is above zero, whatever the unit's direction.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="measurements")
+    name = models.CharField(max_length=100)
+    value = models.FloatField()
+    unit = models.CharField(max_length=16)
+    baseline = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
+    baseline_value = models.FloatField(null=True)
+    slower_percent = models.FloatField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "name"], name="measurement_once")]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.value:g} {self.unit}"
+
+
+class Reparse(models.Model):
+    """A stored log was read again. The row keeps the result that was there before; the run carries the new one."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="reparses")
+    at = models.DateTimeField()
+    requested_by_name = models.CharField(max_length=150, blank=True)
+    old_parser_version = models.IntegerField(null=True)
+    old_verdict = models.CharField(max_length=16, choices=VerdictChoice.choices)
+    old_reasons = models.JSONField(default=list)
+    old_facts = models.JSONField(default=dict)
+    #: {"name": {"value", "unit"}}
+    old_measurements = models.JSONField(default=dict)
+    new_parser_version = models.IntegerField()
+    new_verdict = models.CharField(max_length=16, choices=VerdictChoice.choices)
+
+    class Meta:
+        indexes = [models.Index(fields=["run", "-id"], name="reparses_of_a_run")]
+
+    def __str__(self) -> str:
+        return f"{self.run_id} {self.old_verdict} → {self.new_verdict}"
+
+
+class LastResult(models.Model):
+    """The last run of one suite on one card (card_key "": on some card of the node), and the last that passed.
+
+    Made from the runs in the transaction that ends or re-reads one; never written otherwise.
+    """
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    node_name = models.CharField(max_length=253)
+    card_key = models.CharField(max_length=128, blank=True)
+    suite = models.CharField(max_length=63)
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
+    verdict = models.CharField(max_length=16, choices=VerdictChoice.choices)
+    ended_at = models.DateTimeField()
+    #: The last verdict that says something about the hardware (passed, warning, failed).
+    said = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
+    said_verdict = models.CharField(max_length=16, blank=True)
+    said_at = models.DateTimeField(null=True)
+    good = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
+    good_at = models.DateTimeField(null=True)
+    good_driver = models.CharField(max_length=64, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "node_name", "card_key", "suite"], name="last_result_once")
+        ]
+        indexes = [
+            models.Index(
+                fields=["cluster", "node_name", "card_key", "-good_at"], condition=Q(good__isnull=False), name="good_results"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.suite} on {self.node_name}/{self.card_key}: {self.verdict}"

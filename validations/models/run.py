@@ -1,0 +1,164 @@
+"""A run: one execution of one suite on one target, from the request to the verdict."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from inventory.models import Card, Cluster
+from validations.ids import new_id
+from validations.models.campaign import Campaign
+from validations.models.state import ACTIVE, LOOKS, Look, State, VerdictChoice
+
+_ACTIVE = Q(state__in=ACTIVE)
+_ENDED = Q(state=State.ENDED.value)
+
+
+class Run(models.Model):
+    """One run. Its states are those of `State`; every change of state is a compare-and-set on the old one.
+
+    card, card_key, card_uuid: the card that was asked for and is sure to be taken, or that the mirror saw it take
+    (card_evidence says which: "target" or the evidence of the allocation); empty means "some card of this node".
+    card_asked: key of the card that was asked for, also where it could not be guaranteed.
+    driver_version, node_snapshot: as the mirror knew them when the run was made.
+    """
+
+    id = models.CharField(primary_key=True, max_length=16, default=new_id, editable=False)
+    suite = models.CharField(max_length=63)
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="runs")
+    node_name = models.CharField(max_length=253)
+    card = models.ForeignKey(Card, null=True, on_delete=models.SET_NULL, related_name="runs")
+    card_key = models.CharField(max_length=128, blank=True)
+    card_uuid = models.CharField(max_length=128, blank=True)
+    card_model = models.CharField(max_length=128, blank=True)
+    card_asked = models.CharField(max_length=128, blank=True)
+    card_evidence = models.CharField(max_length=16, blank=True)
+    driver_version = models.CharField(max_length=64, blank=True)
+    node_snapshot = models.JSONField(default=dict)
+
+    options = models.JSONField(default=dict)
+    #: The Job as it was or will be created; {} when none could be made.
+    manifest = models.JSONField(default=dict)
+    #: Digest of image, command and environment: only runs of the same workload are compared.
+    workload_key = models.CharField(max_length=32, blank=True)
+    image = models.CharField(max_length=512, blank=True)
+    image_digest = models.CharField(max_length=512, blank=True)
+
+    state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
+    state_since = models.DateTimeField()
+    #: Why it is where it is, in the cluster's words.
+    waiting_reason = models.CharField(max_length=128, blank=True)
+    waiting_message = models.TextField(blank=True)
+    #: Since when its container cannot start (image, configuration); None when nothing is wrong.
+    trouble_since = models.DateTimeField(null=True)
+    last_error = models.TextField(blank=True)
+    step_deadline_at = models.DateTimeField(null=True)
+    #: Seconds by which deadlines were put off because the cluster was not seen.
+    extended_s = models.IntegerField(default=0)
+    cancel_requested_at = models.DateTimeField(null=True)
+    cancelled_by = models.CharField(max_length=150, blank=True)
+
+    namespace = models.CharField(max_length=253)
+    job_name = models.CharField(max_length=63, blank=True)
+    job_uid = models.CharField(max_length=128, blank=True)
+    pod_name = models.CharField(max_length=253, blank=True)
+    pod_uid = models.CharField(max_length=128, blank=True)
+    #: True once the Job is known to be away (or never was): nothing of the run is left in the cluster.
+    job_removed = models.BooleanField(default=False)
+
+    verdict = models.CharField(max_length=16, choices=VerdictChoice.choices, null=True)  # noqa: DJ001
+    reasons = models.JSONField(default=list)
+    facts = models.JSONField(default=dict)
+    parser_version = models.IntegerField(null=True)
+    exit_code = models.BigIntegerField(null=True)
+    #: Termination reason and signal of the container, as Kubernetes gave them.
+    end_reason = models.CharField(max_length=128, blank=True)
+    signal = models.IntegerField(null=True)
+    #: What ended the run besides its own container ("timeout", "cancelled" …), as [code, text]; [] for nothing.
+    ending = models.JSONField(default=list)
+
+    #: Bytes of the container's log that were read; more than are stored where the middle was left out.
+    log_read = models.BigIntegerField(default=0)
+    log_stored = models.BigIntegerField(default=0)
+    log_left_out = models.BigIntegerField(null=True)
+    #: True: read to its end. False: it is known that a part is missing for another reason than the cap. None: not ended.
+    log_complete = models.BooleanField(null=True)
+    log_pruned_at = models.DateTimeField(null=True)
+
+    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="runs")
+    requested_by_name = models.CharField(max_length=150, blank=True)
+    #: Idempotency key and a digest of the request that it came with.
+    request_key = models.CharField(max_length=255, blank=True)
+    request_digest = models.CharField(max_length=64, blank=True)
+    campaign = models.ForeignKey(Campaign, null=True, on_delete=models.SET_NULL, related_name="runs")
+    repeats = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="repeated_by")
+    created_at = models.DateTimeField(db_default=Now())
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "node_name", "card_key"], condition=_ACTIVE & ~Q(card_key=""), name="one_run_per_card"
+            ),
+            models.UniqueConstraint(
+                fields=["cluster", "node_name", "suite"], condition=_ACTIVE & Q(card_key=""), name="one_run_per_node_suite"
+            ),
+            models.UniqueConstraint(
+                fields=["requested_by", "request_key"], condition=~Q(request_key=""), name="one_run_per_request_key"
+            ),
+            models.CheckConstraint(condition=Q(state__in=State.values), name="run_state_known"),
+            models.CheckConstraint(
+                condition=Q(verdict=None) | Q(verdict__in=VerdictChoice.values), name="run_verdict_known"
+            ),
+            models.CheckConstraint(
+                condition=(_ENDED & Q(verdict__isnull=False, ended_at__isnull=False))
+                | (~_ENDED & Q(verdict=None, ended_at=None)),
+                name="run_verdict_iff_ended",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["cluster", "state", "id"], condition=_ACTIVE, name="runs_active"),
+            models.Index(fields=["cluster"], condition=_ENDED & Q(job_removed=False), name="runs_to_clean"),
+            models.Index(fields=["cluster", "node_name", "card_key", "suite", "-ended_at"], name="runs_of_a_card"),
+            models.Index(fields=["suite", "workload_key", "-ended_at"], condition=Q(verdict="passed"), name="runs_good"),
+            models.Index(fields=["card", "-id"], name="runs_by_card_row"),
+            models.Index(fields=["suite", "-id"], name="runs_by_suite"),
+            models.Index(fields=["campaign", "id"], condition=Q(campaign__isnull=False), name="runs_of_a_campaign"),
+            models.Index(fields=["ended_at"], condition=Q(log_pruned_at=None), name="runs_with_a_log"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.suite} on {self.node_name} ({self.id})"
+
+    @property
+    def active(self) -> bool:
+        return self.state != State.ENDED.value
+
+    @property
+    def look(self) -> Look:
+        """Sign and tone of the verdict, or of the state while there is none."""
+        return LOOKS[self.verdict or self.state]
+
+    @property
+    def target_text(self) -> str:
+        """ "node gpu-1, card 0" or "some card of node gpu-1"."""
+        if self.card_key:
+            return f"node {self.node_name}, card {self.card_key}"
+        return f"some card of node {self.node_name}"
+
+
+class RunStep(models.Model):
+    """When a run entered a state."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="steps")
+    state = models.CharField(max_length=16, choices=State.choices)
+    entered_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "state"], name="run_step_once")]
+
+    def __str__(self) -> str:
+        return f"{self.run_id} {self.state}"

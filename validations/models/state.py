@@ -1,0 +1,75 @@
+"""The states of a run and its verdicts, with label, sign and groups: the one place where they are named."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.db import models
+
+
+class State(models.TextChoices):
+    """Where a run is. A run only moves forward, and ends from anywhere.
+
+    queued → creating → pending → pulling → running → collecting → ended
+
+    queued      the row is there; a slot within the limits is waited for
+    creating    a process has claimed the run; the Job may or may not exist
+    pending     the Job exists; no node has taken the pod
+    pulling     the node has the pod; the container has not started
+    running     the container runs
+    collecting  the container has ended; its log is fetched and judged
+    ended       there is a verdict
+    """
+
+    QUEUED = "queued", "queued"
+    CREATING = "creating", "creating the Job"
+    PENDING = "pending", "waiting for a node"
+    PULLING = "pulling", "pulling the image"
+    RUNNING = "running", "running"
+    COLLECTING = "collecting", "collecting the log"
+    ENDED = "ended", "ended"
+
+    @property
+    def rank(self) -> int:
+        return list(State).index(self)
+
+
+ACTIVE = tuple(state.value for state in State if state is not State.ENDED)
+#: States in which a run counts against the limits "at once".
+STARTED = tuple(state.value for state in State if state not in (State.QUEUED, State.ENDED))
+
+
+class VerdictChoice(models.TextChoices):
+    """The verdicts of `validations.suites.verdict`, for columns and filters."""
+
+    PASSED = "passed", "passed"
+    WARNING = "warning", "warning"
+    FAILED = "failed", "failed"
+    ERRORED = "errored", "errored"
+    SKIPPED = "skipped", "skipped"
+
+
+#: Verdicts that say something about the hardware; the others say that nobody asked it.
+SAYS = (VerdictChoice.PASSED.value, VerdictChoice.WARNING.value, VerdictChoice.FAILED.value)
+
+
+class Look(NamedTuple):
+    """How a state or verdict is shown besides its word. tone: good, warn, bad, busy or quiet."""
+
+    sign: str
+    tone: str
+
+
+LOOKS: dict[str, Look] = {
+    State.QUEUED.value: Look("…", "quiet"),
+    State.CREATING.value: Look("…", "busy"),
+    State.PENDING.value: Look("…", "busy"),
+    State.PULLING.value: Look("↓", "busy"),
+    State.RUNNING.value: Look("▶", "busy"),
+    State.COLLECTING.value: Look("▶", "busy"),
+    VerdictChoice.PASSED.value: Look("✓", "good"),
+    VerdictChoice.WARNING.value: Look("!", "warn"),
+    VerdictChoice.FAILED.value: Look("✗", "bad"),
+    VerdictChoice.ERRORED.value: Look("?", "warn"),
+    VerdictChoice.SKIPPED.value: Look("–", "quiet"),
+}

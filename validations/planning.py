@@ -1,0 +1,117 @@
+"""What would run: a wish becomes a plan, with its manifest and every reason why it cannot run. Nothing is written here."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import msgspec
+from django.conf import settings
+
+from inventory.models import Card
+from validations.ids import new_id
+from validations.installation import INSTANCE_LABEL, instance_name
+from validations.suites import find, registry
+from validations.suites.base import OptionError, Reason, Run, Suite
+from validations.targets import NoPlace, Place, find_place
+
+#: Reasons that pass by themselves: a run may be asked to wait for them.
+PASSING = frozenset({"no-free", "not-ready"})
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """What a user asks for. card: key, UUID or index, "" for some card. wait_for_room: launch although it is full now."""
+
+    suite: str
+    node: str
+    cluster: str = ""
+    card: str = ""
+    options: dict[str, Any] = {}
+    wait_for_room: bool = False
+
+
+class Refused(Exception):
+    """The wish makes no sense. problems: field → what is wrong with it."""
+
+    def __init__(self, problems: dict[str, list[str]]) -> None:
+        super().__init__("; ".join(f"{field}: {' '.join(texts)}" for field, texts in problems.items()))
+        self.problems = problems
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """A wish that names things that exist. manifest: {} when none can be made. reasons: why it cannot run now.
+
+    card: the card that the run is sure to take, None for "some card of this node".
+    """
+
+    run_id: str
+    suite: Suite
+    place: Place
+    options: dict[str, Any]
+    manifest: dict[str, Any]
+    reasons: list[Reason]
+    card: Card | None
+
+    def hindrances(self, wait_for_room: bool) -> list[Reason]:
+        """The reasons that forbid a launch."""
+        return [one for one in self.reasons if not self.manifest or not (wait_for_room and one.code in PASSING)]
+
+
+def find_suite(suite_id: str) -> Suite:
+    """Raises Refused."""
+    suite = find(suite_id)
+    if suite is None:
+        raise Refused({"suite": [f"There is no suite {suite_id[:64]!r}; there are: {', '.join(registry())}."]})
+    return suite
+
+
+def plan(wish: Wish) -> Plan:
+    """Raises Refused when the wish names something that does not exist, or options that make no sense."""
+    suite = find_suite(wish.suite)
+    try:
+        place = find_place(wish.cluster, wish.node, wish.card)
+        options = dict(suite.settle(wish.options))
+    except NoPlace as error:
+        raise Refused({error.field: [str(error)]}) from None
+    except OptionError as error:
+        raise Refused({f"options.{name}": [text] for name, text in error.problems.items()}) from None
+    run_id = new_id()
+    manifest, reasons = _manifest(suite, place, options, run_id)
+    return Plan(
+        run_id=run_id,
+        suite=suite,
+        place=place,
+        options=options,
+        manifest=manifest,
+        reasons=reasons,
+        card=_sure_card(suite, place, options),
+    )
+
+
+def _manifest(suite: Suite, place: Place, options: dict[str, Any], run_id: str) -> tuple[dict[str, Any], list[Reason]]:
+    reasons = suite.fit(place.target, options)
+    try:
+        made = suite.manifest(place.target, options, Run(id=run_id, namespace=settings.VALIDATION_NAMESPACE))
+    except ValueError as error:
+        return {}, reasons or [Reason("no-resource", str(error))]
+    label = {INSTANCE_LABEL: instance_name()}
+    made["metadata"]["labels"] |= label
+    made["spec"]["template"]["metadata"]["labels"] |= label
+    return made, reasons
+
+
+def _sure_card(suite: Suite, place: Place, options: dict[str, Any]) -> Card | None:
+    """The one card that the run will take for certain."""
+    if int(options.get("cards", suite.cards)) != 1:
+        return None
+    card = place.card or place.only_card
+    return card if card is not None and suite.card_exact(place.target) else None
+
+
+def workload_key(manifest: dict[str, Any]) -> str:
+    """A digest of what runs and what it gets: two runs with the same one can be compared. "" without a manifest."""
+    if not manifest:
+        return ""
+    container = manifest["spec"]["template"]["spec"]["containers"][0]
+    parts = [container.get(name) for name in ("image", "command", "args", "env", "resources")]
+    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:32]

@@ -1,0 +1,154 @@
+"""A wish becomes a row: permission was asked before, the launch comes after. One transaction, at most once per key."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import msgspec
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from inventory.models import Card
+from validations.enqueue import soon
+from validations.models import ACTIVE, Campaign, Run, RunStep, State
+from validations.planning import Plan, Refused, Wish, plan, workload_key
+from validations.suites.manifest import job_name
+from validations.targets import snapshot
+
+_TRIES = 3
+LONGEST_KEY = 255
+
+
+class Busy(Exception):
+    """Another run holds the place."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(f"Run {run.id} ({run.suite}) holds {run.target_text}; wait for it or cancel it.")
+        self.run = run
+
+
+class KeyReused(Exception):
+    """The idempotency key came before with another request."""
+
+
+def digest(thing: Any) -> str:
+    """A digest of a request, the same for the same content."""
+    return hashlib.sha256(msgspec.json.encode(thing, order="sorted")).hexdigest()
+
+
+def request_run(
+    wish: Wish, user: Any = None, key: str = "", campaign: Campaign | None = None, repeats: Run | None = None
+) -> tuple[Run, bool]:
+    """The run and whether it is new. Raises Refused, Busy or KeyReused; then nothing was written."""
+    _check_key(key)
+    said = digest(wish)
+    for _ in range(_TRIES):
+        if earlier := _earlier(user, key, said):
+            return earlier, False
+        wanted = plan(wish)
+        if hindrances := wanted.hindrances(wish.wait_for_room):
+            raise Refused({"node": [f"{one.text} ({one.code})" for one in hindrances]})
+        if holder := _holder(wanted):
+            raise Busy(holder)
+        row = _row(wanted, wish, user)
+        row.request_key, row.request_digest = key, said
+        row.campaign, row.repeats = campaign, repeats
+        try:
+            with transaction.atomic():
+                _insert(row)
+        except IntegrityError:
+            continue  # another request was first: look again what it was
+        return row, True
+    raise Refused({"node": ["Other requests for this place came at the same time; try again."]})
+
+
+def _check_key(key: str) -> None:
+    if len(key) > LONGEST_KEY or not key.isprintable():
+        raise Refused({"Idempotency-Key": [f"At most {LONGEST_KEY} printable characters are taken."]})
+
+
+def _earlier(user: Any, key: str, said: str) -> Run | None:
+    if not key:
+        return None
+    found = Run.objects.filter(requested_by=user, request_key=key).first()
+    if found is not None and found.request_digest != said:
+        raise KeyReused(f"This Idempotency-Key came before with another request (run {found.id}); take a new key.")
+    return found
+
+
+def _holder(wanted: Plan) -> Run | None:
+    """The active run that the new one would collide with."""
+    place = wanted.place
+    same = Q(card_key=wanted.card.key) if wanted.card else Q(card_key="", suite=wanted.suite.id)
+    return Run.objects.filter(same, cluster=place.cluster, node_name=place.node.name, state__in=ACTIVE).first()
+
+
+def _row(wanted: Plan, wish: Wish, user: Any) -> Run:
+    place, card = wanted.place, wanted.card
+    asked = place.card
+    pod = wanted.manifest["spec"]["template"]["spec"]
+    return Run(
+        id=wanted.run_id,
+        suite=wanted.suite.id,
+        cluster=place.cluster,
+        node_name=place.node.name,
+        card=card,
+        card_key=card.key if card else "",
+        card_uuid=card.uuid if card else "",
+        card_model=(card.model if card else "") or _only_model(wanted),
+        card_asked=asked.key if asked else "",
+        card_evidence="target" if card else "",
+        driver_version=place.node.driver_version,
+        node_snapshot=snapshot(place),
+        options=wish.options,
+        manifest=wanted.manifest,
+        workload_key=workload_key(wanted.manifest),
+        image=pod["containers"][0]["image"],
+        state=State.QUEUED,
+        state_since=timezone.now(),
+        namespace=wanted.manifest["metadata"]["namespace"],
+        job_name=job_name(wanted.run_id),
+        requested_by=user,
+        requested_by_name=user.get_username() if user else "",
+        created_at=timezone.now(),
+    )
+
+
+def _only_model(wanted: Plan) -> str:
+    """The card model of a run on "some card": that of the node when all its cards are alike, else unknown."""
+    place = wanted.place
+    rows = Card.objects.filter(cluster=place.cluster, node_name=place.node.name, gone_at=None)
+    models = set(rows.values_list("model", flat=True)[:64])
+    return models.pop() if len(models) == 1 else ""
+
+
+def _insert(run: Run) -> None:
+    run.save(force_insert=True)
+    RunStep.objects.create(run=run, state=State.QUEUED, entered_at=run.state_since)
+    soon("launch", run.id)
+
+
+def request_again(run: Run, user: Any, key: str = "") -> tuple[Run, bool]:
+    """The same suite on the same place with the same options. Raises as `request_run`."""
+    wish = Wish(
+        suite=run.suite,
+        cluster=run.cluster.name,
+        node=run.node_name,
+        card=run.card_asked or (run.card_key if run.card_evidence == "target" else ""),
+        options=run.options,
+    )
+    return request_run(wish, user, key, repeats=run)
+
+
+def request_cancel(run: Run, user: Any) -> bool:
+    """Ask for the end of a run; False when it has ended or its result is being collected already."""
+    open_states = [state for state in ACTIVE if state != State.COLLECTING.value]
+    rows = Run.objects.filter(pk=run.pk, state__in=open_states, cancel_requested_at=None)
+    name = user.get_username() if user else ""
+    with transaction.atomic():
+        changed = rows.update(cancel_requested_at=timezone.now(), cancelled_by=name)
+        if changed:
+            soon("reconcile", run.cluster_id)
+    return bool(changed) or Run.objects.filter(pk=run.pk, state__in=open_states).exists()

@@ -1,0 +1,137 @@
+"""A result is stored: with the run's end, or when its log is read again. One transaction; the last results are made anew in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from validations import baseline, logstore
+from validations.judging import judged
+from validations.lifecycle.endings import of_row
+from validations.models import SAYS, LastResult, Measurement, Reparse, Run, RunStep, State
+from validations.suites import find
+from validations.suites.base import Outcome, Result
+
+
+class NotEnded(Exception):
+    """Only an ended run with a log can be read again."""
+
+
+def outcome_of(run: Run) -> Outcome:
+    """How the container ended, from the run's row."""
+    return Outcome(exit_code=run.exit_code, reason=run.end_reason, signal=run.signal)
+
+
+def judge_run(run: Run) -> tuple[Result, Run | None, list[baseline.Compared]]:
+    """The result of a run from what is stored of it, beside the run that it is compared with."""
+    suite = find(run.suite)
+    if suite is None:
+        raise LookupError(f"the suite {run.suite} is not there any more")
+    result = judged(suite, logstore.whole(run), outcome_of(run), of_row(run.ending), run.log_complete is not False)
+    before = baseline.baseline_of(run) if result.measurements else None
+    compared = baseline.compare(run.suite, result.measurements, baseline.stored(before)) if before else []
+    return baseline.with_baseline(result, before, compared), before, compared
+
+
+def end_run(run: Run, from_state: str, **columns: Any) -> bool:
+    """Judge and end a run, inside the caller's transaction or one of its own. False when it was not in `from_state` any more."""
+    with transaction.atomic():
+        for name, value in columns.items():
+            setattr(run, name, value)
+        result, before, compared = judge_run(run)
+        now = timezone.now()
+        done = {**columns, **_columns(result), "state": State.ENDED.value, "state_since": now, "ended_at": now}
+        done |= {"step_deadline_at": None, "trouble_since": None}
+        if Run.objects.filter(pk=run.pk, state=from_state).update(**done) != 1:
+            return False
+        for name, value in done.items():
+            setattr(run, name, value)
+        RunStep.objects.get_or_create(run=run, state=State.ENDED, defaults={"entered_at": now})
+        Measurement.objects.bulk_create(baseline.rows(run, result, before, compared))
+        refresh_last(run)
+    return True
+
+
+def _columns(result: Result) -> dict[str, Any]:
+    return {
+        "verdict": result.verdict,
+        "reasons": clean(msgspec.to_builtins(result.reasons)),
+        "facts": clean(result.facts),
+        "parser_version": result.parser_version,
+    }
+
+
+def clean(value: Any) -> Any:
+    """JSON without NUL characters, which PostgreSQL does not take."""
+    if isinstance(value, str):
+        return value.replace("\0", "�")
+    if isinstance(value, dict):
+        return {clean(key): clean(one) for key, one in value.items()}
+    return [clean(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def refresh_last(run: Run) -> None:
+    """Make the row of the run's target and suite anew from its runs: three short queries and a write."""
+    where = {"cluster_id": run.cluster_id, "node_name": run.node_name, "card_key": run.card_key, "suite": run.suite}
+    ended = Run.objects.filter(**where, ended_at__isnull=False)
+    last, said, good = _newest(ended), _newest(ended.filter(verdict__in=SAYS)), _newest(ended.filter(verdict="passed"))
+    if last is None:
+        LastResult.objects.filter(**where).delete()
+        return
+    LastResult.objects.update_or_create(
+        **where,
+        defaults={
+            "run": last,
+            "verdict": last.verdict,
+            "ended_at": last.ended_at,
+            "said": said,
+            "said_verdict": said.verdict if said else "",
+            "said_at": said.ended_at if said else None,
+            "good": good,
+            "good_at": good.ended_at if good else None,
+            "good_driver": good.driver_version if good else "",
+        },
+    )
+
+
+def _newest(runs: QuerySet[Run]) -> Run | None:
+    return runs.only("id", "verdict", "ended_at", "driver_version").order_by("-ended_at", "-id").first()
+
+
+def reparse(run: Run, user: Any = None) -> Reparse | None:
+    """Read the stored log again with the parser of today. None when nothing changed. Raises NotEnded.
+
+    The old result is kept in the row that is returned; the run carries the new one.
+    """
+    if run.ended_at is None or run.verdict == "skipped":
+        raise NotEnded("The run has not ended, or has never run.")
+    if run.log_pruned_at is not None:
+        raise NotEnded("The log of this run was deleted when its time was over.")
+    with transaction.atomic():
+        run = Run.objects.select_for_update().get(pk=run.pk)
+        result, before, compared = judge_run(run)
+        measured = baseline.stored(run)
+        new = _columns(result)
+        if all(getattr(run, name) == value for name, value in new.items()) and measured == result.measurements:
+            return None
+        row = Reparse.objects.create(
+            run=run,
+            at=timezone.now(),
+            requested_by_name=user.get_username() if user else "",
+            old_parser_version=run.parser_version,
+            old_verdict=run.verdict,
+            old_reasons=run.reasons,
+            old_facts=run.facts,
+            old_measurements=msgspec.to_builtins(measured),
+            new_parser_version=result.parser_version,
+            new_verdict=result.verdict,
+        )
+        Run.objects.filter(pk=run.pk).update(**new)
+        Measurement.objects.filter(run=run).delete()
+        Measurement.objects.bulk_create(baseline.rows(run, result, before, compared))
+        refresh_last(run)
+    return row

@@ -1,0 +1,109 @@
+"""CUDA n-body benchmark: sustained work on a card, in GFLOP/s. It measures; it checks no result.
+
+The architecture name that the sample prints in quotes comes from an old table and is not used.
+"""
+
+from __future__ import annotations
+
+import re
+
+from validations.suites import cuda_texts
+from validations.suites.base import Lines, Option, Reading, Suite, Target, Values, Workload
+from validations.suites.figures import count, duration, name
+from validations.suites.options import common, image, linux
+from validations.suites.placement import NVIDIA
+
+VERSION = 1
+_DEVICE = re.compile(r"> Compute (\d{1,3}\.\d{1,3}) CUDA device: \[(.{1,200})\]\s*\Z")
+_USED = re.compile(r"> (\d{1,6}) Devices used for simulation")
+_PRECISION = re.compile(r"> (Single|Double) precision floating point simulation")
+_TOTAL = re.compile(r"(\d{1,12}) bodies, total time for (\d{1,9}) iterations: (\S{1,40}) ms")
+_INTERACTIONS = re.compile(r"= (\S{1,40}) billion interactions per second")
+_FLOPS = re.compile(r"= (\S{1,40}) (single|double)-precision GFLOP/s at (\d{1,4}) flops per interaction\s*\Z")
+_TOO_FEW = re.compile(r"Error: only (\d{1,6}) Devices available, (\d{1,6}) requested")
+
+
+def read(lines: Lines) -> Reading:
+    """The proof is the GFLOP/s line with a number above zero, on one named CUDA device or more."""
+    reading = Reading(missing="The log has no GFLOP/s line.")
+    for line, text in lines:
+        head = text[:2]
+        if head == "> ":
+            _setup(reading, text, line)
+        elif head == "= ":
+            _speed(reading, text, line)
+        elif match := _TOTAL.match(text):
+            reading.facts |= {"bodies": count(match[1]), "iterations": count(match[2])}
+            reading.measure("time", duration(match[3]), "ms")
+        else:
+            _failure(reading, text, line)
+    if reading.proof is not None and "gpu_name" not in reading.facts:
+        reading.proof = None
+        reading.missing = "The log names no CUDA device."
+    return reading
+
+
+def _setup(reading: Reading, text: str, line: int) -> None:
+    if match := _DEVICE.match(text):
+        reading.facts.setdefault("compute_capability", match[1])
+        reading.facts.setdefault("gpu_name", name(match[2]))
+    elif match := _USED.match(text):
+        reading.facts["devices_used"] = int(match[1])
+        if int(match[1]) == 0:
+            reading.failed("no-device", "No device was used for the simulation.", line)
+    elif match := _PRECISION.match(text):
+        reading.facts["precision"] = match[1].lower()
+    elif text.startswith("> Simulation with CPU"):
+        reading.failed("cpu-only", "The simulation ran on the CPU.", line)
+
+
+def _speed(reading: Reading, text: str, line: int) -> None:
+    if match := _INTERACTIONS.match(text):
+        reading.measure("billion_interactions_per_second", duration(match[1]), "1e9/s")
+    elif match := _FLOPS.match(text):
+        value = duration(match[1])
+        reading.measure("gflops", value, "GFLOP/s")
+        if value is None:
+            reading.missing = f"The speed is {name(match[1])}, which is no measurement."
+        else:
+            reading.proof = line
+
+
+def _failure(reading: Reading, text: str, line: int) -> None:
+    if match := _TOO_FEW.match(text):
+        reading.failed("no-device", f"{match[1]} devices are there, {match[2]} were asked for.", line)
+    elif "CUDA error" in text or text.startswith(
+        ("CUDA Runtime API error", "Error: ", "There is no device supporting CUDA")
+    ):
+        cuda_texts.report(reading, text, text, line)
+
+
+def _workload(target: Target, values: Values) -> Workload:
+    args = ["-gpu", "-benchmark", f"-numbodies={values['bodies']}"]
+    if values["precision"] == "double":
+        args.append("-fp64")
+    return Workload(
+        image=str(values["image"]),
+        command=("/cuda-samples/nbody",),
+        args=tuple(args),
+        host_memory=str(values["host_memory"]),
+    )
+
+
+SUITE = Suite(
+    id="cuda-nbody",
+    title="CUDA n-body",
+    proves="A card sustains arithmetic work, and how fast; no result is checked.",
+    os=("linux",),
+    families=NVIDIA,
+    parser_version=VERSION,
+    options=(
+        image("nvcr.io/nvidia/k8s/cuda-sample:nbody-cuda11.7.1"),
+        Option(name="bodies", help="Number of bodies.", default=65_536, kind="number", minimum=256, maximum=4_194_304),
+        Option(name="precision", help="Precision of the arithmetic.", default="single", choices=("single", "double")),
+        *linux(gpu_memory_mib=2048),
+        *common(deadline_s=1800, host_memory="1Gi"),
+    ),
+    read=read,
+    workload=_workload,
+)

@@ -1,0 +1,104 @@
+"""NVIDIA's own diagnostic, `dcgmi diag` levels 1 to 3, inside a container with its own host engine.
+
+DCGM is known to say Pass beside the text of an error: a pass with warnings is a warning here.
+"""
+
+from __future__ import annotations
+
+from validations.suites import dcgm_report
+from validations.suites.base import Lines, Option, Reading, Suite, Target, Values, Workload
+from validations.suites.dcgm_report import Report, Test
+from validations.suites.figures import name
+from validations.suites.options import common, image, linux
+
+VERSION = 1
+_ENGINE = (
+    ("Unable to connect to host engine", "The host engine of DCGM is not running."),
+    ("unable to establish a connection to the specified host", "The host engine of DCGM is not running."),
+    ("Error: Unable to run diagnostics", "DCGM could not run the diagnostic."),
+)
+_NO_DEVICE = ("No supported GPUs", "No GPUs found", "group is empty", "The Group is empty", "no GPUs in the group")
+
+
+def read(lines: Lines) -> Reading:
+    """Facts `tests` (name → status); the proof is a whole report in which a test passed and none failed."""
+    reading = Reading(missing="The log has no whole report of the diagnostic.")
+    for line, text in lines:
+        _failure(reading, text, line)
+    report = dcgm_report.from_json(lines) or dcgm_report.table(lines)
+    if report is not None:
+        reading.facts |= report.facts
+        reading.facts["tests"] = {test.name: test.status for test in report.tests[:64]}
+        _conclude(reading, report, lines)
+    return reading
+
+
+def _failure(reading: Reading, text: str, line: int) -> None:
+    if text[:1] in ("|", "+", "{", " "):
+        return
+    for words, meaning in _ENGINE:
+        if words in text:
+            reading.errored("host-engine", f"{meaning[:-1]}: {name(text)}", line)
+            return
+    if any(words in text for words in _NO_DEVICE):
+        reading.failed("no-device", f"DCGM has no device: {name(text)}", line)
+
+
+def _conclude(reading: Reading, report: Report, lines: Lines) -> None:
+    if report.error is not None:
+        reading.errored("diagnostic", f"DCGM stopped with an error: {report.error[0]}", report.error[1])
+    for test in report.tests:
+        _test(reading, test)
+    passed = [test for test in report.tests if test.status == "pass"]
+    if lines.cut or not report.whole:
+        reading.missing = "The report of the diagnostic is not whole."
+    elif passed:
+        reading.proof = passed[-1].line
+    elif report.tests and all(test.status == "skip" for test in report.tests):
+        reading.skipped("diagnostic", "Every test of the diagnostic was skipped.", report.tests[0].line)
+
+
+def _test(reading: Reading, test: Test) -> None:
+    notes = f": {'; '.join(test.notes)}" if test.notes else "."
+    if test.status == "fail":
+        reading.failed("diagnostic", f"{test.name} failed{notes}", test.line)
+    elif test.status == "unknown":
+        reading.errored("diagnostic", f"{test.name} has a status that is not known.", test.line)
+    elif test.status == "warn" or (test.status == "pass" and test.notes):
+        reading.warning("diagnostic", f"{test.name}: {test.status}, with a warning{notes}", test.line)
+
+
+def _workload(target: Target, values: Values) -> Workload:
+    """The diagnostic needs its host engine, started in the same container; exec keeps its exit code."""
+    script = f"nv-hostengine && exec dcgmi diag -r {values['level']} -j"
+    return Workload(
+        image=str(values["image"]),
+        command=("/bin/sh", "-c", script),
+        host_memory=str(values["host_memory"]),
+    )
+
+
+SUITE = Suite(
+    id="dcgm-diag",
+    title="DCGM diagnostic",
+    proves="NVIDIA's diagnostic of the chosen level finds nothing wrong with the cards of the run.",
+    os=("linux",),
+    families=("nvidia-gpu",),
+    parser_version=VERSION,
+    options=(
+        image("nvcr.io/nvidia/cloud-native/dcgm:4.2.3-1-ubuntu22.04"),
+        Option(
+            name="level",
+            help="1: software, seconds. 2: with memory and PCIe, minutes. 3: with stress, a quarter of an hour.",
+            default=1,
+            kind="number",
+            minimum=1,
+            maximum=3,
+        ),
+        Option(name="cards", help="How many cards are tested.", default=1, kind="number", minimum=1, maximum=16),
+        *linux(),
+        *common(deadline_s=7200, host_memory="4Gi"),
+    ),
+    read=read,
+    workload=_workload,
+)

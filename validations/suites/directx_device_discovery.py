@@ -1,0 +1,94 @@
+"""TensorWorks' device discovery: which DirectX adapters a container on the node sees. It measures nothing.
+
+Exit code 0 comes with zero devices and with errors too, so the text alone decides. "Supports Compute" is computed from the
+graphics capability in version 0.0.1: a "false" there fails nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from validations.suites.adapters import is_software
+from validations.suites.base import Lines, Reading, Suite, Target, Values, Workload
+from validations.suites.figures import count, name
+from validations.suites.placement import DIRECTX
+from validations.suites.tensorworks import example, options, workload
+
+VERSION = 1
+_IMAGE = example("device-discovery")
+_FOUND = re.compile(r"Discovered (\d{1,9}) devices?\.\s*\Z")
+_SECTION = re.compile(r"\[Device (\d{1,9}) details\]\s*\Z")
+_FIELD = re.compile(r"(?P<label>[A-Z][A-Za-z ]{1,30}): {0,40}(?P<value>.*)")
+_LABELS = {
+    "Description": "name",
+    "Vendor": "vendor",
+    "PnP Hardware ID": "hardware_id",
+    "LocationPath": "location_path",
+    "DX Adapter LUID": "luid",
+    "Is Integrated": "integrated",
+    "Is Detachable": "detachable",
+    "Supports Display": "display",
+    "Supports Compute": "compute",
+}
+_FLAGS = {"true": True, "false": False}
+_MOST_DEVICES = 256
+
+
+def read(lines: Lines) -> Reading:
+    """Facts `devices`; the proof is a count of one or more with as many complete sections."""
+    reading = Reading(missing="The log does not say how many devices were discovered.")
+    found: list[tuple[int, int]] = []
+    devices: list[dict[str, Any]] = []
+    for number, text in lines:
+        if text.startswith("Discovered ") and (match := _FOUND.match(text)):
+            found.append((int(match[1]), number))
+        elif text.startswith("[Device ") and _SECTION.match(text):
+            devices.append({})
+        elif text.startswith("Error:"):
+            reading.errored("discovery-error", f"The discovery did not work: {name(text[6:])}", number)
+        elif devices and (match := _FIELD.match(text)) and (label := _LABELS.get(match["label"])):
+            devices[-1].setdefault(label, _value(label, match["value"].strip()))
+    reading.facts["devices"] = devices[:_MOST_DEVICES]
+    _conclude(reading, found, devices)
+    return reading
+
+
+def _value(label: str, text: str) -> str | bool | int | None:
+    if label == "luid":
+        return count(text.removeprefix("-")) if not text.startswith("-") else name(text)
+    if label in ("integrated", "detachable", "display", "compute"):
+        return _FLAGS.get(text.lower())
+    return name(text)
+
+
+def _conclude(reading: Reading, found: list[tuple[int, int]], devices: list[dict[str, Any]]) -> None:
+    if len(found) != 1:
+        return
+    number, line = found[0]
+    whole = [device for device in devices if device.get("name") and "compute" in device]
+    if number == 0:
+        reading.failed("no-adapter", "The container sees no DirectX adapter.", line)
+    elif len(whole) != number or len(devices) != number:
+        reading.missing = f"{number} devices are announced, the details of {len(whole)} are in the log."
+    elif all(is_software(str(device["name"])) for device in devices):
+        reading.failed("software-adapter", f"Only software adapters: {devices[0]['name']}.", line)
+    else:
+        reading.proof = line
+
+
+def _workload(target: Target, values: Values) -> Workload:
+    return workload(_IMAGE, values)
+
+
+SUITE = Suite(
+    id="directx-device-discovery",
+    title="DirectX device discovery",
+    proves="A container on the node sees DirectX adapters; nothing is run on them.",
+    os=("windows",),
+    families=DIRECTX,
+    parser_version=VERSION,
+    options=options(_IMAGE),
+    read=read,
+    workload=_workload,
+)

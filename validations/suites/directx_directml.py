@@ -1,0 +1,71 @@
+"""HelloDirectML: an identity operator on 24 numbers. It proves that DirectML works, not that a GPU did the work.
+
+The program names no adapter and takes a software one silently; a pass says so.
+"""
+
+from __future__ import annotations
+
+from validations.suites.adapters import is_software
+from validations.suites.base import Lines, Reading, Suite, Target, Values, Workload
+from validations.suites.figures import name, number
+from validations.suites.placement import DIRECTX
+from validations.suites.tensorworks import example, options, workload
+
+VERSION = 1
+_IMAGE = example("directml")
+_LENGTH = 24
+_ADAPTER_LABELS = ("adapter:", "description:", "gpu:", "device:", "using adapter")
+
+
+def read(lines: Lines) -> Reading:
+    """The proof is an output line of 24 finite numbers equal to the input line."""
+    reading = Reading(missing="The log does not have both tensors.")
+    tensors: dict[str, list[tuple[int, list[float | None]]]] = {"input": [], "output": []}
+    for line, text in lines:
+        low = text[:32].lower()
+        for kind, seen in tensors.items():
+            if low.startswith(f"{kind} tensor:"):
+                seen.append((line, [number(word) for word in text.partition(":")[2].split()]))
+        if low.startswith(_ADAPTER_LABELS):
+            _adapter(reading, text, line)
+    if len(tensors["input"]) == len(tensors["output"]) == 1:
+        _compare(reading, tensors["input"][0][1], *tensors["output"][0])
+    return reading
+
+
+def _adapter(reading: Reading, text: str, line: int) -> None:
+    adapter = name(text.partition(":")[2])
+    if adapter:
+        reading.facts.setdefault("gpu_name", adapter)
+    if is_software(adapter):
+        reading.failed("software-adapter", f"The work ran on a software adapter: {adapter}.", line)
+
+
+def _compare(reading: Reading, given: list[float | None], line: int, got: list[float | None]) -> None:
+    if len(given) != _LENGTH or None in given:
+        reading.missing = f"The input line does not have {_LENGTH} numbers."
+    elif len(got) < _LENGTH:
+        reading.missing = f"The output line does not have {_LENGTH} numbers."
+    elif got != given:
+        reading.failed("verification", "The output tensor is not equal to the input tensor.", line)
+    else:
+        reading.proof = line
+        if "gpu_name" not in reading.facts:
+            reading.remark("adapter-not-named", "DirectML works; the program does not say on which adapter.", line)
+
+
+def _workload(target: Target, values: Values) -> Workload:
+    return workload(_IMAGE, values)
+
+
+SUITE = Suite(
+    id="directx-directml",
+    title="DirectML works",
+    proves="DirectML gives the right answer in a container; the adapter is not named, so no GPU is proven.",
+    os=("windows",),
+    families=DIRECTX,
+    parser_version=VERSION,
+    options=options(_IMAGE),
+    read=read,
+    workload=_workload,
+)

@@ -1,0 +1,132 @@
+"""OpenCL enumeration (TensorWorks' example, and clinfo): which OpenCL devices a container sees.
+
+Exit code 0 comes with zero platforms too. Column padding differs between builds, so labels are matched, not columns.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from validations.suites.adapters import is_software
+from validations.suites.base import Lines, Reading, Suite, Target, Values, Workload
+from validations.suites.figures import count, name
+from validations.suites.placement import DIRECTX_RUNTIMES
+from validations.suites.tensorworks import example, options, workload
+
+VERSION = 1
+_IMAGE = example("opencl-enum")
+_PLATFORMS = re.compile(r"(?:Enumerated (\d{1,6}) platforms?\.|Number of platforms {1,200}(\d{1,6}))\s*\Z")
+_DEVICE = re.compile(r"\s{0,20}Device\[\d{1,6}\]:")
+_ENUM_FIELD = re.compile(r"\s{1,20}(?P<label>Type|Name|Vendor|Device Version|Driver Version):\s*(?P<value>.*)")
+_CLINFO_FIELD = re.compile(
+    r"\s{1,20}(?P<label>Device Name|Device Type|Device Vendor|Driver Version|Global memory size) {2,200}(?P<value>.*)"
+)
+_LABELS = {
+    "Type": "type",
+    "Name": "name",
+    "Vendor": "vendor",
+    "Device Version": "opencl_version",
+    "Driver Version": "driver_version",
+    "Device Name": "name",
+    "Device Type": "type",
+    "Device Vendor": "vendor",
+}
+
+
+class _Walk:
+    """State of one pass over the log: platforms seen, devices so far, whether the end was reached."""
+
+    def __init__(self) -> None:
+        self.platforms: tuple[int, int] | None = None
+        self.devices: list[tuple[int, dict[str, Any]]] = []
+        self.in_device = False
+        self.clinfo = False
+        self.done = False
+
+
+def read(lines: Lines) -> Reading:
+    """Facts `devices`; the proof is a device of type GPU on one of the platforms."""
+    reading = Reading(missing="The log does not have the whole enumeration.")
+    walk = _Walk()
+    for line, text in lines:
+        if not text or text.isspace():
+            continue
+        _line(walk, reading, line, text)
+    reading.facts["devices"] = [device for _, device in walk.devices][:256]
+    _conclude(reading, walk)
+    return reading
+
+
+def _line(walk: _Walk, reading: Reading, line: int, text: str) -> None:
+    if match := _PLATFORMS.match(text):
+        walk.platforms = (int(match[1] or match[2]), line)
+        walk.clinfo = match[2] is not None
+    elif text.startswith("Error getting device info"):
+        reading.failed("device-info", f"A device gave no information: {name(text)}", line)
+    elif text.strip() == "Done.":
+        walk.done = True
+    elif text.startswith("Platform:"):
+        walk.in_device = False
+    elif _DEVICE.match(text):
+        walk.in_device = True
+        walk.devices.append((line, {}))
+    elif walk.clinfo:
+        _clinfo(walk, line, text)
+    elif walk.in_device and (match := _ENUM_FIELD.match(text)):
+        walk.devices[-1][1].setdefault(_LABELS[match["label"]], name(match["value"]))
+
+
+def _clinfo(walk: _Walk, line: int, text: str) -> None:
+    match = _CLINFO_FIELD.match(text)
+    if match is None:
+        return
+    if match["label"] == "Device Name":
+        walk.devices.append((line, {}))
+        walk.done = True
+    if not walk.devices:
+        return
+    if match["label"] == "Global memory size":
+        memory = count(match["value"].split(" ")[0])
+        if memory:
+            walk.devices[-1][1]["memory_bytes"] = memory
+    else:
+        walk.devices[-1][1].setdefault(_LABELS[match["label"]], name(match["value"]))
+
+
+def _conclude(reading: Reading, walk: _Walk) -> None:
+    if walk.platforms is None or (not walk.done and walk.platforms[0]):
+        return
+    number, line = walk.platforms
+    reading.facts["platforms"] = number
+    gpus = [
+        (at, device)
+        for at, device in walk.devices
+        if device.get("type", "").strip().upper() == "GPU" and device.get("name")
+    ]
+    hardware = [(at, device) for at, device in gpus if not is_software(device["name"])]
+    if hardware and number:
+        reading.proof = hardware[0][0]
+    elif gpus:
+        reading.failed("software-adapter", f"Only software devices: {gpus[0][1]['name']}.", gpus[0][0])
+    elif any("CPU" in device.get("type", "").upper() for _, device in walk.devices):
+        reading.failed("cpu-only", "OpenCL has CPU devices only.", walk.devices[0][0])
+    else:
+        reading.failed("no-device", "OpenCL has no GPU device in the container.", line)
+
+
+def _workload(target: Target, values: Values) -> Workload:
+    return workload(_IMAGE, values)
+
+
+SUITE = Suite(
+    id="directx-opencl-enum",
+    title="OpenCL enumeration",
+    proves="A container on the node sees an OpenCL device of type GPU; nothing is run on it.",
+    os=("windows",),
+    families=DIRECTX_RUNTIMES,
+    parser_version=VERSION,
+    options=options(_IMAGE),
+    read=read,
+    workload=_workload,
+)

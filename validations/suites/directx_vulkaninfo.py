@@ -1,0 +1,98 @@
+"""vulkaninfo in a Windows container: which Vulkan devices there are, and how much local memory.
+
+NVIDIA's driver offers no Vulkan in Windows containers: there this suite is expected to fail, and the reason says so.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from validations.suites.adapters import is_software
+from validations.suites.base import Lines, Reading, Suite, Target, Values, Workload
+from validations.suites.figures import count, name
+from validations.suites.placement import DISPLAY
+from validations.suites.tensorworks import SERVER, options, workload
+
+VERSION = 1
+_SECTION = re.compile(r"GPU(\d{1,4}):\s*\Z")
+_PROPERTY = re.compile(
+    r"\s{1,20}(?P<label>apiVersion|driverVersion|vendorID|deviceID|deviceType|deviceName)\s{0,40}= ?(?P<value>.*)"
+)
+_HEAP = re.compile(r"\s{1,20}memoryHeaps\[\d{1,4}\]:?")
+_SIZE = re.compile(r"\s{1,20}size\s{0,40}= ?(\d{1,16})\b")
+_DOTTED = re.compile(r"\d{1,5}(?:\.\d{1,5}){1,3}")
+_NO_DRIVER = ("Registry lookup failed to get ICD manifest files", "ERROR_INCOMPATIBLE_DRIVER")
+_LABELS = {"apiVersion": "api_version", "driverVersion": "driver_version", "deviceType": "type", "deviceName": "name"}
+
+
+def read(lines: Lines) -> Reading:
+    """Facts `devices`; the proof is the properties of a device that is hardware."""
+    reading = Reading(missing="The log has no complete properties of a Vulkan device.")
+    devices: dict[str, dict[str, Any]] = {}
+    current: dict[str, Any] | None = None
+    heap: int | None = None
+    for line, text in lines:
+        if match := _SECTION.match(text):
+            current = devices.setdefault(match[1], {})
+        elif any(words in text for words in _NO_DRIVER):
+            reading.failed(
+                "no-adapter",
+                f"The driver offers no Vulkan in containers, a known limit of NVIDIA's: {name(text)}",
+                line,
+            )
+        elif current is None:
+            continue
+        elif match := _PROPERTY.match(text):
+            _property(current, match["label"], match["value"], line)
+        elif _HEAP.match(text):
+            heap = None
+        elif match := _SIZE.match(text):
+            heap = count(match[1])
+        elif "MEMORY_HEAP_DEVICE_LOCAL_BIT" in text and heap:
+            current.setdefault("memory_bytes", heap)
+    _conclude(reading, list(devices.values()))
+    return reading
+
+
+def _property(device: dict[str, Any], label: str, value: str, line: int) -> None:
+    if label == "deviceName":
+        device.setdefault("line", line)
+    if label in ("apiVersion", "driverVersion"):
+        # Older builds print the packed number first and the version in brackets.
+        version = _DOTTED.search(value[:100])
+        value = version.group() if version else value
+    if key := _LABELS.get(label):
+        device.setdefault(key, name(value).removeprefix("PHYSICAL_DEVICE_TYPE_"))
+
+
+def _conclude(reading: Reading, devices: list[dict[str, Any]]) -> None:
+    named = [device for device in devices if device.get("name") and device.get("type")]
+    lines = [device.pop("line", None) for device in named]
+    for device in devices:
+        device.pop("line", None)
+    reading.facts["devices"] = devices[:64]
+    soft = [device["type"] == "CPU" or is_software(device["name"]) for device in named]
+    if named and all(soft):
+        reading.failed("software-adapter", f"Only software devices: {named[0]['name']}.", lines[0])
+    for device, software, line in zip(named, soft, lines, strict=True):
+        if not software and device["type"] in ("DISCRETE_GPU", "INTEGRATED_GPU", "VIRTUAL_GPU"):
+            reading.proof = line
+            return
+
+
+def _workload(target: Target, values: Values) -> Workload:
+    return workload(SERVER, values, ("vulkaninfo.exe",))
+
+
+SUITE = Suite(
+    id="directx-vulkaninfo",
+    title="Vulkan information",
+    proves="A container on the node sees a hardware Vulkan device; nothing is run on it.",
+    os=("windows",),
+    families=DISPLAY,
+    parser_version=VERSION,
+    options=options(SERVER),
+    read=read,
+    workload=_workload,
+)

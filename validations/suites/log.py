@@ -1,0 +1,161 @@
+"""Raw bytes of a container log → clean text lines with the numbers that a page shows.
+
+Knows encodings, line ends, terminal escapes and time prefixes; knows nothing of suites or verdicts. Linear in the input:
+every pattern is a run of disjoint classes, and a line longer than `LONGEST_LINE` is read only that far.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+#: Characters of one line that parsers get to see; a longer line ends in ELLIPSIS.
+LONGEST_LINE = 4096
+ELLIPSIS = "…"
+
+#: What the log store writes where it left out the middle of a log, or where the node rotated a part of it away.
+_MARK = r"\[gpudash: (?:(\d{1,20}) bytes left out|[A-Za-z ;,]{1,200} missing here)\]"
+_CUT = re.compile(_MARK)
+_RAW_CUT = re.compile(_MARK.replace("(\\d", "(?:\\d").encode("ascii"))
+
+_CONTROL = re.compile(
+    r"\x1b\[(?P<count>[0-?]*)[ -/]*(?P<final>[@-~])"  # CSI: colours, cursor
+    r"|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)"  # OSC: window titles, links
+    r"|\x1b[ -/]*[0-Z\\^-~]"  # the two- and three-character ones
+    r"|[\x00\x1b\x7f]"
+)
+#: `kubectl logs --timestamps`, and the stream columns of a CRI log file.
+_STAMP = re.compile(
+    r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)(?: (?:stdout|stderr) [FP])?(?: |$)", re.MULTILINE
+)
+
+
+class Lines(msgspec.Struct, frozen=True):
+    """A log as parsers read it.
+
+    texts: clean lines (no escapes, no time prefix, no line end). numbers: for each text the 1-based number of the line of
+    `stored_text` that it is part of; parts that a bare carriage return or a cursor jump separates share one number.
+    cut: whether a part of the middle is missing. left_out: how many bytes that is, None when not known.
+    """
+
+    texts: list[str]
+    numbers: Sequence[int]
+    cut: bool = False
+    left_out: int | None = None
+
+    def __iter__(self) -> Iterator[tuple[int, str]]:
+        return zip(self.numbers, self.texts, strict=True)
+
+
+def stored_text(raw: bytes) -> str:
+    """The log as text with `\\n` line ends: what a page shows and counts lines in. Never raises."""
+    encoding = _encoding(raw)
+    if encoding == "utf-8":
+        return _decode(raw, encoding)
+    # The store writes its marks as ASCII on lines of their own, also between halves of UTF-16.
+    parts = _RAW_CUT.split(raw)
+    marks = [mark.group().decode("ascii") for mark in _RAW_CUT.finditer(raw)]
+    texts = [_decode(part, encoding) for part in _without_feeds(parts)]
+    return texts[0] + "".join(f"\n{mark}\n{text}" for mark, text in zip(marks, texts[1:], strict=True))
+
+
+def _without_feeds(parts: list[bytes]) -> list[bytes]:
+    """The parts of a log without the single line feeds that stand before and after each mark."""
+    last = len(parts) - 1
+    trimmed = [part.removesuffix(b"\n") if at < last else part for at, part in enumerate(parts)]
+    return [part.removeprefix(b"\n") if at > 0 else part for at, part in enumerate(trimmed)]
+
+
+def read_log(raw: bytes) -> Lines:
+    """Clean, numbered lines of a container log in any encoding that Windows and Linux containers write. Never raises."""
+    text = stored_text(raw)
+    if _STAMP.search(text, 0, 65_536):
+        text = _STAMP.sub("", text)
+    if "\x1b" in text or "\x7f" in text:
+        text = _CONTROL.sub(_plain, text)
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    texts, numbers = _parts(lines) if "\r" in text else (lines, range(1, len(lines) + 1))
+    texts = [line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + ELLIPSIS for line in texts]
+    return Lines(texts, numbers, *_mark_cut(texts))
+
+
+def _encoding(raw: bytes) -> str:
+    """By byte order mark, else by where the NUL bytes are (PowerShell redirects write UTF-16 without a mark)."""
+    if raw.startswith(b"\xff\xfe"):
+        return "utf-16-le"
+    if raw.startswith(b"\xfe\xff"):
+        return "utf-16-be"
+    sample = raw[:4096]
+    odd, even = sample[1::2].count(0), sample[0::2].count(0)
+    half = len(sample) // 2
+    if half >= 4 and odd > 0.6 * half and even < 0.2 * half:
+        return "utf-16-le"
+    if half >= 4 and even > 0.6 * half and odd < 0.2 * half:
+        return "utf-16-be"
+    return "utf-8"
+
+
+def _decode(raw: bytes, encoding: str) -> str:
+    """Text without NUL, byte order mark and `\\r\\n`. UTF-16 that was cut or prefixed at an odd byte is read as its ASCII."""
+    if encoding != "utf-8" and not _aligned(raw, encoding):
+        encoding = "utf-8"
+    text = raw.decode(encoding, "replace")
+    text = text.replace("\x00", "").removeprefix("\ufeff")
+    if "\r" in text:
+        text = re.sub(r"\r+\n", "\n", text)
+    return text
+
+
+def _aligned(raw: bytes, encoding: str) -> bool:
+    """Whether every line feed of the bytes is one of the encoding: a time prefix in between breaks the pairs."""
+    feed = "\n".encode(encoding)
+    at = raw.find(b"\n")
+    for _ in range(64):
+        if at < 0:
+            return True
+        start = at if encoding == "utf-16-le" else at - 1
+        if start % 2 or raw[start : start + 2] != feed:
+            return False
+        at = raw.find(b"\n", at + 1)
+    return True
+
+
+def _plain(match: re.Match[str]) -> str:
+    """Colours vanish; Windows consoles write runs of spaces and new lines as cursor moves: those are kept as such."""
+    final, count = match.group("final"), match.group("count")
+    if final == "C":
+        return " " * min(int(count) if count and count.isdecimal() and len(count) < 5 else 1, 200)
+    return "\r" if final in ("H", "f", "E") else ""
+
+
+def _parts(lines: list[str]) -> tuple[list[str], list[int]]:
+    """Lines split at bare carriage returns (progress displays); each part keeps the number of its line."""
+    texts: list[str] = []
+    numbers: list[int] = []
+    for number, line in enumerate(lines, 1):
+        if "\r" not in line:
+            texts.append(line)
+            numbers.append(number)
+            continue
+        parts = [part for part in line.split("\r") if part] or [""]
+        texts += parts
+        numbers += [number] * len(parts)
+    return texts, numbers
+
+
+def _mark_cut(texts: list[str]) -> tuple[bool, int | None]:
+    """Whether and how much is missing. The lines beside a cut may be halves: ELLIPSIS keeps them from reading as whole ones."""
+    marks = [(at, mark) for at, text in enumerate(texts) if "[gpudash: " in text and (mark := _CUT.search(text))]
+    for at, mark in marks:
+        if mark.group() != texts[at]:
+            texts[at] = ELLIPSIS + texts[at] + ELLIPSIS
+        if at > 0:
+            texts[at - 1] += ELLIPSIS
+        if at + 1 < len(texts):
+            texts[at + 1] = ELLIPSIS + texts[at + 1]
+    sizes = [mark.group(1) for _, mark in marks]
+    return bool(marks), sum(int(size) for size in sizes) if marks and None not in sizes else None

@@ -1,0 +1,54 @@
+"""Where a run goes: the node, its resources and the card, as plain structs that the caller fills from the mirror.
+
+Knows nothing of tables. None means unknown.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from inventory.kube.objects import Taint
+
+
+class Resource(msgspec.Struct, frozen=True, kw_only=True):
+    """An extended resource of the node. allocatable and free are in the resource's own unit.
+
+    unit_bytes: bytes of one unit where units are GPU memory (gpushare); None for counted devices or when not known.
+    """
+
+    name: str
+    allocatable: int | None = None
+    free: int | None = None
+    unit_bytes: int | None = None
+
+
+class Target(msgspec.Struct, frozen=True, kw_only=True):
+    """A node, and maybe one card of it.
+
+    os: "linux" or "windows", "" when not known. hostname: value of the label kubernetes.io/hostname where it differs from
+    the name. windows_build: label node.kubernetes.io/windows-build, "10.0.20348". stack: name of the sharing system.
+    memory_resource: the gpushare memory resource, which forks rename. card_*: the card that was asked for, None for "some
+    card". cards_total: physical cards of the node. runtime_classes: names that the cluster has.
+    """
+
+    node: str
+    os: str = "linux"
+    hostname: str = ""
+    windows_build: str | None = None
+    ready: bool | None = None
+    taints: tuple[Taint, ...] = ()
+    stack: str = ""
+    resources: tuple[Resource, ...] = ()
+    memory_resource: str = "aliyun.com/gpu-mem"
+    card_key: str | None = None
+    card_index: int | None = None
+    card_uuid: str | None = None
+    cards_total: int | None = None
+    runtime_classes: tuple[str, ...] = ()
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """What a manifest needs of a run: its id (the Job's name comes from it) and the namespace of the launcher."""
+
+    id: str
+    namespace: str

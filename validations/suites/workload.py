@@ -1,0 +1,23 @@
+"""What a suite runs, before placement and policy are added to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+
+class Workload(msgspec.Struct, frozen=True, kw_only=True):
+    """What one suite runs on one target, before placement and policy are added.
+
+    builds: Windows builds ("10.0.20348") that the image is made for; empty when it does not matter or is not known.
+    host_memory: request and (on Linux) limit of main memory. shared_memory: size of /dev/shm, None for the default.
+    """
+
+    image: str
+    command: tuple[str, ...] = ()
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = {}
+    builds: tuple[str, ...] = ()
+    host_memory: str = "1Gi"
+    shared_memory: str | None = None

@@ -1,0 +1,146 @@
+"""Where a run would go, as the mirror knows it: a node and maybe a card become a `Target` for the suites.
+
+Reads the inventory's tables; makes no call to a cluster.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from django.conf import settings
+from django.db.models import Sum
+
+from inventory.kube import objects as kube
+from inventory.kube.quantity import count
+from inventory.models import Allocation, Card, Cluster, Node, NodeAccount
+from inventory.stacks.names import has_hami_register, labels_of
+from inventory.stacks.node_facts import node_facts
+from validations.models import Launcher
+from validations.suites.base import Resource, Target
+
+_UNIT_BYTES = {"GiB": 2**30, "MiB": 2**20}
+_decoder = msgspec.json.Decoder(kube.Node)
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """A node of a cluster, the card of it that was asked for (None: any), and both as suites see them."""
+
+    cluster: Cluster
+    node: Node
+    card: Card | None
+    target: Target
+    #: The only card of the node, when it has just one.
+    only_card: Card | None = None
+
+
+class NoPlace(Exception):
+    """There is no such place. field: "cluster", "node" or "card"."""
+
+    def __init__(self, field: str, text: str) -> None:
+        super().__init__(text)
+        self.field = field
+
+
+def find_cluster(name: str) -> Cluster:
+    """The cluster of this name; "" when there is only one. Raises NoPlace."""
+    rows = list(Cluster.objects.filter(name=name)[:1] if name else Cluster.objects.all()[:2])
+    if len(rows) == 1:
+        return rows[0]
+    known = ", ".join(Cluster.objects.values_list("name", flat=True)[:20]) or "none yet"
+    raise NoPlace("cluster", f"There is no cluster {name[:64]!r}; there are: {known}." if name else f"Name one of: {known}.")
+
+
+def find_place(cluster: str, node: str, card: str = "") -> Place:
+    """Look a place up in the mirror. card: key, UUID or index. Raises NoPlace."""
+    where = find_cluster(cluster)
+    row = Node.objects.filter(cluster=where, name=node).first()
+    if row is None:
+        raise NoPlace("node", f"Cluster {where.name} has no node {node[:253]!r} now.")
+    cards = list(Card.objects.filter(cluster=where, node_name=row.name, gone_at=None).order_by("index", "id"))
+    chosen = _chosen(cards, card, row.name) if card else None
+    only = cards[0] if len(cards) == 1 else None
+    return Place(cluster=where, node=row, card=chosen, target=_target(row, cards, chosen), only_card=only)
+
+
+def _chosen(cards: list[Card], wanted: str, node: str) -> Card:
+    """By key or UUID, else by index, so that an index never hides a key."""
+    found = [one for one in cards if wanted in (one.key, one.uuid)] or [one for one in cards if str(one.index) == wanted]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(one.key for one in cards[:16]) or "none that the mirror can name"
+    raise NoPlace("card", f"Node {node} has no card {wanted[:128]!r}; it has: {known}.")
+
+
+def _target(row: Node, cards: list[Card], card: Card | None) -> Target:
+    try:
+        node = _decoder.decode(row.facts)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        node = kube.Node()
+    account = NodeAccount.objects.filter(cluster_id=row.cluster_id, node_name=row.name).first()
+    facts = node_facts(node)
+    launcher = Launcher.objects.filter(cluster_id=row.cluster_id).first()
+    taints = tuple((node.spec.taints if node.spec else None) or ())
+    return Target(
+        node=row.name,
+        os=row.os,
+        hostname=labels_of(node).get("kubernetes.io/hostname", ""),
+        windows_build=facts.windows_build or None,
+        ready=row.ready,
+        taints=taints,
+        stack=_stack(node, account),
+        resources=_resources(node, row, account),
+        memory_resource=settings.GPUSHARE_RESOURCE,
+        card_key=card.key if card else None,
+        card_index=card.index if card else None,
+        card_uuid=(card.uuid or None) if card else None,
+        cards_total=account.cards_total if account else len(cards) or None,
+        runtime_classes=tuple(str(name) for name in launcher.runtime_classes) if launcher else (),
+    )
+
+
+def _stack(node: kube.Node, account: NodeAccount | None) -> str:
+    if has_hami_register(node):
+        return "hami"
+    stacks: list[Any] = account.stacks if account else []
+    return str(stacks[0]) if stacks else ""
+
+
+def _resources(node: kube.Node, row: Node, account: NodeAccount | None) -> tuple[Resource, ...]:
+    """Extended resources with what is free of them: allocatable less what the mirror's allocations hold."""
+    offered = (node.status.allocatable if node.status else None) or {}
+    held = dict(
+        Allocation.objects.filter(cluster_id=row.cluster_id, node_name=row.name, ended_at=None)
+        .values_list("resource")
+        .annotate(Sum("quantity"))
+    )
+    unit = _UNIT_BYTES.get(account.unit) if account else None
+    return tuple(_resource(name, count(value), held.get(name, 0), unit) for name, value in sorted(offered.items()))
+
+
+def _resource(name: str, allocatable: int | None, held: int, unit: int | None) -> Resource:
+    return Resource(
+        name=name,
+        allocatable=allocatable,
+        free=None if allocatable is None else max(allocatable - held, 0),
+        unit_bytes=unit if name == settings.GPUSHARE_RESOURCE else None,
+    )
+
+
+def snapshot(place: Place) -> dict[str, str]:
+    """What the node was when the run was asked for: kept with the run, since the node changes."""
+    node = place.node
+    found = {
+        "os": node.os,
+        "os_image": node.os_image,
+        "kernel": node.kernel,
+        "kubelet": node.kubelet,
+        "runtime": node.runtime,
+        "instance_type": node.instance_type,
+        "zone": node.zone,
+        "driver_version": node.driver_version,
+        "driver_source": node.driver_source,
+        "stack": place.target.stack,
+        "node_uid": node.uid,
+    }
+    return {name: value for name, value in found.items() if value}
