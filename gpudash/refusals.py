@@ -1,4 +1,4 @@
-"""What is answered when no view answers: programs get problem details, people the pages of the house."""
+"""What is answered when no view answers: programs get problem details, people the pages templates/*.html."""
 
 from __future__ import annotations
 
@@ -7,29 +7,30 @@ from django.views import defaults
 
 from gpudash.access.middleware import for_programs
 from gpudash.api.problems import problem
-from inventory.views import refusals
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if for_programs(request):
         return problem(400, "The request makes no sense as it is. /api/v1/schema says what is understood.")
-    return refusals.bad_request(request, exception)
+    return defaults.bad_request(request, exception)
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
     if for_programs(request):
         return problem(403, "This is not allowed. Ask an administrator.")
-    return refusals.permission_denied(request, exception)
+    return defaults.permission_denied(request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if for_programs(request):
         return problem(404, "There is nothing at this address. /api/v1/schema lists what there is.")
-    return refusals.not_found(request, exception)
+    return defaults.page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Without any template that could fail again."""
     if for_programs(request):
-        return problem(500, "The service made a mistake. Its log has the details under the X-Request-ID of this answer.")
+        return problem(
+            500, "The service made a mistake. Its log has the details under the X-Request-ID of this answer."
+        )
     return defaults.server_error(request)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from django.db.models import Count, F
+from django.db.models import Count
 
 from inventory.models import Card, Cluster, Finding, NodeAccount, Watch
 from inventory.models.account import CardState
@@ -107,16 +107,11 @@ def _mirror(names: dict[int, str], watches: list[Watch]) -> Iterable[Family]:
 def _findings(names: dict[int, str], watches: list[Watch]) -> Iterable[Family]:
     """A code without findings is 0 once the cluster is counted; before, it is not known."""
     count = Family("gpudash_finding_count", "Findings now, by code.")
-    rows = (
-        Finding.objects.filter(ended_at=None)
-        .values("severity", "code", cluster=F("cluster_id"))
-        .annotate(count=Count("id"))
-    )
+    rows = Finding.objects.filter(ended_at=None).order_by("cluster_id", "code", "severity")
     seen: set[tuple[int, str]] = set()
-    for row in rows.order_by("cluster", "code", "severity"):
-        seen.add((row["cluster"], row["code"]))
-        name = names.get(row["cluster"], "")
-        count.add(labels_of(cluster=name, code=row["code"], severity=row["severity"]), row["count"])
+    for cluster, code, severity, found in rows.values_list("cluster_id", "code", "severity").annotate(Count("id")):
+        seen.add((cluster, code))
+        count.add(labels_of(cluster=names.get(cluster, ""), code=code, severity=severity), found)
     for cluster, name in names.items():
         if sync_of(watch for watch in watches if watch.cluster_id == cluster).synced:
             for code, entry in CATALOGUE.items():

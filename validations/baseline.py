@@ -23,7 +23,16 @@ _LESS_IS_BETTER = frozenset(("ms", "s"))
 #: What depends on disk, start-up or the processor more than on the card.
 NOT_COMPARED: Mapping[str, frozenset[str]] = {
     "winml-tinyyolov2": frozenset(
-        ("load", "gpu_session", "cpu_session", "gpu_first_evaluate", "cpu_first_evaluate", "gpu_bind", "cpu_bind", "cpu_evaluate")
+        (
+            "load",
+            "gpu_session",
+            "cpu_session",
+            "gpu_first_evaluate",
+            "cpu_first_evaluate",
+            "gpu_bind",
+            "cpu_bind",
+            "cpu_evaluate",
+        )
     ),
 }
 #: Share in percent above which a suite is called slower, where it is not the setting's.
@@ -50,10 +59,14 @@ def baseline_of(run: Run) -> Run | None:
     if not run.workload_key:
         return None
     good = Run.objects.filter(suite=run.suite, workload_key=run.workload_key, verdict="passed").exclude(pk=run.pk)
-    good = good.filter(driver_version=run.driver_version, ended_at__lte=run.ended_at) if run.ended_at else good.filter(
-        driver_version=run.driver_version
+    good = (
+        good.filter(driver_version=run.driver_version, ended_at__lte=run.ended_at)
+        if run.ended_at
+        else good.filter(driver_version=run.driver_version)
     )
-    same = good.filter(cluster_id=run.cluster_id, node_name=run.node_name, card_key=run.card_key, card_model=run.card_model)
+    same = good.filter(
+        cluster_id=run.cluster_id, node_name=run.node_name, card_key=run.card_key, card_model=run.card_model
+    )
     return _newest(same) or (_newest(good.filter(card_model=run.card_model)) if run.card_model else None)
 
 
@@ -112,6 +125,10 @@ def rows(run: Run, result: Result, baseline: Run | None, compared: list[Compared
         other = beside.get(name)
         more: dict[str, Any] = {}
         if other is not None:
-            more = {"baseline": baseline, "baseline_value": other.baseline_value, "slower_percent": other.slower_percent}
+            more = {
+                "baseline": baseline,
+                "baseline_value": other.baseline_value,
+                "slower_percent": other.slower_percent,
+            }
         made.append(Row(run=run, name=name[:100], value=one.value, unit=one.unit[:16], **more))
     return made

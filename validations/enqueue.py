@@ -18,5 +18,5 @@ def soon(task: str, identifier: object) -> None:
 def _send(task: str, identifier: object) -> None:
     try:
         current_app.send_task(f"validations.tasks.{task}", (identifier,), retry=False, expires=60)
-    except Exception as error:  # noqa: BLE001: each broker has errors of its own
+    except Exception as error:  # noqa: BLE001 (each broker has errors of its own)
         logger.warning("%s %s: not sent (%s); the schedule will find it", task, identifier, error)

@@ -44,7 +44,9 @@ def _ended_from_outside(result: Result, ending: Ending) -> Result:
     """A "no" of the hardware stays one; anything else is a test that could not be carried out."""
     failed = result.verdict == "failed" and ending.code != CANCELLED
     verdict: Verdict = "failed" if failed else "errored"
-    return msgspec.structs.replace(result, verdict=verdict, reasons=_with(result, Reason(ending.code, ending.text), failed))
+    return msgspec.structs.replace(
+        result, verdict=verdict, reasons=_with(result, Reason(ending.code, ending.text), failed)
+    )
 
 
 def _with(result: Result, reason: Reason, after: bool = False) -> list[Reason]:

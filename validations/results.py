@@ -76,7 +76,12 @@ def clean(value: Any) -> Any:
 
 def refresh_last(run: Run) -> None:
     """Make the row of the run's target and suite anew from its runs: three short queries and a write."""
-    where = {"cluster_id": run.cluster_id, "node_name": run.node_name, "card_key": run.card_key, "suite": run.suite}
+    where: dict[str, Any] = {
+        "cluster_id": run.cluster_id,
+        "node_name": run.node_name,
+        "card_key": run.card_key,
+        "suite": run.suite,
+    }
     ended = Run.objects.filter(**where, ended_at__isnull=False)
     last, said, good = _newest(ended), _newest(ended.filter(verdict__in=SAYS)), _newest(ended.filter(verdict="passed"))
     if last is None:
@@ -123,7 +128,7 @@ def reparse(run: Run, user: Any = None) -> Reparse | None:
             at=timezone.now(),
             requested_by_name=user.get_username() if user else "",
             old_parser_version=run.parser_version,
-            old_verdict=run.verdict,
+            old_verdict=run.verdict or "",
             old_reasons=run.reasons,
             old_facts=run.facts,
             old_measurements=msgspec.to_builtins(measured),

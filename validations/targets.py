@@ -48,7 +48,9 @@ def find_cluster(name: str) -> Cluster:
     if len(rows) == 1:
         return rows[0]
     known = ", ".join(Cluster.objects.values_list("name", flat=True)[:20]) or "none yet"
-    raise NoPlace("cluster", f"There is no cluster {name[:64]!r}; there are: {known}." if name else f"Name one of: {known}.")
+    raise NoPlace(
+        "cluster", f"There is no cluster {name[:64]!r}; there are: {known}." if name else f"Name one of: {known}."
+    )
 
 
 def find_place(cluster: str, node: str, card: str = "") -> Place:
@@ -65,7 +67,9 @@ def find_place(cluster: str, node: str, card: str = "") -> Place:
 
 def _chosen(cards: list[Card], wanted: str, node: str) -> Card:
     """By key or UUID, else by index, so that an index never hides a key."""
-    found = [one for one in cards if wanted in (one.key, one.uuid)] or [one for one in cards if str(one.index) == wanted]
+    found = [one for one in cards if wanted in (one.key, one.uuid)] or [
+        one for one in cards if str(one.index) == wanted
+    ]
     if len(found) == 1:
         return found[0]
     known = ", ".join(one.key for one in cards[:16]) or "none that the mirror can name"

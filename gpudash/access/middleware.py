@@ -75,7 +75,9 @@ def _not_signed_in(request: HttpRequest, detail: str) -> HttpResponse:
 
 
 def _refused(request: HttpRequest, role: Role | None, wanted: Role) -> HttpResponse:
-    detail = NO_ROLE if role is None else f"This needs the role {wanted.value}; you have {role.value}. Ask an administrator."
+    detail = (
+        NO_ROLE if role is None else f"This needs the role {wanted.value}; you have {role.value}. Ask an administrator."
+    )
     if for_programs(request):
         return problem(403, detail)
     return render(request, "access/refused.html", {"role": role, "wanted": wanted, "detail": detail}, status=403)

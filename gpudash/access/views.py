@@ -94,7 +94,9 @@ def create_token(request: HttpRequest) -> HttpResponse:
 @require_POST
 def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
     """One's own token; an administrator's, anyone's."""
-    tokens = ApiToken.objects.all() if _role(request) == Role.ADMIN else ApiToken.objects.filter(user_id=request.user.pk)
+    tokens = (
+        ApiToken.objects.all() if _role(request) == Role.ADMIN else ApiToken.objects.filter(user_id=request.user.pk)
+    )
     token = tokens.filter(pk=token_id).first()
     if token is None:
         raise Http404

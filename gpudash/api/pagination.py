@@ -30,13 +30,19 @@ class CursorPagination(BasePagination):
         return self.page.rows
 
     def get_paginated_response(self, data: Any) -> Response:
-        return Response({"next": self._link(self.page.next), "previous": self._link(self.page.previous), "results": data})
+        return Response(
+            {"next": self._link(self.page.next), "previous": self._link(self.page.previous), "results": data}
+        )
 
     def _link(self, cursor: str | None) -> str | None:
         return None if cursor is None else replace_query_param(self.address, "cursor", cursor)
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        link = {"type": ["string", "null"], "format": "uri", "description": "address of that page; null where there is none"}
+        link = {
+            "type": ["string", "null"],
+            "format": "uri",
+            "description": "address of that page; null where there is none",
+        }
         return {
             "type": "object",
             "required": ["next", "previous", "results"],

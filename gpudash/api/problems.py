@@ -60,7 +60,9 @@ def _detail(exception: exceptions.APIException, errors: tuple[FieldError, ...]) 
 
 def _field_errors(detail: Any, name: str = "") -> list[FieldError]:
     if isinstance(detail, Mapping):
-        return [one for key, value in detail.items() for one in _field_errors(value, f"{name}.{key}" if name else str(key))]
+        return [
+            one for key, value in detail.items() for one in _field_errors(value, f"{name}.{key}" if name else str(key))
+        ]
     if isinstance(detail, (list, tuple)):
         return [one for value in detail for one in _field_errors(value, name)]
     return [FieldError(name or "body", str(detail))]

@@ -75,7 +75,9 @@ class Tokens(ListModelMixin, GenericAPIView[ApiToken]):
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
         return self.get_paginated_response([Token(**_fields(token)) for token in page or ()])
 
-    @extend_schema(summary="Make a token; its secret is in this answer only", request=TokenDraft, responses={201: NewToken})
+    @extend_schema(
+        summary="Make a token; its secret is in this answer only", request=TokenDraft, responses={201: NewToken}
+    )
     def post(self, request: Request) -> Response:
         form = _form(request)
         token, secret = form.issue(request.user)
@@ -111,6 +113,9 @@ def _form(request: Request) -> TokenForm:
     if not form.is_valid():
         raise bad_fields(form.errors)
     by = request.auth
-    if isinstance(by, ApiToken) and timezone.now() + timedelta(days=form.cleaned_data["expires_in_days"]) > by.expires_at:
+    if (
+        isinstance(by, ApiToken)
+        and timezone.now() + timedelta(days=form.cleaned_data["expires_in_days"]) > by.expires_at
+    ):
         raise bad_fields({"expires_in_days": [f"Not after the token that asks, which ends {by.expires_at:%Y-%m-%d}."]})
     return form

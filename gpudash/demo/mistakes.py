@@ -15,7 +15,8 @@
 | plugin pods that are not ready | `daemonsets.py` |
 | GiB and MiB nodes in one cluster | `nodetypes.py` |
 
-The second H100 node is full for ever, so that a run on it stays unschedulable; that is no mistake.
+No mistakes, but just as lasting: the second H100 node is full, so that a run on it stays unschedulable; the last ACK
+Windows node and the first AKS node have a holder of their one device.
 
 A small fleet has those for which it has the node. Pods of mistakes never end by themselves.
 """
@@ -34,7 +35,9 @@ from gpudash.demo.nodetypes import (
     A10_GIB,
     A10_MIB,
     A100,
+    AKS,
     ALIBABA_DIRECTX,
+    ALIBABA_WINDOWS,
     CPU,
     EDGE_GIB,
     H100,
@@ -137,7 +140,14 @@ def _overcommit(world: World) -> None:
     if machine is None:
         return
     for number, units in enumerate(OVERCOMMITTED):
-        pod = _v1_pod(world, ("vllm-chat", "vllm-code", "reranker-hot")[number], machine, units, OVERCOMMITTED_CARD, (9 - number) * DAY)
+        pod = _v1_pod(
+            world,
+            ("vllm-chat", "vllm-code", "reranker-hot")[number],
+            machine,
+            units,
+            OVERCOMMITTED_CARD,
+            (9 - number) * DAY,
+        )
         _hold(world, pod, machine, {OVERCOMMITTED_CARD: (units, 0)})
         _run(world, pod, machine, (9 - number) * DAY)
 
@@ -213,8 +223,11 @@ def _no_json(world: World) -> None:
 
 
 def _fill_for_ever(world: World) -> None:
-    machines = _nodes(world, H100)[1:2]
-    for machine in machines:
+    for machine in _nodes(world, ALIBABA_WINDOWS)[1:][-1:] + _nodes(world, AKS)[:1]:
+        pod = _new(world, "render-farm", "cad-stream", [{machine.resource: "1"}], 4 * DAY, "StatefulSet")
+        _hold(world, pod, machine, {0: (1, 0)})
+        _run(world, pod, machine, 4 * DAY)
+    for machine in _nodes(world, H100)[1:2]:
         pod = _new(
             world, "team-llm", "pretrain-30b-worker", [{NVIDIA_GPU: str(machine.kind.cards)}], 8 * DAY, "PyTorchJob"
         )

@@ -159,10 +159,8 @@ BY_POOL: dict[str, tuple[Workload, ...]] = {
             "team-vision", "legacy-face", "ReplicaSet", "registry.demo/vision/face:0.8", _count(nodetypes.ALPHA_GPU, 1)
         ),
     ),
-    nodetypes.ALIBABA_WINDOWS.pool: _windows(nodetypes.ALIBABA_DIRECTX, "cad"),
     nodetypes.WDDM.pool: _windows(nodetypes.TW_DISPLAY, "viz"),
     nodetypes.MCDM.pool: _windows(nodetypes.TW_COMPUTE, "ml"),
-    nodetypes.AKS.pool: _windows(nodetypes.AKS_DIRECTX, "stream"),
 }
 
 

@@ -37,6 +37,11 @@ def card_state(account: base.CardAccount, unplaced: bool) -> CardState:
     return CardState.FULL if allocated == total else CardState.PARTLY
 
 
+def fitting(number: int | None, bits: int = 63) -> int | None:
+    """A number that its column can hold; a larger one is nonsense of a hostile object, so unknown."""
+    return number if number is not None and abs(number) < 2**bits else None
+
+
 def card_columns(account: base.CardAccount, node: base.NodeAccount) -> Columns:
     card = account.card
     unplaced = any(held.stack == card.stack for held in node.unplaced)
@@ -45,7 +50,7 @@ def card_columns(account: base.CardAccount, node: base.NodeAccount) -> Columns:
         free = card.memory_total_bytes - account.memory_allocated_bytes
     columns: Columns = {
         "key": plain(card.key, 128),
-        "index": card.index,
+        "index": fitting(card.index, 31),
         "uuid": plain(card.uuid, 128),
         "model": plain(card.model, 128),
         "model_source": plain(card.model_source, 255),
@@ -53,12 +58,12 @@ def card_columns(account: base.CardAccount, node: base.NodeAccount) -> Columns:
         "mode": card.mode,
         "health": card.health,
         "state": card_state(account, unplaced).value,
-        "memory_total_bytes": card.memory_total_bytes,
-        "memory_physical_bytes": card.memory_physical_bytes,
+        "memory_total_bytes": fitting(card.memory_total_bytes),
+        "memory_physical_bytes": fitting(card.memory_physical_bytes),
         "memory_source": plain(card.memory_source, 255),
-        "memory_allocated_bytes": account.memory_allocated_bytes,
-        "memory_free_bytes": free,
-        "shares": card.shares,
+        "memory_allocated_bytes": fitting(account.memory_allocated_bytes),
+        "memory_free_bytes": fitting(free),
+        "shares": fitting(card.shares, 31),
         "holders_count": len({held.pod_uid for held in account.allocations}),
         "worst_severity": worst([finding.severity for finding in node.findings if finding.card == card.key]),
     }
@@ -79,9 +84,9 @@ def allocation_columns(held: base.Allocation, pod: Pod | None) -> Columns:
         "resource": plain(held.resource, 253),
         "stack": held.stack,
         "mode": held.mode,
-        "quantity": held.quantity,
-        "memory_bytes": held.memory_bytes,
-        "core_percent": held.core_percent,
+        "quantity": min(held.quantity, 2**63 - 1),
+        "memory_bytes": fitting(held.memory_bytes),
+        "core_percent": fitting(held.core_percent, 31),
         "evidence": held.evidence,
         "card_key": plain(held.card, 128),
         "terminating": bool(metadata and metadata.deletionTimestamp),
@@ -137,14 +142,14 @@ def account_columns(account: base.NodeAccount, cards: list[Columns]) -> Columns:
         "model": model,
         "unit": account.unit or "",
         "unit_source": plain(account.unit_source, 255),
-        "cards_total": account.cards_total,
-        "cards_allocated": account.cards_allocated,
-        "cards_free": _free_cards(account, cards),
-        "memory_total_bytes": total,
-        "memory_allocated_bytes": allocated,
-        "memory_free_bytes": total - allocated if total is not None and allocated is not None else None,
+        "cards_total": fitting(account.cards_total, 31),
+        "cards_allocated": fitting(account.cards_allocated, 31),
+        "cards_free": fitting(_free_cards(account, cards), 31),
+        "memory_total_bytes": fitting(total),
+        "memory_allocated_bytes": fitting(allocated),
+        "memory_free_bytes": fitting(total - allocated) if total is not None and allocated is not None else None,
         "largest_gap_bytes": max(gaps) if gaps else None,
-        "memory_unplaced_bytes": account.memory_unplaced_bytes,
+        "memory_unplaced_bytes": fitting(account.memory_unplaced_bytes),
         "unplaced_count": len(account.unplaced),
         "holders_count": len(holders),
         "findings_count": len(account.findings),

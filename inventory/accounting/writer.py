@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -37,8 +36,9 @@ class Writer:
         self.cluster_id, self.now, self.written = cluster_id, now, 0
         self.new_holds: list[Columns] = []
         self.changed_holds: list[Allocation] = []
-        self.ended_holds: dict[datetime, list[int]] = defaultdict(list)
+        self.ended_holds: list[Allocation] = []
         self.new_findings: list[Columns] = []
+        self.changed_findings: list[Finding] = []
         self.ended_findings: list[int] = []
 
     def write(self, entries: list[Entry]) -> int:
@@ -82,7 +82,10 @@ class Writer:
             self.written += Card.objects.filter(id__in=gone).update(gone_at=self.now, changed_at=self.now)
 
     def _holds(self, entry: Entry) -> None:
-        """Same key: update in place. A hold whose card became known: moves in place, it was there all the time. The rest begins or ends."""
+        """Same key: update in place. A hold whose card became known moves in place: it was there all the time.
+
+        The rest begins or ends.
+        """
         wanted = entry.wanted_holds()
         left: list[Allocation] = []
         for row in entry.holds:
@@ -102,7 +105,9 @@ class Writer:
                 pod = None if columns["pod_uid"] in was_elsewhere else entry.pods.get(columns["pod_uid"])
                 self._begin(columns, entry, rows.started_at(pod, self.now))
         for row in left:
-            self.ended_holds[rows.ended_at(entry.pods.get(row.pod_uid), self.now)].append(row.id)
+            # A strange pod may say that it ended before it began.
+            row.ended_at = max(rows.ended_at(entry.pods.get(row.pod_uid), self.now), row.started_at)
+        self.ended_holds += left
 
     def _begin(self, columns: Columns, entry: Entry, since: datetime) -> None:
         place = {"node_name": entry.node, "card_id": entry.card_ids.get(columns["card_key"])}
@@ -115,8 +120,8 @@ class Writer:
         self.changed_holds.append(row)
 
     def _write_holds(self) -> None:
-        for moment, ids in self.ended_holds.items():
-            self.written += Allocation.objects.filter(id__in=ids).update(ended_at=moment)
+        if self.ended_holds:
+            self.written += Allocation.objects.bulk_update(self.ended_holds, ["ended_at"], batch_size=200)
         if self.changed_holds:
             self.written += Allocation.objects.bulk_update(self.changed_holds, _ALLOCATION_UPDATES, batch_size=200)
         self._insert(Allocation, self.new_holds)
@@ -128,14 +133,16 @@ class Writer:
             if columns is None:
                 self.ended_findings.append(row.id)
             elif (row.text, row.severity) != (columns["text"], columns["severity"]):
-                changed = Finding.objects.filter(id=row.id)
-                self.written += changed.update(text=columns["text"], severity=columns["severity"])
+                row.text, row.severity = columns["text"], columns["severity"]
+                self.changed_findings.append(row)
         place = {"node_name": entry.node, "first_seen_at": self.now, "ended_at": None}
         self.new_findings += [columns | place for columns in wanted.values()]
 
     def _write_findings(self) -> None:
         if self.ended_findings:
             self.written += Finding.objects.filter(id__in=self.ended_findings).update(ended_at=self.now)
+        if self.changed_findings:
+            self.written += Finding.objects.bulk_update(self.changed_findings, ["text", "severity"], batch_size=200)
         self._insert(Finding, self.new_findings)
 
     def _accounts(self, entries: list[Entry]) -> None:

@@ -7,6 +7,7 @@ service account of the pod. No credential appears in an error, a log or a repr.
 from __future__ import annotations
 
 import json
+import math
 import os
 import ssl
 import threading
@@ -254,9 +255,10 @@ def current_context(kubeconfig: str) -> str:
 def _retry_after(value: str | None) -> float | None:
     """Seconds; an HTTP date or nonsense counts as not given. Capped at five minutes."""
     try:
-        return min(max(float(value or ""), 0.0), 300.0)
+        seconds = float(value or "")
     except ValueError:
         return None
+    return None if math.isnan(seconds) else min(max(seconds, 0.0), 300.0)
 
 
 def _plain(error: BaseException) -> str:

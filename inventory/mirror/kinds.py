@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -26,6 +27,8 @@ from inventory.stacks.trim import trim_pod
 from inventory.stacks.trim_node import trim_node
 
 Columns = dict[str, Any]
+#: The escape of NUL in JSON; after an odd number of backslashes it is text that only looks like it.
+_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 #: Raise it when the same object would now give another row: watchers then list anew after an upgrade.
 ROWS_VERSION = 1
@@ -66,9 +69,9 @@ def moment(value: str | None) -> datetime | None:
         return None
     try:
         parsed = datetime.fromisoformat(value)
-    except ValueError:
+        return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         return None
-    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
 
 
 def digest(columns: dict[Any, Any]) -> int:
@@ -88,7 +91,7 @@ def _common(metadata: Metadata, trimmed: KubeObject) -> Columns:
         "uid": plain(metadata.uid, 128),
         "name": plain(metadata.name, 253),
         "created_at": moment(metadata.creationTimestamp),
-        "facts": msgspec.json.encode(trimmed).decode().replace("\\u0000", ""),
+        "facts": _NUL.sub(r"\1", msgspec.json.encode(trimmed).decode()),
     }
 
 
@@ -129,7 +132,8 @@ def _pod_row(pod: Pod, context: Context) -> Columns | None:
     reason, message = waiting_reason(pod) if waiting else ("", "")
     asked: dict[str, int] = {}
     for need in pod_requests(trimmed, lambda name: relevant_resource(name, context)):
-        asked[need.resource] = asked.get(need.resource, 0) + need.quantity
+        resource = plain(need.resource, 253)
+        asked[resource] = asked.get(resource, 0) + need.quantity
     columns = _common(pod.metadata, trimmed)
     columns |= {
         "namespace": plain(pod.metadata.namespace, 253),

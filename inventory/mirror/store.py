@@ -6,23 +6,26 @@ caller's transaction.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
 from django.utils import timezone
 
 from inventory import bulk
-from inventory.kube.decode import Unread
+from inventory.kube.decode import ERROR_CHARS, Unread
 from inventory.kube.objects import DaemonSet, Node, Pod
 from inventory.mirror.kinds import (
     Columns,
     MirroredKind,
     digest,
     object_key,
+    plain,
     stack_context,
 )
 from inventory.models import Recount, Unreadable
 
+logger = logging.getLogger(__name__)
 T = TypeVar("T", Node, Pod, DaemonSet)
 BATCH = 1000
 
@@ -61,7 +64,9 @@ class Store(Generic[T]):
 
     def begin_replace(self) -> None:
         self._unseen = set(self.digests)
-        self._unread_before, self._unreadable = self._unreadable, set()
+        # A list that was broken off has not said the last word on what was unreadable before it.
+        self._unread_before |= self._unreadable
+        self._unreadable = set()
         self.seen = 0
 
     def add_page(self, objects: Iterable[T], unread: Iterable[Unread]) -> int:
@@ -69,25 +74,40 @@ class Store(Generic[T]):
         upserts: dict[str, Columns] = {}
         nodes: set[str] = set()
         unseen = self._unseen if self._unseen is not None else set()
+        strange = list(unread)
+        self.seen += len(strange)
         for thing in objects:
             self.seen += 1
-            columns = self._changed(thing, nodes, unseen)
+            columns = self._changed(thing, nodes, unseen, strange)
             if columns:
                 upserts[object_key(self.kind, thing)] = columns
-        self._keep_unread(unread, unseen)
+        for one in strange:
+            unseen.discard(self._key_of(one))
+        self._keep_unread(strange)
         return self._write(upserts, [], nodes)
 
     def end_replace(self) -> int:
         """Delete what the list did not name. Returns the number of rows."""
-        gone, self._unseen = list(self._unseen or ()), None
+        gone, self._unseen = self._without_unread(self._unseen or set()), None
         for namespace, name in self._unread_before - self._unreadable:
             self._unreadable_rows.filter(namespace=namespace, name=name).delete()
         self._unread_before = set()
         return self._write({}, gone, set())
 
-    def _changed(self, thing: T, nodes: set[str], unseen: set[str]) -> Columns | None:
-        columns = self.kind.row(thing, self.context)
-        if columns is None:
+    def _without_unread(self, keys: set[str]) -> list[str]:
+        """Keys without those of objects that are still there, but so strange that only their names could be read."""
+        names = {name for _, name in self._unreadable}
+        if self.kind.key == "name" or not names or not keys:
+            return list(keys)
+        strange = self._rows.filter(name__in=names).values_list(self.kind.key, "namespace", "name")
+        kept = {key for key, namespace, name in strange if (namespace, name) in self._unreadable}
+        return list(keys - kept)
+
+    def _changed(self, thing: T, nodes: set[str], unseen: set[str], strange: list[Unread]) -> Columns | None:
+        columns = self._row(thing)
+        if isinstance(columns, Unread):
+            strange.append(columns)
+        if columns is None or isinstance(columns, Unread):
             return None  # not of interest: if it was, the end of the list deletes it
         key = object_key(self.kind, thing)
         unseen.discard(key)
@@ -98,29 +118,61 @@ class Store(Generic[T]):
         nodes.update(self._nodes_of(columns))
         return columns
 
+    def _row(self, thing: T) -> Columns | Unread | None:
+        """The columns of an object. One that no row can be made of must not stop the others: it is unreadable."""
+        try:
+            return self.kind.row(thing, self.context)
+        except Exception as error:
+            meta = thing.metadata
+            logger.warning("%s %s/%s: no row", self.kind.kind, meta.namespace, meta.name, exc_info=True)
+            text = plain(f"not understood: {type(error).__name__} {error}", ERROR_CHARS)
+            return Unread(plain(meta.namespace, 253), plain(meta.name, 253), plain(meta.uid, 253), text)
+
+    def _key_of(self, strange: Unread) -> str:
+        return strange.name if self.kind.key == "name" else strange.uid[:128]
+
     # Events.
 
     def apply(self, events: Iterable[tuple[str, T | None, Unread | None]]) -> int:
         """Write a bundle of events, each object's last state. Items: (type, object, unread). Returns the rows written."""
         upserts: dict[str, Columns | None] = {}
         nodes: set[str] = set()
-        unread: list[Unread] = []
+        unread: dict[tuple[str, str], Unread] = {}
         for kind, thing, strange in events:
             if strange is not None:
-                unread.append(strange)
+                self._note_unread(kind, strange, upserts, unread)
             elif thing is not None:
-                self._note(kind, thing, upserts)
+                self._note(kind, thing, upserts, unread)
         deletes = [key for key, columns in upserts.items() if columns is None and key in self.digests]
         writes = {key: columns for key, columns in upserts.items() if columns and self._is_new(key, columns)}
         for columns in writes.values():
             nodes.update(self._nodes_of(columns))
-        self._keep_unread(unread, set())
+        self._keep_unread(unread.values())
         return self._write(writes, deletes, nodes)
 
-    def _note(self, kind: str, thing: T, upserts: dict[str, Columns | None]) -> None:
-        key = object_key(self.kind, thing)
-        upserts[key] = None if kind == "DELETED" else self.kind.row(thing, self.context)
-        name = (thing.metadata.namespace, thing.metadata.name)
+    def _note(
+        self, kind: str, thing: T, upserts: dict[str, Columns | None], unread: dict[tuple[str, str], Unread]
+    ) -> None:
+        columns = None if kind == "DELETED" else self._row(thing)
+        if isinstance(columns, Unread):
+            self._note_unread(kind, columns, upserts, unread)
+            return
+        upserts[object_key(self.kind, thing)] = columns
+        self._is_read((thing.metadata.namespace, thing.metadata.name), unread)
+
+    def _note_unread(
+        self, kind: str, strange: Unread, upserts: dict[str, Columns | None], unread: dict[tuple[str, str], Unread]
+    ) -> None:
+        """What cannot be read stays as it was last read, also by an earlier event of the bundle; unless it is gone."""
+        name = (strange.namespace, strange.name)
+        if kind == "DELETED":
+            upserts[self._key_of(strange)] = None
+            self._is_read(name, unread)
+        else:
+            unread[name] = strange
+
+    def _is_read(self, name: tuple[str, str], unread: dict[tuple[str, str], Unread]) -> None:
+        unread.pop(name, None)
         if name in self._unreadable:
             self._unreadable.discard(name)
             self._unreadable_rows.filter(namespace=name[0], name=name[1]).delete()
@@ -135,12 +187,10 @@ class Store(Generic[T]):
             return {columns["node_name"]} - {""}
         return {columns["name"]} if self.kind.kind == "nodes" else {""}
 
-    def _keep_unread(self, unread: Iterable[Unread], unseen: set[str]) -> None:
+    def _keep_unread(self, unread: Iterable[Unread]) -> None:
         """A row that became unreadable stays as it was last read: it is not gone."""
         rows = []
         for strange in unread:
-            self.seen += 1
-            unseen.discard(strange.name if self.kind.key == "name" else strange.uid)
             self._unreadable.add((strange.namespace, strange.name))
             rows.append(
                 Unreadable(

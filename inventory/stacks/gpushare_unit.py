@@ -25,9 +25,9 @@ BYTES = {"GiB": GIB, "MiB": MIB}
 _PLUGIN = "gpushare-device-plugin"
 _FLAG = re.compile(r"--?memory-unit(?:=|\s+)[\"']?([A-Za-z]{1,16})")
 
-#: A card (or a slice of one) has at least 512 MiB and at most 1024 GiB: a unit that makes it smaller or larger is not this node's unit.
+#: A card (or a slice of one) has from 512 MiB to 1024 GiB: a unit that makes it smaller or larger is not the node's.
 _LEAST_CARD, _MOST_CARD = 512 * MIB, 1024 * GIB
-#: Up to this many units a card, the unit can only be GiB; from _SURELY_MIB on it can only be MiB (no card has that many GiB).
+#: Up to this many units a card, the unit can only be GiB; beyond _SURELY_MIB only MiB (no card has that many GiB).
 _SURELY_GIB, _SURELY_MIB = 100, 300
 
 

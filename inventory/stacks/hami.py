@@ -87,7 +87,11 @@ def _registered(node: Node, findings: list[Finding]) -> list[Registered] | None:
     if listed is None:
         said = f"The annotation {REGISTER} of this node cannot be read, so its cards are not known. Restart HAMi's device plugin."
         findings.append(Finding(code="annotation-unreadable", severity=WARNING, text=said))
-    return listed
+        return None
+    if listed.repeated:
+        said = f"The annotation {REGISTER} of this node names {', '.join(listed.repeated[:5])} more than once; the first counts."
+        findings.append(Finding(code="annotation-unreadable", severity=WARNING, text=said))
+    return listed.cards
 
 
 def _other_vendors(node: Node) -> list[Finding]:

@@ -42,21 +42,31 @@ class Device(msgspec.Struct, frozen=True):
     core: int | None
 
 
-def register(text: str) -> list[Registered] | None:
-    """The cards of a node; None when the text is of no generation's form. The same card twice is kept once."""
+class Register(msgspec.Struct, frozen=True):
+    """The cards of a node, each once. repeated: UUIDs that the register names more than once; the first entry counts."""
+
+    cards: list[Registered]
+    repeated: list[str]
+
+
+def register(text: str) -> Register | None:
+    """Read a register of any generation; None when it is of no such form."""
     if too_long(text):
         return None
     found = _of_json(text) if text.lstrip().startswith("[") else _of_fields(text)
     if found is None or len(found) > MAX_CARDS:
         return None
     cards: dict[str, Registered] = {}
+    repeated: list[str] = []
     for card in found:
+        repeated += [card.uuid] if card.uuid in cards else []
         cards.setdefault(card.uuid, card)
     indices = [card.index for card in cards.values()]
     # An index that several cards carry says nothing about any of them.
-    return [
+    once = [
         card if indices.count(card.index) == 1 else msgspec.structs.replace(card, index=None) for card in cards.values()
     ]
+    return Register(once, repeated)
 
 
 def _of_json(text: str) -> list[Registered] | None:

@@ -31,7 +31,7 @@ from inventory.stacks.base import (
 from inventory.stacks.describe import Described, describe
 from inventory.stacks.device_status import Device, devices
 from inventory.stacks.names import has_hami_register
-from inventory.stacks.nvidia_layout import RESOURCES, Group, groups
+from inventory.stacks.nvidia_layout import RESOURCES, SHARED, Group, groups
 from inventory.stacks.offers import shortfall, states
 from inventory.stacks.overrides import overrides
 from inventory.stacks.requests import Need, holds, name_of, requests
@@ -51,14 +51,13 @@ def owns(resource: str, context: Context) -> bool:
 
 
 def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
-    """Cards, holders and findings of the plugin's two resources. None when the node has neither, or is HAMi's."""
-    if has_hami_register(node):
-        return None
-    held = [entry for pod in pods if holds(pod) for entry in _held(pod)]
-    if not held and not any(states(node, name) for name in RESOURCES):
+    """Cards, holders and findings of the plugin's resources. None when the node has none, or they are slots of HAMi."""
+    names = (SHARED,) if has_hami_register(node) else RESOURCES
+    held = [entry for pod in pods if holds(pod) for entry in _held(pod, names)]
+    if not held and not any(states(node, name) for name in names):
         return None
     given = overrides(node)
-    about, found = describe(node, given), groups(node, given)
+    about, found = describe(node, given), [group for group in groups(node, given) if group.resource in names]
     cards = _cards(found, about, held, context.known_uuids)
     allocations, findings = _place(
         held, {group.resource: group for group in found}, about, {card.key for card in cards}
@@ -68,19 +67,19 @@ def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
     return Share(
         stack=NAME,
         cards=tuple(cards),
-        cards_known=all(group.cards is not None or not _in_use(group, held) for group in found),
+        cards_known=_cards_known(found, held),
         allocations=tuple(allocations),
         findings=tuple(findings),
         memory_total_bytes=_memory_total(found, about),
     )
 
 
-def _held(pod: Pod) -> list[_Held]:
+def _held(pod: Pod, names: tuple[str, ...]) -> list[_Held]:
     """The pod's needs with the devices that its status names for each."""
-    needs = requests(pod, RESOURCES.__contains__)
+    needs = requests(pod, names.__contains__)
     if not needs:
         return []
-    named = devices(pod, RESOURCES)
+    named = devices(pod, names)
     taken = {
         entry.key for need in needs if not need.init for entry in named.get((need.container, False, need.resource), ())
     }
@@ -94,8 +93,11 @@ def _held(pod: Pod) -> list[_Held]:
     return held
 
 
-def _in_use(group: Group, held: list[_Held]) -> bool:
-    return group.stated or any(entry.need.resource == group.resource for entry in held)
+def _cards_known(found: list[Group], held: list[_Held]) -> bool:
+    """Whether every resource that is stated has a known number of cards, and none is held that is not stated."""
+    stated = {group.resource for group in found if group.stated}
+    counted = all(group.cards is not None or not group.stated for group in found)
+    return counted and all(entry.need.resource in stated for entry in held)
 
 
 def _withheld(group: Group) -> str:

@@ -91,7 +91,8 @@ def requests(pod: Pod, wanted: Callable[[str], bool]) -> list[Need]:
     """What the pod needs of the resources that `wanted` accepts, per container and resource.
 
     The quantities of one resource add up to the pod's effective request; nothing is returned for 0. Where an init
-    container needs more than the running pod will, the excess is its own. What is no number of devices is left out; `node_findings` reports it.
+    container needs more than the running pod will, the excess is its own. What is no number of devices is left out;
+    `node_findings` reports it.
     """
     spec = pod.spec
     if spec is None:

@@ -32,8 +32,8 @@ _LABEL_PREFIXES = (
 )
 _LABELS = frozenset(("gpushare", "cgpu", "cgpu.disable.isolation", "gpu", "accelerator"))
 _ANNOTATIONS = (OVERRIDE_PREFIX, HAMI_REGISTER_PREFIX, "hami.io/device-cordon", "nvidia.com/gpu-driver-upgrade-enabled")
-#: Changes with every registration and is not read.
-_NEVER = "hami.io/node-handshake"
+#: Change with every registration, or are large, and are not read.
+_NEVER = ("hami.io/node-handshake", "hami.io/node-nvidia-score")
 _CHANGING_LABELS = frozenset(("nvidia.com/gfd.timestamp",))
 
 

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from inventory import querysets
 from inventory.filters import AllocationFilter, PodFilter
 from inventory.models import Allocation, Pod
+from inventory.stacks import base
 from inventory.views import choices
 from inventory.views.bars import amount_of
 from inventory.views.cardrows import card_name
@@ -34,6 +35,7 @@ class AllocationLine:
     card_url: str
     node_url: str
     evidence: str
+    metered: bool
 
 
 def allocation_line(row: Allocation) -> AllocationLine:
@@ -44,6 +46,7 @@ def allocation_line(row: Allocation) -> AllocationLine:
         card_url=card_url(row.card.pk) if row.card else "",
         node_url=node_url(row.cluster.name, row.node_name),
         evidence=str(choices.EVIDENCE.get(row.evidence, row.evidence)),
+        metered=row.mode != base.SHARES,
     )
 
 

@@ -12,12 +12,12 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
 def gib(amount: int) -> str:
-    """Bytes as GiB (MiB below one GiB, TiB from ten TiB on). A whole number is printed only when it is exact: 15 GiB, 7.43 GiB.
+    """Bytes as GiB (MiB below one GiB, TiB from one TiB on). A whole number is printed only when it is exact: 15 GiB, 7.43 GiB.
 
     What is not zero is never printed as zero.
     """
     size = abs(amount)
-    if size >= 10 * TIB:
+    if size >= TIB:
         return f"{_scaled(amount, TIB)} TiB"
     if size >= GIB or amount == 0:
         return f"{_scaled(amount, GIB)} GiB"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import F, Q, QuerySet, Window
+from django.db.models import Count, F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -24,6 +24,10 @@ from inventory.views.links import card_url, node_url, with_query
 
 NODES_DRAWN, FEWEST_OF_A_POOL, POOLS_SHOWN, TILES_DRAWN = 40, 2, 40, 16
 ROOM_BYTES = 8 * 2**30
+
+
+#: Card id → (free bytes, holders).
+Figures = dict[int, tuple[int | None, int]]
 
 
 @dataclass(frozen=True)
@@ -93,8 +97,10 @@ class CardMap:
 
 
 def card_map(pools: Sequence[PoolTotals], chosen: Iterable[Cluster], show: str, pool: str) -> CardMap:
-    """pool: only this one, with as many of its nodes as may be drawn; "" for all. Three queries, four with show="room"."""
-    wanted = [one for one in pools if not pool or one.pool == pool]
+    """pool: only this one, with as many of its nodes as may be drawn; "" for all. Four queries, whatever the size."""
+    # Pools whose memory is known first: that is where room can be found.
+    by_use = sorted(pools, key=lambda one: (one.totals.memory_allocated.value is None, one.cluster, one.pool))
+    wanted = [one for one in by_use if not pool or one.pool == pool]
     shown = wanted[:POOLS_SHOWN]
     rows = _nodes([cluster.pk for cluster in chosen], SHOWS[show], pool)
     counts = {(cid, name): count for cid, name, count in _count(rows)}
@@ -103,7 +109,7 @@ def card_map(pools: Sequence[PoolTotals], chosen: Iterable[Cluster], show: str, 
     drawn: dict[tuple[int, str], list[NodeAccount]] = {}
     for account in _first_of_each(rows, each)[:NODES_DRAWN]:
         drawn.setdefault((account.cluster_id, account.pool), []).append(account)
-    frees = _free_bytes(drawn) if show == "room" else {}
+    cards = _cards_of_tiles(drawn, show)
     several = len({one.cluster_id for one in pools}) > 1
     return CardMap(
         pools=[
@@ -112,7 +118,7 @@ def card_map(pools: Sequence[PoolTotals], chosen: Iterable[Cluster], show: str, 
                 drawn.get((one.cluster_id, one.pool), []),
                 counts.get((one.cluster_id, one.pool), 0),
                 show,
-                frees,
+                cards,
                 several,
             )
             for one in (matching if show else shown)
@@ -129,8 +135,6 @@ def _nodes(cluster_ids: list[int], show: Show, pool: str) -> QuerySet[NodeAccoun
 
 
 def _count(rows: QuerySet[NodeAccount]) -> list[tuple[int, str, int]]:
-    from django.db.models import Count
-
     return list(rows.order_by().values_list("cluster_id", "pool").annotate(count=Count("id")))
 
 
@@ -144,10 +148,12 @@ def _first_of_each(rows: QuerySet[NodeAccount], each: int) -> list[NodeAccount]:
     return sorted(found, key=lambda account: (account.cluster.name, account.pool, account.node_name))
 
 
-def _free_bytes(drawn: dict[tuple[int, str], list[NodeAccount]]) -> dict[int, int | None]:
-    """Card id → free bytes of the cards drawn: the tiles carry only percent."""
-    ids = [tile[0] for accounts in drawn.values() for account in accounts for tile in _raw_tiles(account)[:TILES_DRAWN]]
-    return dict(Card.objects.filter(id__in=ids).values_list("id", "memory_free_bytes"))
+def _cards_of_tiles(drawn: dict[tuple[int, str], list[NodeAccount]], show: str) -> Figures:
+    """Card id → (free bytes, holders), for the tiles that need more than they carry: shared ones, and all with show="room"."""
+    raw = [tile for accounts in drawn.values() for account in accounts for tile in _raw_tiles(account)[:TILES_DRAWN]]
+    ids = [tile[0] for tile in raw if show == "room" or tile[3] == CardState.SHARED]
+    rows = Card.objects.filter(id__in=ids).values_list("id", "memory_free_bytes", "holders_count")
+    return {card_id: (free, holders) for card_id, free, holders in rows}
 
 
 def _raw_tiles(account: NodeAccount) -> list[Any]:
@@ -156,7 +162,7 @@ def _raw_tiles(account: NodeAccount) -> list[Any]:
 
 
 def _pool(
-    one: PoolTotals, accounts: list[NodeAccount], matching: int, show: str, frees: dict[int, int | None], several: bool
+    one: PoolTotals, accounts: list[NodeAccount], matching: int, show: str, cards: Figures, several: bool
 ) -> MapPool:
     used, over, unknown = _shares_of(one.totals)
     name = one.pool or _("pool not known")
@@ -170,7 +176,7 @@ def _pool(
         over=over,
         unknown=unknown,
         words=_pool_words(one.totals),
-        nodes=[_map_node(account, one.cluster, show, frees) for account in accounts],
+        nodes=[_map_node(account, one.cluster, show, cards) for account in accounts],
         hidden=max(0, matching - len(accounts)),
         hidden_url=list_url,
         pool_url=with_query(reverse("overview"), cluster=one.cluster if several else "", pool=one.pool, show=show),
@@ -197,13 +203,13 @@ def _pool_words(totals: Totals) -> str:
     return text + (_(", not known on %(n)d nodes") % {"n": unknown} if unknown else "")
 
 
-def _map_node(account: NodeAccount, cluster: str, show: str, frees: dict[int, int | None]) -> MapNode:
+def _map_node(account: NodeAccount, cluster: str, show: str, cards: Figures) -> MapNode:
     raw = _raw_tiles(account)
     return MapNode(
         name=account.node_name,
         url=node_url(cluster, account.node_name),
         note=_note(account),
-        tiles=[_tile(tile, account.node_name, show, frees) for tile in raw[:TILES_DRAWN]],
+        tiles=[_tile(tile, show, cards) for tile in raw[:TILES_DRAWN]],
         more_tiles=max(0, len(raw) - TILES_DRAWN),
     )
 
@@ -219,30 +225,33 @@ def _note(account: NodeAccount) -> str:
     return ""
 
 
-def _tile(raw: list[Any], node: str, show: str, frees: dict[int, int | None]) -> Tile:
+def _tile(raw: list[Any], show: str, cards: Figures) -> Tile:
     card_id, label, percent, state, severity = raw
     known = state if state in CardState.values else CardState.UNKNOWN.value
-    number = percent if isinstance(percent, int) else None
+    number = 0 if known == CardState.FREE else percent if isinstance(percent, int) else None
+    free, holders = cards.get(card_id, (None, None))
     return Tile(
         url=card_url(card_id),
-        text=_tile_text(known, number),
+        text=_tile_text(known, number, holders),
         fill=str(min(100, number or 0)),
         state=known,
         severity=severity if isinstance(severity, str) else "",
-        words=_tile_words(str(label), known, number),
-        dim=_dim(show, known, number, severity, frees.get(card_id)),
+        words=_tile_words(str(label), known, number, holders),
+        dim=_dim(show, known, number, severity, free),
     )
 
 
-def _tile_text(state: str, percent: int | None) -> str:
-    if state == CardState.UNKNOWN or (percent is None and state != CardState.SHARED):
-        return "?"
-    return "⧉" if percent is None else str(percent)
-
-
-def _tile_words(label: str, state: str, percent: int | None) -> str:
+def _tile_text(state: str, percent: int | None, holders: int | None) -> str:
     if state == CardState.SHARED:
-        return _("card %(label)s: shared, memory not metered") % {"label": label}
+        return "" if holders is None else f"×{holders}"
+    return "?" if state == CardState.UNKNOWN or percent is None else str(percent)
+
+
+def _tile_words(label: str, state: str, percent: int | None, holders: int | None) -> str:
+    if state == CardState.SHARED:
+        if holders is None:
+            return _("card %(label)s: shared, memory not metered") % {"label": label}
+        return _("card %(label)s: held by %(n)d, memory not metered") % {"label": label, "n": holders}
     if state == CardState.UNKNOWN or percent is None:
         return _("card %(label)s: not known") % {"label": label}
     if state == CardState.OVER:

@@ -51,7 +51,7 @@ SPEC = ListSpec(
         Field("min_free_bytes", _("Free, at least"), placeholder="8Gi"),
         Field("health", _("Health"), choices.HEALTHS),
         Field("severity", _("Findings"), choices.SEVERITIES),
-        Field("gone", _("Present"), (("true", _("gone")), ("any", _("both")))),
+        Field("gone", _("Time"), (("true", _("gone")), ("any", _("both"))), rest=_("present")),
     ),
     shape=_shape,
     page="cards/page.html",

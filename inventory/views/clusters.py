@@ -90,6 +90,17 @@ def watch_line(watch: Watch) -> WatchLine:
     )
 
 
+def _watch_lines(summary: ClusterSummary) -> list[WatchLine]:
+    """In the order in which one needs the other."""
+    order = list(Kind.values)
+    return [
+        watch_line(watch)
+        for watch in sorted(
+            summary.sync.watches, key=lambda one: order.index(one.kind) if one.kind in order else len(order)
+        )
+    ]
+
+
 def permissions_of(cluster: Cluster) -> list[Permission]:
     """The stored answers; an entry of a strange shape is left out of the table, not of the page's work."""
     found = cluster.permissions if isinstance(cluster.permissions, list) else []
@@ -109,7 +120,7 @@ def permissions_of(cluster: Cluster) -> list[Permission]:
 def _lines(request: HttpRequest, chosen: list[Cluster] | None) -> list[ClusterLine]:
     fresh = {one.cluster_id: one for one in freshness_of(request)}
     return [
-        ClusterLine(summary, fresh[summary.cluster.pk], [watch_line(watch) for watch in summary.sync.watches])
+        ClusterLine(summary, fresh[summary.cluster.pk], _watch_lines(summary))
         for summary in summaries(chosen)
         if summary.cluster.pk in fresh
     ]

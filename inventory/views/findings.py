@@ -87,7 +87,7 @@ SPEC = ListSpec(
         Field("cluster", _("Cluster"), choices.clusters),
         Field("severity", _("Severity"), choices.SEVERITIES),
         Field("code", _("Kind"), _codes),
-        Field("ended", _("Time"), (("true", _("ended")), ("any", _("both")))),
+        Field("ended", _("Time"), (("true", _("ended")), ("any", _("both"))), rest=_("now")),
     ),
     shape=finding_lines,
     page="findings/page.html",

@@ -49,6 +49,13 @@ def notices(request: HttpRequest, cluster_ids: set[int] | None = None) -> list[F
     return sorted((one for one in found if one.level != "good"), key=lambda one: _ORDER[one.level])
 
 
+def incomplete(request: HttpRequest, cluster_ids: set[int] | None = None) -> bool:
+    """Whether the first list of one of these clusters (or of any) is not complete: nothing found is then not the same as none."""
+    return any(
+        not one.sync.synced for one in freshness_of(request) if cluster_ids is None or one.cluster_id in cluster_ids
+    )
+
+
 def _judge(name: str, cluster_id: int, sync: Sync) -> Freshness:
     level, title, text = _verdict(sync)
     return Freshness(name, cluster_id, level, title, text, sync.last_event_at, sync)

@@ -12,12 +12,13 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from inventory import csv_export
 from inventory.filters import StrictFilterSet
 from inventory.keyset import BadCursor, Page, page_of
 from inventory.views import amounts
-from inventory.views.freshness import notices
+from inventory.views.freshness import incomplete, notices
 from inventory.views.links import state_url
 from inventory.views.live import live_page
 from inventory.views.refusals import BadParameter
@@ -26,6 +27,7 @@ Text = str | Promise
 PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
 #: Beyond this the exact number of rows is not worth its cost; the page says "more than".
 COUNT_CAP = 10_000
+_ALL = gettext_lazy("all")
 _NO_FILTERS = frozenset({"ordering", "cursor", "page_size", "format"})
 
 
@@ -47,6 +49,8 @@ class Field:
     options: Sequence[tuple[str, Text]] | Callable[[], Sequence[tuple[str, str]]] = ()
     placeholder: Text = ""
     wide: bool = False
+    #: Title of the choice that filters nothing.
+    rest: Text = _ALL
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ class Entry:
     options: list[tuple[str, str]]
     placeholder: str
     wide: bool
+    rest: str
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,7 @@ class Listed:
     rows: list[Any]
     count: int
     count_text: str
+    total_text: str
     filtered: bool
     first_url: str
     previous_url: str
@@ -115,6 +121,7 @@ def list_page(request: HttpRequest, spec: ListSpec, context: Callable[[], dict[s
     shown = {
         "listed": _listed(request, spec, filterset, page),
         "notices": notices(request),
+        "incomplete": incomplete(request),
         "csv_url": state_url(request, format="csv"),
         "entries": [_entry(request, field) for field in spec.fields],
         "kept": _kept(request, spec),
@@ -145,6 +152,9 @@ def _listed(request: HttpRequest, spec: ListSpec, filterset: StrictFilterSet, pa
         rows=spec.shape(page.rows),
         count=count,
         count_text=_count_text(len(page.rows), count),
+        total_text=amounts.count(count)
+        if count <= COUNT_CAP
+        else _("more than %(n)s") % {"n": amounts.count(COUNT_CAP)},
         filtered=filtered,
         first_url=state_url(request) if page.previous else "",
         previous_url=state_url(request, cursor=page.previous) if page.previous else "",
@@ -182,6 +192,7 @@ def _entry(request: HttpRequest, field: Field) -> Entry:
         options=[(value, str(title)) for value, title in options],
         placeholder=str(field.placeholder),
         wide=field.wide,
+        rest=str(field.rest),
     )
 
 

@@ -53,7 +53,7 @@ def node(request: HttpRequest, cluster: str, name: str) -> HttpResponseBase:
 
 def _context(row: querysets.NodeRow) -> dict[str, Any]:
     account, mine = row.account, {"cluster_id": row.account.cluster_id, "node_name": row.account.node_name}
-    cards = querysets.with_holders(querysets.cards_present().filter(**mine)).order_by("index", "id")
+    cards: Any = querysets.with_holders(querysets.cards_present().filter(**mine)).order_by("index", "id")
     rows = [card_row(card, card.holders) for card in cards[:MOST_CARDS]]
     loose = [allocation_line(one) for one in querysets.unplaced(account.cluster_id, account.node_name)[:MOST_UNPLACED]]
     findings = querysets.findings_now().filter(**mine).order_by("severity_rank", "-first_seen_at", "id")

@@ -18,7 +18,7 @@ from inventory.views.allocations import waiting_line
 from inventory.views.cardmap import SHOWS, card_map
 from inventory.views.cardrows import card_row
 from inventory.views.findings import finding_lines
-from inventory.views.freshness import freshness_of, notices
+from inventory.views.freshness import freshness_of, incomplete, notices
 from inventory.views.links import state_url
 from inventory.views.live import live_page
 from inventory.views.refusals import BadParameter, answered
@@ -97,6 +97,7 @@ def overview(request: HttpRequest) -> HttpResponseBase:
     ids = {cluster.pk for cluster in chosen}
     context = {
         "notices": notices(request, ids),
+        "incomplete": incomplete(request, ids),
         "answer": answer_of(totals.summaries(chosen), totals.all_totals(chosen)),
         "best": _best(ids),
         "map": card_map(totals.totals_by_pool(chosen), chosen, show, pool),

@@ -17,6 +17,7 @@ from tests.cluster.agreement import in_step
 from tests.cluster.fleet import Fleet
 from tests.controlplane.admin import Admin
 from tests.controlplane.controlplane import ControlPlane
+from tests.controlplane.objects import Json
 from tests.processes import Processes, freeze, thaw
 from tests.services import wait_until
 
@@ -98,12 +99,15 @@ def test_history_is_compacted_behind_a_running_watcher(
 
 def test_a_list_whose_continuation_expires_is_begun_again(fleet: Fleet, plane: ControlPlane) -> None:
     """The answer is 410 itself here, not an event of a stream: history goes away between two pages."""
+    nodes: list[Json] = []
     for number in range(8):
-        fleet.node("count", number)
+        nodes.append(fleet.node("count", number))
     reflector = Reflector(Client(str(plane.kubeconfig)), "/api/v1/nodes", Node, page_size=1)
     reflector.start()
     try:
         wait_until(reflector._queue.full, "the reader waits for the writer, with pages still to come")
+        # The page's moment must be older than what compaction leaves.
+        fleet.admin.patch(nodes[0], {"metadata": {"labels": {"later": "yes"}}})
         plane.compact()
         plane.restart("apiserver")
         seen = _until_complete(reflector)

@@ -26,6 +26,8 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(120, func_only=True)]
 Fault = Callable[[str, float], None]
 #: What DESIGN promises for a watcher that is killed.
 TAKEOVER_S = 15.0
+#: How long the database is away.
+AWAY_S = 4.0
 
 
 def holders(cluster: Cluster) -> Counter[int]:
@@ -167,6 +169,8 @@ def test_the_database_restarts_in_the_middle(
     database_server.stop()
     try:
         change_everything(fleet)
+        # Long enough that each watcher has tried again, and more than once.
+        threading.Event().wait(AWAY_S)
     finally:
         database_server.start()
     seconds = in_step(admin, cluster)

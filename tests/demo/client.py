@@ -19,9 +19,17 @@ class Client:
         self.pool = urllib3.PoolManager(retries=False, maxsize=8, timeout=10)
 
     def request(
-        self, method: str, path: str, body: object = None, token: str | None = None, content_type: str = "application/json"
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        token: str | None = None,
+        content_type: str = "application/json",
     ) -> urllib3.BaseHTTPResponse:
-        headers = {"Authorization": f"Bearer {self.server.token if token is None else token}", "Content-Type": content_type}
+        headers = {
+            "Authorization": f"Bearer {self.server.token if token is None else token}",
+            "Content-Type": content_type,
+        }
         data = body if isinstance(body, bytes) else None if body is None else json.dumps(body).encode()
         return self.pool.request(method, self.server.url + path, body=data, headers=headers)
 
@@ -47,7 +55,9 @@ class Client:
         found: dict[str, Any] = json.loads(answer.data)
         return found
 
-    def pages(self, path: str, limit: int, between: Callable[[], None] = lambda: None) -> tuple[list[dict[str, Any]], str]:
+    def pages(
+        self, path: str, limit: int, between: Callable[[], None] = lambda: None
+    ) -> tuple[list[dict[str, Any]], str]:
         """All items of a list in pages and its resource version; `between` is called after each page."""
         items: list[dict[str, Any]] = []
         token = ""

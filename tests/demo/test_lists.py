@@ -98,9 +98,9 @@ def test_field_selectors_choose_by_node_name_and_phase(api: Client) -> None:
     waiting = api.get("/api/v1/pods?fieldSelector=spec.nodeName%3D")["items"]
     assert waiting
     assert all("nodeName" not in pod["spec"] for pod in waiting)
-    assert [node["metadata"]["name"] for node in api.get("/api/v1/nodes?fieldSelector=metadata.name%3Dcpu-01")["items"]] == [
-        "cpu-01"
-    ]
+    assert [
+        node["metadata"]["name"] for node in api.get("/api/v1/nodes?fieldSelector=metadata.name%3Dcpu-01")["items"]
+    ] == ["cpu-01"]
 
 
 def test_one_object_is_read_with_its_kind(api: Client) -> None:

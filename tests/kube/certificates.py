@@ -15,8 +15,24 @@ class Authority:
         self.folder = folder
         folder.mkdir()
         self.certificate, self._key = folder / "ca.pem", folder / "ca.key"
-        extensions = ["-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign,cRLSign"]
-        _openssl("req", "-x509", *_NEW_KEY, "-keyout", self._key, "-out", self.certificate, "-subj", f"/CN={name}", *extensions)
+        extensions = [
+            "-addext",
+            "basicConstraints=critical,CA:TRUE",
+            "-addext",
+            "keyUsage=critical,keyCertSign,cRLSign",
+        ]
+        _openssl(
+            "req",
+            "-x509",
+            *_NEW_KEY,
+            "-keyout",
+            self._key,
+            "-out",
+            self.certificate,
+            "-subj",
+            f"/CN={name}",
+            *extensions,
+        )
 
     def issue(self, name: str, alternatives: str = "") -> tuple[Path, Path]:
         """alternatives: "IP:127.0.0.1,DNS:kube.example" for a server."""

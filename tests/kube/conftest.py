@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.kube.certificates import Authority
+from tests.kube.reading import Reading
 from tests.kube.scripted import ScriptedServer
+from tests.kube.words import client
 
 
 @pytest.fixture(autouse=True)
@@ -34,3 +38,21 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 def stranger(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     """An authority that signed nothing here."""
     return Authority(tmp_path_factory.mktemp("tls") / "other", "another authority")
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Iterator[Callable[..., Reading]]:
+    """Start a reflector of a scripted server: read(server, …); it is stopped at the end."""
+    readings: list[Reading] = []
+    servers: list[ScriptedServer] = []
+
+    def start(server: ScriptedServer, **options: Any) -> Reading:
+        servers.append(server)
+        readings.append(Reading(client(tmp_path, server.url), **options))
+        return readings[-1]
+
+    yield start
+    for server in servers:
+        server.closing.set()
+    for reading in readings:
+        reading.reflector.stop()

@@ -59,6 +59,8 @@ class ConnectProxy:
     def __enter__(self) -> ConnectProxy:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._http.shutdown()
         self._http.server_close()

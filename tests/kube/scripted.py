@@ -60,7 +60,14 @@ def ok(value: object) -> Answer:
 
 def refusal(code: int, reason: str, message: str = "", **headers: str) -> Answer:
     """A Status object, as the API server sends it. headers: Retry_After="3"."""
-    body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message}
+    body = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "status": "Failure",
+        "code": code,
+        "reason": reason,
+        "message": message,
+    }
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return Answer(json.dumps(body).encode(), code, named)
 
@@ -193,5 +200,7 @@ class ScriptedServer:
     def __enter__(self) -> ScriptedServer:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()

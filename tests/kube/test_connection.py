@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-import urllib3
 
 from inventory.kube import client as client_module
 from inventory.kube.client import ApiError
@@ -18,7 +18,7 @@ from tests.kube.words import client
 Serve = Callable[..., ScriptedServer]
 
 
-def failure(tmp_path: Path, url: str, **cluster: object) -> ApiError:
+def failure(tmp_path: Path, url: str, **cluster: Any) -> ApiError:
     with pytest.raises(ApiError) as caught:
         client(tmp_path, url, **cluster).get("/version")
     return caught.value
@@ -118,7 +118,12 @@ def test_a_proxy_that_refuses_is_named_without_its_password(tmp_path: Path) -> N
         (refusal(429, "TooManyRequests", Retry_After="9e99"), 429, "TooManyRequests", 300.0),
         (refusal(429, "TooManyRequests", Retry_After="-4"), 429, "TooManyRequests", 0.0),
         (refusal(429, "TooManyRequests", Retry_After="nan"), 429, "TooManyRequests", None),
-        (refusal(503, "ServiceUnavailable", Retry_After="Fri, 31 Dec 2027 23:59:59 GMT"), 503, "ServiceUnavailable", None),
+        (
+            refusal(503, "ServiceUnavailable", Retry_After="Fri, 31 Dec 2027 23:59:59 GMT"),
+            503,
+            "ServiceUnavailable",
+            None,
+        ),
         (Answer(b"<html>Bad Gateway</html>", 502), 502, "Bad Gateway", None),
         (Answer(b"", 500), 500, "Internal Server Error", None),
         (Answer(b"[1]", 500), 500, "Internal Server Error", None),
@@ -150,9 +155,7 @@ def test_an_answer_that_breaks_off_is_an_error_and_not_a_short_answer(serve: Ser
     assert (error.status, error.reason) == (0, "Broken")
 
 
-def test_an_answer_that_is_too_large_is_refused(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_that_is_too_large_is_refused(serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "MAX_ANSWER", 1000)
     error = failure(tmp_path, serve(Answer(b"x" * 5000)).url)
     assert error.reason == "TooLarge"
@@ -181,7 +184,8 @@ def test_a_stream_gives_the_bytes_as_they_come(serve: Serve, tmp_path: Path) -> 
 
 
 def test_a_silent_stream_ends_in_an_error(serve: Serve, tmp_path: Path) -> None:
-    server, seen = serve(stream(b"one", Hang)), []
+    server = serve(stream(b"one", Hang))
+    seen: list[bytes] = []
     with client(tmp_path, server.url).stream("/watch", {}, 0.1) as lines, pytest.raises(ApiError) as caught:
         seen.extend(lines.chunks())
     assert (caught.value.reason, "nothing came" in caught.value.message) == ("Stream", True)
@@ -194,4 +198,3 @@ def test_a_client_that_is_closed_can_be_used_again(serve: Serve, tmp_path: Path)
     made.close()
     made.get("/version")
     assert len(server.asked) == 2
-    assert isinstance(made._api.rest_client.pool_manager, urllib3.PoolManager)

@@ -43,9 +43,13 @@ def test_watch_events_of_the_same_objects_read_the_same(name: str) -> None:
     page = read(name)
     assert [event.object for event in events if event.object] == page.objects
     assert [event.unread for event in events if event.unread] == page.unread
-    assert [event.resource_version for event in events] == [item["metadata"].get("resourceVersion", "") for item in items]
+    assert [event.resource_version for event in events] == [
+        item["metadata"].get("resourceVersion", "") for item in items
+    ]
 
 
 if __name__ == "__main__":
     for kind in KINDS:
-        (GOLDEN / f"{kind}.expected.json").write_text(json.dumps(plain(read(kind)), indent=1, ensure_ascii=False) + "\n")
+        (GOLDEN / f"{kind}.expected.json").write_text(
+            json.dumps(plain(read(kind)), indent=1, ensure_ascii=False) + "\n"
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -57,7 +58,9 @@ def strange(spec: bytes = b"", metadata: str = "") -> bytes:
 
 
 def list_of(*items: bytes) -> bytes:
-    return b'{"kind":"PodList","metadata":{"resourceVersion":"9","continue":"more"},"items":[' + b",".join(items) + b"]}"
+    return (
+        b'{"kind":"PodList","metadata":{"resourceVersion":"9","continue":"more"},"items":[' + b",".join(items) + b"]}"
+    )
 
 
 def names(page: Page[Any]) -> list[str]:
@@ -154,7 +157,10 @@ NOT_LISTS = {
     "two documents": (page_body() + page_body(), "not readable as JSON"),
     "a byte order mark": (b"\xef\xbb\xbf" + page_body(), "not readable as JSON"),
     "deep nesting": (DEEP, "got `array`"),
-    "deep nesting beside the items": (b'{"kind":"NodeList","metadata":{},"x":' + DEEP + b',"items":[]}', "NodeList came"),
+    "deep nesting beside the items": (
+        b'{"kind":"NodeList","metadata":{},"x":' + DEEP + b',"items":[]}',
+        "NodeList came",
+    ),
     "metadata nested deeply": (b'{"kind":"PodList","metadata":' + DEEP + b',"items":[]}', "JSON"),
 }
 
@@ -179,7 +185,9 @@ def test_items_that_are_null_are_an_empty_list_as_old_servers_write_it() -> None
 
 
 def test_a_bookmark_carries_only_a_version() -> None:
-    event = PODS.event(line("BOOKMARK", {"kind": "Pod", "metadata": {"resourceVersion": "44", "creationTimestamp": None}}))
+    event = PODS.event(
+        line("BOOKMARK", {"kind": "Pod", "metadata": {"resourceVersion": "44", "creationTimestamp": None}})
+    )
     assert (event.type, event.resource_version, event.object, event.initial_end) == ("BOOKMARK", "44", None, False)
 
 
@@ -226,10 +234,24 @@ def test_a_page_of_strange_pods_is_read_in_linear_time() -> None:
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None), max_size=5),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.sampled_from(["metadata", "name", "uid", "spec", "status", "items", "containers", "x"]), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["metadata", "name", "uid", "spec", "status", "items", "containers", "x"]),
+            inner,
+            max_size=4,
+        )
+    ),
     max_leaves=12,
 )
+
+
+def refused_or_read(read: Callable[[bytes], object], body: bytes) -> str:
+    """What was read, or the text of the refusal; anything else that is raised fails the test."""
+    try:
+        return repr(read(body))
+    except NotAList as refusal:
+        return str(refusal)
 
 
 @given(thing=JSON)
@@ -245,10 +267,7 @@ def test_any_json_beside_a_good_pod_never_raises_and_never_hides_it(thing: Any) 
 def test_any_json_as_a_page_or_a_line_raises_nothing_but_not_a_list(thing: Any) -> None:
     body = json.dumps(thing).encode()
     for read in (PODS.page, PODS.event, Decoder(Node).page):
-        try:
-            read(body)
-        except NotAList as error:
-            assert str(error)
+        assert refused_or_read(read, body)
 
 
 @given(body=st.binary(max_size=80), cut=st.integers(0, 400))
@@ -256,7 +275,4 @@ def test_any_json_as_a_page_or_a_line_raises_nothing_but_not_a_list(thing: Any) 
 def test_any_bytes_and_any_cut_raise_nothing_but_not_a_list(body: bytes, cut: int) -> None:
     whole = list_of(GOOD, strange(spec=body))
     for text in (body, whole, whole[:cut]):
-        try:
-            PODS.page(text)
-        except NotAList as error:
-            assert str(error)
+        assert refused_or_read(PODS.page, text)

@@ -56,12 +56,18 @@ CANNOT_WORK: dict[str, tuple[Any, str]] = {
     "a server of another scheme": (config("ftp://127.0.0.1"), "server: a URL is wanted"),
     "a server without host": (config("https://"), "server: a URL is wanted"),
     "a server with a bad port": (config("https://a:99999"), "server: a URL is wanted"),
-    "a server that is a list": (config("x") | {"clusters": [{"name": "c", "cluster": {"server": [1]}}]}, "server: a URL"),
+    "a server that is a list": (
+        config("x") | {"clusters": [{"name": "c", "cluster": {"server": [1]}}]},
+        "server: a URL",
+    ),
     "a password in the server": (config(f"https://me:{SECRET}@a"), "must hold no user name or password"),
     "a proxy of another scheme": (config(SERVER, proxy_url=f"ftp://me:{SECRET}@p"), "proxy-url: a URL is wanted"),
     "a CA file that is missing": (config(SERVER, certificate_authority="no.pem"), "certificate-authority: the file"),
     "a CA file that is a folder": (config(SERVER, certificate_authority="."), "certificate-authority: the file"),
-    "a CA that is no certificate": (config(SERVER, certificate_authority_data="bm90IGE="), "certificate-authority: holds"),
+    "a CA that is no certificate": (
+        config(SERVER, certificate_authority_data="bm90IGE="),
+        "certificate-authority: holds",
+    ),
     "a CA that is not base64": (config(SERVER, certificate_authority_data="*"), "kubeconfig: "),
     "a certificate file that is missing": (
         config(SERVER, {"client-certificate": "no.pem", "client-key": "no.key"}),

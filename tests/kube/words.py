@@ -15,7 +15,8 @@ PODS = "/api/v1/pods"
 def pod(name: str, version: int = 1, **metadata: Any) -> dict[str, Any]:
     """A pod with a uid of its own."""
     return {
-        "metadata": {"name": name, "namespace": "team-a", "uid": f"uid-{name}", "resourceVersion": str(version)} | metadata,
+        "metadata": {"name": name, "namespace": "team-a", "uid": f"uid-{name}", "resourceVersion": str(version)}
+        | metadata,
         "spec": {"containers": [{"name": "main"}]},
     }
 

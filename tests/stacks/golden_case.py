@@ -56,7 +56,7 @@ def rendered(account: NodeAccount) -> str:
     ]
     lines = []
     for key, value in flat.items():
-        if isinstance(value, list) and value and isinstance(value[0], dict):
+        if isinstance(value, list | tuple) and value and isinstance(value[0], dict):
             inner = ",\n".join("    " + json.dumps(_said(item), ensure_ascii=False) for item in value)
             lines.append(f"  {json.dumps(key)}: [\n{inner}\n  ]")
         else:

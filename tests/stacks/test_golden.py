@@ -35,10 +35,8 @@ def test_what_the_mirror_keeps_gives_the_same_account(name: str) -> None:
     assert golden_case.rendered(account(node, pods, case.context)) == golden_case.rendered(whole)
 
 
-
-
 def test_every_finding_of_the_catalogue_has_a_case_and_its_severity() -> None:
-    found = {}
+    found: dict[str, str] = {}
     for name in golden_case.names():
         case = golden_case.load(name)
         found |= {item.code: item.severity for item in account(case.node, case.pods, case.context).findings}

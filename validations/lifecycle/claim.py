@@ -36,6 +36,9 @@ def no_slot(run: Run) -> str:
         return f"{settings.MAX_RUNS_PER_CLUSTER} runs are under way in this cluster (GPUDASH_MAX_RUNS_PER_CLUSTER)."
     if in_cluster.filter(node_name=run.node_name).count() >= settings.MAX_RUNS_PER_NODE:
         return f"{settings.MAX_RUNS_PER_NODE} runs are under way on this node (GPUDASH_MAX_RUNS_PER_NODE)."
-    if run.requested_by_id and started.filter(requested_by_id=run.requested_by_id).count() >= settings.MAX_RUNS_PER_USER:
+    if (
+        run.requested_by_id
+        and started.filter(requested_by_id=run.requested_by_id).count() >= settings.MAX_RUNS_PER_USER
+    ):
         return f"{settings.MAX_RUNS_PER_USER} runs of this user are under way (GPUDASH_MAX_RUNS_PER_USER)."
     return ""

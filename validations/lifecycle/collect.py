@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from django.conf import settings
 from django.db import transaction
 
@@ -39,38 +40,45 @@ def follow_log(run: Run, api: ClusterApi) -> None:
             logstore.append(run, new, len(new))
 
 
-def finish(run: Run, api: ClusterApi, seen: Seen | None, ending: Ending | None, patient: bool) -> bool:
+def finish(run: Run, api: ClusterApi, seen: Seen | None, ending: Ending | None, patient: bool) -> None:
     """Fetch the rest of the log, judge, store. patient: raise ApiError when the log cannot be had now, to try again.
 
-    False when another process was first.
+    Raises Moved when another process was first.
     """
-    complete = _rest(run, api, seen, patient)
-    columns = _columns(run, seen, ending, complete)
-    return end_run(run, run.state, **columns)
+    rest = _rest(run, api, seen, patient)
+    columns = _columns(run, seen, ending, rest.complete)
+    with transaction.atomic():
+        logstore.append(run, rest.data, rest.read)
+        if not end_run(run, run.state, log_left_out=rest.left_out, **columns):
+            raise logstore.Moved(run.pk)
 
 
-def _rest(run: Run, api: ClusterApi, seen: Seen | None, patient: bool) -> bool:
-    """Store the log's rest; whether it was read to its end. A container that never started has an empty log."""
+class _Rest(msgspec.Struct, frozen=True):
+    """What is still to be stored of a log. complete: it was read to its end."""
+
+    complete: bool
+    data: bytes = b""
+    read: int = 0
+    left_out: int | None = None
+
+
+def _rest(run: Run, api: ClusterApi, seen: Seen | None, patient: bool) -> _Rest:
+    """The log's rest. A container that never started has an empty log."""
     pod = seen.pod_name if seen and seen.pod_name else run.pod_name
     if not pod:
-        return run.log_stored == 0
+        return _Rest(run.log_stored == 0)
     keeper = logstore.Keeper(logstore.room(run), int(settings.RUN_LOG_TAIL_BYTES))
     try:
         with api.log(pod) as stream:
             same = logstore.feed_after(stream.chunks(), run.log_read, keeper, logstore.start(run, KNOWN))
     except ApiError as error:
         if error.status == 400 and not run.log_stored and (seen is None or seen.terminated is None):
-            return True
+            return _Rest(True)
         if error.status in (400, 404) or not patient:
-            return False
+            return _Rest(False)
         raise
     data, left_out = keeper.kept()
-    with transaction.atomic():
-        logstore.append(run, data if same else logstore.ROTATED + data, keeper.total)
-        if left_out is not None:
-            Run.objects.filter(pk=run.pk).update(log_left_out=left_out)
-            run.log_left_out = left_out
-    return same
+    return _Rest(same, data if same else logstore.ROTATED + data, keeper.total, left_out)
 
 
 def _columns(run: Run, seen: Seen | None, ending: Ending | None, complete: bool) -> dict[str, Any]:
@@ -107,7 +115,9 @@ def taken_card(run: Run, pod_uid: str) -> dict[str, Any]:
     """The card that the mirror saw the pod take, for a run on "some card"; nothing when it is not exactly one."""
     if run.card_key or not pod_uid:
         return {}
-    held = Allocation.objects.filter(cluster_id=run.cluster_id, pod_uid=pod_uid, card__isnull=False).select_related("card")
+    held = Allocation.objects.filter(cluster_id=run.cluster_id, pod_uid=pod_uid, card__isnull=False).select_related(
+        "card"
+    )
     rows = {row.card_id: row for row in held[:16]}
     if len(rows) != 1:
         return {}

@@ -51,10 +51,9 @@ def is_of(job: Job, run: Run) -> bool:
 
 
 def _created(run: Run, api: ClusterApi, job: Job) -> None:
-    if not adopt(run, job):
+    if not adopt(run, job) and not Run.objects.filter(pk=run.pk).exclude(state=State.ENDED).exists():
         # The run ended meanwhile (cancelled, timed out): its Job must not stay.
-        if not Run.objects.filter(pk=run.pk).exclude(state=State.ENDED).exists():
-            api.delete(job.metadata.name, job.metadata.uid)
+        api.delete(job.metadata.name, job.metadata.uid)
 
 
 def adopt(run: Run, job: Job) -> bool:

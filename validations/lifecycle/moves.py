@@ -19,7 +19,12 @@ DEADLINE_GRACE_S = 120
 
 def move(run: Run, new: State, now: datetime, **columns: Any) -> bool:
     """Into the state `new`, with these columns. False when another process has moved the run."""
-    columns |= {"state": new.value, "state_since": now, "step_deadline_at": deadline(run, new, now), "trouble_since": None}
+    columns |= {
+        "state": new.value,
+        "state_since": now,
+        "step_deadline_at": deadline(run, new, now),
+        "trouble_since": None,
+    }
     with transaction.atomic():
         if Run.objects.filter(pk=run.pk, state=run.state).update(**columns) != 1:
             return False

@@ -40,6 +40,7 @@ class Terminated(_Object):
     signal: int | None = None
     reason: str | None = None
     message: str | None = None
+    startedAt: str | None = None
 
 
 class Running(_Object):

@@ -18,7 +18,7 @@ from inventory.kube.client import ApiError
 from validations.lifecycle import step
 from validations.lifecycle.claim import claim
 from validations.lifecycle.cluster_api import ClusterApi
-from validations.lifecycle.creation import create_job
+from validations.lifecycle.creation import create_job, is_of
 from validations.lifecycle.endings import CANCELLED, Ending
 from validations.lifecycle.lease import Lease
 from validations.lifecycle.moves import note
@@ -60,19 +60,24 @@ def has_work(launcher: Launcher, now: datetime) -> bool:
     return launcher.swept_at is None or now - launcher.swept_at > timedelta(seconds=SWEEP_S)
 
 
-def reconcile(lease: Lease, api: ClusterApi) -> None:
-    """One pass. Raises LeaseLost. Errors of the cluster are written to the launcher's row and to the runs."""
+def reconcile(lease: Lease, api: ClusterApi | None, why: str = "") -> None:
+    """One pass. Raises LeaseLost. Errors of the cluster are written to the launcher's row and to the runs.
+
+    api None: there is no client for the cluster, for the reason `why`.
+    """
     now = timezone.now()
     launcher = Launcher.objects.get(cluster_id=lease.cluster_id)
     runs = list(_living(lease.cluster_id))
     runs = [run for run in runs if not (run.state == State.QUEUED and _queued(run, now))]
     swept = launcher.swept_at is not None and now - launcher.swept_at <= timedelta(seconds=SWEEP_S)
     try:
+        if api is None:
+            raise ApiError(0, "NoClient", why)
         reality = Reality(api)
-        classes = launcher.runtime_classes if swept else api.runtime_classes()
     except ApiError as error:
         _not_reached(lease, launcher, runs, error, now)
         return
+    classes = launcher.runtime_classes if swept else api.runtime_classes()
     _extend(runs, launcher, now)
     fields = {} if classes is None else {"runtime_classes": classes}
     lease.update(reached_at=now, failing_since=None, error="", swept_at=launcher.swept_at if swept else now, **fields)
@@ -136,11 +141,13 @@ def _extend(runs: list[Run], launcher: Launcher, now: datetime) -> None:
 def _safely(run: Run, reality: Reality, api: ClusterApi, now: datetime) -> None:
     """One run's trouble is its own: it is noted, and the next pass tries again."""
     try:
-        if run.state == State.CREATING and run.job_name not in reality.jobs and run.cancel_requested_at is None:
+        job = reality.jobs.get(run.job_name)
+        job = job if job is not None and is_of(job, run) else None
+        if run.state == State.CREATING and job is None and run.cancel_requested_at is None:
             create_job(run, api) if not step.too_late(run, now) else step.give_up_creating(run, api)
             return
         pods = reality.pods[run_label(run.id)]
-        step.advance(run, reality.jobs.get(run.job_name), pods, reality.unreadable(run), api, now)
+        step.advance(run, job, pods, reality.unreadable(run), api, now)
     except ApiError as error:
         note(run, last_error=str(error)[:2000])
     except Moved:
@@ -152,7 +159,7 @@ def _reap(lease: Lease, reality: Reality, api: ClusterApi) -> None:
     labels = {(job.metadata.labels or {}).get(RUN_LABEL, ""): job for job in reality.jobs.values()}
     alive = set(Run.objects.filter(pk__in=labels, state__in=ACTIVE).values_list("pk", flat=True))
     for label, job in labels.items():
-        if label in alive:
+        if label in alive or job.metadata.deletionTimestamp:
             continue
         lease.update()
         try:

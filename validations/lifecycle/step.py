@@ -10,15 +10,18 @@ from inventory.kube.client import ApiError
 from inventory.models import Node
 from validations.lifecycle import collect
 from validations.lifecycle.cluster_api import ClusterApi
-from validations.lifecycle.creation import adopt, is_of
+from validations.lifecycle.creation import adopt
 from validations.lifecycle.endings import CANCELLED, Ending, of_row
 from validations.lifecycle.moves import move, note
 from validations.lifecycle.objects import Job, Pod
 from validations.lifecycle.watching import Seen, last_word, observe
 from validations.models import Run, State
 
+UNREADABLE = "The cluster's answer about the Job or the pod of this run could not be read."
 #: A pod that is being deleted this long is not let go by its node.
 STUCK_S = 120
+#: Events of a waiting run are asked for at its first look, then about this often.
+EVENTS_EVERY_S = 10
 
 
 def too_late(run: Run, now: datetime) -> bool:
@@ -35,7 +38,7 @@ def give_up_creating(run: Run, api: ClusterApi) -> None:
 
 def advance(run: Run, job: Job | None, pods: list[Pod], unreadable: bool, api: ClusterApi, now: datetime) -> None:
     """Move a run forward by what the cluster shows. Raises ApiError; the next pass then tries again."""
-    if job is not None and run.state == State.CREATING and is_of(job, run) and not adopt(run, job):
+    if job is not None and run.state == State.CREATING and not adopt(run, job):
         return
     if run.cancel_requested_at is not None and run.state != State.COLLECTING:
         text = f"Cancelled by {run.cancelled_by or 'an operator'}."
@@ -46,7 +49,7 @@ def advance(run: Run, job: Job | None, pods: list[Pod], unreadable: bool, api: C
         return
     seen = observe(job, pods)
     if unreadable and not seen.pod_name:
-        note(run, last_error="The cluster's answer about the pod of this run could not be read.")
+        note(run, last_error=UNREADABLE)
         _check_deadline(run, seen, api, now)
         return
     _look(run, seen, api, now)
@@ -54,7 +57,13 @@ def advance(run: Run, job: Job | None, pods: list[Pod], unreadable: bool, api: C
 
 def _look(run: Run, seen: Seen, api: ClusterApi, now: datetime) -> None:
     reason, message = seen.reason[:128].replace("\0", ""), seen.message.replace("\0", "")
-    note(run, waiting_reason=reason, waiting_message=_told(run, seen, message, api), last_error="", **collect.where(run, seen))
+    note(
+        run,
+        waiting_reason=reason,
+        waiting_message=_told(run, seen, message, api, now),
+        last_error="",
+        **collect.where(run, seen),
+    )
     if seen.state.rank > State(run.state).rank and not _forward(run, seen, now):
         return
     if run.state == State.COLLECTING:
@@ -71,16 +80,26 @@ def _look(run: Run, seen: Seen, api: ClusterApi, now: datetime) -> None:
 
 
 def _forward(run: Run, seen: Seen, now: datetime) -> bool:
-    """Step by step, so that every state that was passed has its time, even when a look came late."""
-    started = {"started_at": now} if seen.state.rank >= State.RUNNING.rank and seen.started and not run.started_at else {}
-    return move(run, seen.state, now, **started)
+    """Into the state that is seen. A look may come late: when the container started is the kubelet's word, not the look's."""
+    started = _moment(seen.started_at)
+    return move(run, seen.state, now, **({"started_at": started} if started else {}))
 
 
-def _told(run: Run, seen: Seen, message: str, api: ClusterApi) -> str:
+def _moment(text: str) -> datetime | None:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None
+
+
+def _told(run: Run, seen: Seen, message: str, api: ClusterApi, now: datetime) -> str:
     """The status says little while an image is pulled or no pod comes: the newest event says more, where it may be read."""
     uid = {"NoPod": run.job_uid, "ContainerCreating": seen.pod_uid}.get(seen.reason)
     if not uid:
         return message
+    if run.waiting_message and int((now - run.state_since).total_seconds()) % EVENTS_EVERY_S:
+        return run.waiting_message
     return last_word(api.events(uid)).replace("\0", "") or run.waiting_message or message
 
 
@@ -101,19 +120,16 @@ def _in_trouble(run: Run, seen: Seen, now: datetime) -> Ending | None:
 
 def _stuck(run: Run, seen: Seen, now: datetime) -> Ending | None:
     """A pod that is being deleted and does not go: its node is lost."""
-    if not seen.terminating_since:
-        return None
-    try:
-        since = datetime.fromisoformat(seen.terminating_since)
-    except ValueError:
-        return None
-    if since.tzinfo is None or now - since < timedelta(seconds=STUCK_S):
+    since = _moment(seen.terminating_since or "")
+    if since is None or now - since < timedelta(seconds=STUCK_S):
         return None
     node = Node.objects.filter(cluster_id=run.cluster_id, name=run.node_name).first()
     if node is None:
         return Ending("node-lost", f"The node {run.node_name} left the cluster while the run was on it.")
     if node.ready is not True:
-        return Ending("node-lost", f"The node {run.node_name} was lost while the run was on it: {node.ready_reason}"[:1000])
+        return Ending(
+            "node-lost", f"The node {run.node_name} was lost while the run was on it: {node.ready_reason}"[:1000]
+        )
     return Ending("pod-deleted", "The pod was deleted from outside, and its node does not let it go.")
 
 
@@ -122,22 +138,29 @@ def _check_deadline(run: Run, seen: Seen, api: ClusterApi, now: datetime) -> Non
         return
     told = f"{run.waiting_reason}: {run.waiting_message}".strip(": ")
     endings = {
-        State.PENDING.value: Ending("unschedulable", f"No node took the pod within {settings.RUN_SCHEDULE_TIMEOUT_S} s. {told}"),
-        State.PULLING.value: Ending("image", f"The container did not start within {settings.RUN_PULL_TIMEOUT_S} s. {told}"),
-        State.RUNNING.value: Ending("timeout", "The run took longer than its deadline, and its Job was not ended by the cluster."),
-        State.COLLECTING.value: Ending("log-incomplete", "The log could not be fetched."),
+        State.PENDING.value: Ending(
+            "unschedulable", f"No node took the pod within {settings.RUN_SCHEDULE_TIMEOUT_S} s. {told}"
+        ),
+        State.PULLING.value: Ending(
+            "image", f"The container did not start within {settings.RUN_PULL_TIMEOUT_S} s. {told}"
+        ),
+        State.RUNNING.value: Ending(
+            "timeout", "The run took longer than its deadline, and its Job was not ended by the cluster."
+        ),
     }
     _end(run, api, seen, endings.get(run.state, Ending("timeout", "The run took too long.")), patient=False)
 
 
 def _without_job(run: Run, pods: list[Pod], unreadable: bool, api: ClusterApi, now: datetime) -> None:
     """The Job is not in the list: asked for by name before it is believed."""
-    if unreadable and not too_late(run, now):
-        note(run, last_error="The cluster's answer about the Job of this run could not be read.")
+    if unreadable:
+        note(run, last_error=UNREADABLE)
+        if too_late(run, now):
+            _end(run, api, None, Ending("unreadable", UNREADABLE), patient=False)
         return
-    there = None if unreadable else api.job(run.job_name)
+    there = api.job(run.job_name)
     if there is not None and there.metadata.uid == run.job_uid:
-        return  # it was created after the list was made
+        return  # the list was not whole
     text = f"The Job {run.job_name} was deleted from outside before its end."
     newest = max(pods, key=lambda pod: pod.metadata.creationTimestamp or "", default=None)
     seen = observe(Job(), [newest]) if newest else None
@@ -146,8 +169,7 @@ def _without_job(run: Run, pods: list[Pod], unreadable: bool, api: ClusterApi, n
 
 def _end(run: Run, api: ClusterApi, seen: Seen | None, ending: Ending | None, patient: bool) -> None:
     """Log and verdict first; only then the Job is deleted. When that fails, the next pass finds it."""
-    if not collect.finish(run, api, seen, ending, patient):
-        return
+    collect.finish(run, api, seen, ending, patient)
     try:
         api.delete(run.job_name, run.job_uid)
     except ApiError:

@@ -35,7 +35,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 
     state: PENDING, PULLING, RUNNING or COLLECTING (the container, or all hope of one, has ended).
     terminated: how the container ended, None when it did not or is not known. ending: what ended the run besides.
-    trouble: reason code of a container that cannot start (yet). started: the container has run at some time.
+    trouble: reason code of a container that cannot start (yet). started_at: of the container, RFC 3339; "" when it did not start.
     """
 
     state: State
@@ -48,7 +48,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     pod_reason: str = ""
     ending: Ending | None = None
     trouble: str = ""
-    started: bool = False
+    started_at: str = ""
     terminating_since: str | None = None
 
 
@@ -135,7 +135,7 @@ def _of_pod(pod: Pod) -> Seen:
     if status is not None and status.phase in ("Failed", "Succeeded"):
         return _ended(seen, pod, None)
     if container and container.state and container.state.running:
-        return msgspec.structs.replace(seen, state=State.RUNNING, started=True)
+        return msgspec.structs.replace(seen, state=State.RUNNING, started_at=container.state.running.startedAt or "")
     if spec is not None and spec.nodeName:
         return _waiting(seen, container)
     return _unscheduled(seen, pod)
@@ -159,10 +159,9 @@ def _ended(seen: Seen, pod: Pod, terminated: Terminated | None) -> Seen:
         ending = Ending(_POD_REASONS.get(seen.pod_reason, "killed"), f"The pod was ended from outside: {text}"[:1000])
     elif terminated is None:
         ending = Ending("pod-deleted", f"The pod ended without a word about its container. {message}".strip()[:1000])
-    # A pod that its node refused has no container that ever ran, and so no log.
-    started = terminated is not None and terminated.reason not in ("ContainerStatusUnknown", None)
+    started = (terminated.startedAt if terminated else None) or ""
     return msgspec.structs.replace(
-        seen, state=State.COLLECTING, terminated=terminated, ending=ending, message=message[:1000], started=started
+        seen, state=State.COLLECTING, terminated=terminated, ending=ending, message=message[:1000], started_at=started
     )
 
 

@@ -2,9 +2,10 @@
 
 import django.db.models.deletion
 import django.db.models.functions.datetime
-import validations.ids
 from django.conf import settings
 from django.db import migrations, models
+
+import validations.ids
 
 
 class Migration(migrations.Migration):

@@ -49,7 +49,9 @@ class Campaign(models.Model):
             models.CheckConstraint(condition=Q(state__in=CampaignState.values), name="campaign_state_known"),
             models.CheckConstraint(condition=Q(max_parallel__gte=1), name="campaign_parallel"),
             models.UniqueConstraint(
-                fields=["requested_by", "request_key"], condition=~Q(request_key=""), name="one_campaign_per_request_key"
+                fields=["requested_by", "request_key"],
+                condition=~Q(request_key=""),
+                name="one_campaign_per_request_key",
             ),
         ]
         indexes = [models.Index(fields=["state", "id"], condition=Q(state="running"), name="campaigns_running")]
@@ -73,9 +75,13 @@ class CampaignTarget(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["campaign", "position"], name="campaign_position_once"),
-            models.UniqueConstraint(fields=["campaign", "cluster", "node_name", "card_key"], name="campaign_target_once"),
+            models.UniqueConstraint(
+                fields=["campaign", "cluster", "node_name", "card_key"], name="campaign_target_once"
+            ),
         ]
-        indexes = [models.Index(fields=["campaign", "position"], condition=Q(run=None, skipped=""), name="targets_left")]
+        indexes = [
+            models.Index(fields=["campaign", "position"], condition=Q(run=None, skipped=""), name="targets_left")
+        ]
 
     def __str__(self) -> str:
         return f"{self.node_name} {self.card_key}".strip()

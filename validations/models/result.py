@@ -80,7 +80,9 @@ class LastResult(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["cluster", "node_name", "card_key", "-good_at"], condition=Q(good__isnull=False), name="good_results"
+                fields=["cluster", "node_name", "card_key", "-good_at"],
+                condition=Q(good__isnull=False),
+                name="good_results",
             )
         ]
 

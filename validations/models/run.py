@@ -87,7 +87,9 @@ class Run(models.Model):
     log_complete = models.BooleanField(null=True)
     log_pruned_at = models.DateTimeField(null=True)
 
-    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="runs")
+    requested_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="runs"
+    )
     requested_by_name = models.CharField(max_length=150, blank=True)
     #: Idempotency key and a digest of the request that it came with.
     request_key = models.CharField(max_length=255, blank=True)
@@ -101,10 +103,14 @@ class Run(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["cluster", "node_name", "card_key"], condition=_ACTIVE & ~Q(card_key=""), name="one_run_per_card"
+                fields=["cluster", "node_name", "card_key"],
+                condition=_ACTIVE & ~Q(card_key=""),
+                name="one_run_per_card",
             ),
             models.UniqueConstraint(
-                fields=["cluster", "node_name", "suite"], condition=_ACTIVE & Q(card_key=""), name="one_run_per_node_suite"
+                fields=["cluster", "node_name", "suite"],
+                condition=_ACTIVE & Q(card_key=""),
+                name="one_run_per_node_suite",
             ),
             models.UniqueConstraint(
                 fields=["requested_by", "request_key"], condition=~Q(request_key=""), name="one_run_per_request_key"
@@ -123,7 +129,9 @@ class Run(models.Model):
             models.Index(fields=["cluster", "state", "id"], condition=_ACTIVE, name="runs_active"),
             models.Index(fields=["cluster"], condition=_ENDED & Q(job_removed=False), name="runs_to_clean"),
             models.Index(fields=["cluster", "node_name", "card_key", "suite", "-ended_at"], name="runs_of_a_card"),
-            models.Index(fields=["suite", "workload_key", "-ended_at"], condition=Q(verdict="passed"), name="runs_good"),
+            models.Index(
+                fields=["suite", "workload_key", "-ended_at"], condition=Q(verdict="passed"), name="runs_good"
+            ),
             models.Index(fields=["card", "-id"], name="runs_by_card_row"),
             models.Index(fields=["suite", "-id"], name="runs_by_suite"),
             models.Index(fields=["campaign", "id"], condition=Q(campaign__isnull=False), name="runs_of_a_campaign"),

@@ -18,7 +18,7 @@ ELLIPSIS = "…"
 #: What the log store writes where it left out the middle of a log, or where the node rotated a part of it away.
 _MARK = r"\[gpudash: (?:(\d{1,20}) bytes left out|[A-Za-z ;,]{1,200} missing here)\]"
 _CUT = re.compile(_MARK)
-_RAW_CUT = re.compile(_MARK.replace("(\\d", "(?:\\d").encode("ascii"))
+_RAW_CUT = re.compile(_MARK.encode("ascii"))
 
 _CONTROL = re.compile(
     r"\x1b\[(?P<count>[0-?]*)[ -/]*(?P<final>[@-~])"  # CSI: colours, cursor
@@ -55,10 +55,12 @@ def stored_text(raw: bytes) -> str:
     if encoding == "utf-8":
         return _decode(raw, encoding)
     # The store writes its marks as ASCII on lines of their own, also between halves of UTF-16.
-    parts = _RAW_CUT.split(raw)
-    marks = [mark.group().decode("ascii") for mark in _RAW_CUT.finditer(raw)]
+    marks = list(_RAW_CUT.finditer(raw))
+    edges = [0, *(edge for mark in marks for edge in mark.span()), len(raw)]
+    parts = [raw[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
     texts = [_decode(part, encoding) for part in _without_feeds(parts)]
-    return texts[0] + "".join(f"\n{mark}\n{text}" for mark, text in zip(marks, texts[1:], strict=True))
+    names = [mark.group().decode("ascii") for mark in marks]
+    return texts[0] + "".join(f"\n{name}\n{text}" for name, text in zip(names, texts[1:], strict=True))
 
 
 def _without_feeds(parts: list[bytes]) -> list[bytes]:

@@ -22,7 +22,9 @@ class Command(BaseCommand):
         verbs = parser.add_subparsers(dest="verb", required=True)
         create = verbs.add_parser("create", help="make a token and print it once")
         create.add_argument("user")
-        create.add_argument("--role", choices=Role.values, default=Role.VIEWER.value, help="not above the user's (viewer)")
+        create.add_argument(
+            "--role", choices=Role.values, default=Role.VIEWER.value, help="not above the user's (viewer)"
+        )
         create.add_argument("--expires", type=int, default=DEFAULT_DAYS, metavar="DAYS", help=f"days ({DEFAULT_DAYS})")
         create.add_argument("--name", default="command line", help="what it is for")
         verbs.add_parser("list", help="all tokens, without their secrets")
@@ -38,12 +40,16 @@ class Command(BaseCommand):
             raise CommandError(f"There is no user {options['user']!r}. Make one with: manage.py user create NAME")
         role, own = Role(options["role"]), role_of(user)
         if own is None or not own.covers(role):
-            raise CommandError(f"{user} has the role {own.value if own else 'none'}; a token cannot have the role {role.value}")
+            raise CommandError(
+                f"{user} has the role {own.value if own else 'none'}; a token cannot have the role {role.value}"
+            )
         if not 1 <= options["expires"] <= MAX_DAYS:
             raise CommandError(f"--expires: days from 1 to {MAX_DAYS} are wanted")
         expires_at = timezone.now() + timedelta(days=options["expires"])
         token, secret = ApiToken.issue(user, options["name"][:100], role, expires_at)
-        self.stderr.write(f"Token {token.pk} of {user}, role {role.value}, until {expires_at:%Y-%m-%d}. It is not shown again:")
+        self.stderr.write(
+            f"Token {token.pk} of {user}, role {role.value}, until {expires_at:%Y-%m-%d}. It is not shown again:"
+        )
         self.stdout.write(secret)
 
     def _list(self, options: dict[str, Any]) -> None:

@@ -1,0 +1,63 @@
+"""The first sync of the large cluster into empty databases, beside kubectl in the same run; then a sync of what is unchanged."""
+
+from __future__ import annotations
+
+from tests.bench.bed import Bed
+from tests.bench.report import MIB, Measured, emit, progress
+from tests.processes import Processes
+
+RATIO, PEAK = 0.35, 300 * MIB
+
+
+def run(bed: Bed) -> None:
+    progress("first-sync: kubectl get pods -A -o json")
+    kubectl = bed.kubectl()
+    emit("kubectl", seconds=kubectl.seconds, peak_mib=kubectl.peak_bytes / MIB)
+    postgres = bed.database("first")
+    _first(bed, "postgresql", postgres, kubectl)
+    _unchanged(bed, "postgresql", postgres)
+    bed.remember_synced(postgres)
+    sqlite = bed.database("sqlite")
+    _first(bed, "sqlite", sqlite, kubectl)
+    _unchanged(bed, "sqlite", sqlite)
+
+
+def _first(bed: Bed, name: str, processes: Processes, kubectl: Measured) -> None:
+    progress(f"first-sync: into {name}")
+    done = bed.sync_once(processes)
+    ratio = done.seconds / kubectl.seconds
+    emit(
+        "first-sync",
+        database=name,
+        seconds=done.seconds,
+        cpu_s=done.cpu_s,
+        times_kubectl=ratio,
+        peak_mib=done.peak_bytes / MIB,
+        target_times_kubectl=RATIO,
+        target_peak_mib=PEAK // MIB,
+        ok=ratio <= RATIO and done.peak_bytes <= PEAK,
+        said=done.output.splitlines(),
+    )
+
+
+def _unchanged(bed: Bed, name: str, processes: Processes) -> None:
+    progress(f"first-sync: again, unchanged, {name}")
+    done = bed.sync_once(processes, "--relist")
+    written = sum(rows_written(done.output))
+    emit(
+        "unchanged-sync",
+        database=name,
+        seconds=done.seconds,
+        rows_written=written,
+        peak_mib=done.peak_bytes / MIB,
+        target_rows_written=0,
+        ok=written == 0,
+    )
+
+
+def rows_written(output: str) -> list[int]:
+    """The counts of `sync --once`, one for each kind. Raises ValueError when it says none: silence is not 0."""
+    counts = [int(line.split(" rows written")[0].rsplit(" ", 1)[1]) for line in output.splitlines() if " rows written" in line]
+    if len(counts) != 4:
+        raise ValueError(f"sync --once named {len(counts)} kinds:\n{output}")
+    return counts

@@ -1,0 +1,184 @@
+"""The objects of a large cluster as etcd stores them: nodes of all kinds, pods of 4 KB that use GPUs, and system pods.
+
+Made from templates by replacing marks, so that 150,000 pods take seconds. Sizes and proportions are those of a real fleet: of 20
+nodes 7 share memory (gpushare v1 and v2), 10 are NVIDIA's (whole cards counted, whole cards named, time-sliced), 3 are Windows.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tests.controlplane.objects import KINDS, Json, Kind, condition, daemonset, node, placed, plugin_labels, plugin_spec, pod, uuid_of
+
+#: Kind → (nodes of each 20, GPU pods on each of them). The mean is 20 pods a node.
+MIX = {"gib": (4, 26), "mib": (3, 26), "count": (3, 7), "status": (3, 7), "sliced": (4, 26), "directx": (3, 24)}
+CARDS = 8
+SYSTEM_PODS = 10
+POD_BYTES = 4096
+_CREATED = "2026-01-01T00:00:00Z"
+_IN_TURN = [name for name, (share, _) in MIX.items() for _ in range(share)]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large. A node has 8 cards; on the mean 20 pods use them, and 10 system pods do not."""
+
+    nodes: int
+
+    @property
+    def cards(self) -> int:
+        return self.nodes * CARDS
+
+    def kind(self, number: int) -> Kind:
+        return KINDS[_IN_TURN[number % len(_IN_TURN)]]
+
+    def node_name(self, number: int) -> str:
+        return f"{self.kind(number).name}-{number}"
+
+
+LARGE, SMALL = Scale(5000), Scale(200)
+
+
+def objects(scale: Scale) -> Iterator[tuple[str, bytes]]:
+    """(etcd key, stored JSON) of everything."""
+    for unit in ("GiB", "MiB"):
+        made = _stored(daemonset(unit), 1 if unit == "GiB" else 2)
+        yield f"/registry/daemonsets/kube-system/{made['metadata']['name']}", json.dumps(made).encode()
+    for number in range(scale.nodes):
+        name = scale.node_name(number)
+        yield f"/registry/minions/{name}", json.dumps(_node(scale, number)).encode()
+    yield from pods(scale)
+
+
+def pods(scale: Scale) -> Iterator[tuple[str, bytes]]:
+    """(etcd key, stored JSON) of the pods alone."""
+    templates = {name: _template(_gpu_pod(kind)) for name, kind in KINDS.items()}
+    systems = {name: [_template(_system_pod(KINDS[name], index)) for index in range(SYSTEM_PODS)] for name in KINDS}
+    for number in range(scale.nodes):
+        kind, name = scale.kind(number), scale.node_name(number)
+        for index in range(MIX[kind.name][1]):
+            marks = _marks(kind, name, index)
+            yield from _filled(templates[kind.name], "team-%d" % (index % 20), f"train-{name}-{index}", name, marks)
+        for index, template in enumerate(systems[kind.name]):
+            yield from _filled(template, "kube-system", f"system-{index}-{name}", name, {})
+
+
+def _filled(template: str, namespace: str, name: str, node_name: str, marks: dict[str, str]) -> Iterator[tuple[str, bytes]]:
+    uid = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{namespace}/{name}"))
+    for mark, value in {"@UID@": uid, "@NAMESPACE@": namespace, "@NAME@": name, "@NODE@": node_name, **marks}.items():
+        template = template.replace(mark, value)
+    yield f"/registry/pods/{namespace}/{name}", template.encode()
+
+
+def _marks(kind: Kind, node_name: str, index: int) -> dict[str, str]:
+    """Which card the pod is on: in turn."""
+    card = index % CARDS
+    marks = {"@CARD@": str(card)}
+    if kind.evidence == "status":
+        marks["@UUID@"] = uuid_of(node_name, card)
+    return marks
+
+
+#: What a pod asks for, in the unit of its resource.
+_QUANTITY = {"gib": 3, "mib": 1500}
+
+
+def _gpu_pod(kind: Kind) -> Json:
+    quantity = _QUANTITY.get(kind.name, 1)
+    made = pod("@NAME@", kind, quantity, "@NODE@", "@NAMESPACE@")
+    notes, status = placed(kind, "@NODE@", {0: quantity})
+    if kind.evidence == "v1":
+        notes["ALIYUN_COM_GPU_MEM_IDX"] = "@CARD@"
+    elif kind.evidence == "v2":
+        notes["scheduler.framework.gpushare.allocation"] = '{"0":{"@CARD@":%d}}' % quantity
+    elif kind.evidence == "status":
+        status["containerStatuses"][0]["allocatedResourcesStatus"][0]["resources"][0]["resourceID"] = "@UUID@"
+    made["metadata"]["annotations"] = notes
+    made["metadata"]["ownerReferences"] = [_owner("ReplicaSet", "train-7d9c5f6b8c")]
+    made["status"] = status
+    return made
+
+
+def _system_pod(kind: Kind, index: int) -> Json:
+    """The first of each node is the device plugin, where the kind has one that is known by its labels."""
+    made = pod("@NAME@", kind, 1, "@NODE@", "@NAMESPACE@")
+    container = made["spec"]["containers"][0]
+    container["resources"] = {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}}
+    made["metadata"]["labels"] = {"app": f"system-{index}", "controller-revision-hash": "6f5d8c7b9d", "pod-template-generation": "1"}
+    if index == 0 and kind.unit is not None:
+        made["metadata"]["labels"] = plugin_labels()
+        made["spec"] |= plugin_spec("GiB" if kind.name == "gib" else "MiB")
+    elif index == 0 and kind.resource.startswith("nvidia"):
+        made["metadata"]["labels"] = {"app": "nvidia-device-plugin-daemonset"}
+    made["metadata"]["ownerReferences"] = [_owner("DaemonSet", f"system-{index}")]
+    made["status"] = placed(KINDS["directx"], "", {})[1]
+    return made
+
+
+def _owner(kind: str, name: str) -> Json:
+    return {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": "0" * 36, "controller": True, "blockOwnerDeletion": True}
+
+
+def _template(made: Json) -> str:
+    """The pod with all that real ones carry (defaults, volumes, tolerations, managed fields), 4 KB long."""
+    made["metadata"] |= {"uid": "@UID@", "creationTimestamp": _CREATED, "generateName": "train-7d9c5f6b8c-"}
+    container = made["spec"]["containers"][0]
+    container |= {
+        "imagePullPolicy": "IfNotPresent",
+        "terminationMessagePath": "/dev/termination-log",
+        "terminationMessagePolicy": "File",
+        "env": [{"name": f"SETTING_{index}", "value": f"value of setting {index}"} for index in range(6)],
+        "volumeMounts": [{"name": "token", "readOnly": True, "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"}],
+    }
+    made["spec"] |= {
+        "restartPolicy": "Always",
+        "dnsPolicy": "ClusterFirst",
+        "serviceAccountName": "default",
+        "schedulerName": "default-scheduler",
+        "securityContext": {},
+        "enableServiceLinks": True,
+        "priority": 0,
+        "preemptionPolicy": "PreemptLowerPriority",
+        "tolerations": [_tolerates("not-ready"), _tolerates("unreachable")],
+        "volumes": [{"name": "token", "emptyDir": {}}],
+    }
+    made["status"] |= {"hostIP": "10.0.0.1", "podIP": "10.1.0.1", "qosClass": "Burstable"}
+    made["metadata"]["managedFields"] = [_managed(0)]
+    room = POD_BYTES - len(json.dumps(made))
+    made["metadata"]["managedFields"] = [_managed(max(0, room // len(_FIELD)))]
+    return json.dumps(made)
+
+
+_FIELD = '"f:field-1000": {}, '
+
+
+def _managed(fields: int) -> Json:
+    return {
+        "manager": "kubelet",
+        "operation": "Update",
+        "apiVersion": "v1",
+        "time": _CREATED,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:status": {f"f:field-{1000 + index}": {} for index in range(fields)}},
+    }
+
+
+def _tolerates(what: str) -> Json:
+    return {"key": f"node.kubernetes.io/{what}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+
+
+def _node(scale: Scale, number: int) -> Json:
+    made = _stored(node(scale.node_name(number), scale.kind(number), CARDS), number)
+    images = [{"names": [f"registry.local/image-{index}@sha256:{'b' * 64}"], "sizeBytes": 10**9} for index in range(30)]
+    made["status"]["images"] = images
+    pressure = [condition(name, "False", "Kubelet") for name in ("MemoryPressure", "DiskPressure", "PIDPressure")]
+    made["status"]["conditions"] = [*pressure, *made["status"]["conditions"]]
+    return made
+
+
+def _stored(thing: Json, number: int) -> Json:
+    thing["metadata"] |= {"uid": f"00000000-0000-4000-8000-{number:012d}", "creationTimestamp": _CREATED}
+    return thing

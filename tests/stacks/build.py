@@ -1,0 +1,29 @@
+"""Small Kubernetes objects for tests, decoded from JSON like everything else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from inventory.kube.objects import Node, Pod
+from inventory.stacks.base import Context
+
+CONTEXT = Context(now=1_700_000_000.0)
+
+
+def pod(**fields: Any) -> Pod:
+    """A pod from its JSON."""
+    return msgspec.convert(fields, Pod)
+
+
+def container(name: str = "main", sidecar: bool = False, **quantities: str) -> dict[str, Any]:
+    """A container that asks for resources; keyword names stand for `example.com/<name>`."""
+    limits = {f"example.com/{resource}": value for resource, value in quantities.items()}
+    return {"name": name, "resources": {"limits": limits}} | ({"restartPolicy": "Always"} if sidecar else {})
+
+
+def node(capacity: dict[str, str], **metadata: Any) -> Node:
+    """A node that can give out all it has."""
+    status = {"capacity": capacity, "allocatable": capacity}
+    return msgspec.convert({"metadata": {"name": "node-1", **metadata}, "status": status}, Node)

@@ -1,0 +1,50 @@
+"""What tests of the validations share: the demo's cluster mirrored once, and clients that are forgotten afterwards."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpudash.demo import teams
+from gpudash.demo.fleet import Fleet
+from gpudash.demo.server import Server, serve
+from inventory.accounting.accountant import Accountant
+from inventory.clusters import client_of
+from inventory.mirror.follow import Follower
+from inventory.mirror.lease import acquire
+from inventory.models import Cluster, Watch
+from inventory.models.cluster import Kind
+from validations.lifecycle import clients
+
+START = 1_780_000_000.0
+
+
+@pytest.fixture
+def demo() -> Iterator[Server]:
+    """The demo's API server; its time stands still until `fleet.step`."""
+    with serve(Fleet(nodes=40, seed=1, now=START), live=False) as server:
+        yield server
+
+
+@pytest.fixture
+def demo_cluster(transactional_db: None, settings: Any, demo: Server, tmp_path: Path) -> Iterator[Cluster]:
+    """The demo's cluster, mirrored once."""
+    settings.VALIDATION_NAMESPACE = next(name for name in teams.NAMESPACES if name.startswith("gpudash-"))
+    row = Cluster.objects.create(name="demo", kubeconfig=str(demo.kubeconfig(tmp_path / "config")))
+    Watch.objects.bulk_create(Watch(cluster=row, kind=kind) for kind in Kind)
+    client = client_of(row)
+    for kind in (Kind.NODES, Kind.DAEMONSETS, Kind.PODS):
+        lease = acquire(row.pk, kind)
+        assert lease is not None
+        Follower(lease, client, threading.Event()).run(once=True)
+        lease.release()
+    lease = acquire(row.pk, Kind.CARDS)
+    assert lease is not None
+    Accountant(lease, threading.Event()).run(once=True)
+    client.close()
+    yield row
+    clients.forget(row.pk)

@@ -1,0 +1,220 @@
+"""Campaigns: one suite on many places, some at a time, until done, stopped, or too many failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from inventory.models import Cluster, Node
+from validations.enqueue import soon
+from validations.models import ACTIVE, Campaign, CampaignState, CampaignTarget, Run
+from validations.planning import Refused, Wish, find_suite
+from validations.requests import Busy, KeyReused, digest, request_run
+from validations.suites.base import OptionError
+
+MOST_TARGETS = 10_000
+MOST_PARALLEL = 1_000
+#: Verdicts that count against `stop_after_failures`.
+FAILURES = ("failed", "errored")
+_ALLOWED = {
+    "pause": ((CampaignState.RUNNING,), CampaignState.PAUSED),
+    "resume": ((CampaignState.PAUSED,), CampaignState.RUNNING),
+    "stop": ((CampaignState.RUNNING, CampaignState.PAUSED), CampaignState.STOPPED),
+}
+
+
+class WrongState(Exception):
+    """The campaign is not in a state from which this can be done."""
+
+
+#: (cluster name, node, card key or "")
+Spot = tuple[str, str, str]
+
+
+def create(
+    suite: str,
+    spots: Iterable[Spot],
+    user: Any = None,
+    *,
+    name: str = "",
+    options: dict[str, Any] | None = None,
+    max_parallel: int = 4,
+    stop_after_failures: int | None = None,
+    selector: dict[str, Any] | None = None,
+    key: str = "",
+) -> tuple[Campaign, bool]:
+    """A running campaign, and whether it is new. Raises Refused, with all problems of the list at once."""
+    places = list(dict.fromkeys(spots))
+    _check(suite, places, options or {}, max_parallel, stop_after_failures)
+    said = digest([suite, places, name, options, max_parallel, stop_after_failures])
+    if key and (earlier := Campaign.objects.filter(requested_by=user, request_key=key).first()):
+        return _same(earlier, said), False
+    row = Campaign(
+        name=name[:200],
+        suite=suite,
+        options=options or {},
+        selector=selector or {},
+        max_parallel=max_parallel,
+        stop_after_failures=stop_after_failures,
+        requested_by=user,
+        requested_by_name=user.get_username() if user else "",
+        request_key=key,
+        request_digest=said,
+        created_at=timezone.now(),
+        touched_at=timezone.now(),
+    )
+    try:
+        with transaction.atomic():
+            row.save(force_insert=True)
+            CampaignTarget.objects.bulk_create(_targets(row, places), batch_size=1000)
+            soon("advance_campaign", row.pk)
+    except IntegrityError:
+        earlier = Campaign.objects.filter(requested_by=user, request_key=key).first() if key else None
+        if earlier is None:
+            raise
+        return _same(earlier, said), False
+    return row, True
+
+
+def _same(earlier: Campaign, said: str) -> Campaign:
+    if earlier.request_digest != said:
+        raise KeyReused(
+            f"This Idempotency-Key came before with another request (campaign {earlier.pk}); take a new key."
+        )
+    return earlier
+
+
+def _check(suite: str, places: list[Spot], options: dict[str, Any], parallel: int, failures: int | None) -> None:
+    problems: dict[str, list[str]] = {}
+    found = find_suite(suite)
+    try:
+        found.settle(options)
+    except OptionError as error:
+        problems |= {f"options.{name}": [text] for name, text in error.problems.items()}
+    if not 1 <= parallel <= MOST_PARALLEL:
+        problems["max_parallel"] = [f"A number from 1 to {MOST_PARALLEL} is wanted."]
+    if failures is not None and failures < 1:
+        problems["stop_after_failures"] = ["A number from 1 on is wanted, or nothing."]
+    if not places or len(places) > MOST_TARGETS:
+        problems["targets"] = [f"{len(places)} targets; from 1 to {MOST_TARGETS} are wanted."]
+    elif missing := _missing(places):
+        problems["targets"] = [f"There is no node {', '.join(missing[:10])} now ({len(missing)} in all)."]
+    if problems:
+        raise Refused(problems)
+
+
+def _missing(places: list[Spot]) -> list[str]:
+    """Targets whose cluster or node is not there: one query per cluster."""
+    missing = []
+    for cluster in {place[0] for place in places}:
+        known = set(Node.objects.filter(cluster__name=cluster).values_list("name", flat=True))
+        missing += [f"{cluster}/{node}" for name, node, _ in places if name == cluster and node not in known]
+    return sorted(missing)
+
+
+def _targets(campaign: Campaign, places: list[Spot]) -> list[CampaignTarget]:
+    ids = dict(Cluster.objects.values_list("name", "pk"))
+    return [
+        CampaignTarget(campaign=campaign, position=position, cluster_id=ids[cluster], node_name=node, card_key=card)
+        for position, (cluster, node, card) in enumerate(places)
+    ]
+
+
+def change(campaign: Campaign, verb: str) -> None:
+    """pause, resume or stop. Runs under way go on. Raises WrongState."""
+    allowed, new = _ALLOWED[verb]
+    ended = timezone.now() if new is CampaignState.STOPPED else None
+    with transaction.atomic():
+        rows = Campaign.objects.filter(pk=campaign.pk, state__in=allowed)
+        if rows.update(state=new, state_reason="", touched_at=timezone.now(), ended_at=ended) != 1:
+            campaign.refresh_from_db()
+            raise WrongState(f"The campaign is {campaign.get_state_display()}; it cannot be made to {verb}.")
+        soon("advance_campaign", campaign.pk)
+    campaign.refresh_from_db()
+
+
+class Progress(dict[str, int]):
+    """Counts by verdict, and of runs that are `active`, targets `left` and targets `skipped`."""
+
+
+def progress(campaign: Campaign) -> Progress:
+    """Two queries."""
+    targets = CampaignTarget.objects.filter(campaign=campaign)
+    found = targets.aggregate(
+        left=Count("pk", filter=Q(run=None, skipped="")),
+        skipped=Count("pk", filter=~Q(skipped="")),
+        active=Count("pk", filter=Q(run__state__in=ACTIVE)),
+        **{
+            verdict: Count("pk", filter=Q(run__verdict=verdict))
+            for verdict in ("passed", "warning", "failed", "errored")
+        },
+    )
+    return Progress(found)
+
+
+def advance(campaign_id: str) -> int:
+    """Start as many runs as may be at once, or end the campaign. Returns how many were started."""
+    started = 0
+    while _start_one(campaign_id):
+        started += 1
+    return started
+
+
+def _start_one(campaign_id: str) -> bool:
+    """One target in one transaction: the campaign's row is the lock, so that two workers do not start too many."""
+    with transaction.atomic():
+        running = Campaign.objects.filter(pk=campaign_id, state=CampaignState.RUNNING)
+        if running.update(touched_at=timezone.now()) != 1:
+            return False
+        campaign = Campaign.objects.select_related("requested_by").get(pk=campaign_id)
+        counts = progress(campaign)
+        failures = sum(counts[verdict] for verdict in FAILURES)
+        if campaign.stop_after_failures is not None and failures >= campaign.stop_after_failures:
+            _close(campaign, CampaignState.STOPPED, f"{failures} runs did not pass.")
+            return False
+        if not counts["left"]:
+            if not counts["active"]:
+                _close(campaign, CampaignState.DONE, "")
+            return False
+        if counts["active"] >= campaign.max_parallel:
+            return False
+        target = _next(campaign)
+        return target is not None and _start(campaign, target)
+
+
+def _close(campaign: Campaign, state: CampaignState, reason: str) -> None:
+    Campaign.objects.filter(pk=campaign.pk).update(state=state, state_reason=reason, ended_at=timezone.now())
+
+
+def _next(campaign: Campaign) -> CampaignTarget | None:
+    """The first target whose place no other run holds; a held one is tried again later."""
+    left = CampaignTarget.objects.filter(campaign=campaign, run=None, skipped="").select_related("cluster")
+    held = set(Run.objects.filter(state__in=ACTIVE).values_list("cluster_id", "node_name", "card_key"))
+    for target in left.order_by("position")[:500]:
+        if (target.cluster_id, target.node_name, target.card_key) not in held:
+            return target
+    return None
+
+
+def _start(campaign: Campaign, target: CampaignTarget) -> bool:
+    """A target that does not fit is settled as skipped, with the reasons; one that is held by another run waits."""
+    wish = Wish(
+        suite=campaign.suite,
+        cluster=target.cluster.name,
+        node=target.node_name,
+        card=target.card_key,
+        options=campaign.options,
+    )
+    try:
+        run, _ = request_run(wish, campaign.requested_by, campaign=campaign)
+    except Refused as error:
+        CampaignTarget.objects.filter(pk=target.pk).update(skipped=str(error)[:2000])
+        return True
+    except Busy:
+        return False
+    CampaignTarget.objects.filter(pk=target.pk).update(run=run)
+    return True
