@@ -33,5 +33,11 @@ app.conf.beat_schedule = {
         "options": {"expires": 3.0, "queue": "default"},
     },
     "check-clusters": {"task": "inventory.tasks.check_clusters", "schedule": 600.0, "options": {"expires": 600.0}},
+    "dispatch-reconcilers": {
+        "task": "validations.tasks.dispatch_reconcilers",
+        "schedule": 2.0,
+        "options": {"expires": 2.0, "queue": "default"},
+    },
+    "prune-run-logs": {"task": "validations.tasks.prune_logs", "schedule": 86400.0, "options": {"expires": 3600.0}},
     "prune-history": {"task": "inventory.tasks.prune_history", "schedule": 86400.0, "options": {"expires": 3600.0}},
 }

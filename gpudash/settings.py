@@ -46,6 +46,7 @@ RUN_PULL_TIMEOUT_S = env.number("GPUDASH_RUN_PULL_TIMEOUT_S", 3_600, 60, 86_400)
 RUN_IMAGE_RETRY_S = env.number("GPUDASH_RUN_IMAGE_RETRY_S", 300, 10, 86_400)
 RUN_COLLECT_TIMEOUT_S = env.number("GPUDASH_RUN_COLLECT_TIMEOUT_S", 300, 30, 86_400)
 RUN_OUTAGE_LIMIT_S = env.number("GPUDASH_RUN_OUTAGE_LIMIT_S", 3_600, 0, 7 * 86_400)
+METRICS_COLLECTORS = ("inventory.metrics.families", "validations.metrics.families")
 
 INSTALLED_APPS = [
     "gpudash.access",

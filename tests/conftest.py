@@ -14,9 +14,10 @@ from tests.factories import make_cluster, make_fleet
 
 
 @pytest.fixture(autouse=True)
-def _no_collected_static_files(settings: Any) -> None:
-    """Static files are found where they are written; WhiteNoise would warn that none were collected."""
+def _fit_for_tests(settings: Any) -> None:
+    """WhiteNoise would warn that no static files were collected; hashing passwords well takes most of a second each."""
     settings.WHITENOISE_AUTOREFRESH = True
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture

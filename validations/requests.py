@@ -50,7 +50,7 @@ def request_run(
         wanted = plan(wish)
         if hindrances := wanted.hindrances(wish.wait_for_room):
             raise Refused({"node": [f"{one.text} ({one.code})" for one in hindrances]})
-        if holder := _holder(wanted):
+        if holder := holder_of(wanted):
             raise Busy(holder)
         row = _row(wanted, wish, user)
         row.request_key, row.request_digest = key, said
@@ -78,7 +78,7 @@ def _earlier(user: Any, key: str, said: str) -> Run | None:
     return found
 
 
-def _holder(wanted: Plan) -> Run | None:
+def holder_of(wanted: Plan) -> Run | None:
     """The active run that the new one would collide with."""
     place = wanted.place
     same = Q(card_key=wanted.card.key) if wanted.card else Q(card_key="", suite=wanted.suite.id)

@@ -28,8 +28,9 @@ ALLOWED = {Role.VIEWER: _VIEW, Role.OPERATOR: _VIEW | _RUN, Role.ADMIN: _VIEW | 
 
 
 def after_migrate(sender: AppConfig, **_: Any) -> None:
-    """Once per migrate: at the last app, when the permissions of all apps exist."""
-    if sender.name == list(apps.get_app_configs())[-1].name:
+    """Once per migrate: at the last app that has tables, when the permissions of all apps exist."""
+    last = [app for app in apps.get_app_configs() if app.models_module is not None][-1]
+    if sender.name == last.name:
         set_permissions()
 
 

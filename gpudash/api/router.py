@@ -7,9 +7,11 @@ from drf_spectacular.views import SpectacularJSONAPIView
 
 from gpudash.api import schema, tokens
 from inventory.api import urls as inventory
+from validations.api import urls as validations
 
 _PATTERNS = [
     *inventory.urlpatterns,
+    *validations.urlpatterns,
     path("tokens", tokens.Tokens.as_view(), name="api-tokens"),
     path("tokens/<int:token_id>", tokens.TokenDetail.as_view(), name="api-token"),
     path("schema", SpectacularJSONAPIView.as_view(), name="api-schema"),
@@ -17,7 +19,7 @@ _PATTERNS = [
 
 
 def _with_slash(pattern: URLPattern) -> URLPattern:
-    return path(f"{pattern.pattern}/", pattern.callback)
+    return path(f"{pattern.pattern}/", pattern.callback, pattern.default_args)
 
 
 urlpatterns = [*_PATTERNS, *(_with_slash(pattern) for pattern in _PATTERNS)]

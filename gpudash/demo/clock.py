@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
+from time import gmtime
 
 MINUTE = 60.0
 HOUR = 3600.0
@@ -11,7 +13,14 @@ DAY = 86_400.0
 
 def rfc3339(now: float) -> str:
     """Unix seconds as metav1.Time: whole seconds, UTC, `Z`."""
-    return datetime.fromtimestamp(int(now), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _text(int(now))
+
+
+@lru_cache(maxsize=4096)
+def _text(second: int) -> str:
+    # Objects of one moment share their times, and a large fleet writes a million of them.
+    at = gmtime(second)
+    return f"{at[0]:04d}-{at[1]:02d}-{at[2]:02d}T{at[3]:02d}:{at[4]:02d}:{at[5]:02d}Z"
 
 
 def rfc3339_nano(now: float) -> str:

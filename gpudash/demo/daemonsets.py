@@ -100,7 +100,7 @@ def _daemonset(
 def _pod(world: World, spec: DaemonSpec, template: dict[str, Any], machine: Machine, owner_uid: str) -> dict[str, Any]:
     age = world.rng.uniform(1, 39) * DAY
     at = world.now - age
-    name = f"{spec.name}-{teams.letters(world.rng, 5)}"
+    name = world.free_name(spec.namespace, spec.name)
     pod = pods.new(spec.namespace, name, teams.uid(world.rng), template["containers"], at)
     revision = pods.digest(spec.name)[:10]
     pod["metadata"]["labels"] = {

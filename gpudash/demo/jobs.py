@@ -103,7 +103,7 @@ class Jobs:
 
     def _pod(self, job: Job) -> Pod:
         metadata, template = job["metadata"], job["spec"]["template"]
-        name = f"{metadata['name'][:57]}-{teams.letters(self.world.rng, 5)}"
+        name = self.world.free_name(metadata["namespace"], metadata["name"][:57])
         pod = pods.new(metadata["namespace"], name, teams.uid(self.world.rng), [], self.world.now, "Never")
         pod["metadata"].update(
             {

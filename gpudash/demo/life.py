@@ -37,10 +37,11 @@ class Life:
         self.running: dict[str, list[Key]] = {}
         self.waiting: dict[str, list[Key]] = {}
         self._taken: dict[str, int] = {}
-        self._held: dict[str, tuple[list[Machine], Workload]] = {}
+        self._pools: list[str] = []
 
     def start(self) -> None:
-        """Plan the first beat and the scheduler's retries."""
+        """Plan the first beat and the scheduler's retries. Which nodes are open does not change after this."""
+        self._pools = self.pools()
         self._plan_beat()
         self.world.timeline.after(RETRY_S, self._retry)
 
@@ -144,9 +145,8 @@ class Life:
 
     def beat(self) -> None:
         """One thing happens."""
-        pools = self.pools()
-        if pools:
-            pool = self.world.rng.choice(pools)
+        if self._pools:
+            pool = self.world.rng.choice(self._pools)
             if self.held_share(pool) < self.target(pool):
                 self._create(pool)
             else:

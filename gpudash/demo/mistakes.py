@@ -104,7 +104,7 @@ def _new(world: World, namespace: str, name: str, limits: list[dict[str, str]], 
         pods.container("main" if index == 0 else f"side-{index}", f"registry.demo/{namespace}/{name}:1", one)
         for index, one in enumerate(limits)
     ]
-    full = f"{name}-{teams.letters(world.rng, 5)}"
+    full = world.free_name(namespace, name)
     pod = pods.new(namespace, full, teams.uid(world.rng), containers, world.now - age)
     pod["metadata"]["labels"] = {"app": name, "team": namespace}
     pod["metadata"]["annotations"] = {}

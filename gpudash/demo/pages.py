@@ -27,12 +27,15 @@ class Token(msgspec.Struct):
 
 
 class Pages:
-    """Snapshots that unfinished lists still read. The oldest is forgotten when there are more than `most`."""
+    """Snapshots that unfinished lists still read. The oldest is forgotten when there are more than `most`.
+
+    A snapshot holds what one selection chose at one version: the chosen are counted and cut into pages, not looked for again.
+    """
 
     def __init__(self, store: Store, most: int = 16) -> None:
         self.store = store
         self.most = most
-        self._snapshots: OrderedDict[tuple[str, int], list[Entry]] = OrderedDict()
+        self._snapshots: OrderedDict[tuple[str, int, Selection], list[Entry]] = OrderedDict()
 
     def forget(self) -> None:
         """Expire every continue token, as a compaction does."""
@@ -42,41 +45,49 @@ class Pages:
     def page(self, resource: Resource, selection: Selection, limit: int, token: str) -> bytes:
         """One List object. limit 0: all. Raises ApiError 400 on a token that is none and 410 on one that expired."""
         if token:
-            version, entries, start = self._continue(resource, token)
+            version, entries, start = self._continue(resource, selection, _read_token(token))
         else:
-            version, entries = self.store.snapshot(resource)
+            version, entries = self._chosen(resource, selection)
             start = 0
-        page, end = _collect(entries, start, selection, limit)
-        following = _next_chosen(entries, end, selection)
-        if following is None:
+        end = min(start + limit, len(entries)) if limit else len(entries)
+        page = entries[start:end]
+        if end == len(entries):
             return _list_body(resource, version, page, "", None)
-        self._keep(resource, version, entries)
-        remaining = None if selection.filters else sum(1 for one in entries[following:] if one.chosen_by(selection))
-        return _list_body(resource, version, page, _write_token(version, entries[following].key), remaining)
+        self._keep(resource, version, selection, entries)
+        # The API server cannot know how many a selector will choose, and leaves the count out.
+        remaining = None if selection.filters else len(entries) - end
+        return _list_body(resource, version, page, _write_token(version, entries[end].key), remaining)
 
-    def _keep(self, resource: Resource, version: int, entries: list[Entry]) -> None:
+    def _chosen(self, resource: Resource, selection: Selection) -> tuple[int, list[Entry]]:
+        version, entries = self.store.snapshot(resource)
+        if selection != Selection():
+            entries = [entry for entry in entries if entry.chosen_by(selection)]
+        return version, entries
+
+    def _keep(self, resource: Resource, version: int, selection: Selection, entries: list[Entry]) -> None:
+        key = (resource.plural, version, selection)
         with self.store.changed:
-            self._snapshots[resource.plural, version] = entries
-            self._snapshots.move_to_end((resource.plural, version))
+            self._snapshots[key] = entries
+            self._snapshots.move_to_end(key)
             while len(self._snapshots) > self.most:
                 self._snapshots.popitem(last=False)
 
-    def _continue(self, resource: Resource, text: str) -> tuple[int, list[Entry], int]:
-        token = _read_token(text)
+    def _continue(self, resource: Resource, selection: Selection, token: Token) -> tuple[int, list[Entry], int]:
         if token.rv == INCONSISTENT:
-            version, current = self.store.snapshot(resource)
-            return version, current, bisect_left(current, token.start, key=lambda entry: entry.key)
+            version, entries = self._chosen(resource, selection)
+            return version, entries, bisect_left(entries, token.start, key=lambda entry: entry.key)
         with self.store.changed:
-            entries = self._snapshots.get((resource.plural, token.rv))
-        if entries is None:
-            raise self._expired(token)
-        return token.rv, entries, bisect_left(entries, token.start, key=lambda entry: entry.key)
+            kept = self._snapshots.get((resource.plural, token.rv, selection))
+        if kept is None:
+            raise _expired(token)
+        return token.rv, kept, bisect_left(kept, token.start, key=lambda entry: entry.key)
 
-    def _expired(self, token: Token) -> ApiError:
-        error = expired("The provided continue parameter is too old to display a consistent list result.")
-        # As the API server does: a client that accepts an inconsistent rest may go on with this token.
-        error.continue_token = _write_token(INCONSISTENT, token.start)
-        return error
+
+def _expired(token: Token) -> ApiError:
+    error = expired("The provided continue parameter is too old to display a consistent list result.")
+    # As the API server does: a client that accepts an inconsistent rest may go on with this token.
+    error.continue_token = _write_token(INCONSISTENT, token.start)
+    return error
 
 
 def _read_token(text: str) -> Token:
@@ -88,20 +99,6 @@ def _read_token(text: str) -> Token:
 
 def _write_token(version: int, start: str) -> str:
     return base64.urlsafe_b64encode(msgspec.json.encode(Token(rv=version, start=start))).decode().rstrip("=")
-
-
-def _collect(entries: list[Entry], start: int, selection: Selection, limit: int) -> tuple[list[Entry], int]:
-    page: list[Entry] = []
-    for index in range(start, len(entries)):
-        if limit and len(page) == limit:
-            return page, index
-        if entries[index].chosen_by(selection):
-            page.append(entries[index])
-    return page, len(entries)
-
-
-def _next_chosen(entries: list[Entry], start: int, selection: Selection) -> int | None:
-    return next((index for index in range(start, len(entries)) if entries[index].chosen_by(selection)), None)
 
 
 def _list_body(resource: Resource, version: int, page: list[Entry], token: str, remaining: int | None) -> bytes:

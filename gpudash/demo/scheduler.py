@@ -39,15 +39,15 @@ class Scheduler:
         for machine in machines:
             self.by_pool.setdefault(machine.kind.pool, []).append(machine)
 
-    def place(self, pod: Pod) -> Place | str:
-        """A place, or the message of the PodScheduled condition."""
+    def find(self, pod: Pod) -> Place | None:
+        """A place, or None when no node fits."""
         candidates = list(self._candidates(pod))
         self.rng.shuffle(candidates)
         for machine in candidates:
             found = self.fit(pod, machine)
             if isinstance(found, Place):
                 return found
-        return self._refusal(pod)
+        return None
 
     def _candidates(self, pod: Pod) -> Iterable[Machine]:
         selector = pod["spec"].get("nodeSelector") or {}
@@ -70,7 +70,8 @@ class Scheduler:
             return "node(s) didn't match Pod's node affinity/selector"
         return devices(pod, machine)
 
-    def _refusal(self, pod: Pod) -> str:
+    def refusal(self, pod: Pod) -> str:
+        """The message of the PodScheduled condition: every node is asked why not, so it takes time in a large fleet."""
         reasons: Counter[str] = Counter()
         for machine in self.machines:
             found = self.fit(pod, machine)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from gpudash.demo import pods
+from gpudash.demo import pods, teams
 from gpudash.demo.containerlog import ContainerLog
 from gpudash.demo.events import Recorder
 from gpudash.demo.machines import Machine
@@ -22,6 +22,9 @@ from gpudash.demo.timeline import Timeline
 
 Pod = dict[str, Any]
 Key = tuple[str, str]
+
+#: Seconds after which the reason of a pod that still waits is looked for again.
+EXPLAIN_S = 30.0
 
 
 class World:
@@ -39,6 +42,8 @@ class World:
         #: Told of each pod that is gone.
         self.on_removed: list[Callable[[Pod], None]] = []
         self._next_ip = 0
+        #: When the reason of a waiting pod was last written, by uid.
+        self._explained: dict[str, float] = {}
 
     @property
     def now(self) -> float:
@@ -60,6 +65,13 @@ class World:
 
     def save(self, pod: Pod) -> None:
         self.store.replace(PODS, pod)
+
+    def free_name(self, namespace: str, prefix: str) -> str:
+        """A pod name of this prefix that nobody has."""
+        while True:
+            name = f"{prefix}-{teams.letters(self.rng, 5)}"
+            if not self.store.has(PODS, namespace, name):
+                return name
 
     def next_ip(self) -> str:
         self._next_ip += 1
@@ -95,14 +107,18 @@ class World:
         self.save(pod)
 
     def schedule(self, pod: Pod) -> bool:
-        """Try once to bind the pod. When nothing fits, the reason is written into its condition."""
-        found = self.scheduler.place(pod)
-        if isinstance(found, str):
-            pods.unschedulable(pod, found, self.now)
+        """Try once to bind the pod. When nothing fits, the reason is written into its condition, anew each half minute."""
+        found = self.scheduler.find(pod)
+        uid = pod["metadata"]["uid"]
+        if found is not None:
+            self._explained.pop(uid, None)
+            self.reserve_and_bind(pod, found)
+            return True
+        if self.now - self._explained.get(uid, 0.0) >= EXPLAIN_S:
+            self._explained[uid] = self.now
+            pods.unschedulable(pod, self.scheduler.refusal(pod), self.now)
             self.save(pod)
-            return False
-        self.reserve_and_bind(pod, found)
-        return True
+        return False
 
     def create_containers(self, pod: Pod) -> None:
         """The kubelet takes the pod: the device plugin has answered, the containers wait for their image."""
@@ -153,6 +169,7 @@ class World:
         self.close_logs(pod)
         self.release(pod)
         self.store.remove(PODS, *key)
+        self._explained.pop(uid, None)
         for container in pod["spec"]["containers"]:
             self.logs.pop((uid, container["name"]), None)
         for listener in self.on_removed:

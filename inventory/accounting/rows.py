@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from inventory.kube.objects import Pod
@@ -154,9 +154,17 @@ def account_columns(account: base.NodeAccount, cards: list[Columns]) -> Columns:
         "holders_count": len(holders),
         "findings_count": len(account.findings),
         "worst_severity": worst([finding.severity for finding in account.findings]),
-        "recheck_at": datetime.fromtimestamp(account.recheck_at).astimezone() if account.recheck_at else None,
+        "recheck_at": _at(account.recheck_at),
     }
     return columns
+
+
+def _at(seconds: float | None) -> datetime | None:
+    """A time that has a date; one of a hostile annotation may lie beyond the calendar."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC) if seconds else None
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _free_cards(account: base.NodeAccount, cards: list[Columns]) -> int | None:

@@ -38,24 +38,27 @@ def over_committed(
 
 def _card_over(account: CardAccount, unit: str | None) -> list[Finding]:
     card, held = account.card, account.allocations
-    whole = sum(item.quantity for item in held if item.mode == WHOLE)
+    whole = units = slots = memory = 0
+    for item in held:
+        if item.mode == WHOLE:
+            whole += item.quantity
+            continue
+        memory += item.memory_bytes or 0
+        if item.mode == MEMORY:
+            units += item.quantity
+        else:
+            slots += item.quantity
+    said = ""
     if whole > 1:
-        text = f"Card {card.key} is given out as a whole {whole} times, to {_pods(held)}."
-        return [_over(text, card)]
-    parts = [item for item in held if item.mode != WHOLE]
-    units = sum(item.quantity for item in parts if item.mode == MEMORY)
-    if card.units is not None and units > card.units:
-        text = f"Card {card.key}: {units} of {card.units} {unit or 'units'} of memory are promised, to {_pods(parts)}."
-        return [_over(text, card)]
-    memory = sum(item.memory_bytes or 0 for item in parts)
-    if card.units is None and card.memory_total_bytes is not None and memory > card.memory_total_bytes:
-        text = f"Card {card.key}: {_size(memory)} of {_size(card.memory_total_bytes)} are promised, to {_pods(parts)}."
-        return [_over(text, card)]
-    slots = sum(item.quantity for item in parts if item.mode != MEMORY)
-    if card.mode != MEMORY and card.shares is not None and slots > card.shares:
-        text = f"Card {card.key}: {slots} of {card.shares} shares are given out, to {_pods(parts)}."
-        return [_over(text, card)]
-    return []
+        said = f"it is given out as a whole {whole} times"
+    elif card.units is not None and units > card.units:
+        said = f"{units} of {card.units} {unit or 'units'} of memory are promised"
+    elif card.units is None and card.memory_total_bytes is not None and memory > card.memory_total_bytes:
+        said = f"{_size(memory)} of {_size(card.memory_total_bytes)} are promised"
+    elif card.mode != MEMORY and card.shares is not None and slots > card.shares:
+        said = f"{slots} of {card.shares} shares are given out"
+    holders = held if whole > 1 else [item for item in held if item.mode != WHOLE] if said else ()
+    return [_over(f"Card {card.key}: {said}, to {_pods(holders)}.", card)] if said else []
 
 
 def _node_over(pool: Pool, unplaced: tuple[Allocation, ...]) -> list[Finding]:

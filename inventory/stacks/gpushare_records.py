@@ -25,6 +25,7 @@ CORE = "gpushare.alibabacloud.com/core-percentage"
 _INDEX = re.compile(r"[0-9]{1,9}")
 #: Digits of the largest numbers that are read: an index or a number of units, and nanoseconds since 1970.
 _INDEX_DIGITS, _TIME_DIGITS = 9, 19
+_FLAGS = {"true": True, "false": False}
 _UNITS = re.compile(r"([0-9]{1,18})(?:/[0-9]{1,18})?")
 #: More cards or containers than a record can mean.
 _MOST_ENTRIES = 4096
@@ -121,7 +122,7 @@ class _Reader:
         value = self.text(name)
         if value is None:
             return None
-        known = {"true": True, "false": False}.get(value)
+        known = _FLAGS.get(value)
         if known is None:
             self.problems.append((name, f'{_shown(value)} is neither "true" nor "false"'))
         return known

@@ -53,6 +53,13 @@ class _Labels(msgspec.Struct, frozen=True):
     def shared(self) -> bool:
         return self.strategy in ("time-slicing", "mps") or (self.replicas or 0) > 1 or self.shared_suffix
 
+    def counts(self, cards: int) -> bool:
+        """Whether the label's count allows this number of cards.
+
+        Under the mixed MIG strategy it counts cards in MIG mode too, which are not under the plugin's plain resource.
+        """
+        return self.count in (None, cards) or self.mig == "mixed"
+
     def __str__(self) -> str:
         known = {
             _COUNT: self.count,
@@ -92,8 +99,7 @@ def _group(resource: str, found: Offer, labels: _Labels, given: Overrides, share
     if given.cards and alone and slots:
         cards, replicas, agreed = _stated(slots, given.cards)
     elif not shared:
-        # Under the mixed MIG strategy the label counts cards in MIG mode too, which are not under this resource.
-        agreed = not alone or slots is None or labels.count in (None, slots) or labels.mig == "mixed"
+        agreed = not alone or slots is None or labels.counts(slots)
         cards, replicas = slots, 1
     else:
         cards, replicas, agreed = _divided(slots, labels, alone)
@@ -123,7 +129,7 @@ def _divided(slots: int | None, labels: _Labels, alone: bool) -> tuple[int | Non
     consistent = labels.strategy in ("", "time-slicing", "mps")
     if each is not None and each > 1 and slots % each == 0:
         cards = slots // each
-        return cards, each, consistent and (not alone or physical in (None, cards))
+        return cards, each, consistent and (not alone or labels.counts(cards))
     if alone and physical and slots % physical == 0:
         return physical, slots // physical, consistent and each is None
     # Shares under their own name and not one label: nothing disagrees, the number of cards is just not known.

@@ -27,7 +27,7 @@ from inventory.views.refusals import NotThere, answered
 
 ENDED_SHOWN = 10
 #: A hostile cluster can bind any number of pods to a node; what is not drawn is counted and linked.
-MOST_CARDS, MOST_UNPLACED, MOST_COMPONENTS, MOST_FINDINGS = 128, 50, 40, 50
+MOST_CARDS, MOST_UNPLACED, MOST_COMPONENTS, MOST_FINDINGS, MOST_READ = 128, 50, 40, 50, 1000
 _decoder = msgspec.json.Decoder(kube.Pod)
 
 
@@ -55,7 +55,9 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
     account, mine = row.account, {"cluster_id": row.account.cluster_id, "node_name": row.account.node_name}
     cards: Any = querysets.with_holders(querysets.cards_present().filter(**mine)).order_by("index", "id")
     rows = [card_row(card, card.holders) for card in cards[:MOST_CARDS]]
-    loose = [allocation_line(one) for one in querysets.unplaced(account.cluster_id, account.node_name)[:MOST_UNPLACED]]
+    # Without an order in the query the index of the node serves it; the order is made here.
+    unplaced = sorted(querysets.unplaced(**mine).order_by()[:MOST_READ], key=lambda one: (one.started_at, one.pk))
+    loose = [allocation_line(one) for one in unplaced[:MOST_UNPLACED]]
     findings = querysets.findings_now().filter(**mine).order_by("severity_rank", "-first_seen_at", "id")
     ended = querysets.allocations_ended().filter(**mine).order_by("-ended_at", "-id")
     level, words = condition_of(row)

@@ -37,8 +37,9 @@ class Bed:
         made.call("cluster", "add", CLUSTER, "--kubeconfig", str(self.plane.kubeconfig))
         return made
 
-    def sync_once(self, processes: Processes, *options: str) -> Measured:
-        command = [sys.executable, "manage.py", "sync", "--once", *options]
+    def sync_once(self, processes: Processes) -> Measured:
+        """`manage.py sync --once`: a full list, written."""
+        command = [sys.executable, "manage.py", "sync", "--once"]
         return measure(command, processes.environment, str(ROOT))
 
     def kubectl(self) -> Measured:

@@ -42,7 +42,7 @@ def _first(bed: Bed, name: str, processes: Processes, kubectl: Measured) -> None
 
 def _unchanged(bed: Bed, name: str, processes: Processes) -> None:
     progress(f"first-sync: again, unchanged, {name}")
-    done = bed.sync_once(processes, "--relist")
+    done = bed.sync_once(processes)
     written = sum(rows_written(done.output))
     emit(
         "unchanged-sync",

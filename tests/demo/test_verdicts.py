@@ -47,7 +47,7 @@ NOT_PASSED = [
     ("cuda-vectoradd", "gpu-t4-04", "failed", "cuda-error"),
     ("cuda-devicequery", "gpu-t4-04", "failed", "cuda-error"),
     ("cuda-vectoradd", "gpu-v100-02", "failed", "verification"),
-    ("nvidia-smi", "dgx-a100-02", "failed", "gpu-lost"),
+    ("nvidia-smi", "dgx-a100-02", "failed", "device-removed"),
     ("dcgm-diag", "dgx-a100-02", "failed", "diagnostic"),
     ("cuda-vectoradd", "hami-4090-02", "errored", "killed"),
     ("winml-tinyyolov2", "ackwin0002", "failed", "software-adapter"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from argparse import ArgumentParser
@@ -69,11 +70,10 @@ class Command(BaseCommand):
         threads = [threading.Thread(target=_hold, args=pair, daemon=True) for pair in pairs]
         for thread in threads:
             thread.start()
-        try:
-            while not tasks.stopping.wait(1.0):
-                pass
-        except KeyboardInterrupt:
-            tasks.stopping.set()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: tasks.stopping.set())
+        while not tasks.stopping.wait(1.0):
+            pass
         for thread in threads:
             thread.join(timeout=10)
 

@@ -1,0 +1,81 @@
+"""The requests of the benchmark `pages`, in the process that answers them. Prints one JSON object per address.
+
+Addresses are found by their names; one that is not there is said, and fails the benchmark.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import time
+from collections.abc import Iterator
+
+ROUNDS = 15
+REST = ("summary", "clusters", "nodes", "cards", "allocations", "pods", "findings")
+
+
+def main() -> None:
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gpudash.settings")
+    django.setup()
+    from django.db import connection, reset_queries
+    from django.test import Client
+    from django.test.utils import CaptureQueriesContext
+
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    reset_queries()
+    client = Client()
+    client.force_login(_viewer())
+    for sort, name, address in _addresses():
+        answer = client.get(address)
+        with CaptureQueriesContext(connection) as captured:
+            client.get(address)
+        seconds = [_timed(client, address) for _ in range(ROUNDS)]
+        shown = {"sort": sort, "name": name, "status": answer.status_code, "bytes": len(answer.content)}
+        print(json.dumps({**shown, "queries": len(captured), "median_ms": statistics.median(seconds) * 1000}), flush=True)
+
+
+def _timed(client, address: str) -> float:  # type: ignore[no-untyped-def]
+    started = time.perf_counter()
+    client.get(address).content  # noqa: B018 - a streamed answer is made when it is read
+    return time.perf_counter() - started
+
+
+def _viewer():  # type: ignore[no-untyped-def]
+    from django.contrib.auth.models import Group, User
+
+    user, _ = User.objects.get_or_create(username="bench")
+    user.groups.add(Group.objects.get(name="viewer"))
+    return user
+
+
+def _addresses() -> Iterator[tuple[str, str, str]]:
+    """(sort, name, address)"""
+    from django.urls import reverse
+
+    from inventory.models import Card, Cluster, NodeAccount
+
+    cluster = Cluster.objects.get()
+    node = NodeAccount.objects.order_by("-holders_count")[0].node_name
+    card = Card.objects.filter(node_name=node).order_by("-holders_count")[0]
+    for name in ("overview", "nodes", "cards", "allocations", "waiting", "findings", "clusters"):
+        yield "page", name, reverse(name)
+    yield "page", "nodes, searched and sorted", reverse("nodes") + f"?q={node[:5]}"
+    yield "page", "node", reverse("node", args=[cluster.name, node])
+    yield "page", "card", reverse("card", args=[card.pk])
+    yield "page", "cluster", reverse("cluster", args=[cluster.name])
+    yield "page", "search", reverse("search") + f"?q={node}"
+    for name in REST:
+        yield "rest", name, f"/api/v1/{name}"
+    yield "rest", "node", f"/api/v1/nodes/{cluster.name}/{node}"
+    yield "rest", "card", f"/api/v1/cards/{card.pk}"
+    for name in ("nodes", "cards", "allocations", "pods", "findings"):
+        yield "rest", f"{name}, 1000 a page", f"/api/v1/{name}?limit=1000"
+    yield "metrics", "metrics", "/metrics"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""`manage.py inspect`: the table, the JSON, and which cluster and node are meant."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from inventory.inspection.table import amount
+from inventory.models import Cluster, Node
+from tests.factories import GIB, make_cluster, make_finding, make_node
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*words: str) -> str:
+    out = io.StringIO()
+    call_command("inspect", *words, stdout=out)
+    return out.getvalue()
+
+
+def as_json(*words: str) -> Any:
+    return json.loads(run(*words, "-o", "json"))
+
+
+def test_json_has_the_fields_that_scripts_rely_on(cluster: Cluster) -> None:
+    make_node(cluster, "n", "gpushare", 1, loads=(0.4,))
+    make_finding(cluster, node_name="n", card_key="0")
+    found = as_json()
+    assert list(found) == ["cluster", "synced_at", "nodes", "findings"]
+    (node,) = found["nodes"]
+    assert list(node) == [
+        "name", "ready", "stacks", "unit", "unit_source", "cards_total", "cards_allocated",
+        "memory_total_bytes", "memory_allocated_bytes", "cards", "unplaced",
+    ]  # fmt: skip
+    (card,) = node["cards"]
+    assert list(card) == [
+        "index", "uuid", "model", "stack", "health", "memory_total_bytes", "memory_physical_bytes",
+        "memory_allocated_bytes", "allocations",
+    ]  # fmt: skip
+    allocation = card["allocations"][0]
+    assert list(allocation) == [
+        "namespace", "pod", "container", "resource", "quantity", "memory_bytes", "core_percent", "evidence",
+    ]  # fmt: skip
+    assert list(found["findings"][0]) == ["code", "severity", "node", "card", "pod", "text"]
+
+
+def test_json_counts_what_it_knows_and_says_null_of_the_rest(cluster: Cluster) -> None:
+    make_node(cluster, "a", "gpushare", 2, loads=(0.4, 0.0))
+    make_node(cluster, "b", "nvidia-count", 2, loads=(1.0, 0.0))
+    make_node(cluster, "c", "directx", 1, loads=(0.25,))
+    memory, count, shared = as_json()["nodes"]
+    assert (memory["unit"], memory["memory_total_bytes"], memory["memory_allocated_bytes"]) == ("GiB", 30 * GIB, 6 * GIB)
+    assert [card["memory_allocated_bytes"] for card in memory["cards"]] == [6 * GIB, 0]
+    assert (count["cards_total"], count["cards_allocated"], len(count["unplaced"])) == (2, 1, 1)
+    assert [card["memory_allocated_bytes"] for card in count["cards"]] == [None, None]
+    assert shared["memory_total_bytes"] is None
+    assert [held["memory_bytes"] for held in shared["cards"][0]["allocations"]] == [None] * 4
+
+
+def test_json_of_one_node_has_that_node_and_its_findings(cluster: Cluster) -> None:
+    for name in ("a", "b"):
+        make_node(cluster, name, cards=1)
+        make_finding(cluster, node_name=name)
+    found = as_json("b")
+    assert [node["name"] for node in found["nodes"]] == ["b"]
+    assert [finding["node"] for finding in found["findings"]] == ["b"]
+
+
+def test_a_cluster_that_is_not_synced_says_so(db: None) -> None:
+    make_cluster("fresh", synced=False)
+    assert as_json()["synced_at"] is None
+    assert "NOT SYNCED" in run()
+
+
+def test_the_table_has_a_line_per_node_and_a_question_mark_for_the_unknown(cluster: Cluster) -> None:
+    make_node(cluster, "a", "gpushare", 2, loads=(0.4, 0.0))
+    make_node(cluster, "b", "nvidia-count", 2, loads=(1.0, 0.0), ready=None)
+    lines = {line.split()[0]: line for line in run().splitlines() if line}
+    assert "1 of 2" in lines["a"]
+    assert "6 GiB of 30 GiB" in lines["a"]
+    assert "24 GiB" in lines["a"]
+    assert "? of 160 GiB" in lines["b"]
+    assert lines["b"].split()[1] == "?"
+
+
+def test_details_have_a_line_per_holder_and_one_for_pods_without_a_card(cluster: Cluster) -> None:
+    make_node(cluster, "a", "gpushare", 2, loads=(0.4, 0.0))
+    make_node(cluster, "b", "nvidia-count", 1, loads=(1.0,))
+    text = run("-d")
+    assert "default/train-a-0-0/main" in text
+    assert "3 aliyun.com/gpu-mem = 3 GiB" in text
+    assert "annotation-v1" in text
+    assert any(line.lstrip().startswith("?") and "train-b-0-0" in line for line in text.splitlines())
+
+
+def test_findings_are_printed(cluster: Cluster) -> None:
+    make_finding(cluster, "index-out-of-range", "error", "n", "9")
+    assert "index-out-of-range" in run()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "?"), (0, "0 B"), (1023, "1023 B"), (GIB, "1 GiB"), (3 * GIB // 2, "1.5 GiB"), (-GIB, "-1 GiB"), (2**50, "1024 TiB")],
+)
+def test_an_amount_is_readable_and_unknown_is_not_zero(value: int | None, text: str) -> None:
+    assert amount(value) == text
+
+
+def test_an_unknown_node_fails_with_close_names(cluster: Cluster) -> None:
+    make_node(cluster, "gpu-node-17", cards=1)
+    with pytest.raises(CommandError, match="gpu-node-17"):
+        run("gpu-node-71")
+
+
+def test_a_node_without_a_gpu_is_not_called_unknown(cluster: Cluster) -> None:
+    Node.objects.create(cluster=cluster, uid="u", name="plain", facts="{}", digest=0)
+    with pytest.raises(CommandError, match="has no GPU"):
+        run("plain")
+
+
+def test_several_clusters_must_be_chosen_from(cluster: Cluster) -> None:
+    make_node(make_cluster("other"), "n", cards=1)
+    with pytest.raises(CommandError, match="other, prod"):
+        run()
+    assert as_json("--cluster", "other")["cluster"] == "other"
+    with pytest.raises(CommandError, match="other, prod"):
+        run("--cluster", "none")
+
+
+def test_without_a_cluster_it_says_how_to_add_one(db: None) -> None:
+    with pytest.raises(CommandError, match="cluster add"):
+        run()
+
+
+def test_gpushare_reads_the_mirror(cluster: Cluster) -> None:
+    make_node(cluster, "b", "gpushare", 2, loads=(0.4, 1.0))
+    make_node(cluster, "a", "nvidia", 2)
+    assert run("-o", "gpushare").splitlines() == [
+        "NAME  IPADDRESS  GPU0(Allocated/Total)  GPU1(Allocated/Total)  GPU Memory(GiB)",
+        "b     10.0.0.1   6/15                   15/15                  21/30",
+        "-" * 51,
+        "Allocated/Total GPU Memory In Cluster:",
+        "21/30 (70%)  ",
+    ]
+    assert "train-b-0-0  default" in run("b", "-d", "-o", "gpushare")
+
+
+def test_gpushare_follows_the_names_of_a_fork(cluster: Cluster, settings: Any) -> None:
+    make_node(cluster, "b", "gpushare", 2)
+    settings.GPUSHARE_RESOURCE = "rainbond.com/gpu-mem"
+    assert run("-o", "gpushare").splitlines()[-1] == "0/0 (0%)  "
+
+
+def test_gpushare_of_a_node_without_memory_prints_the_heads(cluster: Cluster) -> None:
+    make_node(cluster, "a", "nvidia", 2)
+    assert run("a", "-o", "gpushare").splitlines()[0] == "NAME  IPADDRESS  GPU Memory()"

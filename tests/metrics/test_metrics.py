@@ -1,0 +1,177 @@
+"""The scrape: names, labels and values as Prometheus reads them; the unknown is absent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.exposition import generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import CollectorRegistry
+
+from inventory import metrics
+from inventory.models import Card, Cluster, Finding, NodeAccount
+from inventory.models.account import CardState
+from inventory.stacks.catalogue import CATALOGUE
+from tests.factories import GIB, lose_card, make_cluster, make_finding, make_node
+
+pytestmark = pytest.mark.django_db
+STRANGE = 'a"b\\c\nd{e}=,ü 🦄\\n'
+
+
+def scrape() -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
+    """Metric → labels → value, as Prometheus' own parser reads the text. A series twice is an error."""
+    found: dict[str, dict[tuple[tuple[str, str], ...], float]] = {}
+    for family in text_string_to_metric_families("".join(metrics.families())):
+        series = found.setdefault(family.name, {})
+        for sample in family.samples:
+            key = tuple(sorted(sample.labels.items()))
+            assert key not in series, key
+            series[key] = sample.value
+    return found
+
+
+def values(name: str) -> list[float]:
+    return sorted(scrape()[name].values())
+
+
+def test_a_card_has_its_labels_and_its_bytes(cluster: Cluster) -> None:
+    make_node(cluster, "n", "gpushare", 1, loads=(0.4,))
+    labels = (("card", "0"), ("cluster", "prod"), ("model", "Tesla-T4"), ("node", "n"), ("stack", "gpushare"), ("uuid", ""))
+    found = scrape()
+    assert found["gpudash_card_memory_bytes"] == {labels: 15 * GIB}
+    assert found["gpudash_card_memory_allocated_bytes"] == {labels: 6 * GIB}
+    assert found["gpudash_card_allocations"] == {labels: 2}
+
+
+def test_what_is_not_known_is_absent_and_not_zero(cluster: Cluster) -> None:
+    make_node(cluster, "count", "nvidia-count", 1)
+    make_node(cluster, "alpha", "unknown", 1)
+    found = scrape()
+    assert len(found["gpudash_card_memory_bytes"]) == 1
+    for name in ("card_memory_allocated_bytes", "card_allocations", "card_memory_used_bytes", "node_memory_unplaced_bytes"):
+        assert found[f"gpudash_{name}"] == {}, name
+
+
+def test_a_free_card_is_a_known_zero(cluster: Cluster) -> None:
+    make_node(cluster, "n", "nvidia", 1, loads=(0.0,))
+    assert values("gpudash_card_memory_allocated_bytes") == [0]
+    assert values("gpudash_card_allocations") == [0]
+
+
+def test_a_shared_card_counts_holders_without_memory(cluster: Cluster) -> None:
+    make_node(cluster, "n", "time-sliced", 1, loads=(1.0,))
+    assert values("gpudash_card_allocations") == [4]
+    assert values("gpudash_card_memory_allocated_bytes") == []
+
+
+def test_a_gone_card_is_absent(cluster: Cluster) -> None:
+    make_node(cluster, "n", "gpushare", 2)
+    lose_card(Card.objects.order_by("id")[0])
+    assert len(values("gpudash_card_memory_bytes")) == 1
+
+
+def test_memory_without_a_card_is_told_per_node(cluster: Cluster) -> None:
+    make_node(cluster, "n", "gpushare", 1)
+    NodeAccount.objects.update(memory_unplaced_bytes=3 * GIB)
+    assert scrape()["gpudash_node_memory_unplaced_bytes"] == {(("cluster", "prod"), ("node", "n")): 3 * GIB}
+
+
+def test_the_mirror_tells_of_each_kind_whether_it_is_synced_and_when_it_last_heard(cluster: Cluster) -> None:
+    make_cluster("fresh", synced=False)
+    found = scrape()
+    synced = found["gpudash_mirror_synced"]
+    assert synced[(("cluster", "prod"), ("kind", "pods"))] == 1
+    assert synced[(("cluster", "fresh"), ("kind", "pods"))] == 0
+    heard = found["gpudash_mirror_last_event_timestamp_seconds"]
+    assert heard[(("cluster", "prod"), ("kind", "nodes"))] > 1.7e9
+    assert (("cluster", "fresh"), ("kind", "nodes")) not in heard
+
+
+def test_findings_are_counted_by_code_and_none_is_zero_once_it_was_counted(cluster: Cluster) -> None:
+    make_cluster("fresh", synced=False)
+    make_finding(cluster, "card-over-committed", "error", "n", "0")
+    make_finding(cluster, "card-over-committed", "error", "n", "1")
+    ended = make_finding(cluster, "index-out-of-range", "error", "n")
+    Finding.objects.filter(pk=ended.pk).update(ended_at=ended.first_seen_at)
+    found = scrape()["gpudash_finding_count"]
+    assert found[(("cluster", "prod"), ("code", "card-over-committed"), ("severity", "error"))] == 2
+    assert found[(("cluster", "prod"), ("code", "index-out-of-range"), ("severity", "error"))] == 0
+    assert len(found) == len(CATALOGUE)
+    assert not any(dict(labels)["cluster"] == "fresh" for labels in found)
+
+
+def test_the_text_means_what_the_client_library_would_have_written(cluster: Cluster) -> None:
+    make_node(cluster, "n", "gpushare", 2)
+    Card.objects.update(model=STRANGE, node_name=STRANGE)
+    own = metrics.Family("gpudash_card_memory_bytes", "Memory.")
+    library = GaugeMetricFamily("gpudash_card_memory_bytes", "Memory.", labels=["node", "model"])
+    for index, card in enumerate(Card.objects.all()):
+        own.add(metrics.labels_of(node=f"{card.node_name}{index}", model=card.model), index)
+        library.add_metric([f"{card.node_name}{index}", card.model], index)
+    registry = CollectorRegistry()
+    registry.register(_Once(library))
+    theirs = generate_latest(registry).decode()
+    assert list(text_string_to_metric_families(own.text())) == list(text_string_to_metric_families(theirs))
+
+
+def test_strange_names_stay_one_line_each(cluster: Cluster) -> None:
+    make_node(cluster, "n", "gpushare", 1)
+    Card.objects.update(model=STRANGE, node_name=STRANGE, uuid=STRANGE)
+    ((labels, _),) = scrape()["gpudash_card_memory_bytes"].items()
+    assert dict(labels)["model"] == dict(labels)["node"] == dict(labels)["uuid"] == STRANGE
+
+
+def test_two_cards_of_one_index_are_still_two_series(cluster: Cluster) -> None:
+    make_node(cluster, "n", "gpushare", 2)
+    Card.objects.update(index=0)
+    assert {dict(labels)["card"] for labels in scrape()["gpudash_card_memory_bytes"]} == {"0", "1"}
+
+
+def test_a_card_without_an_index_goes_by_its_key(cluster: Cluster) -> None:
+    make_node(cluster, "n", "gpushare", 1)
+    Card.objects.update(index=None, key="GPU-1")
+    assert [dict(labels)["card"] for labels in scrape()["gpudash_card_memory_bytes"]] == ["GPU-1"]
+
+
+def test_a_card_that_is_held_but_of_unknown_state_tells_no_number(cluster: Cluster) -> None:
+    make_node(cluster, "n", "gpushare", 1)
+    Card.objects.update(state=CardState.UNKNOWN, holders_count=0, memory_allocated_bytes=None)
+    assert values("gpudash_card_allocations") == []
+
+
+def test_every_family_has_help_and_a_type() -> None:
+    text = "".join(metrics.families())
+    for name in ("card_memory_bytes", "card_memory_used_bytes", "mirror_synced", "finding_count"):
+        assert f"# HELP gpudash_{name} " in text
+        assert f"# TYPE gpudash_{name} gauge" in text
+
+
+def test_the_scrape_is_served_as_prometheus_wants_it(fleet: Cluster, api: Client) -> None:
+    response = api.get("/metrics")
+    assert response.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+    assert len(list(text_string_to_metric_families(response.content.decode()))) == 8
+
+
+def more() -> list[str]:
+    """A collector of another app."""
+    return ["# HELP other Other.\n# TYPE other gauge\nother 1\n"]
+
+
+def test_other_apps_add_their_collectors_by_name(fleet: Cluster, api: Client, settings: Any) -> None:
+    settings.METRICS_COLLECTORS = ["inventory.metrics.families", "tests.metrics.test_metrics.more"]
+    text = api.get("/metrics").content.decode()
+    assert text.endswith("other 1\n")
+    assert "gpudash_card_memory_bytes{" in text
+
+
+class _Once:
+    """A collector for the client library that gives one family."""
+
+    def __init__(self, family: GaugeMetricFamily) -> None:
+        self.family = family
+
+    def collect(self) -> list[GaugeMetricFamily]:
+        return [self.family]

@@ -1,0 +1,56 @@
+"""`manage.py parse_log SUITE FILE`: what a suite makes of a log. No cluster and no database."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from validations.suites import find, registry
+from validations.suites.base import TEXT_ALONE, Outcome, Result, read_log, to_json
+
+
+class Command(BaseCommand):
+    help = "Parse a validation log without a cluster. The verdict is in the output; the exit code says whether there is one."
+    requires_system_checks: list[str] = []
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("suite", help=", ".join(registry()))
+        parser.add_argument("file", help="the log; - reads standard input")
+        parser.add_argument("--exit-code", type=int, help="of the container; without it the text alone is judged")
+        parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        suite = find(options["suite"])
+        if suite is None:
+            raise CommandError(f"no suite {options['suite']!r}; there are: {', '.join(registry())}", returncode=2)
+        code = options["exit_code"]
+        outcome = TEXT_ALONE if code is None else Outcome(exit_code=code)
+        result = suite.parse(read_log(_read(options["file"])), outcome)
+        if options["output"] == "json":
+            self.stdout.write(json.dumps(to_json(result), ensure_ascii=False, indent=2))
+        else:
+            self.stdout.write(as_text(result))
+
+
+def _read(name: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise CommandError(f"{name}: cannot be read ({error.strerror})", returncode=2) from None
+
+
+def as_text(result: Result) -> str:
+    """Verdict, reasons, measurements and facts, a line each."""
+    rows = [f"{result.suite}: {result.verdict} (parser {result.parser_version})"]
+    for reason in result.reasons:
+        where = f" (line {reason.line})" if reason.line is not None else ""
+        rows.append(f"  {reason.code}: {reason.text}{where}")
+    rows += [f"  {name} = {one.value:g} {one.unit}" for name, one in result.measurements.items()]
+    rows += [f"  {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in result.facts.items()]
+    return "\n".join(rows)

@@ -1,0 +1,108 @@
+"""`manage.py validate SUITE --node N`: launch a run, and with --wait follow it to its verdict. For a person and for a pipeline."""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from validations.models import Measurement, Run
+from validations.planning import Refused, Wish
+from validations.requests import Busy, request_run
+from validations.suites import registry
+
+NOT_PASSED, NOT_LAUNCHED = 1, 2
+#: After so long in the queue something else than a full cluster may be the reason.
+NOBODY_S = 30.0
+
+
+class Command(BaseCommand):
+    help = "Launch a validation run. With --wait the exit code is 0 only for passed."
+    #: Seconds between two looks at the row.
+    poll_s = 1.0
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("suite", help=", ".join(registry()))
+        parser.add_argument("--node", required=True)
+        parser.add_argument(
+            "--card", default="", metavar="I", help="index, UUID or key; without it some card of the node"
+        )
+        parser.add_argument("--cluster", default="", help="needed when there is more than one")
+        parser.add_argument(
+            "--option", action="append", default=[], metavar="K=V", help="option of the suite; may be repeated"
+        )
+        parser.add_argument(
+            "--when-busy", action="store_true", help="launch although the node is full or not ready now"
+        )
+        parser.add_argument("--wait", action="store_true", help="follow the run to its verdict")
+        parser.add_argument(
+            "--timeout", type=float, metavar="S", help="with --wait: stop waiting (not the run) after S seconds"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        wish = Wish(
+            suite=options["suite"],
+            node=options["node"],
+            cluster=options["cluster"],
+            card=options["card"],
+            options=_pairs(options["suite"], options["option"]),
+            wait_for_room=options["when_busy"],
+        )
+        try:
+            run, _ = request_run(wish)
+        except (Refused, Busy) as error:
+            raise CommandError(str(error), returncode=NOT_LAUNCHED) from None
+        self.stdout.write(f"{run.pk} {run.suite} on {run.target_text}")
+        if options["wait"]:
+            self._wait(run, options["timeout"])
+
+    def _wait(self, run: Run, timeout_s: float | None) -> None:
+        """Print each change until the end. Interrupting it leaves the run alone."""
+        started, told = time.monotonic(), ""
+        while run.active:
+            told = self._tell(run, told)
+            waited = time.monotonic() - started
+            if timeout_s is not None and waited > timeout_s:
+                raise CommandError(
+                    f"{run.pk} is still {run.state} after {timeout_s:g} s; it goes on", returncode=NOT_LAUNCHED
+                )
+            time.sleep(self.poll_s)
+            run.refresh_from_db()
+        self._result(run)
+        if run.verdict != "passed":
+            sys.exit(NOT_PASSED)
+
+    def _tell(self, run: Run, told: str) -> str:
+        text = run.get_state_display()
+        why = ": ".join(part for part in (run.waiting_reason, run.waiting_message) if part) or run.last_error
+        if run.state == "queued" and not why and time.time() - run.created_at.timestamp() > NOBODY_S:
+            why = "nobody has taken it up; is the service running (standalone, or worker and beat)?"
+        text += f" ({why})" if why else ""
+        if text != told:
+            self.stdout.write(f"  {text}")
+        return text
+
+    def _result(self, run: Run) -> None:
+        self.stdout.write(f"{run.verdict}")
+        for reason in run.reasons:
+            where = f" (line {reason['line']})" if reason.get("line") is not None else ""
+            self.stdout.write(f"  {reason['code']}: {reason['text']}{where}")
+        for one in Measurement.objects.filter(run=run).order_by("id"):
+            self.stdout.write(f"  {one.name} = {one.value:g} {one.unit}")
+
+
+def _pairs(suite_id: str, texts: list[str]) -> dict[str, Any]:
+    """K=V; a number where the suite wants one, so that its own check can speak about the rest."""
+    found: dict[str, Any] = {}
+    suite = registry().get(suite_id)
+    numbers = {option.name for option in suite.options if option.kind == "number"} if suite else set()
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise CommandError(f"--option {text!r}: NAME=VALUE is wanted", returncode=NOT_LAUNCHED)
+        whole = name in numbers and value.lstrip("-").isdecimal() and len(value) < 19
+        found[name] = int(value) if whole else value
+    return found

@@ -1,0 +1,76 @@
+"""The Prometheus scrape of the validations. Names, labels and units are an interface: add, never rename.
+
+One series per suite and card (or node, label card "") that has a last result; a place that was never tested has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.db.models import Count
+
+from inventory.metrics import Family, escaped, labels_of
+from inventory.models import Card, Cluster
+from validations.models import ACTIVE, LastResult, Run
+
+#: cluster id, node, key of the card.
+_Place = tuple[int, str, str]
+
+
+def families() -> Iterator[str]:
+    """The whole exposition in four queries."""
+    verdicts = Family(
+        "gpudash_validation_run_last_verdict",
+        "1 for the verdict of the last validation run of this suite on this card (card empty: on some card of the node).",
+    )
+    ends = Family(
+        "gpudash_validation_run_last_end_timestamp_seconds",
+        "When the last validation run of this suite ended, unix time.",
+    )
+    goods = Family(
+        "gpudash_validation_run_last_passed_timestamp_seconds",
+        "When a validation run of this suite last passed, unix time.",
+    )
+    for labels, verdict, ended_at, good_at in _rows():
+        verdicts.add(f'{labels},verdict="{escaped(verdict)}"', 1)
+        ends.add(labels, ended_at)
+        if good_at is not None:
+            goods.add(labels, good_at)
+    yield from (one.text() for one in (verdicts, ends, goods, _states()))
+
+
+def _rows() -> Iterator[tuple[str, str, float, float | None]]:
+    """Labels, verdict, end, last pass of every last result; cards that are gone are absent."""
+    clusters = {pk: escaped(name) for pk, name in Cluster.objects.values_list("pk", "name")}
+    cards = _cards(clusters)
+    rows = LastResult.objects.order_by("cluster_id", "node_name", "card_key", "suite")
+    columns = ("cluster_id", "node_name", "card_key", "suite", "verdict", "ended_at", "good_at")
+    for cluster, node, key, suite, verdict, ended_at, good_at in rows.values_list(*columns).iterator(5000):
+        place = cards.get((cluster, node, key))
+        if place is None and key:
+            continue
+        if place is None:
+            place = labels_of(cluster="", node=node, card="", uuid="", model="", stack="")
+            place = place.replace('cluster=""', f'cluster="{clusters.get(cluster, "")}"', 1)
+        good = good_at.timestamp() if good_at else None
+        yield f'{place},suite="{escaped(suite)}"', verdict, ended_at.timestamp(), good
+
+
+def _cards(clusters: dict[int, str]) -> dict[_Place, str]:
+    """The labels of the cards that were tested, as the inventory's scrape has them."""
+    tested = LastResult.objects.exclude(card_key="").values("card_key")
+    rows = Card.objects.filter(gone_at=None, key__in=tested).order_by()
+    columns = ("cluster_id", "node_name", "key", "index", "uuid", "model", "stack")
+    found: dict[_Place, str] = {}
+    for cluster, node, key, index, uuid, model, stack in rows.values_list(*columns).iterator(5000):
+        labels = labels_of(node=node, card=key if index is None else str(index), uuid=uuid, model=model, stack=stack)
+        found[cluster, node, key] = f'cluster="{clusters.get(cluster, "")}",{labels}'
+    return found
+
+
+def _states() -> Family:
+    family = Family("gpudash_validation_runs", "Validation runs that have not ended, by state.")
+    counts = dict(Run.objects.filter(state__in=ACTIVE).order_by().values_list("state").annotate(Count("pk")))
+    for state in ACTIVE:
+        family.add(labels_of(state=state), counts.get(state, 0))
+    return family

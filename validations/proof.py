@@ -1,0 +1,124 @@
+"""When was a card last proven good, by what, on which driver? As columns of card querysets, and as a struct.
+
+Pages, REST, metrics and tallies take it from here, so that they cannot disagree. A constant number of queries for any list.
+Only *passed* is a proof; a run on "some card" proves nothing of a card, only of its node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from django.db.models import Case, CharField, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
+
+from inventory.models import Card, Node, NodeAccount
+from validations.models import LastResult
+
+NEVER, PROVEN, DRIVER_CHANGED, FAILED = "never", "proven", "driver-changed", "failed"
+STATES = (FAILED, DRIVER_CHANGED, NEVER, PROVEN)
+_COLUMNS = ("good_run", "good_suite", "good_at", "good_driver", "bad_run", "bad_suite", "bad_at", "driver_now")
+
+
+class Proof(msgspec.Struct, frozen=True, kw_only=True):
+    """The proof of one card or node.
+
+    state: never (no run passed), proven, driver-changed (proven, on another driver than now), failed (the last word of at
+    least one suite is a failure: bad_*). good_*: the newest run that passed, of any suite. driver_now: "" when not known.
+    """
+
+    state: str
+    good_run: str | None = None
+    good_suite: str | None = None
+    good_at: datetime | None = None
+    good_driver: str | None = None
+    bad_run: str | None = None
+    bad_suite: str | None = None
+    bad_at: datetime | None = None
+    driver_now: str | None = None
+
+
+def with_proof(cards: QuerySet[Card]) -> QuerySet[Card]:
+    """The same cards with `proof_state` and the columns that `proof_of` reads."""
+    own = LastResult.objects.filter(
+        cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"), card_key=OuterRef("key")
+    )
+    return _annotated(cards, own)
+
+
+def with_node_proof(accounts: QuerySet[NodeAccount]) -> QuerySet[NodeAccount]:
+    """The same for nodes: a run on any card of the node, or on "some card", counts."""
+    return _annotated(
+        accounts, LastResult.objects.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"))
+    )
+
+
+def _annotated(rows: QuerySet[Any], own: QuerySet[LastResult]) -> QuerySet[Any]:
+    good = own.filter(good__isnull=False).order_by("-good_at")
+    bad = own.filter(said_verdict="failed").order_by("-said_at")
+    node = Node.objects.filter(cluster_id=OuterRef("cluster_id"), name=OuterRef("node_name"))
+    columns = {
+        "good_run": good.values("good_id"),
+        "good_suite": good.values("suite"),
+        "good_at": good.values("good_at"),
+        "good_driver": good.values("good_driver"),
+        "bad_run": bad.values("said_id"),
+        "bad_suite": bad.values("suite"),
+        "bad_at": bad.values("said_at"),
+        "driver_now": node.values("driver_version"),
+    }
+    found = rows.annotate(**{f"proof_{name}": Subquery(values[:1]) for name, values in columns.items()})
+    judged: QuerySet[Any] = found.annotate(proof_state=_state())
+    return judged
+
+
+def _state() -> Case:
+    known = Q(proof_driver_now__gt="", proof_good_driver__gt="")
+    return Case(
+        When(proof_bad_run__isnull=False, then=Value(FAILED)),
+        When(proof_good_run=None, then=Value(NEVER)),
+        When(known & ~Q(proof_good_driver=F("proof_driver_now")), then=Value(DRIVER_CHANGED)),
+        default=Value(PROVEN),
+        output_field=CharField(),
+    )
+
+
+def proof_of(row: Any) -> Proof:
+    """The proof of a row of `with_proof` or `with_node_proof`."""
+    return Proof(state=row.proof_state, **{name: getattr(row, f"proof_{name}") or None for name in _COLUMNS})
+
+
+def of_cards(card_ids: Iterable[int]) -> dict[int, Proof]:
+    """Proofs by card id: one query."""
+    return {card.pk: proof_of(card) for card in with_proof(Card.objects.filter(pk__in=list(card_ids)).only("pk"))}
+
+
+def of_nodes(account_ids: Iterable[int]) -> dict[int, Proof]:
+    """Proofs by id of the node's account: one query."""
+    rows = with_node_proof(NodeAccount.objects.filter(pk__in=list(account_ids)).only("pk"))
+    return {account.pk: proof_of(account) for account in rows}
+
+
+def tally(cards: QuerySet[Card]) -> dict[str, int]:
+    """How many of these cards are in each state: one query. Every state is there."""
+    own = LastResult.objects.filter(
+        cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"), card_key=OuterRef("key")
+    )
+    node = Node.objects.filter(cluster_id=OuterRef("cluster_id"), name=OuterRef("node_name"))
+    good = own.filter(good__isnull=False).order_by("-good_at")
+    marked = cards.order_by().annotate(
+        proof_good_driver=Subquery(good.values("good_driver")[:1]),
+        proof_driver_now=Subquery(node.values("driver_version")[:1]),
+        bad=Exists(own.filter(said_verdict="failed")),
+        proven=Exists(own.filter(good__isnull=False)),
+    )
+    changed = Q(proof_driver_now__gt="", proof_good_driver__gt="") & ~Q(proof_good_driver=F("proof_driver_now"))
+    found = marked.aggregate(
+        failed=Count("pk", filter=Q(bad=True)),
+        never=Count("pk", filter=Q(bad=False, proven=False)),
+        changed=Count("pk", filter=Q(bad=False, proven=True) & changed),
+        all=Count("pk"),
+    )
+    proven = found["all"] - found["failed"] - found["never"] - found["changed"]
+    return {FAILED: found["failed"], DRIVER_CHANGED: found["changed"], NEVER: found["never"], PROVEN: proven}

@@ -1,0 +1,53 @@
+"""The one way to read runs and campaigns: pages, REST and commands take their rows from here. No call to a cluster."""
+
+from __future__ import annotations
+
+from django.db.models import Prefetch, QuerySet
+
+from validations.models import ACTIVE, Campaign, CampaignTarget, Measurement, Run, RunStep
+
+
+def runs() -> QuerySet[Run]:
+    """All runs, without the columns that only a run's own page needs."""
+    return Run.objects.select_related("cluster").defer("manifest", "facts", "node_snapshot", "options")
+
+
+def runs_active() -> QuerySet[Run]:
+    return runs().filter(state__in=ACTIVE)
+
+
+def run_whole(run_id: str) -> Run | None:
+    """One run with its steps and measurements: three queries."""
+    steps = Prefetch("steps", queryset=RunStep.objects.order_by("entered_at", "id"))
+    measured = Prefetch("measurements", queryset=Measurement.objects.order_by("id"))
+    return (
+        Run.objects.select_related("cluster", "card").prefetch_related(steps, measured).filter(pk=run_id[:16]).first()
+    )
+
+
+def runs_of_card(card_id: int) -> QuerySet[Run]:
+    """Runs that took, or will take, this card for certain; newest first."""
+    return runs().filter(card_id=card_id).order_by("-id")
+
+
+def runs_of_node(cluster_id: int, node_name: str) -> QuerySet[Run]:
+    return runs().filter(cluster_id=cluster_id, node_name=node_name).order_by("-id")
+
+
+def series(suite: str, name: str, **where: object) -> QuerySet[Measurement]:
+    """One measurement over time, oldest first, for a plot. where: columns of the run (card_id, card_model, node_name …)."""
+    conditions = {f"run__{column}": value for column, value in where.items()}
+    rows = Measurement.objects.filter(run__suite=suite, name=name, run__verdict__in=("passed", "warning"), **conditions)
+    return rows.select_related("run").order_by("run__ended_at", "id")
+
+
+def campaigns() -> QuerySet[Campaign]:
+    return Campaign.objects.all()
+
+
+def campaign_targets(campaign_id: str) -> QuerySet[CampaignTarget]:
+    """The rows of the campaign's matrix, with run and measurements: three queries for a page."""
+    run = Prefetch("run", queryset=Run.objects.defer("manifest", "facts", "node_snapshot", "options"))
+    measured = Prefetch("run__measurements", queryset=Measurement.objects.order_by("id"))
+    rows = CampaignTarget.objects.filter(campaign_id=campaign_id).select_related("cluster")
+    return rows.prefetch_related(run, measured).order_by("position")
