@@ -61,7 +61,7 @@ def _cards(names: dict[int, str]) -> Iterable[Family]:
     clusters = {pk: escaped(name) for pk, name in names.items()}
     columns = ("cluster_id", "node_name", "index", "key", "uuid", "model", "stack", "state")
     figures = ("memory_total_bytes", "memory_allocated_bytes", "holders_count")
-    rows = Card.objects.filter(gone_at=None).order_by().values_list(*columns, *figures)
+    rows = Card.objects.filter(gone_at=None).order_by("id").values_list(*columns, *figures)
     seen: set[str] = set()
     for cluster, node, index, key, uuid, model, stack, state, total_bytes, allocated_bytes, holders in rows.iterator(
         5000
@@ -69,8 +69,8 @@ def _cards(names: dict[int, str]) -> Iterable[Family]:
         place = f'cluster="{clusters.get(cluster, "")}",node="{escaped(node)}",card="'
         rest = f'",uuid="{escaped(uuid)}",model="{escaped(model)}",stack="{escaped(stack)}"'
         labels = f"{place}{escaped(key) if index is None else index}{rest}"
-        if labels in seen:  # two cards of one index: a scrape with one series twice would be refused as a whole
-            labels = f"{place}{escaped(key)}{rest}"
+        if labels in seen:  # a scrape with one series twice would be refused as a whole
+            labels = f"{place}{index}:{escaped(key)}{rest}"
         seen.add(labels)
         if total_bytes is not None:
             total.add(labels, total_bytes)

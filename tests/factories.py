@@ -180,7 +180,11 @@ def make_waiting_pod(cluster: Cluster, name: str = "waiting", *, minutes: int = 
 
 
 def make_finding(
-    cluster: Cluster, code: str = "card-over-committed", severity: str = "error", node_name: str = "", card_key: str = ""
+    cluster: Cluster,
+    code: str = "card-over-committed",
+    severity: str = "error",
+    node_name: str = "",
+    card_key: str = "",
 ) -> Finding:
     batch = Batch(cluster)
     finding = _add_finding(batch, code, severity, node_name, card_key)

@@ -104,6 +104,8 @@ def _findings(inspection: Inspection) -> list[str]:
         return ["No findings."]
     lines = [f"Findings: {len(inspection.findings)}"]
     for finding in inspection.findings:
-        place = " ".join(part for part in (finding.node, f"card {finding.card}" if finding.card else "", finding.pod) if part)
+        place = " ".join(
+            part for part in (finding.node, f"card {finding.card}" if finding.card else "", finding.pod) if part
+        )
         lines.append(f"  {finding.severity}\t{finding.code}\t{place or '-'}\t{' '.join(finding.text.split())}")
     return lines

@@ -1,7 +1,8 @@
 """What the three DirectX device plugins for Windows nodes have in common: cards that are shared and not metered.
 
 A container with a device may use the card (in process isolation even all cards) without any memory being set aside, so
-memory is never "allocated" here. Which card a pod uses is not in the API. Must not know the resource names.
+memory is never "allocated" here. Which card a pod uses is not in the API; it is plain only where the node has one. Must not
+know the resource names.
 """
 
 from __future__ import annotations
@@ -50,13 +51,15 @@ def share(stack: str, node: Node, offers: dict[str, Offer], held: list[tuple[Pod
     about = _about(node, given)
     slots = max((found.slots or 0 for found in offers.values()), default=0)
     cards = tuple(_card(stack, index, about, slots // number) for index in range(number or 0) if number)
+    # Nothing is reserved and there is one adapter: each holder shares that one.
+    only = cards[0].key if len(cards) == 1 else None
     for name, found in offers.items():
         findings += shortfall(name, found, "The plugin has withdrawn devices.")
     return Share(
         stack=stack,
         cards=cards,
         cards_known=number is not None,
-        allocations=tuple(_allocation(stack, pod, need) for pod, need in held),
+        allocations=tuple(_allocation(stack, pod, need, only) for pod, need in held),
         findings=(*adapters.findings, *findings),
     )
 
@@ -129,7 +132,7 @@ def _card(stack: str, index: int, about: Described, shares: int) -> Card:
     )
 
 
-def _allocation(stack: str, pod: Pod, need: Need) -> Allocation:
+def _allocation(stack: str, pod: Pod, need: Need, card: str | None) -> Allocation:
     return Allocation(
         pod_uid=pod.metadata.uid,
         namespace=pod.metadata.namespace,
@@ -140,6 +143,7 @@ def _allocation(stack: str, pod: Pod, need: Need) -> Allocation:
         evidence=COUNT_ONLY,
         stack=stack,
         mode=SHARES,
+        card=card,
     )
 
 

@@ -13,7 +13,17 @@ from gpudash.access.roles import Role
 from tests.cast import bearer, make_token, make_user, signed_in
 from tests.factories import make_cluster, make_node
 
-WHO = ("anonymous", "no role", "viewer", "operator", "admin", "viewer token", "operator token", "admin token", "bad token")
+WHO = (
+    "anonymous",
+    "no role",
+    "viewer",
+    "operator",
+    "admin",
+    "viewer token",
+    "operator token",
+    "admin token",
+    "bad token",
+)
 
 #: What each of WHO gets. "in": the view's own answer, whatever it is; else the status.
 OPEN = dict.fromkeys(WHO, "in")
@@ -92,7 +102,9 @@ def everybody() -> dict[str, Client]:
 
 
 def test_every_address_is_in_the_table_or_a_page_of_the_inventory() -> None:
-    unknown = {route for route, module in routes(get_resolver()) if not module.startswith("inventory.views")} - set(TABLE)
+    unknown = {route for route, module in routes(get_resolver()) if not module.startswith("inventory.views")} - set(
+        TABLE
+    )
     assert unknown == set()
 
 
@@ -112,7 +124,9 @@ def test_everybody_gets_what_the_table_says() -> None:
 
 @pytest.mark.django_db
 def test_pages_of_the_inventory_are_closed_too() -> None:
-    pages = [route for route, module in routes(get_resolver()) if module.startswith("inventory.views") and "<" not in route]
+    pages = [
+        route for route, module in routes(get_resolver()) if module.startswith("inventory.views") and "<" not in route
+    ]
     client, stranger = Client(), signed_in(make_user("nobody"))
     assert [page for page in pages if client.get(f"/{page}").status_code != 302] == []
     assert [page for page in pages if stranger.get(f"/{page}").status_code != 403] == []

@@ -41,7 +41,9 @@ def test_only_a_hash_of_the_secret_is_kept(user: User) -> None:
     assert len(secret) >= 43
 
 
-@pytest.mark.parametrize("change", ["wrong", "expired", "revoked", "deactivated", "no such id", "no token", "long id", "odd"])
+@pytest.mark.parametrize(
+    "change", ["wrong", "expired", "revoked", "deactivated", "no such id", "no token", "long id", "odd"]
+)
 def test_every_token_that_does_not_work_gets_the_same_answer(user: User, change: str) -> None:
     text = make_token(user, days=-1 if change == "expired" else 1)
     if change == "wrong":
@@ -62,7 +64,9 @@ def test_every_token_that_does_not_work_gets_the_same_answer(user: User, change:
     assert response.status_code == 401
     assert response.headers["Content-Type"] == "application/problem+json"
     assert response.headers["WWW-Authenticate"] == 'Bearer realm="gpudash"'
-    assert response.json()["detail"].startswith("The bearer token is not valid: it is wrong, has expired or was revoked.")
+    assert response.json()["detail"].startswith(
+        "The bearer token is not valid: it is wrong, has expired or was revoked."
+    )
 
 
 def test_a_token_has_no_more_than_its_user_has_now(user: User) -> None:
@@ -162,5 +166,7 @@ def test_the_account_page_makes_and_revokes_tokens(user: User) -> None:
 
 
 def test_the_account_page_gives_no_role_above_ones_own(user: User) -> None:
-    assert signed_in(user).post("/account/tokens", {"name": "x", "role": "admin", "expires_in_days": 5}).status_code == 400
+    assert (
+        signed_in(user).post("/account/tokens", {"name": "x", "role": "admin", "expires_in_days": 5}).status_code == 400
+    )
     assert not ApiToken.objects.exists()

@@ -38,7 +38,11 @@ def walk(client: Client, path: str, **query: Any) -> list[int]:
 def test_a_card_carries_its_source_its_age_and_its_holders(cluster: Cluster, api: Client) -> None:
     make_node(cluster, "n", "gpushare", 1, loads=(0.4,))
     (card,) = results(api, "cards")
-    assert (card["memory_total_bytes"], card["memory_allocated_bytes"], card["memory_free_bytes"]) == (15 * GIB, 6 * GIB, 9 * GIB)
+    assert (card["memory_total_bytes"], card["memory_allocated_bytes"], card["memory_free_bytes"]) == (
+        15 * GIB,
+        6 * GIB,
+        9 * GIB,
+    )
     assert card["memory_source"] == "node label"
     assert card["changed_at"].endswith("Z")
     assert [held["memory_bytes"] for held in card["allocations"]] == [3 * GIB, 3 * GIB]
@@ -178,9 +182,19 @@ def test_the_cursor_of_one_order_is_refused_in_another(fleet: Cluster, api: Clie
 
 @pytest.mark.parametrize("path", LISTS)
 @pytest.mark.parametrize(
-    ("name", "value"), [("page_size", "0"), ("page_size", "1001"), ("page_size", "x"), ("nonsense", "1"), ("ordering", "x"), ("format", "xml")]
+    ("name", "value"),
+    [
+        ("page_size", "0"),
+        ("page_size", "1001"),
+        ("page_size", "x"),
+        ("nonsense", "1"),
+        ("ordering", "x"),
+        ("format", "xml"),
+    ],
 )
-def test_every_list_refuses_what_makes_no_sense_by_name(cluster: Cluster, api: Client, path: str, name: str, value: str) -> None:
+def test_every_list_refuses_what_makes_no_sense_by_name(
+    cluster: Cluster, api: Client, path: str, name: str, value: str
+) -> None:
     response = api.get(f"/api/v1/{path}", {name: value})
     if (path, name) == ("tokens", "format"):
         assert response.status_code == 404  # it has JSON only, and leaves the choice to the framework
@@ -194,7 +208,8 @@ def test_every_list_refuses_what_makes_no_sense_by_name(cluster: Cluster, api: C
 
 
 @pytest.mark.parametrize(
-    "path", ["clusters/none", "nodes/prod/none", "nodes/none/n", "cards/999", f"cards/{10**30}", "nodes/prod/a%00b", "nowhere"]
+    "path",
+    ["clusters/none", "nodes/prod/none", "nodes/none/n", "cards/999", f"cards/{10**30}", "nodes/prod/a%00b", "nowhere"],
 )
 def test_what_is_not_there_is_a_problem_that_says_where_to_look(cluster: Cluster, api: Client, path: str) -> None:
     response = api.get(f"/api/v1/{path}")

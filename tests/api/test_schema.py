@@ -24,7 +24,9 @@ def document() -> Any:
     return json.loads(out.getvalue())
 
 
-def schema_of(document: Any, path: str, status: str = "200", kind: str = "application/json", method: str = "get") -> Any:
+def schema_of(
+    document: Any, path: str, status: str = "200", kind: str = "application/json", method: str = "get"
+) -> Any:
     found = document["paths"][path][method]["responses"][status]["content"][kind]["schema"]
     return found | {"components": document["components"]}
 
@@ -56,7 +58,9 @@ def crowded(fleet: Cluster) -> Cluster:
         ("/api/v1/tokens", ""),
     ],
 )
-def test_what_a_list_answers_is_what_the_document_says(document: Any, crowded: Cluster, api: Client, path: str, query: str) -> None:
+def test_what_a_list_answers_is_what_the_document_says(
+    document: Any, crowded: Cluster, api: Client, path: str, query: str
+) -> None:
     answer = api.get(path + query).json()
     assert answer.get("results") or answer.get("clusters")
     check(document, path, answer)
@@ -94,7 +98,9 @@ def test_every_filter_is_in_the_document(document: Any) -> None:
     assert {"cluster", "node", "state", "min_free_bytes", "ordering", "cursor", "page_size", "q"} <= names
 
 
-def test_the_document_is_served_and_the_page_to_read_it_loads_nothing_from_elsewhere(document: Any, viewer: Client) -> None:
+def test_the_document_is_served_and_the_page_to_read_it_loads_nothing_from_elsewhere(
+    document: Any, viewer: Client
+) -> None:
     served = viewer.get("/api/v1/schema").json()
     assert served["paths"].keys() == document["paths"].keys()
     page = viewer.get("/api-docs").content.decode()

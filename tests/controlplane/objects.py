@@ -65,7 +65,7 @@ def node(name: str, kind: Kind, cards: int = 8) -> Json:
     if kind.resource == GPU_MEM:
         capacity[GPU_COUNT] = str(cards)
     labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": kind.system, **kind.labels}
-    labels["node.kubernetes.io/instance-type"] = "ecs.gn6v-c10g1.20xlarge"
+    labels["node.kubernetes.io/instance-type"] = "ecs.gn6v-c8g1.16xlarge"
     if "nvidia.com/gpu.count" in labels:
         labels["nvidia.com/gpu.count"] = str(cards)
     return {

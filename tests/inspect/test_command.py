@@ -53,7 +53,11 @@ def test_json_counts_what_it_knows_and_says_null_of_the_rest(cluster: Cluster) -
     make_node(cluster, "b", "nvidia-count", 2, loads=(1.0, 0.0))
     make_node(cluster, "c", "directx", 1, loads=(0.25,))
     memory, count, shared = as_json()["nodes"]
-    assert (memory["unit"], memory["memory_total_bytes"], memory["memory_allocated_bytes"]) == ("GiB", 30 * GIB, 6 * GIB)
+    assert (memory["unit"], memory["memory_total_bytes"], memory["memory_allocated_bytes"]) == (
+        "GiB",
+        30 * GIB,
+        6 * GIB,
+    )
     assert [card["memory_allocated_bytes"] for card in memory["cards"]] == [6 * GIB, 0]
     assert (count["cards_total"], count["cards_allocated"], len(count["unplaced"])) == (2, 1, 1)
     assert [card["memory_allocated_bytes"] for card in count["cards"]] == [None, None]
@@ -104,7 +108,15 @@ def test_findings_are_printed(cluster: Cluster) -> None:
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "?"), (0, "0 B"), (1023, "1023 B"), (GIB, "1 GiB"), (3 * GIB // 2, "1.5 GiB"), (-GIB, "-1 GiB"), (2**50, "1024 TiB")],
+    [
+        (None, "?"),
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (GIB, "1 GiB"),
+        (3 * GIB // 2, "1.5 GiB"),
+        (-GIB, "-1 GiB"),
+        (2**50, "1024 TiB"),
+    ],
 )
 def test_an_amount_is_readable_and_unknown_is_not_zero(value: int | None, text: str) -> None:
     assert amount(value) == text
@@ -142,7 +154,7 @@ def test_gpushare_reads_the_mirror(cluster: Cluster) -> None:
     assert run("-o", "gpushare").splitlines() == [
         "NAME  IPADDRESS  GPU0(Allocated/Total)  GPU1(Allocated/Total)  GPU Memory(GiB)",
         "b     10.0.0.1   6/15                   15/15                  21/30",
-        "-" * 51,
+        "-" * 48,
         "Allocated/Total GPU Memory In Cluster:",
         "21/30 (70%)  ",
     ]

@@ -18,7 +18,9 @@ def node(name: str, memory: int, count: int, address: str | None = "10.0.0.1") -
     amounts: kube.Quantities = {"aliyun.com/gpu-mem": str(memory), "aliyun.com/gpu-count": str(count)}
     addresses = [kube.NodeAddress(type="Hostname", address=name)]
     addresses += [kube.NodeAddress(type="InternalIP", address=address)] if address else []
-    return kube.Node(metadata=kube.Metadata(name=name), status=kube.NodeStatus(allocatable=amounts, addresses=addresses))
+    return kube.Node(
+        metadata=kube.Metadata(name=name), status=kube.NodeStatus(allocatable=amounts, addresses=addresses)
+    )
 
 
 def pod(
@@ -99,7 +101,9 @@ def test_v2_goes_before_v1_and_a_broken_v2_falls_back_to_v1() -> None:
     both = pod("p", "n", 4, "0", v2='{"0":{"1":4}}')
     assert row(summary([node("n", 30, 2)], [both]), "n")[2:4] == ["0/15", "4/15"]
     for broken in ("", "[]", "null", "{}", '{"0":{"x":4}}', '{"a":{"1":4}}', '{"0":{"1":"4"}}', "[" * 5000, "\ud800"):
-        assert row(summary([node("n", 30, 2)], [pod("p", "n", 4, "0", v2=broken)]), "n")[2:4] == ["4/15", "0/15"], broken
+        assert row(summary([node("n", 30, 2)], [pod("p", "n", 4, "0", v2=broken)]), "n")[2:4] == ["4/15", "0/15"], (
+            broken
+        )
 
 
 def test_nodes_with_fewer_cards_are_filled_with_nothing() -> None:

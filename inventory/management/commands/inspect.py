@@ -56,7 +56,11 @@ def _check_node(cluster: Cluster, name: str, output: str) -> None:
     """gpushare knows every node; the other outputs know those with a GPU."""
     nodes = Node.objects.filter(cluster=cluster)
     accounts = NodeAccount.objects.filter(cluster=cluster)
-    names = set((nodes if output == "gpushare" else accounts).values_list("name" if output == "gpushare" else "node_name", flat=True))
+    names = set(
+        (nodes if output == "gpushare" else accounts).values_list(
+            "name" if output == "gpushare" else "node_name", flat=True
+        )
+    )
     if name in names:
         return
     if nodes.filter(name=name).exists():
@@ -68,8 +72,12 @@ def _check_node(cluster: Cluster, name: str, output: str) -> None:
 
 def _gpushare(cluster: Cluster, name: str | None, details: bool) -> str:
     names = gpushare.Names(settings.GPUSHARE_RESOURCE, settings.GPUSHARE_COUNT, settings.GPUSHARE_ANNOTATION)
-    nodes = Node.objects.filter(cluster=cluster, **({"facts__contains": names.memory} if name is None else {"name": name}))
-    pods = Pod.objects.filter(cluster=cluster, facts__contains=names.memory, **({} if name is None else {"node_name": name}))
+    nodes = Node.objects.filter(
+        cluster=cluster, **({"facts__contains": names.memory} if name is None else {"name": name})
+    )
+    pods = Pod.objects.filter(
+        cluster=cluster, facts__contains=names.memory, **({} if name is None else {"node_name": name})
+    )
     decoded = [_decoded(node, kube.Node) for node in nodes.only("name", "facts")]
     if name is None:
         decoded = [node for node in decoded if gpushare.memory_of(node, names) > 0]
