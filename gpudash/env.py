@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+_PATH_PART = re.compile(r"[A-Za-z0-9._~-]+")
 
 
 class BadSetting(Exception):
@@ -33,7 +39,7 @@ def number(name: str, default: int, low: int, high: int) -> int:
     value = text(name)
     if not value:
         return default
-    if not value.isascii() or not value.isdigit() or not low <= int(value[:12]) <= high:
+    if not value.isascii() or not value.isdigit() or len(value) > 12 or not low <= int(value) <= high:
         raise BadSetting(name, f"a whole number from {low} to {high} is wanted")
     return int(value)
 
@@ -45,6 +51,16 @@ def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
+def time_zone(name: str, default: str) -> str:
+    """A name of the IANA database ("Asia/Shanghai")."""
+    value = text(name, default)
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise BadSetting(name, "a time zone like UTC or Asia/Shanghai is wanted") from None
+    return value
+
+
 def words(name: str, default: str = "") -> list[str]:
     """A list, separated by commas."""
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
@@ -53,17 +69,19 @@ def words(name: str, default: str = "") -> list[str]:
 def base_path(name: str) -> str:
     """ "/" or "/some/path/": where the service is served below."""
     value = text(name).strip("/")
-    if any(part in ("", ".", "..") for part in value.split("/")) and value:
+    if value and not all(_PATH_PART.fullmatch(part) and part.strip(".") for part in value.split("/")):
         raise BadSetting(name, "a path like /gpudash is wanted")
     return f"/{value}/" if value else "/"
 
 
 def folder(name: str, default: Path) -> Path:
-    path = Path(text(name) or default).expanduser().absolute()
+    path = Path(text(name) or default)
     try:
+        path = path.expanduser().absolute()
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadSetting(name, f"the folder {path} cannot be made ({error.strerror})") from None
+    except (OSError, RuntimeError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise BadSetting(name, f"the folder {path} cannot be made ({why})") from None
     if not os.access(path, os.W_OK):
         raise BadSetting(name, f"the folder {path} cannot be written to")
     return path
@@ -79,11 +97,27 @@ def secret_key(name: str, data_dir: Path, production: bool) -> str:
     if production:
         raise BadSetting(name, "must be set in production (50 or more random characters)")
     kept = data_dir / "secret-key"
-    if not kept.exists():
-        handle = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        if not kept.exists():
+            _keep(kept, secrets.token_urlsafe(48))
+        value = kept.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSetting(name, f"not set, and {kept} cannot be read or made ({type(error).__name__})") from None
+    if not value:
+        raise BadSetting(name, f"not set, and {kept} is empty; delete that file, a new one is made")
+    return value
+
+
+def _keep(kept: Path, value: str) -> None:
+    """Write a file as a whole, unless another process was quicker: several start at the same time."""
+    handle, own = tempfile.mkstemp(dir=kept.parent, prefix=kept.name)
+    try:
         with os.fdopen(handle, "w") as file:
-            file.write(secrets.token_urlsafe(48))
-    return kept.read_text().strip()
+            file.write(value)
+        with suppress(FileExistsError):
+            os.link(own, kept)
+    finally:
+        os.unlink(own)
 
 
 SQLITE_OPTIONS = {
@@ -145,6 +179,10 @@ def database(name: str, data_dir: Path) -> dict[str, Any]:
 def broker(name: str) -> str:
     """A Celery broker URL: redis://…, rediss://…, or memory:// (one process)."""
     value = text(name, "memory://")
-    if urlsplit(value).scheme not in ("memory", "redis", "rediss", "sentinel", "amqp", "amqps"):
+    try:
+        scheme = urlsplit(value).scheme
+    except ValueError:
+        scheme = ""
+    if scheme not in ("memory", "redis", "rediss", "sentinel", "amqp", "amqps"):
         raise BadSetting(name, "redis://host:6379/0 (or rediss, sentinel, amqp; memory:// in one process) is wanted")
     return value

@@ -131,7 +131,7 @@ LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_TZ = True
-TIME_ZONE = env.text("GPUDASH_TIME_ZONE", "UTC")
+TIME_ZONE = env.time_zone("GPUDASH_TIME_ZONE", "UTC")
 
 STATIC_URL = f"{BASE_PATH}static/"
 STATIC_ROOT = env.folder("GPUDASH_STATIC_ROOT", (BASE_DIR if PRODUCTION else DATA_DIR) / "staticfiles")

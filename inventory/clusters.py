@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 from django.db import transaction
-from django.db.models import Model
+from django.db.models import F, Model
 from django.utils import timezone
 
 from inventory.kube.client import ApiError, BadKubeconfig, Client, current_context
@@ -40,13 +40,15 @@ def add(name: str, kubeconfig: str, context: str = "") -> Cluster:
     """Add a cluster, or change where the credentials of a known one are. Raises BadKubeconfig and ValidationError."""
     path = str(Path(kubeconfig).expanduser().absolute()) if kubeconfig else ""
     server = Client(path, context).server
-    cluster = Cluster.objects.filter(name=name).first() or Cluster(name=name)
+    cluster = Cluster.objects.filter(name=name.strip()).first() or Cluster()
     cluster.kubeconfig, cluster.context, cluster.server = path, context, server
-    cluster.name = Cluster._meta.get_field("name").clean(name, cluster)
+    cluster.name = Cluster._meta.get_field("name").clean(name.strip(), cluster)
     with transaction.atomic():
         cluster.save()
         for kind in Kind.values:
             Watch.objects.get_or_create(cluster=cluster, kind=kind)
+        # It may be another server now, where an old resource version means nothing: watchers lose their leases and list anew.
+        cluster.watches.update(resource_version="", holder="", expires_at=None, token=F("token") + 1)
     return cluster
 
 
@@ -79,11 +81,25 @@ class Answer(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
+class _Allowed(msgspec.Struct):
+    allowed: bool
+    reason: str | None = None
+
+
+class _Review(msgspec.Struct):
+    """A SelfSubjectAccessReview, answered."""
+
+    status: _Allowed
+
+
 def check(cluster: Cluster) -> tuple[str, list[Answer]]:
     """The server's version and what the credentials may do; kept on the cluster's row. Raises ApiError and BadKubeconfig."""
     client = client_of(cluster)
-    version = msgspec.json.decode(client.get("/version", timeout_s=10.0))
-    answers = [_ask(client, wanted) for wanted in READER]
+    try:
+        version = _version(client)
+        answers = [_ask(client, wanted) for wanted in READER]
+    finally:
+        client.close()
     cluster.permissions = [
         {
             "verb": answer.wanted.verb,
@@ -98,8 +114,16 @@ def check(cluster: Cluster) -> tuple[str, list[Answer]]:
     Cluster.objects.filter(pk=cluster.pk).update(
         permissions=cluster.permissions, permissions_checked_at=cluster.permissions_checked_at, server=client.server
     )
+    return version, answers
+
+
+def _version(client: Client) -> str:
+    try:
+        version = msgspec.json.decode(client.get("/version", timeout_s=10.0))
+    except (msgspec.DecodeError, RecursionError):
+        raise ApiError(0, "NotKubernetes", f"{client.server} answers, but not as a Kubernetes API server") from None
     name = version.get("gitVersion") if isinstance(version, dict) else None
-    return str(name or "version not told")[:64], answers
+    return str(name or "version not told")[:64]
 
 
 def _ask(client: Client, wanted: Wanted) -> Answer:
@@ -110,12 +134,12 @@ def _ask(client: Client, wanted: Wanted) -> Answer:
     }
     path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
     try:
-        status = msgspec.json.decode(client.send("POST", path, msgspec.json.encode(review))).get("status", {})
+        status = msgspec.json.decode(client.send("POST", path, msgspec.json.encode(review)), type=_Review).status
     except ApiError as error:
         return Answer(wanted, None, str(error))
-    except (msgspec.DecodeError, AttributeError):
+    except (msgspec.DecodeError, RecursionError):
         return Answer(wanted, None, "the answer was not an access review")
-    return Answer(wanted, bool(status.get("allowed")), str(status.get("reason") or ""))
+    return Answer(wanted, status.allowed, (status.reason or "")[:1000])
 
 
 __all__ = ["Answer", "ApiError", "BadKubeconfig", "add", "check", "client_of", "current_context", "remove"]

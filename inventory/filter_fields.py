@@ -1,6 +1,6 @@
 """The kinds of filter that the lists need: words, choices, amounts of bytes, free search; and the form that is strict.
 
-Knows nothing of tables; `inventory.filters` puts these together.
+Knows no table but that of the clusters; `inventory.filters` puts these together.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from django.core.exceptions import ValidationError
 from django.utils.datastructures import MultiValueDict
 
 from inventory.kube import quantity
+from inventory.models import Cluster
 
 MAX_LENGTH = 512
 MAX_VALUES = 100
@@ -127,6 +128,30 @@ class BytesFilter(df.Filter):
 
 class SearchFilter(df.Filter):
     field_class = SearchField
+
+
+class ClusterField(WordsField):
+    """Names of clusters to their ids. An unknown name is an error: an empty answer would look like "nothing there"."""
+
+    def clean(self, value: Any) -> Any:
+        names = super().clean(value)
+        known = dict(Cluster.objects.values_list("name", "pk"))
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            raise ValidationError(f"There is no cluster {unknown[0][:64]!r}. There are: {', '.join(sorted(known))}.")
+        ids = {known[name] for name in names} if names else set(known.values())
+        return ids if names or len(ids) == 1 else None
+
+
+class ClusterNames(df.Filter):
+    """Rows of these clusters. One alone becomes an equality: the indexes begin with it (so also when there is only one)."""
+
+    field_class = ClusterField
+
+    def filter(self, qs: Any, value: Any) -> Any:
+        if value is None:
+            return qs
+        return qs.filter(cluster_id=next(iter(value))) if len(value) == 1 else qs.filter(cluster_id__in=value)
 
 
 class StrictForm(forms.Form):

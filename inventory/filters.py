@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import django_filters as df
-from django.core.exceptions import ValidationError
 from django.db.models import F, OrderBy, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
@@ -19,10 +18,10 @@ from inventory.filter_fields import (
     ChoiceFilter,
     SearchFilter,
     StrictForm,
-    WordsField,
     WordsFilter,
     YesNoFilter,
 )
+from inventory.filter_fields import ClusterNames as ClusterNames
 from inventory.models import Allocation, Card, Cluster, Finding, NodeAccount, Pod
 from inventory.models.account import CardState
 from inventory.stacks import base
@@ -89,30 +88,6 @@ class StrictFilterSet(df.FilterSet):
 def _may_be_null(rows: QuerySet[Any], path: str) -> bool:
     """Whether a column of the rows can be null. An annotation of `querysets` never is."""
     return path not in rows.query.annotations and bool(rows.model._meta.get_field(path.removesuffix("_id")).null)
-
-
-class ClusterField(WordsField):
-    """Names of clusters to their ids. An unknown name is an error: an empty answer would look like "nothing there"."""
-
-    def clean(self, value: Any) -> Any:
-        names = super().clean(value)
-        known = dict(Cluster.objects.values_list("name", "pk"))
-        unknown = [name for name in names if name not in known]
-        if unknown:
-            raise ValidationError(f"There is no cluster {unknown[0][:64]!r}. There are: {', '.join(sorted(known))}.")
-        ids = {known[name] for name in names} if names else set(known.values())
-        return ids if names or len(ids) == 1 else None
-
-
-class ClusterNames(df.Filter):
-    """Rows of these clusters. One alone becomes an equality: the indexes begin with it (so also when there is only one)."""
-
-    field_class = ClusterField
-
-    def filter(self, qs: Any, value: Any) -> Any:
-        if value is None:
-            return qs
-        return qs.filter(cluster_id=next(iter(value))) if len(value) == 1 else qs.filter(cluster_id__in=value)
 
 
 def _contains(*paths: str) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
@@ -87,8 +87,11 @@ def page_of(rows: QuerySet[Row], cursor: str | None, size: int) -> Page[Row]:
     terms = terms_of(rows)
     at = _decode(cursor, terms, rows) if cursor else None
     backward = at is not None and at[0]
-    chosen = rows if at is None else rows.filter(_beyond(terms, at[1], backward))
-    found = list(chosen.order_by(*(term.expression(backward) for term in terms))[: size + 1])
+    found: list[Row] = []
+    for stretch in _stretches(rows, terms, at[1] if at else None, backward):
+        found += stretch[: size + 1 - len(found)]
+        if len(found) > size:
+            break
     more, found = len(found) > size, found[:size]
     if backward:
         found.reverse()
@@ -102,12 +105,39 @@ def page_of(rows: QuerySet[Row], cursor: str | None, size: int) -> Page[Row]:
     )
 
 
+def _stretches(
+    rows: QuerySet[Row], terms: Sequence[Term], at: Sequence[Any] | None, backward: bool
+) -> list[QuerySet[Row]]:
+    """The rows to read, in turn. Where the first column can be null, those with a value and those without are two stretches:
+    each is in the order of a plain index, which "nulls last" is not."""
+    first, *others = terms
+    if not first.nullable:
+        return [_behind(rows, terms, at, backward)]
+    empty = {f"{first.path}__isnull": True}
+    valued, valueless = [replace(first, nullable=False), *others], others
+    parts = [(rows.exclude(**empty), valued, at), (rows.filter(**empty), valueless, at and at[1:])]
+    if backward:
+        parts.reverse()
+    if at is None:
+        return [_behind(part, order, None, backward) for part, order, _ in parts]
+    begun = (at[0] is None) is not backward
+    if begun:  # the cursor stands in the second stretch
+        return [_behind(*parts[1], backward)]
+    return [_behind(*parts[0], backward), _behind(parts[1][0], parts[1][1], None, backward)]
+
+
+def _behind(rows: QuerySet[Row], terms: Sequence[Term], at: Sequence[Any] | None, backward: bool) -> QuerySet[Row]:
+    chosen = rows if at is None else rows.filter(_beyond(terms, at, backward))
+    return chosen.order_by(*(term.expression(backward) for term in terms))
+
+
 def terms_of(rows: QuerySet[Any]) -> list[Term]:
     """The order of the rows as terms."""
+    order = [term for term in rows.query.order_by if isinstance(term, OrderBy)]
     return [
         Term(term.expression.name, term.descending, bool(term.nulls_last))
-        for term in rows.query.order_by
-        if isinstance(term, OrderBy)
+        for term in order
+        if isinstance(term.expression, F)
     ]
 
 

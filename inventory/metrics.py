@@ -87,7 +87,8 @@ def _nodes(names: dict[int, str]) -> Iterable[Family]:
     )
     rows = NodeAccount.objects.filter(memory_unplaced_bytes__isnull=False).order_by("cluster_id", "node_name")
     for cluster, node, value in rows.values_list("cluster_id", "node_name", "memory_unplaced_bytes").iterator(5000):
-        unplaced.add(labels_of(cluster=names.get(cluster, ""), node=node), value)
+        if value is not None:
+            unplaced.add(labels_of(cluster=names.get(cluster, ""), node=node), value)
     return (unplaced,)
 
 

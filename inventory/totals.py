@@ -6,7 +6,7 @@ Knows nothing of requests, pages or validations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -160,10 +160,43 @@ def all_totals(clusters: Iterable[Cluster] | None = None) -> Totals:
     return totals_of(_of(NodeAccount.objects.all(), clusters))
 
 
+def added(parts: Iterable[Totals]) -> Totals:
+    """Totals of several sets of nodes together."""
+    every = list(parts)
+    gaps = [part.largest_gap_bytes for part in every if part.largest_gap_bytes is not None]
+
+    def known(pick: Callable[[Totals], Known]) -> Known:
+        values = [pick(part).value for part in every]
+        counted = [value for value in values if value is not None]
+        return Known(sum(counted) if counted else None, sum(pick(part).unknown_nodes for part in every))
+
+    return Totals(
+        nodes=sum(part.nodes for part in every),
+        memory_total=known(lambda part: part.memory_total),
+        memory_metered=known(lambda part: part.memory_metered),
+        memory_allocated=known(lambda part: part.memory_allocated),
+        memory_free=known(lambda part: part.memory_free),
+        memory_unplaced=known(lambda part: part.memory_unplaced),
+        cards_total=known(lambda part: part.cards_total),
+        cards_allocated=known(lambda part: part.cards_allocated),
+        cards_free=known(lambda part: part.cards_free),
+        largest_gap_bytes=max(gaps, default=None),
+        holders=sum(part.holders for part in every),
+        unplaced=sum(part.unplaced for part in every),
+    )
+
+
 def totals_by_cluster(clusters: Iterable[Cluster] | None = None) -> dict[int, Totals]:
     """Cluster id → totals: one query. Clusters without nodes are absent."""
-    rows = _of(NodeAccount.objects.all(), clusters).order_by().values("cluster_id").annotate(**_aggregates())
-    return {row["cluster_id"]: _totals(row) for row in rows}
+    return by_cluster(totals_by_pool(clusters))
+
+
+def by_cluster(pools: Iterable[PoolTotals]) -> dict[int, Totals]:
+    """The same from pools that are at hand."""
+    parts: dict[int, list[Totals]] = {}
+    for pool in pools:
+        parts.setdefault(pool.cluster_id, []).append(pool.totals)
+    return {cluster_id: added(own) for cluster_id, own in parts.items()}
 
 
 def totals_by_pool(clusters: Iterable[Cluster] | None = None) -> list[PoolTotals]:
@@ -178,16 +211,19 @@ def totals_by_pool(clusters: Iterable[Cluster] | None = None) -> list[PoolTotals
 
 def card_states(clusters: Iterable[Cluster] | None = None) -> dict[int, dict[str, int]]:
     """Cluster id → state → cards present; every state is named, with 0 where there is none (these are counts)."""
-    made: dict[int, dict[str, int]] = {}
-    rows = (
-        _of(Card.objects.filter(gone_at=None), clusters)
-        .order_by()
-        .values_list("cluster_id", "state")
-        .annotate(Count("id"))
-    )
-    for cluster_id, state, count in rows:
-        made.setdefault(cluster_id, dict.fromkeys(CardState.values, 0))[state] = count
-    return made
+    return _cards(clusters)[0]
+
+
+def _cards(clusters: Iterable[Cluster] | None) -> tuple[dict[int, dict[str, int]], dict[int, int]]:
+    """Cards present by cluster and state, and by cluster those with memory that is known to be free: one query."""
+    states: dict[int, dict[str, int]] = {}
+    room: dict[int, int] = {}
+    rows = _of(Card.objects.filter(gone_at=None), clusters).order_by().values_list("cluster_id", "state")
+    free = Count("id", filter=Q(memory_free_bytes__gt=0))
+    for cluster_id, state, count, with_room in rows.annotate(Count("id"), with_room=free):
+        states.setdefault(cluster_id, dict.fromkeys(CardState.values, 0))[state] = count
+        room[cluster_id] = room.get(cluster_id, 0) + with_room
+    return states, room
 
 
 def sync_of(watches: Iterable[Watch], now: datetime | None = None) -> Sync:
@@ -232,7 +268,8 @@ class _Counts:
 
 
 def _counts(clusters: list[Cluster]) -> _Counts:
-    made = _Counts(states=card_states(clusters))
+    states, room = _cards(clusters)
+    made = _Counts(states=states, room=room)
     nodes = _of(Node.objects.all(), clusters).order_by().values_list("cluster_id")
 
     gpu = Q(has_gpu=True)
@@ -241,8 +278,6 @@ def _counts(clusters: list[Cluster]) -> _Counts:
         Count("id"), gpu=Count("id", filter=gpu), bad=Count("id", filter=not_ready)
     ):
         made.nodes[cluster_id] = (figures[0], figures[1], figures[2])
-    cards = _of(Card.objects.filter(gone_at=None, memory_free_bytes__gt=0), clusters)
-    made.room = dict(cards.order_by().values_list("cluster_id").annotate(Count("id")))
     pods = _of(Pod.objects.filter(waiting=True), clusters).order_by().values_list("cluster_id")
     for cluster_id, count, oldest in pods.annotate(Count("id"), Min("created_at")):
         made.waiting[cluster_id] = (count, oldest)
@@ -255,16 +290,19 @@ def _counts(clusters: list[Cluster]) -> _Counts:
     return made
 
 
-def summaries(clusters: Iterable[Cluster] | None = None, now: datetime | None = None) -> list[ClusterSummary]:
-    """Every cluster (or these) at a glance: nine queries, whatever their size and number."""
+def summaries(
+    clusters: Iterable[Cluster] | None = None,
+    now: datetime | None = None,
+    pools: Iterable[PoolTotals] | None = None,
+) -> list[ClusterSummary]:
+    """Every cluster (or these) at a glance: eight queries, whatever their size and number. pools: if they are at hand."""
     chosen = list(Cluster.objects.all() if clusters is None else clusters)
     watches: dict[int, list[Watch]] = {}
     for watch in _of(Watch.objects.all(), chosen):
         watches.setdefault(watch.cluster_id, []).append(watch)
-    totals, counts = totals_by_cluster(chosen), _counts(chosen)
-    return [
-        _summary(cluster, totals, counts, watches, now) for cluster in sorted(chosen, key=lambda cluster: cluster.name)
-    ]
+    totals = by_cluster(totals_by_pool(chosen) if pools is None else pools)
+    counts = _counts(chosen)
+    return [_summary(cluster, totals, counts, watches, now) for cluster in sorted(chosen, key=lambda one: one.name)]
 
 
 def _summary(

@@ -38,7 +38,13 @@ class Processes:
         command = [sys.executable, "manage.py", *arguments]
         with (self.folder / "call.log").open("ab") as log:
             done = subprocess.run(
-                command, cwd=ROOT, env=self.environment, stdout=subprocess.PIPE, stderr=log, check=True, timeout=timeout_s
+                command,
+                cwd=ROOT,
+                env=self.environment,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                check=True,
+                timeout=timeout_s,
             )
         return done.stdout.decode()
 
@@ -56,7 +62,12 @@ class Processes:
     def start(self, name: str, command: list[str], settings: dict[str, str]) -> subprocess.Popen[bytes]:
         with self.log(name).open("ab") as log:
             process = subprocess.Popen(
-                command, cwd=ROOT, env={**self.environment, **settings}, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+                command,
+                cwd=ROOT,
+                env={**self.environment, **settings},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
             )
         self._running.append(process)
         return process
@@ -66,7 +77,9 @@ class Processes:
 
     def tail(self) -> str:
         """The ends of all logs, for a failure's report."""
-        parts = [f"--- {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in sorted(self.folder.glob("*.log"))]
+        parts = [
+            f"--- {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in sorted(self.folder.glob("*.log"))
+        ]
         return "\n".join(parts)
 
     def stop(self) -> None:

@@ -84,7 +84,9 @@ class Postgres:
         self.folder, self.data = folder, folder / "data"
         self.port = free_port()
         self._bin = _postgres_binaries()
-        self._as = ["setpriv", f"--reuid={POSTGRES_USER}", f"--regid={POSTGRES_USER}", "--clear-groups"] if _root() else []
+        self._as = (
+            ["setpriv", f"--reuid={POSTGRES_USER}", f"--regid={POSTGRES_USER}", "--clear-groups"] if _root() else []
+        )
 
     def url(self, database: str) -> str:
         """As GPUDASH_DATABASE_URL wants it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -182,22 +182,20 @@ def _start_one(campaign_id: str) -> bool:
             return False
         if counts["active"] >= campaign.max_parallel:
             return False
-        target = _next(campaign)
-        return target is not None and _start(campaign, target)
+        return any(_start(campaign, target) for target in _waiting(campaign))
 
 
 def _close(campaign: Campaign, state: CampaignState, reason: str) -> None:
     Campaign.objects.filter(pk=campaign.pk).update(state=state, state_reason=reason, ended_at=timezone.now())
 
 
-def _next(campaign: Campaign) -> CampaignTarget | None:
-    """The first target whose place no other run holds; a held one is tried again later."""
+def _waiting(campaign: Campaign) -> Iterator[CampaignTarget]:
+    """The next targets whose place no other run holds, as far as can be told; a held one is tried again later."""
     left = CampaignTarget.objects.filter(campaign=campaign, run=None, skipped="").select_related("cluster")
     held = set(Run.objects.filter(state__in=ACTIVE).values_list("cluster_id", "node_name", "card_key"))
     for target in left.order_by("position")[:500]:
         if (target.cluster_id, target.node_name, target.card_key) not in held:
-            return target
-    return None
+            yield target
 
 
 def _start(campaign: Campaign, target: CampaignTarget) -> bool:

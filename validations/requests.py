@@ -51,6 +51,8 @@ def request_run(
         if hindrances := wanted.hindrances(wish.wait_for_room):
             raise Refused({"node": [f"{one.text} ({one.code})" for one in hindrances]})
         if holder := holder_of(wanted):
+            if key and holder.request_key == key and holder.requested_by == user:
+                continue  # it came from the same request, sent twice at once
             raise Busy(holder)
         row = _row(wanted, wish, user)
         row.request_key, row.request_digest = key, said

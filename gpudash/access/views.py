@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib.auth import login
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import LoginView, PasswordChangeView
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render, resolve_url
 from django.urls import reverse_lazy
@@ -94,9 +95,7 @@ def create_token(request: HttpRequest) -> HttpResponse:
 @require_POST
 def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
     """One's own token; an administrator's, anyone's."""
-    tokens = (
-        ApiToken.objects.all() if _role(request) == Role.ADMIN else ApiToken.objects.filter(user_id=request.user.pk)
-    )
+    tokens = ApiToken.objects.all() if _role(request) == Role.ADMIN else _own_tokens(request)
     token = tokens.filter(pk=token_id).first()
     if token is None:
         raise Http404
@@ -132,11 +131,15 @@ def _role(request: Any) -> Role:
     return role
 
 
+def _own_tokens(request: Any) -> QuerySet[ApiToken]:
+    return ApiToken.objects.filter(user=request.user)
+
+
 def _account_page(request: HttpRequest, form: TokenForm, status: int = 200, **more: Any) -> HttpResponse:
     page = {
         "form": form,
         "role": _role(request),
-        "tokens": ApiToken.objects.filter(user_id=request.user.pk).order_by("-created_at", "-pk"),
+        "tokens": _own_tokens(request).order_by("-created_at", "-pk"),
         "now": timezone.now(),
     }
     return render(request, "access/account.html", page | more, status=status)

@@ -14,7 +14,7 @@ from gpudash.api.problems import CONTENT_TYPE, Problem
 _REF = "#/components/schemas/{name}"
 
 
-class StructExtension(OpenApiSerializerExtension):  # type: ignore[misc]
+class StructExtension(OpenApiSerializerExtension):
     """A msgspec struct where a serializer could stand: its JSON schema, with the structs inside it as components."""
 
     target_class = "msgspec.Struct"
@@ -25,17 +25,16 @@ class StructExtension(OpenApiSerializerExtension):  # type: ignore[misc]
 
     def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
         _, components = msgspec.json.schema_components([self.target], ref_template=_REF)
-        own = components.pop(self.target.__name__)
+        own: dict[str, Any] = components.pop(self.target.__name__)
         beside = sys.modules[self.target.__module__]  # structs inside it are from the same module
         for name, schema in components.items():
             auto_schema.registry.register_on_missing(
                 ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, object=getattr(beside, name), schema=schema)
             )
-        made: dict[str, Any] = own
-        return made
+        return own
 
 
-class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[misc]
+class TokenScheme(OpenApiAuthenticationExtension):
     """How the document names the bearer token."""
 
     target_class = "gpudash.access.authentication.TokenAuthentication"
@@ -52,7 +51,7 @@ def one_address_each(endpoints: list[Any]) -> list[Any]:
 
 def add_problems(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """POSTPROCESSING_HOOKS: whatever is not a success is a problem document."""
-    _, components = msgspec.json.schema_components([Problem], ref_template=_REF)
+    components = msgspec.json.schema_components([Problem], ref_template=_REF)[1]
     result["components"]["schemas"].update(components)
     answer = {
         "description": "What went wrong and what to do (RFC 9457).",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import msgspec
 from django.db.models import QuerySet
@@ -11,10 +11,10 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from msgspec import Meta
 from rest_framework.exceptions import NotFound
-from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.settings import api_settings
 
 from gpudash.access.filters import TokenFilter
 from gpudash.access.forms import DEFAULT_DAYS, TokenForm
@@ -22,6 +22,7 @@ from gpudash.access.models import ApiToken
 from gpudash.access.permissions import request_role
 from gpudash.access.roles import Role
 from gpudash.api.problems import bad_fields
+from inventory.api.base import ApiView
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,11 +59,13 @@ def _fields(token: ApiToken) -> dict[str, Any]:
 
 
 def _visible(request: Request) -> QuerySet[ApiToken]:
-    rows = ApiToken.objects.select_related("user")
-    return rows if request_role(request) == Role.ADMIN else rows.filter(user_id=request.user.pk)
+    rows, user = ApiToken.objects.select_related("user"), cast(Any, request.user)
+    return rows if request_role(request) == Role.ADMIN else rows.filter(user=user)
 
 
-class Tokens(ListModelMixin, GenericAPIView[ApiToken]):
+class Tokens(ListModelMixin, ApiView):
+    filter_backends = tuple(api_settings.DEFAULT_FILTER_BACKENDS)
+    pagination_class = api_settings.DEFAULT_PAGINATION_CLASS
     filterset_class = TokenFilter
     #: Anybody may make a token for what they may do themselves.
     write_role = Role.VIEWER
@@ -85,9 +88,7 @@ class Tokens(ListModelMixin, GenericAPIView[ApiToken]):
         return Response(answer, status=201, headers={"Cache-Control": "no-store"})
 
 
-class TokenDetail(GenericAPIView[ApiToken]):
-    filter_backends: Any = []
-    pagination_class = None
+class TokenDetail(ApiView):
     write_role = Role.VIEWER
 
     @extend_schema(summary="Revoke a token: it stops working at once", responses={204: None})
@@ -111,7 +112,7 @@ def _form(request: Request) -> TokenForm:
     assert role is not None  # the permission has let it in
     form = TokenForm(role, {"expires_in_days": DEFAULT_DAYS} | body)
     if not form.is_valid():
-        raise bad_fields(form.errors)
+        raise bad_fields({name: [str(text) for text in texts] for name, texts in form.errors.items()})
     by = request.auth
     if (
         isinstance(by, ApiToken)

@@ -54,6 +54,8 @@ class Jobs:
 
     def _defaulted(self, namespace: str, job: Job) -> Job:
         metadata, spec = job["metadata"], job["spec"]
+        for field in ("deletionTimestamp", "finalizers", "managedFields"):
+            metadata.pop(field, None)  # Not a client's to set at creation.
         name = metadata.get("name") or metadata["generateName"] + teams.letters(self.world.rng, 5)
         uid = teams.uid(self.world.rng)
         metadata.update(

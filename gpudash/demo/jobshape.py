@@ -156,6 +156,23 @@ def _pod_causes(spec: _PodSpec) -> Causes:
             causes.append((f"{path}.name", "FieldValueInvalid", f"Invalid value: {container.name!r}"))
         if not container.image:
             causes.append((f"{path}.image", "FieldValueRequired", "Required value"))
+        causes += _quantity_causes(path, container)
         if container.name in names[:index]:
             causes.append((f"{path}.name", "FieldValueDuplicate", f"Duplicate value: {container.name!r}"))
     return causes
+
+
+def _quantity_causes(path: str, container: _Container) -> Causes:
+    """Extended resources are whole numbers; anything else would be read as "asks for nothing"."""
+    resources = container.resources or _Resources()
+    given = {"limits": resources.limits or {}, "requests": resources.requests or {}}
+    return [
+        (
+            f"{path}.resources.{field}[{name}]",
+            "FieldValueInvalid",
+            f"Invalid value: {str(amount)[:40]!r}: must be an integer",
+        )
+        for field, amounts in given.items()
+        for name, amount in amounts.items()
+        if "/" in name and not re.fullmatch(r"[0-9]{1,15}", str(amount))
+    ]

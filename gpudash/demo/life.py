@@ -144,22 +144,21 @@ class Life:
         self.world.timeline.after(self.world.rng.uniform(*BEAT_S) * slower, self.beat)
 
     def beat(self) -> None:
-        """One thing happens."""
-        if self._pools:
-            pool = self.world.rng.choice(self._pools)
-            if self.held_share(pool) < self.target(pool):
-                self._create(pool)
-            else:
-                self._end_one(pool)
+        """One thing happens; a pool in which nothing can happen passes the beat on to another one."""
+        for pool in self.world.rng.choices(self._pools, k=5) if self._pools else []:
+            below = self.held_share(pool) < self.target(pool)
+            if self._create(pool) if below else self._end_one(pool):
+                break
         self._plan_beat()
 
-    def _create(self, pool: str) -> None:
+    def _create(self, pool: str) -> bool:
         if len(self.waiting.get(pool, [])) >= MOST_WAITING:
-            return
+            return False
         pod = self.new_pod(pool, self.world.now)
         self.world.store.create(PODS, pod)
         key = (pod["metadata"]["namespace"], pod["metadata"]["name"])
         self.world.timeline.after(self.world.rng.uniform(0.2, 0.8), lambda: self.try_schedule(pool, key))
+        return True
 
     def try_schedule(self, pool: str, key: Key) -> None:
         """Bind the pod and let the kubelet go on, or leave it waiting with the reason."""
@@ -203,18 +202,19 @@ class Life:
             return None
         return pod
 
-    def _end_one(self, pool: str) -> None:
+    def _end_one(self, pool: str) -> bool:
         running = self.running.get(pool, [])
         if not running:
-            return
+            return False
         key = running.pop(self.world.rng.randrange(len(running)))
         pod = self.world.pod(key)
         if pod is None or "deletionTimestamp" in pod["metadata"]:
-            return
+            return False
         if pod["spec"]["restartPolicy"] == "Never":
             self._finish(pod)
         else:
             self.world.terminate(key, self.world.rng.uniform(2.0, 5.0))
+        return True
 
     def _finish(self, pod: Pod) -> None:
         code = self.world.rng.choices((0, 1, 137), (8, 1, 1))[0]

@@ -28,7 +28,7 @@ from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
 from inventory.models.cluster import Kind, WatchState
 from inventory.stacks.account import account
-from inventory.stacks.base import Context
+from inventory.stacks.base import ERROR, Context
 from inventory.stacks.findings import units_mixed
 
 logger = logging.getLogger(__name__)
@@ -37,6 +37,11 @@ logger = logging.getLogger(__name__)
 CHUNK = 100
 MARKS = 1000
 POLL_S = 0.25
+NOT_ACCOUNTED = "not-accounted"
+NOT_ACCOUNTED_TEXT = (
+    "The figures of this node could not be made anew; they are as they were the last time. "
+    "The log of the accountant has the reason: please report it."
+)
 
 _node = msgspec.json.Decoder(Node)
 _pod = msgspec.json.Decoder(Pod)
@@ -175,10 +180,28 @@ class Accountant:
             context: Context = msgspec.structs.replace(
                 self._context, now=now.timestamp(), daemonsets=daemonsets, known_uuids=books.known_uuids(name)
             )
-            made = account(_node.decode(facts[name]), list(pods[name].values()), context) if name in facts else None
+            try:
+                made = account(_node.decode(facts[name]), list(pods[name].values()), context) if name in facts else None
+            except Exception:
+                # One strange node must not stop the others; what the books say of it stays, and the finding says so.
+                logger.exception("node %s of cluster %d: no account", name, self.cluster_id)
+                self._not_accounted(name, now)
+                continue
             if made is not None and not (made.stacks or made.cards or made.findings or made.unplaced):
                 made = None  # no GPU on it: not in the books
             books.enter(name, made, pods[name])
+
+    def _not_accounted(self, node: str, now: datetime) -> None:
+        """A finding that ends with the next account of the node."""
+        Finding.objects.get_or_create(
+            cluster_id=self.cluster_id,
+            code=NOT_ACCOUNTED,
+            node_name=node,
+            card_key="",
+            pod="",
+            ended_at=None,
+            defaults={"severity": ERROR, "text": NOT_ACCOUNTED_TEXT, "first_seen_at": now},
+        )
 
     def _units_mixed(self, now: datetime) -> None:
         mine = NodeAccount.objects.filter(cluster_id=self.cluster_id).exclude(unit="")

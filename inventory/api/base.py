@@ -25,14 +25,15 @@ class CsvRenderer(BaseRenderer):
     format = "csv"
 
     def render(self, data: Any, accepted_media_type: Any = None, renderer_context: Any = None) -> bytes:
-        return JSONRenderer().render(data)
+        body: bytes = JSONRenderer().render(data)
+        return body
 
 
 class ApiView(GenericAPIView[Any]):
     """A view whose `format` is checked like any other parameter."""
 
-    filter_backends: ClassVar[Any] = []
-    pagination_class: ClassVar[Any] = None
+    filter_backends: Any = ()
+    pagination_class: Any = None
 
     def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
         formats = [renderer.format for renderer in self.renderer_classes]
@@ -45,9 +46,9 @@ class ApiView(GenericAPIView[Any]):
 class ListView(ListModelMixin, ApiView):
     """One list: filters, order, cursor pages, CSV. `rows` in `inventory.querysets`, `fill` in `inventory.api.fill`."""
 
-    filter_backends = list(api_settings.DEFAULT_FILTER_BACKENDS)
-    pagination_class = api_settings.DEFAULT_PAGINATION_CLASS
-    renderer_classes = [*api_settings.DEFAULT_RENDERER_CLASSES, CsvRenderer]
+    filter_backends: Any = tuple(api_settings.DEFAULT_FILTER_BACKENDS)
+    pagination_class: Any = api_settings.DEFAULT_PAGINATION_CLASS
+    renderer_classes: Any = (*api_settings.DEFAULT_RENDERER_CLASSES, CsvRenderer)
     filterset_class: ClassVar[type[StrictFilterSet]]
     csv: ClassVar[str]
 

@@ -14,7 +14,7 @@ from msgspec import Meta
 Bytes = Annotated[int | None, Meta(description="Bytes; null: unknown or not metered.")]
 
 
-class Shape(msgspec.Struct, frozen=True, kw_only=True):
+class Shape(msgspec.Struct, kw_only=True):
     """Base of all answers."""
 
 

@@ -166,10 +166,11 @@ class Summary(ApiView):
     )
     def get(self, request: Request) -> Response:
         chosen = _chosen(request)
+        pools = totals.totals_by_pool(chosen)
         answer = shapes.Summary(
-            totals=fill.totals(totals.all_totals(chosen)),
-            clusters=[fill.cluster(value) for value in totals.summaries(chosen)],
-            pools=[fill.pool(value) for value in totals.totals_by_pool(chosen)],
+            totals=fill.totals(totals.added(pool.totals for pool in pools)),
+            clusters=[fill.cluster(value) for value in totals.summaries(chosen, pools=pools)],
+            pools=[fill.pool(value) for value in pools],
         )
         return Response(answer)
 

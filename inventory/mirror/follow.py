@@ -45,7 +45,11 @@ ONCE_TRIES = 4
 
 
 class NotListed(Exception):
-    """The list could not be had; the text says why."""
+    """The list could not be had; the text says why. refused: the cluster said no."""
+
+    def __init__(self, reason: str, refused: bool) -> None:
+        super().__init__(reason)
+        self.refused = refused
 
 
 class Follower:
@@ -88,7 +92,7 @@ class Follower:
                     if once and isinstance(message, ListEnd):
                         return
                     if once and isinstance(message, Trouble) and (message.refused or self._troubles >= ONCE_TRIES):
-                        raise NotListed(message.reason)
+                        raise NotListed(message.reason, message.refused)
                 self._renew()
         finally:
             self.reflector.stop()

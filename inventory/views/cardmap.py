@@ -15,7 +15,6 @@ from django.db.models.functions import RowNumber
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from inventory import querysets
 from inventory.models import Card, Cluster, NodeAccount
 from inventory.models.account import CardState
 from inventory.totals import PoolTotals, Totals
@@ -28,6 +27,8 @@ ROOM_BYTES = 8 * 2**30
 
 #: Card id → (free bytes, holders).
 Figures = dict[int, tuple[int | None, int]]
+#: (cluster id, pool).
+PoolKey = tuple[int, str]
 
 
 @dataclass(frozen=True)
@@ -105,10 +106,8 @@ def card_map(pools: Sequence[PoolTotals], chosen: Iterable[Cluster], show: str, 
     rows = _nodes([cluster.pk for cluster in chosen], SHOWS[show], pool)
     counts = {(cid, name): count for cid, name, count in _count(rows)}
     matching = [one for one in shown if counts.get((one.cluster_id, one.pool))]
-    each = max(FEWEST_OF_A_POOL, NODES_DRAWN // max(1, len(matching)))
-    drawn: dict[tuple[int, str], list[NodeAccount]] = {}
-    for account in _first_of_each(rows, each)[:NODES_DRAWN]:
-        drawn.setdefault((account.cluster_id, account.pool), []).append(account)
+    room = shared_out({key: counts[key] for key in ((one.cluster_id, one.pool) for one in matching)}, NODES_DRAWN)
+    drawn = _first_of_each(rows, room)
     cards = _cards_of_tiles(drawn, show)
     several = len({one.cluster_id for one in pools}) > 1
     return CardMap(
@@ -138,17 +137,31 @@ def _count(rows: QuerySet[NodeAccount]) -> list[tuple[int, str, int]]:
     return list(rows.order_by().values_list("cluster_id", "pool").annotate(count=Count("id")))
 
 
-def _first_of_each(rows: QuerySet[NodeAccount], each: int) -> list[NodeAccount]:
+def shared_out(sizes: dict[PoolKey, int], places: int) -> dict[PoolKey, int]:
+    """How many nodes of each pool are drawn: small pools whole, the rest in equal parts, at least FEWEST_OF_A_POOL of each."""
+    made: dict[PoolKey, int] = {}
+    left = len(sizes)
+    for key, size in sorted(sizes.items(), key=lambda item: item[1]):
+        made[key] = min(size, max(FEWEST_OF_A_POOL, places // left))
+        places, left = max(0, places - made[key]), left - 1
+    return made
+
+
+def _first_of_each(rows: QuerySet[NodeAccount], room: dict[PoolKey, int]) -> dict[PoolKey, list[NodeAccount]]:
     """The first nodes of each pool by name: the same ones at each look, so that places can be remembered."""
     numbered = rows.annotate(
         number=Window(RowNumber(), partition_by=[F("cluster_id"), F("pool")], order_by=F("node_name").asc())
     )
-    ids = numbered.filter(number__lte=each).values_list("id", flat=True)[: NODES_DRAWN * 2]
-    found = querysets.accounts().filter(id__in=list(ids))
-    return sorted(found, key=lambda account: (account.cluster.name, account.pool, account.node_name))
+    first = numbered.filter(number__lte=max(room.values(), default=0))
+    places = first.values_list("id", "cluster_id", "pool", "number")
+    ids = [pk for pk, cluster_id, pool, number in places if number <= room.get((cluster_id, pool), 0)]
+    drawn: dict[PoolKey, list[NodeAccount]] = {}
+    for account in NodeAccount.objects.filter(id__in=ids).order_by("node_name"):
+        drawn.setdefault((account.cluster_id, account.pool), []).append(account)
+    return drawn
 
 
-def _cards_of_tiles(drawn: dict[tuple[int, str], list[NodeAccount]], show: str) -> Figures:
+def _cards_of_tiles(drawn: dict[PoolKey, list[NodeAccount]], show: str) -> Figures:
     """Card id → (free bytes, holders), for the tiles that need more than they carry: shared ones, and all with show="room"."""
     raw = [tile for accounts in drawn.values() for account in accounts for tile in _raw_tiles(account)[:TILES_DRAWN]]
     ids = [tile[0] for tile in raw if show == "room" or tile[3] == CardState.SHARED]
@@ -198,6 +211,8 @@ def _pool_words(totals: Totals) -> str:
     held, total = totals.memory_allocated.value, totals.memory_metered.value
     if held is None or total is None:
         return _("memory not known or not metered")
+    if held > total:
+        return _("over-committed: %(held)s of %(total)s") % {"held": amounts.gib(held), "total": amounts.gib(total)}
     text = _("%(free)s free of %(total)s") % {"free": amounts.gib(total - held), "total": amounts.gib(total)}
     unknown = totals.memory_allocated.unknown_nodes
     return text + (_(", not known on %(n)d nodes") % {"n": unknown} if unknown else "")
@@ -218,6 +233,8 @@ def _note(account: NodeAccount) -> str:
     """What stands beside the node's name."""
     if account.unplaced_count:
         return _("%(n)d held, card not known") % {"n": account.unplaced_count}
+    if account.memory_free_bytes is not None and account.memory_free_bytes < 0:
+        return _("%(amount)s too much") % {"amount": amounts.gib(-account.memory_free_bytes)}
     if account.memory_free_bytes is not None:
         return _("%(amount)s free") % {"amount": amounts.gib(account.memory_free_bytes)}
     if account.holders_count:

@@ -123,7 +123,7 @@ def list_page(request: HttpRequest, spec: ListSpec, context: Callable[[], dict[s
         "notices": notices(request),
         "incomplete": incomplete(request),
         "csv_url": state_url(request, format="csv"),
-        "entries": [_entry(request, field) for field in spec.fields],
+        "entries": _entries(request, spec.fields),
         "kept": _kept(request, spec),
         "clear_url": request.path,
     }
@@ -181,6 +181,12 @@ def _head(request: HttpRequest, column: Column, order: Sequence[str]) -> Head:
     name = f"-{column.order}" if turn_down else column.order
     sort = ("descending" if descending else "ascending") if current else ""
     return Head(str(column.title), column.number, state_url(request, ordering=name), sort)
+
+
+def _entries(request: HttpRequest, fields: Sequence[Field]) -> list[Entry]:
+    """The form's fields; a select whose only choice is what there is anyway is left out."""
+    made = [(field, _entry(request, field)) for field in fields]
+    return [one for field, one in made if one.value or not callable(field.options) or len(one.options) > 1]
 
 
 def _entry(request: HttpRequest, field: Field) -> Entry:

@@ -51,7 +51,7 @@ PROGRAM = {
     "bad token": 401,
 }
 
-#: Route → (path to ask, who gets what). Pages of the inventory are in tests/pages; they need the viewer role like any view.
+#: Route → (path to ask, who gets what). Pages are asked below; they need the viewer role like any view.
 TABLE: dict[str, tuple[str, dict[str, Any]]] = {
     "healthz": ("/healthz", OPEN),
     "readyz": ("/readyz", OPEN),
@@ -76,11 +76,29 @@ TABLE: dict[str, tuple[str, dict[str, Any]]] = {
     "api/v1/allocations": ("/api/v1/allocations", PROGRAM),
     "api/v1/pods": ("/api/v1/pods", PROGRAM),
     "api/v1/findings": ("/api/v1/findings", PROGRAM),
+    "api/v1/suites": ("/api/v1/suites", PROGRAM),
+    "api/v1/suites/<str:suite_id>": ("/api/v1/suites/cuda-vectoradd", PROGRAM),
+    "api/v1/runs": ("/api/v1/runs", PROGRAM),
+    "api/v1/runs/preview": ("/api/v1/runs/preview", PROGRAM),
+    "api/v1/runs/<str:run_id>": ("/api/v1/runs/x", PROGRAM),
+    "api/v1/runs/<str:run_id>/cancel": ("/api/v1/runs/x/cancel", PROGRAM),
+    "api/v1/runs/<str:run_id>/again": ("/api/v1/runs/x/again", PROGRAM),
+    "api/v1/runs/<str:run_id>/reparse": ("/api/v1/runs/x/reparse", PROGRAM),
+    "api/v1/runs/<str:run_id>/log": ("/api/v1/runs/x/log", PROGRAM),
+    "api/v1/campaigns": ("/api/v1/campaigns", PROGRAM),
+    "api/v1/campaigns/<str:campaign_id>": ("/api/v1/campaigns/x", PROGRAM),
+    "api/v1/campaigns/<str:campaign_id>/matrix": ("/api/v1/campaigns/x/matrix", PROGRAM),
     "api/v1/tokens": ("/api/v1/tokens", PROGRAM),
     "api/v1/tokens/<int:token_id>": ("/api/v1/tokens/1", PROGRAM),
     "api/v1/schema": ("/api/v1/schema", PROGRAM),
 }
+for verb in ("pause", "resume", "stop"):
+    TABLE[f"api/v1/campaigns/<str:campaign_id>/{verb}"] = (f"/api/v1/campaigns/x/{verb}", PROGRAM)
 TABLE |= {f"{route}/": (f"{path}/", who) for route, (path, who) in TABLE.items() if route.startswith("api/v1/")}
+
+
+#: Modules of views that are pages.
+PAGES = ("inventory.views", "validations.views")
 
 
 def routes(resolver: URLResolver, before: str = "") -> Iterator[tuple[str, str]]:
@@ -101,10 +119,9 @@ def everybody() -> dict[str, Client]:
     return clients | {"bad token": bearer("gpd_1_" + "x" * 43)}
 
 
-def test_every_address_is_in_the_table_or_a_page_of_the_inventory() -> None:
-    unknown = {route for route, module in routes(get_resolver()) if not module.startswith("inventory.views")} - set(
-        TABLE
-    )
+def test_every_address_is_in_the_table_or_a_page() -> None:
+    not_pages = {route for route, module in routes(get_resolver()) if not module.startswith(PAGES)}
+    unknown = not_pages - set(TABLE)
     assert unknown == set()
 
 
@@ -123,10 +140,8 @@ def test_everybody_gets_what_the_table_says() -> None:
 
 
 @pytest.mark.django_db
-def test_pages_of_the_inventory_are_closed_too() -> None:
-    pages = [
-        route for route, module in routes(get_resolver()) if module.startswith("inventory.views") and "<" not in route
-    ]
+def test_pages_are_closed_too() -> None:
+    pages = [route for route, module in routes(get_resolver()) if module.startswith(PAGES) and "<" not in route]
     client, stranger = Client(), signed_in(make_user("nobody"))
     assert [page for page in pages if client.get(f"/{page}").status_code != 302] == []
     assert [page for page in pages if stranger.get(f"/{page}").status_code != 403] == []

@@ -121,7 +121,11 @@ def test_links_are_off_unless_they_are_switched_on(user: User) -> None:
     assert client.get("/account").status_code == 302
 
 
-@pytest.mark.parametrize("token", ["x", "a:b:c", signing.dumps([1, ""]), signing.dumps("text", salt=links.SALT)])
+@pytest.mark.parametrize(
+    "token",
+    ["x", "a:b:c", signing.dumps([1, ""]), signing.dumps("text", salt=links.SALT)],
+    ids=["a word", "no signature", "another salt", "no user in it"],  # the tokens hold the time: no names for tests
+)
 def test_a_made_up_link_does_not_sign_in(user: User, settings: Any, token: str) -> None:
     settings.SIGN_IN_LINKS = True
     client = Client()

@@ -48,7 +48,10 @@ class Fleet:
 
 @pytest.fixture
 def fleet_of(db: None) -> Callable[[str], Fleet]:
-    return lambda name="prod": Fleet(make_cluster(name))
+    def make(name: str) -> Fleet:
+        return Fleet(make_cluster(name))
+
+    return make
 
 
 @pytest.fixture

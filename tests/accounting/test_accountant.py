@@ -14,9 +14,11 @@ from inventory.accounting import books as books_module
 from inventory.accounting import rows
 from inventory.accounting.books import Books
 from inventory.accounting.writer import Writer
+from inventory.kube.objects import Node, Pod
 from inventory.mirror.lease import LeaseLost
 from inventory.models import Allocation, Card, Cluster, Finding, NodeAccount, Recount, Watch
 from inventory.stacks import base
+from inventory.stacks.account import account
 from tests.accounting.conftest import Fleet
 from tests.accounting.objects import share_node, share_pod, whole_node, whole_pod
 from tests.factories import make_cluster
@@ -169,16 +171,16 @@ def test_a_finding_begins_changes_and_ends(fleet: Fleet) -> None:
     fleet.put("nodes", share_node("s1", 30))
     fleet.put("pods", share_pod("a", "s1", 9, 0), share_pod("b", "s1", 9, 0))
     fleet.account()
-    begun = Finding.objects.get(code="card-overcommitted")
+    begun = Finding.objects.get(code="card-over-committed")
     fleet.put("pods", share_pod("b", "s1", 12, 0))
     fleet.account()
-    changed = Finding.objects.get(code="card-overcommitted")
+    changed = Finding.objects.get(code="card-over-committed")
     assert (changed.id, changed.first_seen_at) == (begun.id, begun.first_seen_at)
     assert changed.text != begun.text
     assert Card.objects.get(key="0").state == "over"
     fleet.drop("pods", share_pod("b", "s1", 12, 0))
     fleet.account()
-    ended = Finding.objects.get(code="card-overcommitted")
+    ended = Finding.objects.get(code="card-over-committed")
     assert (ended.id, ended.ended_at is not None) == (begun.id, True)
 
 
@@ -220,6 +222,33 @@ def test_an_answer_that_changes_with_time_alone_is_made_again(fleet: Fleet) -> N
     assert NodeAccount.objects.get().recheck_at == due
 
 
+def test_a_node_that_no_stack_can_read_keeps_its_figures_and_hides_nobody(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(fleet, 2)
+    fleet.account()
+    before = NodeAccount.objects.values().get(node_name="n-000")
+
+    def strange(node: Node, pods: list[Pod], context: base.Context) -> base.NodeAccount:
+        if node.metadata.name == "n-000":
+            raise ZeroDivisionError("strange")
+        return account(node, pods, context)
+
+    fleet.put("nodes", whole_node("n-000", cards=5), share_node("n-001", 45, cards=3))
+    with monkeypatch.context() as patch:
+        patch.setattr("inventory.accounting.accountant.account", strange)
+        fleet.account()
+        Recount.objects.create(cluster=fleet.cluster)
+        fleet.account()
+    assert NodeAccount.objects.values().get(node_name="n-000") == before
+    assert NodeAccount.objects.get(node_name="n-001").cards_total == 3
+    assert Finding.objects.get(code="not-accounted").ended_at is None
+    Recount.objects.create(cluster=fleet.cluster, node_name="n-000")
+    fleet.account()
+    assert NodeAccount.objects.get(node_name="n-000").cards_total == 5
+    assert Finding.objects.get(code="not-accounted").ended_at is not None
+
+
 # Cost.
 
 
@@ -229,7 +258,8 @@ def statements(fleet: Fleet) -> dict[str, int]:
     with CaptureQueriesContext(connection) as queries:
         fleet.account()
     for query in queries:
-        verb = query["sql"].split()[0]
+        # Django logs one statement for many rows as "100 times: INSERT …".
+        verb = query["sql"].split(" times: ")[-1].split()[0]
         counts[verb] = counts.get(verb, 0) + 1
     return counts
 

@@ -23,7 +23,9 @@ NAMES = ("decode", *ON_A_CLUSTER)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="tests.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="tests.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)}")
     parser.add_argument("--small", action="store_true")
     given = parser.parse_args()

@@ -29,7 +29,11 @@ def run(small: bool) -> None:
     decoded = _rate(lambda: [decoder.page(page) for page in pages], count)
     trimmed = _rate(lambda: [trim_pod(thing, context) for page in pages for thing in decoder.page(page).objects], count)
     rows = _rate(
-        lambda: [row and digest(row) for page in pages for row in (kind.row(pod, context) for pod in decoder.page(page).objects)],
+        lambda: [
+            row and digest(row)
+            for page in pages
+            for row in (kind.row(pod, context) for pod in decoder.page(page).objects)
+        ],
         count,
         rounds=3,
     )
@@ -72,5 +76,7 @@ def _official(pages: list[bytes]) -> float:
 
     client = ApiClient()
     return _rate(
-        lambda: [client.deserialize(page.decode(), "V1PodList", "application/json") for page in pages], len(pages) * PAGE, rounds=2
+        lambda: [client.deserialize(page.decode(), "V1PodList", "application/json") for page in pages],
+        len(pages) * PAGE,
+        rounds=2,
     )

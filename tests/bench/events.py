@@ -40,10 +40,14 @@ def run(bed: Bed) -> None:
 
 
 def watching(url: str) -> bool:
+    """Whether every lease is held, every stream open, and no account waits to be made."""
     with psycopg.connect(url) as connection:
-        row = connection.execute("SELECT count(*) FROM inventory_watch WHERE state = 'watching' AND holder <> ''").fetchone()
+        held = connection.execute("SELECT count(*) FROM inventory_watch WHERE holder <> ''").fetchone()
+        streams = connection.execute(
+            "SELECT count(*) FROM inventory_watch WHERE state = 'watching' AND kind <> 'cards'"
+        ).fetchone()
         left = connection.execute("SELECT count(*) FROM inventory_recount").fetchone()
-    return row == (4,) and left == (0,)
+    return (held, streams, left) == ((4,), (3,), (0,))
 
 
 def _wait(listener: churn.Listener, answered: dict[churn.Change, float], patience_s: float = 60.0) -> None:

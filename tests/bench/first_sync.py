@@ -57,7 +57,9 @@ def _unchanged(bed: Bed, name: str, processes: Processes) -> None:
 
 def rows_written(output: str) -> list[int]:
     """The counts of `sync --once`, one for each kind. Raises ValueError when it says none: silence is not 0."""
-    counts = [int(line.split(" rows written")[0].rsplit(" ", 1)[1]) for line in output.splitlines() if " rows written" in line]
+    counts = [
+        int(line.split(" rows written")[0].rsplit(" ", 1)[1]) for line in output.splitlines() if " rows written" in line
+    ]
     if len(counts) != 4:
         raise ValueError(f"sync --once named {len(counts)} kinds:\n{output}")
     return counts

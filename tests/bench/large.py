@@ -11,7 +11,19 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.controlplane.objects import KINDS, Json, Kind, condition, daemonset, node, placed, plugin_labels, plugin_spec, pod, uuid_of
+from tests.controlplane.objects import (
+    KINDS,
+    Json,
+    Kind,
+    condition,
+    daemonset,
+    node,
+    placed,
+    plugin_labels,
+    plugin_spec,
+    pod,
+    uuid_of,
+)
 
 #: Kind → (nodes of each 20, GPU pods on each of them). The mean is 20 pods a node.
 MIX = {"gib": (4, 26), "mib": (3, 26), "count": (3, 7), "status": (3, 7), "sliced": (4, 26), "directx": (3, 24)}
@@ -61,12 +73,17 @@ def pods(scale: Scale) -> Iterator[tuple[str, bytes]]:
         kind, name = scale.kind(number), scale.node_name(number)
         for index in range(MIX[kind.name][1]):
             marks = _marks(kind, name, index)
-            yield from _filled(templates[kind.name], "team-%d" % (index % 20), f"train-{name}-{index}", name, marks)
+            yield from _filled(templates[kind.name], f"team-{index % 20}", f"train-{name}-{index}", name, marks)
         for index, template in enumerate(systems[kind.name]):
             yield from _filled(template, "kube-system", f"system-{index}-{name}", name, {})
+    waiting = _template(_waiting_pod())
+    for number in range(scale.nodes // 10):
+        yield from _filled(waiting, f"team-{number % 20}", f"waiting-{number}", "", {})
 
 
-def _filled(template: str, namespace: str, name: str, node_name: str, marks: dict[str, str]) -> Iterator[tuple[str, bytes]]:
+def _filled(
+    template: str, namespace: str, name: str, node_name: str, marks: dict[str, str]
+) -> Iterator[tuple[str, bytes]]:
     uid = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{namespace}/{name}"))
     for mark, value in {"@UID@": uid, "@NAMESPACE@": namespace, "@NAME@": name, "@NODE@": node_name, **marks}.items():
         template = template.replace(mark, value)
@@ -93,7 +110,7 @@ def _gpu_pod(kind: Kind) -> Json:
     if kind.evidence == "v1":
         notes["ALIYUN_COM_GPU_MEM_IDX"] = "@CARD@"
     elif kind.evidence == "v2":
-        notes["scheduler.framework.gpushare.allocation"] = '{"0":{"@CARD@":%d}}' % quantity
+        notes["scheduler.framework.gpushare.allocation"] = json.dumps({"0": {"@CARD@": quantity}})
     elif kind.evidence == "status":
         status["containerStatuses"][0]["allocatedResourcesStatus"][0]["resources"][0]["resourceID"] = "@UUID@"
     made["metadata"]["annotations"] = notes
@@ -102,12 +119,26 @@ def _gpu_pod(kind: Kind) -> Json:
     return made
 
 
+def _waiting_pod() -> Json:
+    made = pod("@NAME@", KINDS["count"], 8, namespace="@NAMESPACE@")
+    reason = {
+        **condition("PodScheduled", "False", "Unschedulable"),
+        "message": "0/5000 nodes: Insufficient nvidia.com/gpu.",
+    }
+    made["status"] = {"phase": "Pending", "conditions": [reason]}
+    return made
+
+
 def _system_pod(kind: Kind, index: int) -> Json:
     """The first of each node is the device plugin, where the kind has one that is known by its labels."""
     made = pod("@NAME@", kind, 1, "@NODE@", "@NAMESPACE@")
     container = made["spec"]["containers"][0]
     container["resources"] = {"requests": {"cpu": "100m", "memory": "128Mi"}, "limits": {"memory": "256Mi"}}
-    made["metadata"]["labels"] = {"app": f"system-{index}", "controller-revision-hash": "6f5d8c7b9d", "pod-template-generation": "1"}
+    made["metadata"]["labels"] = {
+        "app": f"system-{index}",
+        "controller-revision-hash": "6f5d8c7b9d",
+        "pod-template-generation": "1",
+    }
     if index == 0 and kind.unit is not None:
         made["metadata"]["labels"] = plugin_labels()
         made["spec"] |= plugin_spec("GiB" if kind.name == "gib" else "MiB")
@@ -119,7 +150,14 @@ def _system_pod(kind: Kind, index: int) -> Json:
 
 
 def _owner(kind: str, name: str) -> Json:
-    return {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": "0" * 36, "controller": True, "blockOwnerDeletion": True}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "name": name,
+        "uid": "0" * 36,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
 
 
 def _template(made: Json) -> str:
@@ -131,7 +169,9 @@ def _template(made: Json) -> str:
         "terminationMessagePath": "/dev/termination-log",
         "terminationMessagePolicy": "File",
         "env": [{"name": f"SETTING_{index}", "value": f"value of setting {index}"} for index in range(6)],
-        "volumeMounts": [{"name": "token", "readOnly": True, "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"}],
+        "volumeMounts": [
+            {"name": "token", "readOnly": True, "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"}
+        ],
     }
     made["spec"] |= {
         "restartPolicy": "Always",

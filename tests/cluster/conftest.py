@@ -109,14 +109,14 @@ def processes(tmp_path: Path, database_server: Postgres, transactional_db: None)
 
 
 @pytest.fixture
-def team(processes: Processes, broker: str) -> Iterator[Processes]:
+def team(processes: Processes, broker: str) -> Processes:
     """The same with a broker: what a team's deployment runs."""
     import redis
 
     with redis.Redis.from_url(broker) as client:
         client.flushall()
     processes.environment["GPUDASH_BROKER_URL"] = broker
-    yield processes
+    return processes
 
 
 @pytest.fixture

@@ -38,4 +38,6 @@ def token_file_config(folder: Path, plane: ControlPlane, token: str) -> tuple[Pa
     """(kubeconfig, token file): credentials that rotate by writing the file anew, as a kubelet does for a pod."""
     token_file = folder / "token"
     token_file.write_text(token)
-    return write_kubeconfig(folder / "kubeconfig-token-file", plane.kubeconfig, {"tokenFile": str(token_file)}), token_file
+    return write_kubeconfig(
+        folder / "kubeconfig-token-file", plane.kubeconfig, {"tokenFile": str(token_file)}
+    ), token_file

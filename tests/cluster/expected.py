@@ -62,7 +62,7 @@ def number(quantity: str) -> int:
     """A whole quantity; the API server writes 6000 as "6k"."""
     for suffix, power in (("k", 3), ("M", 6), ("G", 9)):
         if quantity.endswith(suffix):
-            return int(quantity[:-1]) * 10**power
+            return int(quantity[:-1]) * int(10**power)
     return int(quantity)
 
 

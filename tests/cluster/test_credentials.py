@@ -16,6 +16,7 @@ from tests.cluster.credentials import grant, role, token_file_config
 from tests.cluster.fleet import Fleet
 from tests.controlplane.admin import Admin, Refused, write_kubeconfig
 from tests.controlplane.controlplane import ControlPlane
+from tests.controlplane.objects import Json
 from tests.processes import ROOT, Processes
 from tests.services import wait_until
 
@@ -116,7 +117,9 @@ def test_the_shipped_role_gives_nothing_more(admin: Admin, plane: ControlPlane, 
         assert refused.value.status == 403
 
 
-def _rules(user: Admin, review: dict[str, object]) -> list[tuple[tuple[str, ...], ...]]:
+def _rules(user: Admin, review: Json) -> list[tuple[tuple[str, ...], ...]]:
     answer = user.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", review)
     rules = answer["status"]["resourceRules"]
-    return [(tuple(rule["apiGroups"]), tuple(sorted(rule["resources"])), tuple(sorted(rule["verbs"]))) for rule in rules]
+    return [
+        (tuple(rule["apiGroups"]), tuple(sorted(rule["resources"])), tuple(sorted(rule["verbs"]))) for rule in rules
+    ]

@@ -41,7 +41,9 @@ def all_watching(cluster: Cluster) -> bool:
     return not Watch.objects.filter(cluster=cluster).exclude(state=WatchState.WATCHING).exists()
 
 
-def test_the_api_server_restarts(fleet: Fleet, admin: Admin, plane: ControlPlane, watched: Cluster, fault: Fault) -> None:
+def test_the_api_server_restarts(
+    fleet: Fleet, admin: Admin, plane: ControlPlane, watched: Cluster, fault: Fault
+) -> None:
     fleet.build()
     in_step(admin, watched)
     plane.restart("apiserver")
@@ -56,7 +58,9 @@ def test_the_api_server_is_away_for_a_while(
     fleet.build()
     in_step(admin, watched)
     plane.stop("apiserver")
-    backing_off = Watch.objects.filter(cluster=watched, state=WatchState.BACKING_OFF, reason__contains="was not reached")
+    backing_off = Watch.objects.filter(
+        cluster=watched, state=WatchState.BACKING_OFF, reason__contains="was not reached"
+    )
     wait_until(lambda: backing_off.count() == 3, "each kind says that it backs off, and why")
     assert all(watch.next_try_at for watch in backing_off)
     plane.start("apiserver")
@@ -117,7 +121,9 @@ def test_a_list_whose_continuation_expires_is_begun_again(fleet: Fleet, plane: C
     assert begins[0] == "first list"
     assert "compacted (410)" in begins[-1]
     last = max(index for index, message in enumerate(seen) if isinstance(message, Relist))
-    names = [node.metadata.name for message in seen[last:] if isinstance(message, Listed) for node in message.page.objects]
+    names = [
+        node.metadata.name for message in seen[last:] if isinstance(message, Listed) for node in message.page.objects
+    ]
     assert sorted(names) == [f"count-{number}" for number in range(8)]
 
 

@@ -27,7 +27,9 @@ def test_a_second_sync_of_the_same_cluster_writes_nothing(fleet: Fleet, cluster:
     fleet.build()
     processes.call("sync", "--once")
     said = processes.call("sync", "--once")
-    written = [int(line.split(" rows written")[0].rsplit(" ", 1)[1]) for line in said.splitlines() if "rows written" in line]
+    written = [
+        int(line.split(" rows written")[0].rsplit(" ", 1)[1]) for line in said.splitlines() if "rows written" in line
+    ]
     assert written == [0, 0, 0, 0]
 
 
@@ -62,7 +64,9 @@ def test_a_pod_over_several_cards_holds_a_part_of_each(fleet: Fleet, admin: Admi
     assert set(Allocation.objects.filter(cluster=watched).values_list("card_key", flat=True)) == {"0", "2", "5"}
 
 
-def test_what_ends_and_what_is_deleted_lets_go_and_stays_as_history(fleet: Fleet, admin: Admin, watched: Cluster) -> None:
+def test_what_ends_and_what_is_deleted_lets_go_and_stays_as_history(
+    fleet: Fleet, admin: Admin, watched: Cluster
+) -> None:
     fleet.node("gib", 0)
     ending = fleet.run("gib", "ending", "gib-0", {0: 3})
     deleted = fleet.run("gib", "deleted", "gib-0", {1: 4})
@@ -96,7 +100,9 @@ def test_a_node_that_changes_changes_its_cards(fleet: Fleet, admin: Admin, watch
     assert Card.objects.filter(cluster=watched, gone_at=None).count() == 8
 
 
-def test_a_deleted_node_takes_its_cards_out_and_keeps_their_history(fleet: Fleet, admin: Admin, watched: Cluster) -> None:
+def test_a_deleted_node_takes_its_cards_out_and_keeps_their_history(
+    fleet: Fleet, admin: Admin, watched: Cluster
+) -> None:
     made = fleet.node("gib", 0)
     fleet.run("gib", "train", "gib-0", {2: 5})
     in_step(admin, watched)

@@ -17,7 +17,7 @@ from inventory.mirror.lease import Lease, acquire
 from inventory.models import Cluster, Watch
 from tests.cluster.agreement import in_step
 from tests.cluster.fleet import Fleet
-from tests.cluster.test_server_faults import change_everything
+from tests.cluster.test_server_faults import all_watching, change_everything
 from tests.controlplane.admin import Admin
 from tests.processes import Processes, freeze, kill, thaw
 from tests.services import Postgres, wait_until
@@ -176,6 +176,18 @@ def test_the_database_restarts_in_the_middle(
     seconds = in_step(admin, cluster)
     fault(f"database stopped and started ({'manage.py sync' if how == 'sync' else 'Celery'})", seconds)
     wait_until(lambda: holders(cluster).total() == 4, "every kind has a watcher again")
+
+
+def test_after_a_restart_every_kind_says_that_it_is_in_step(
+    fleet: Fleet, admin: Admin, cluster: Cluster, processes: Processes
+) -> None:
+    fleet.build()
+    before = processes.manage("sync", name="before")
+    in_step(admin, cluster)
+    before.terminate()
+    before.wait(15)
+    processes.manage("sync", name="after")
+    wait_until(lambda: all_watching(cluster), "every kind says so", 15)
 
 
 def test_the_whole_team_is_killed_and_started_again(

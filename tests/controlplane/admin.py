@@ -13,7 +13,11 @@ import urllib3
 
 from tests.controlplane.objects import Json
 
-_PATHS = {"Node": "/api/v1/nodes", "Pod": "/api/v1/namespaces/{}/pods", "DaemonSet": "/apis/apps/v1/namespaces/{}/daemonsets"}
+_PATHS = {
+    "Node": "/api/v1/nodes",
+    "Pod": "/api/v1/namespaces/{}/pods",
+    "DaemonSet": "/apis/apps/v1/namespaces/{}/daemonsets",
+}
 MERGE = "application/merge-patch+json"
 
 

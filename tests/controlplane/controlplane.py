@@ -80,9 +80,10 @@ def free_port() -> int:
 
 
 class ControlPlane:
-    """The processes of one control plane, remembered in DIR/state.json."""
+    """The processes of one control plane, remembered in DIR/state.json. ready_s: how long a part may take to become ready."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, ready_s: float = READY_S) -> None:
+        self.ready_s = ready_s
         self.dir = folder
         self.file = folder / "state.json"
         self.state: dict[str, Any] = json.loads(self.file.read_text()) if self.file.exists() else {"pids": {}, "ports": {}}
@@ -193,7 +194,7 @@ class ControlPlane:
         context = ssl._create_unverified_context()
         token = (self.dir / "tokens.csv").read_text().split(",", 1)[0]
         request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"})
-        deadline = time.monotonic() + READY_S
+        deadline = time.monotonic() + self.ready_s
         while time.monotonic() < deadline:
             try:
                 with urllib.request.urlopen(request, timeout=5, context=context) as answer:
@@ -202,7 +203,7 @@ class ControlPlane:
             except OSError:
                 time.sleep(0.1)
         tail = (self.dir / f"{part}.log").read_text(errors="replace")[-2000:]
-        raise RuntimeError(f"{part} was not ready in {READY_S} s:\n{tail}")
+        raise RuntimeError(f"{part} was not ready in {self.ready_s:.0f} s:\n{tail}")
 
     def wait_for(self, part: str) -> None:
         if part == "etcd":

@@ -88,7 +88,11 @@ def condition(kind: str, status: str, reason: str) -> Json:
 
 
 def _node_info(system: str) -> Json:
-    versions = {"kubeletVersion": "v1.36.3", "kubeProxyVersion": "v1.36.3", "containerRuntimeVersion": "containerd://2.1.4"}
+    versions = {
+        "kubeletVersion": "v1.36.3",
+        "kubeProxyVersion": "v1.36.3",
+        "containerRuntimeVersion": "containerd://2.1.4",
+    }
     ids = {"machineID": "m", "systemUUID": "s", "bootID": "b", "architecture": "amd64"}
     image = "Windows Server 2022 Datacenter" if system == "windows" else "Ubuntu 24.04.2 LTS"
     return {**versions, **ids, "operatingSystem": system, "osImage": image, "kernelVersion": "6.8.0-60-generic"}
@@ -97,7 +101,11 @@ def _node_info(system: str) -> Json:
 def pod(name: str, kind: Kind, quantity: int, node_name: str = "", namespace: str = "default") -> Json:
     """A pod that asks for `quantity` of the kind's resource; bound when a node is named. Its card is told by `placed`."""
     amounts = {kind.resource: str(quantity)}
-    container = {"name": "main", "image": "registry.local/train:1", "resources": {"limits": amounts, "requests": amounts}}
+    container = {
+        "name": "main",
+        "image": "registry.local/train:1",
+        "resources": {"limits": amounts, "requests": amounts},
+    }
     made: Json = {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -169,7 +177,11 @@ def daemonset(unit: str) -> Json:
     return {
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
-        "metadata": {"name": f"gpushare-device-plugin-{unit.lower()}", "namespace": "kube-system", "labels": plugin_labels()},
+        "metadata": {
+            "name": f"gpushare-device-plugin-{unit.lower()}",
+            "namespace": "kube-system",
+            "labels": plugin_labels(),
+        },
         "spec": {
             "selector": {"matchLabels": plugin_labels()},
             "template": {"metadata": {"labels": plugin_labels()}, "spec": plugin_spec(unit)},

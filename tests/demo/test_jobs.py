@@ -81,6 +81,10 @@ def test_a_large_image_is_pulled_for_half_a_minute_and_only_once(api: Client, si
     assert reasons(api, second["metadata"]["name"]) == ["Scheduled", "Pulled", "Created", "Started"]
 
 
+def ask(amount: object) -> dict[str, Any]:
+    return {"limits": {"aliyun.com/gpu-mem": amount}}
+
+
 @pytest.mark.parametrize(
     ("change", "code", "reason"),
     [
@@ -89,6 +93,9 @@ def test_a_large_image_is_pulled_for_half_a_minute_and_only_once(api: Client, si
         (lambda job: job["spec"]["template"]["spec"].update(containers=[]), 422, "Invalid"),
         (lambda job: job["spec"]["template"]["spec"]["containers"][0].pop("image"), 422, "Invalid"),
         (lambda job: job["spec"]["template"]["spec"].update(restartPolicy="Always"), 422, "Invalid"),
+        (lambda job: job["spec"]["template"]["spec"]["containers"][0].update(resources=ask("1e400")), 422, "Invalid"),
+        (lambda job: job["spec"]["template"]["spec"]["containers"][0].update(resources=ask("-1")), 422, "Invalid"),
+        (lambda job: job["spec"]["template"]["spec"]["containers"][0].update(resources=ask([1])), 400, "BadRequest"),
         (lambda job: job["spec"].update(parallelism=4), 422, "Invalid"),
         (lambda job: job["spec"].update(backoffLimit=-1), 422, "Invalid"),
         (lambda job: job["metadata"].pop("name"), 422, "Invalid"),
@@ -179,6 +186,17 @@ def test_backoff_makes_new_pods_and_then_gives_up(api: Client, simulated: Fleet)
     assert [pod["status"]["phase"] for pod in pods_of(api, "probe")] == ["Failed"] * 3
     assert condition(found, "Failed")["reason"] == "BackoffLimitExceeded"
     assert found["status"]["failed"] == 3
+
+
+def test_a_node_that_cannot_pull_keeps_the_pod_waiting_until_the_deadline(api: Client, simulated: Fleet) -> None:
+    job = make_job(node="old-k80-02", activeDeadlineSeconds=60)
+    job["spec"]["template"]["spec"]["containers"][0]["resources"] = {"limits": {"alpha.kubernetes.io/nvidia-gpu": "1"}}
+    api.post(JOBS, job)
+    pass_time(simulated, 50)
+    [pod] = pods_of(api, "probe")
+    assert pod["status"]["containerStatuses"][0]["state"]["waiting"]["reason"] in ("ErrImagePull", "ImagePullBackOff")
+    pass_time(simulated, 20)
+    assert condition(api.get(f"{JOBS}/probe"), "Failed")["reason"] == "DeadlineExceeded"
 
 
 def test_an_evicted_pod_says_so(api: Client, simulated: Fleet) -> None:

@@ -196,6 +196,7 @@ def test_an_object_of_which_no_row_can_be_made_is_unreadable_and_hides_nobody(st
 HOSTILE = {
     "nul in an annotation": {"annotations": {"ALIYUN_COM_GPU_MEM_IDX": "1\0"}},
     "text that looks like an escaped nul": {"annotations": {"ALIYUN_COM_GPU_MEM_DEV": '{"a":"\\u0000\\\\u0000"}'}},
+    "the escape of nul as text": {"annotations": {"ALIYUN_COM_GPU_MEM_DEV": '{"a":"\\u0000"}'}},
     "nul in the name": {"name": "na\0me"},
     "nul in the namespace": {"namespace": "\0"},
     "a name of 5000 characters": {"name": "n" * 5000},
@@ -218,6 +219,13 @@ def test_hostile_text_is_stored_and_can_be_read_back(store: MakeStore, metadata:
     for facts in PodRow.objects.values_list("facts", flat=True):
         assert "\0" not in facts
         assert "\0" not in str(msgspec.json.decode(facts, type=Pod).metadata)
+
+
+@pytest.mark.parametrize("value", ["\\u0000", "\\\\u0000", "a\\u0000b", '{"a":"\\u0000"}', "\\\\\\u0000"])
+def test_text_that_only_looks_like_a_nul_is_kept_as_it_is(store: MakeStore, value: str) -> None:
+    replace(store("pods"), [pod("a", annotations={"ALIYUN_COM_GPU_MEM_DEV": value})])
+    facts = msgspec.json.decode(PodRow.objects.get().facts, type=Pod)
+    assert facts.metadata.annotations == {"ALIYUN_COM_GPU_MEM_DEV": value}
 
 
 def test_a_hostile_resource_name_is_stored(store: MakeStore) -> None:

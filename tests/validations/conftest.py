@@ -18,6 +18,8 @@ from inventory.mirror.follow import Follower
 from inventory.mirror.lease import acquire
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
+from tests.factories import make_cluster, make_node
+from tests.validations.fakecluster import FakeCluster
 from validations.lifecycle import clients
 
 START = 1_780_000_000.0
@@ -31,7 +33,7 @@ def demo() -> Iterator[Server]:
 
 
 @pytest.fixture
-def demo_cluster(transactional_db: None, settings: Any, demo: Server, tmp_path: Path) -> Iterator[Cluster]:
+def demo_cluster(db: None, settings: Any, demo: Server, tmp_path: Path) -> Iterator[Cluster]:
     """The demo's cluster, mirrored once."""
     settings.VALIDATION_NAMESPACE = next(name for name in teams.NAMESPACES if name.startswith("gpudash-"))
     row = Cluster.objects.create(name="demo", kubeconfig=str(demo.kubeconfig(tmp_path / "config")))
@@ -46,5 +48,22 @@ def demo_cluster(transactional_db: None, settings: Any, demo: Server, tmp_path: 
     assert lease is not None
     Accountant(lease, threading.Event()).run(once=True)
     client.close()
+    yield row
+    clients.forget(row.pk)
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeCluster]:
+    with FakeCluster() as server:
+        yield server
+
+
+@pytest.fixture
+def prod(db: None, fake: FakeCluster, tmp_path: Path) -> Iterator[Cluster]:
+    """A cluster on the scripted server, with a node of four free cards on which the card of a run cannot be chosen."""
+    row = make_cluster("prod")
+    row.kubeconfig = str(fake.kubeconfig(tmp_path / "fake.config"))
+    row.save()
+    make_node(row, "gpu-1", "nvidia", 4, loads=(0.0,))
     yield row
     clients.forget(row.pk)

@@ -36,8 +36,18 @@ def test_a_request_becomes_a_stored_verdict(demo: Server, demo_cluster: Cluster,
     run, new = request_run(Wish(suite=suite, node=free_node(demo_cluster, suite)))
     assert new
     states = list(dict.fromkeys(play(demo, demo_cluster, run)))
-    print(states, run.verdict, run.reasons, run.facts, run.exit_code, run.image_digest, run.log_stored, run.started_at, run.ended_at)
+    print(
+        states,
+        run.verdict,
+        run.reasons,
+        run.facts,
+        run.exit_code,
+        run.image_digest,
+        run.log_stored,
+        run.started_at,
+        run.ended_at,
+    )
     assert run.state == "ended"
     assert run.verdict in ("passed", "warning", "failed", "errored")
     assert run.job_removed
-    assert settings.VALIDATION_NAMESPACE == run.namespace
+    assert run.namespace == settings.VALIDATION_NAMESPACE

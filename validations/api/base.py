@@ -39,8 +39,8 @@ class Unprocessable(APIException):
 class ListedView(ListModelMixin, ApiView):
     """One list: filters, order, cursor pages."""
 
-    filter_backends: ClassVar[Any] = list(api_settings.DEFAULT_FILTER_BACKENDS)
-    pagination_class: ClassVar[Any] = api_settings.DEFAULT_PAGINATION_CLASS
+    filter_backends = list(api_settings.DEFAULT_FILTER_BACKENDS)
+    pagination_class = api_settings.DEFAULT_PAGINATION_CLASS
     filterset_class: ClassVar[type[StrictFilterSet]]
 
     def rows(self) -> QuerySet[Any]:

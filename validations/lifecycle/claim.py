@@ -15,6 +15,8 @@ from validations.models import STARTED, Launcher, Run, State
 
 def claim(run: Run) -> bool:
     """queued → creating. False when another process has it, or when there is no slot; the row then says which."""
+    if run.state != State.QUEUED:
+        return False
     launcher_row(run.cluster_id)
     with transaction.atomic():
         # Whoever updates the launcher's row counts alone until the end of the transaction.

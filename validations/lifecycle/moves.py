@@ -18,7 +18,9 @@ DEADLINE_GRACE_S = 120
 
 
 def move(run: Run, new: State, now: datetime, **columns: Any) -> bool:
-    """Into the state `new`, with these columns. False when another process has moved the run."""
+    """Forward into the state `new`, with these columns. False when it is there already, or another process has moved it."""
+    if new.rank <= State(run.state).rank:
+        return False
     columns |= {
         "state": new.value,
         "state_since": now,

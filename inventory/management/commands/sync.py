@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 import time
@@ -20,6 +21,8 @@ from inventory.mirror.follow import Follower, NotListed
 from inventory.mirror.lease import Lease, LeaseLost, acquire
 from inventory.models import Card, Cluster, Watch
 from inventory.models.cluster import Kind
+
+logger = logging.getLogger(__name__)
 
 
 class Command(BaseCommand):
@@ -49,9 +52,10 @@ class Command(BaseCommand):
             thread.start()
         for thread in threads:
             thread.join()
+        if not failures:
+            _one(cluster, Kind.CARDS, counts, failures)
         if failures:
             raise CommandError("; ".join(failures))
-        _one(cluster, Kind.CARDS, counts, failures)
         for watch in Watch.objects.filter(cluster=cluster).order_by("kind"):
             if watch.kind not in counts:
                 self.stdout.write(
@@ -100,8 +104,11 @@ def _one(cluster: Cluster, kind: str, counts: dict[str, tuple[int, float]], fail
     except LeaseLost:
         failures.append(f"{kind}: another process took the lease")
     except NotListed as error:
-        if kind != Kind.DAEMONSETS:
+        if kind != Kind.DAEMONSETS or not error.refused:
             failures.append(f"{kind}: {error}")
+    except Exception as error:
+        logger.exception("%s of cluster %s", kind, cluster.name)
+        failures.append(f"{kind}: {type(error).__name__}: {error}")
     finally:
         if lease is not None:
             lease.release()
@@ -116,7 +123,9 @@ def _written(cluster: Cluster, lease: Lease) -> int:
         accountant.run(once=True)
         return accountant.written
     client = clusters.client_of(cluster)
-    follower = Follower(lease, client, stopped)
-    follower.run(once=True)
-    client.close()
+    try:
+        follower = Follower(lease, client, stopped)
+        follower.run(once=True)
+    finally:
+        client.close()
     return follower.written

@@ -1,0 +1,73 @@
+"""A real browser on the running pages. Debian's Chromium is used; without one these tests are skipped, and CI must not skip them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from gpudash.access.roles import Role
+from inventory.models import Cluster
+from tests.cast import PASSWORD, make_user
+from tests.factories import make_cluster, make_finding, make_fleet, make_waiting_pod
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or ""
+QUIET = (
+    *("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
+)
+DESKTOP, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
+#: Playwright keeps an event loop in this thread; the ORM is used in it all the same, by one test at a time.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not CHROMIUM:
+        pytest.skip("there is no Chromium: install the package chromium, or name its path in CHROMIUM")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def fleet(transactional_db: None) -> Cluster:
+    """A node of each trait with a finding, and pods that wait."""
+    cluster = make_cluster("prod")
+    make_fleet(cluster, nodes=14, cards=8)
+    make_waiting_pod(cluster, "hungry")
+    make_finding(cluster, "units-mixed", "warning")
+    return cluster
+
+
+@pytest.fixture
+def site(live_server: Any, fleet: Cluster) -> str:
+    """Address of the running pages, with vera among the viewers."""
+    vera = make_user("vera", Role.VIEWER)
+    vera.set_password(PASSWORD)
+    vera.save()
+    return str(live_server.url)
+
+
+@pytest.fixture
+def page(browser: Browser, site: str, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A signed-in page at desktop width; `indirect` parameters change the context. Errors in the console fail the test."""
+    options: dict[str, Any] = {"viewport": DESKTOP, "locale": "en"} | getattr(request, "param", {})
+    context = browser.new_context(base_url=site, **options)
+    opened = context.new_page()
+    errors: list[str] = []
+    opened.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.goto("/")
+    opened.get_by_label("Username").fill("vera")
+    opened.get_by_label("Password").fill(PASSWORD)
+    opened.get_by_role("button", name="Sign in").click()
+    opened.wait_for_selector("h1")
+    yield opened
+    context.close()
+    assert errors == []

@@ -1,0 +1,197 @@
+"""The pages as a reader uses them: with a mouse, with the keyboard only, on a phone, in the dark."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from inventory.models import Allocation, Card
+from tests.browser.conftest import PHONE
+
+pytestmark = pytest.mark.browser
+PAGES = (
+    *("/", "/nodes", "/cards", "/allocations", "/allocations/waiting", "/findings", "/clusters", "/clusters/prod"),
+    *("/nodes/prod/gpu-00000", "/nodes/prod/gpu-00003", "/search?q=train", "/account", "/nodes/prod/nope"),
+)
+REFRESH = "() => { window.htmx.trigger(document.getElementById('live'), 'refresh') }"
+
+
+def refresh(page: Page) -> int:
+    """Ask for what is new now, as the clock does every few seconds. Returns the status."""
+    with page.expect_response(lambda response: "hx-request" in response.request.headers) as answer:
+        page.evaluate(REFRESH)
+    status = answer.value.status
+    page.wait_for_function("() => !document.querySelector('.htmx-request')")
+    return status
+
+
+def test_a_filter_is_an_address_that_can_be_sent(page: Page) -> None:
+    page.goto("/nodes")
+    page.get_by_label("Sharing system").select_option("gpushare")
+    page.get_by_role("button", name="Filter").click()
+    expect(page).to_have_url(lambda url: "stack=gpushare" in url)
+    expect(page.locator("tbody tr")).to_have_count(4)
+    page.reload()
+    expect(page.get_by_label("Sharing system")).to_have_value("gpushare")
+    expect(page.locator("tbody tr")).to_have_count(4)
+
+
+def test_a_head_sorts_and_says_so(page: Page) -> None:
+    page.goto("/cards")
+    page.get_by_role("link", name="Free, GiB").click()
+    expect(page.get_by_role("columnheader", name="Free, GiB")).to_have_attribute("aria-sort", "descending")
+    first = page.locator("tbody tr").first
+    expect(first).to_contain_text("80")
+
+
+def test_a_refresh_brings_what_is_new_and_keeps_focus_place_and_what_is_open(page: Page) -> None:
+    page.goto("/findings")
+    page.locator("details summary", has_text="More").last.click()
+    page.goto("/allocations")
+    link = page.locator("tbody tr").nth(30).get_by_role("link").nth(1)
+    link.focus()
+    link.scroll_into_view_if_needed()
+    row = page.locator("tbody tr").nth(30)
+    before = (link.get_attribute("href"), page.evaluate("document.activeElement.getBoundingClientRect().top"))
+    assert refresh(page) == 204
+    Allocation.objects.filter(pod=row.locator("th").inner_text().split("\n")[0]).update(memory_bytes=77 * 2**30)
+    assert refresh(page) == 200
+    expect(row).to_contain_text("77 GiB")
+    after = page.evaluate("[document.activeElement.getAttribute('href'), document.activeElement.getBoundingClientRect().top]")
+    assert after[0] == before[0]
+    assert abs(after[1] - before[1]) < 2
+    expect(page.locator("#said")).to_have_text("The page was updated.")
+
+
+def test_what_was_opened_stays_open_over_a_refresh(page: Page) -> None:
+    page.goto("/nodes/prod/gpu-00003")
+    page.get_by_text("Why?").click()
+    Card.objects.filter(node_name="gpu-00003", index=0).update(health="unhealthy")
+    assert refresh(page) == 200
+    expect(page.get_by_text("unhealthy")).to_be_visible()
+    expect(page.get_by_text("The device plugin chooses the card")).to_be_visible()
+
+
+def test_a_selection_is_not_taken_away(page: Page) -> None:
+    page.goto("/nodes")
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('tbody tr th'))")
+    Allocation.objects.all().delete()
+    Card.objects.all().delete()
+    refresh(page)
+    assert "gpu-00000" in page.evaluate("getSelection().toString()")
+
+
+def test_the_refresh_can_be_paused(page: Page) -> None:
+    page.goto("/")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator("#live-state")).to_have_attribute("data-state", "paused")
+    page.reload()
+    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+
+
+def test_a_service_that_does_not_answer_is_said_on_the_page(page: Page) -> None:
+    page.goto("/nodes")
+    page.route("**/nodes", lambda route: route.fulfill(status=502, body="bad gateway"))
+    for _ in range(2):
+        page.evaluate(REFRESH)
+        page.wait_for_function("() => !document.querySelector('.htmx-request')")
+    expect(page.get_by_text("No answer from gpudash: what you see may be old.")).to_be_visible()
+    expect(page.locator("tbody tr")).to_have_count(14)
+    page.unroute("**/nodes")
+    assert refresh(page) == 204
+    expect(page.locator("#lost")).to_be_hidden()
+    page.evaluate("console.clear()")
+
+
+def test_the_search_is_one_key_away(page: Page) -> None:
+    page.goto("/nodes")
+    page.keyboard.press("/")
+    expect(page.locator("#search")).to_be_focused()
+    page.keyboard.type("gpu-00003")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("gpu-00003")
+
+
+def test_the_first_stop_of_the_keyboard_skips_to_the_content(page: Page) -> None:
+    page.goto("/nodes")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+
+
+def test_the_map_is_one_stop_and_the_arrows_walk_it(page: Page) -> None:
+    tiles = page.locator(".map .tile")
+    assert tiles.evaluate_all("all => all.filter((tile) => tile.tabIndex === 0).length") == 1
+    tiles.first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(tiles.nth(1)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    below = page.evaluate("document.activeElement.getBoundingClientRect().top")
+    assert below > tiles.nth(1).bounding_box()["y"]  # type: ignore[index]
+    page.keyboard.press("End")
+    expect(tiles.last).to_be_focused()
+    href = tiles.last.get_attribute("href")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(lambda url: url.endswith(str(href)))
+
+
+@pytest.mark.parametrize("page", [{"viewport": PHONE}], indirect=True)
+def test_no_page_is_wider_than_a_phone(page: Page) -> None:
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    card = Card.objects.order_by("pk")[0].pk
+    for path in (*PAGES[:-1], f"/cards/{card}"):
+        page.goto(path)
+        assert page.evaluate(wide) == 0, path
+
+
+@pytest.mark.parametrize("page", [{"viewport": PHONE}], indirect=True)
+def test_on_a_phone_filters_fold_and_cells_carry_their_heads(page: Page) -> None:
+    page.goto("/nodes")
+    expect(page.get_by_label("Sharing system")).to_be_hidden()
+    page.get_by_text("Filters").click()
+    expect(page.get_by_label("Sharing system")).to_be_visible()
+    head = page.locator("tbody td[data-label='Cards']").first.evaluate("cell => getComputedStyle(cell, '::before').content")
+    assert head == '"Cards"'
+
+
+@pytest.mark.parametrize("page", [{"color_scheme": "dark"}], indirect=True)
+def test_the_dark_theme_follows_the_system_and_can_be_overruled(page: Page) -> None:
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(ground) == "rgb(13, 16, 21)"
+    page.get_by_role("button", name="light").click()
+    assert page.evaluate(ground) == "rgb(244, 246, 248)"
+
+
+def test_ages_grow_without_asking_the_server(page: Page) -> None:
+    page.clock.install()
+    page.goto("/nodes")
+    page.get_by_role("button", name="Pause").click()
+    shown = page.locator("tbody time").first
+    expect(shown).to_have_text("5 min ago")
+    page.clock.run_for(120_000)
+    expect(shown).to_have_text("7 min ago")
+
+
+def test_what_can_be_pressed_has_a_name(page: Page) -> None:
+    nameless = """() => [...document.querySelectorAll('a[href], button, input:not([type=hidden]), select')].filter((element) =>
+        !element.closest('[aria-hidden=true]') && !(element.getAttribute('aria-label') || element.textContent.trim()
+        || element.labels?.length)).map((element) => element.outerHTML)"""
+    for path in PAGES[:-1]:
+        page.goto(path)
+        assert page.evaluate(nameless) == [], path
+
+
+def test_a_name_that_turns_text_round_does_not_turn_its_neighbours(page: Page) -> None:
+    Allocation.objects.filter(node_name="gpu-00000").update(node_name="\u202eabc")
+    page.goto("/allocations?node=%E2%80%AEabc")
+    cell = page.locator("tbody td[data-label='On']").first
+    card, source = cell.locator("small a"), cell.locator("small")
+    assert card.bounding_box()["x"] - source.bounding_box()["x"] < 2  # type: ignore[index]
+
+
+def test_printing_leaves_the_frame_away(page: Page) -> None:
+    page.goto("/nodes")
+    page.emulate_media(media="print")
+    expect(page.locator("header.bar")).to_be_hidden()
+    expect(page.locator("tbody tr").first).to_be_visible()

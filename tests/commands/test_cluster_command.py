@@ -1,0 +1,166 @@
+"""`cluster add|list|check|remove` against the demo's API server and against servers that misbehave."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gpudash.demo import Server
+from inventory import clusters
+from inventory.models import Cluster, Watch
+from tests.commands.conftest import Run
+from tests.factories import make_cluster, make_fleet
+from tests.kube.scripted import Answer, ScriptedServer, ok, refusal
+from tests.kube.words import config, write_config
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_cluster_is_added_with_its_four_watches(run: Run, kubeconfig: str, api_server: Server) -> None:
+    said = run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    assert said == f"demo: {api_server.url}. Next: manage.py cluster check demo\n"
+    cluster = Cluster.objects.get()
+    assert (cluster.kubeconfig, cluster.server) == (kubeconfig, api_server.url)
+    assert sorted(cluster.watches.values_list("kind", flat=True)) == ["cards", "daemonsets", "nodes", "pods"]
+
+
+def test_the_token_is_not_kept(run: Run, kubeconfig: str, api_server: Server) -> None:
+    run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    assert api_server.token not in json.dumps(list(Cluster.objects.values()), default=str)
+
+
+def test_adding_it_again_changes_where_it_is_and_makes_its_watchers_list_anew(
+    run: Run, kubeconfig: str, tmp_path: Path
+) -> None:
+    run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    Watch.objects.update(resource_version="500", holder="somebody", token=7)
+    other = write_config(tmp_path / "..", config("https://other.example:6443"))
+    run("cluster", "add", "demo", "--kubeconfig", other)
+    assert Cluster.objects.get().server == "https://other.example:6443"
+    assert set(Watch.objects.values_list("resource_version", "holder", "token")) == {("", "", 8)}
+
+
+@pytest.mark.parametrize("name", ["Upper", "a b", "", "-a", "a" * 64, "a/b", "ü", "a\nb"])
+def test_a_name_that_no_label_could_carry_is_refused(refuse: Run, kubeconfig: str, name: str) -> None:
+    assert refuse("cluster", "add", name, "--kubeconfig", kubeconfig)
+    assert Cluster.objects.count() == 0
+
+
+def test_a_kubeconfig_that_cannot_work_adds_nothing(refuse: Run, tmp_path: Path) -> None:
+    assert "cannot be read" in refuse("cluster", "add", "demo", "--kubeconfig", str(tmp_path / "none"))
+    assert Cluster.objects.count() == 0
+
+
+def test_without_a_kubeconfig_it_says_what_is_wanted(refuse: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    assert "--kubeconfig FILE is wanted" in refuse("cluster", "add", "demo")
+
+
+def test_the_list_shows_how_each_kind_is_in_step(run: Run, kubeconfig: str) -> None:
+    run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    Watch.objects.filter(kind="pods").update(state="refused", reason="403 Forbidden")
+    said = run("cluster", "list")
+    assert "  nodes: waiting for a worker\n" in said
+    assert "  pods: refused: 403 Forbidden\n" in said
+
+
+def test_a_check_says_what_the_credentials_may_do(run: Run, kubeconfig: str) -> None:
+    run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    said = run("cluster", "check", "demo")
+    assert "Kubernetes v1" in said.splitlines()[0]
+    assert "  may list nodes: cards and their totals\n" in said
+    kept = Cluster.objects.get()
+    assert kept.permissions_checked_at is not None
+    assert {(row["verb"], row["resource"], row["allowed"]) for row in kept.permissions} >= {
+        ("watch", "daemonsets.apps", True)
+    }
+
+
+def test_a_revoked_token_is_said(run: Run, refuse: Run, kubeconfig: str, api_server: Server) -> None:
+    run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    api_server.revoke()
+    assert "permissions are missing" in refuse("cluster", "check", "demo")
+    assert {row["allowed"] for row in Cluster.objects.get().permissions} == {None}
+
+
+def test_a_check_of_an_unknown_cluster_names_those_that_there_are(run: Run, refuse: Run, kubeconfig: str) -> None:
+    assert "no cluster yet" in refuse("cluster", "check", "demo")
+    run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    assert refuse("cluster", "check", "dem") == "no cluster 'dem'; there are: demo"
+
+
+def test_a_cluster_is_removed_with_its_rows_and_no_others(run: Run) -> None:
+    make_fleet(make_cluster("one"), nodes=7)
+    make_fleet(make_cluster("two"), nodes=3)
+    two = clusters_rows("two")
+    said = run("cluster", "remove", "one")
+    assert said.startswith("one removed: ")
+    assert "7 node" in said
+    assert (list(Cluster.objects.values_list("name", flat=True)), clusters_rows("two")) == (["two"], two)
+
+
+def clusters_rows(name: str) -> list[int]:
+    cluster = Cluster.objects.get(name=name)
+    return [model._default_manager.filter(cluster=cluster).count() for model in clusters._children()]
+
+
+# Answers that are none.
+
+
+def allowed(value: object) -> Answer:
+    return ok({"kind": "SelfSubjectAccessReview", "status": {"allowed": value}})
+
+
+@pytest.fixture
+def scripted(tmp_path: Path, run: Run) -> Callable[..., ScriptedServer]:
+    """A cluster "odd" of which each answer is scripted."""
+
+    def make(*answers: Answer) -> ScriptedServer:
+        server = ScriptedServer(*answers)
+        run("cluster", "add", "odd", "--kubeconfig", write_config(tmp_path, config(server.url)))
+        return server
+
+    return make
+
+
+@pytest.mark.parametrize("answer", [Answer(b"<html>Sign in"), Answer(b""), Answer(b"[" * 9000 + b"]" * 9000)])
+def test_a_server_that_is_no_kubernetes_says_so(
+    scripted: Callable[..., ScriptedServer], refuse: Run, answer: Answer
+) -> None:
+    with scripted(answer):
+        assert "not as a Kubernetes API server" in refuse("cluster", "check", "odd")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(b"<html>"),
+        ok([]),
+        ok({}),
+        ok({"status": None}),
+        ok({"status": 5}),
+        allowed("false"),
+        allowed(None),
+        refusal(404, "NotFound"),
+    ],
+)
+def test_a_permission_that_is_not_told_is_not_granted(
+    scripted: Callable[..., ScriptedServer], refuse: Run, answer: Answer
+) -> None:
+    with scripted(ok({"gitVersion": "v1.30.1"}), *[answer] * 6):
+        assert "permissions are missing" in refuse("cluster", "check", "odd")
+    assert {row["allowed"] for row in Cluster.objects.get().permissions} == {None}
+
+
+def test_only_what_is_needed_must_be_granted(scripted: Callable[..., ScriptedServer], run: Run) -> None:
+    with scripted(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * 4, *[allowed(False)] * 2):
+        said = run("cluster", "check", "odd")
+    assert "may NOT list daemonsets: the memory unit of gpushare, optional\n" in said
+
+
+def test_a_version_that_is_not_told_is_no_obstacle(scripted: Callable[..., ScriptedServer], run: Run) -> None:
+    with scripted(ok([1]), *[allowed(True)] * 6):
+        assert "Kubernetes version not told" in run("cluster", "check", "odd")

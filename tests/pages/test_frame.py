@@ -1,0 +1,103 @@
+"""What is around every page: navigation, search, theme, language, and the pages of refusals."""
+
+from __future__ import annotations
+
+import pytest
+from django.template.loader import get_template
+from django.test import Client
+
+from inventory.models import Cluster
+from inventory.views import frame
+from tests.factories import make_node
+from tests.pages.reading import get
+
+
+def test_the_page_that_one_is_on_is_marked_and_so_is_the_one_above(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a")
+    current = {tag["href"]: tag.get("aria-current") for tag in get(viewer, "/nodes").tags_of("a") if "aria-current" in tag}
+    assert current == {"/nodes": "page"}
+    below = {tag["href"]: tag["aria-current"] for tag in get(viewer, "/nodes/prod/a").tags_of("a") if "aria-current" in tag}
+    assert below == {"/nodes": "true"}
+
+
+def test_a_page_is_offered_only_when_it_is_there(viewer: Client, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frame, "_NAV", (("no-such-page", "Elsewhere", ()), *frame._NAV))
+    assert "Elsewhere" not in get(viewer, "/").text
+    monkeypatch.setattr(frame, "_NAV", (("search", "Elsewhere", ()), *frame._NAV))
+    assert "Elsewhere" in get(viewer, "/").text
+
+
+def test_the_theme_follows_the_cookie_and_nothing_else(viewer: Client, cluster: Cluster) -> None:
+    assert "data-theme" not in get(viewer, "/").html
+    viewer.cookies["theme"] = "dark"
+    assert 'data-theme="dark"' in get(viewer, "/").html
+    viewer.cookies["theme"] = '"><script>'
+    assert "data-theme" not in get(viewer, "/").html
+
+
+def test_the_theme_can_be_chosen_at_the_foot_of_a_page(viewer: Client, cluster: Cluster) -> None:
+    page = get(viewer, "/nodes?stack=nvidia")
+    following = next(tag["value"] for tag in page.tags_of("input") if tag.get("name") == "next")
+    answer = viewer.post("/account/theme", {"theme": "dark", "next": following})
+    assert answer.headers["Location"] == "/nodes?stack=nvidia"
+    assert 'data-theme="dark"' in get(viewer, "/nodes").html
+
+
+def test_a_visitor_sees_no_navigation_and_no_cluster(client: Client, cluster: Cluster) -> None:
+    page = get(client, "/sign-in")
+    assert page.tags_of("nav") == []
+    assert "prod" not in page.text
+
+
+def test_a_search_for_a_nodes_name_leads_to_its_page(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "gpu-7")
+    assert viewer.get("/search?q=gpu-7").headers["Location"] == "/nodes/prod/gpu-7"
+
+
+def test_a_search_for_a_uuid_leads_to_the_card(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "gpu-7", "nvidia", 2)
+    assert viewer.get("/search?q=GPU-gpu-7-1").headers["Location"].startswith("/cards/")
+
+
+def test_a_search_groups_what_it_finds_and_links_the_lists(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "gpu-7", "gpushare", 8, loads=(0.4,))
+    page = get(viewer, "/search?q=team-a")
+    assert "Held now" in page.text
+    assert "team-a/train-gpu-7-1-0" in page.text
+    assert "/allocations?q=team-a" in page.links
+
+
+def test_a_search_that_finds_nothing_says_where_it_looked(viewer: Client, cluster: Cluster) -> None:
+    assert "Nothing of that name." in get(viewer, "/search?q=zzz").text
+    assert "Type a node" in get(viewer, "/search").text
+
+
+@pytest.mark.parametrize("query", ["q=%00", f"q={'a+' * 9}", f"q={'a' * 600}", "p=1"])
+def test_a_search_that_makes_no_sense_is_refused(viewer: Client, cluster: Cluster, query: str) -> None:
+    get(viewer, f"/search?{query}", 400)
+
+
+def test_nothing_at_an_address_is_said_in_the_style_of_the_house(viewer: Client, db: None) -> None:
+    page = get(viewer, "/nowhere", 404)
+    assert "There is nothing at this address." in page.text
+    assert page.tags_of("nav")
+
+
+def test_a_mistake_of_ours_is_admitted_without_the_database(client: Client) -> None:
+    assert "The page could not be made" in get_template("500.html").render()
+
+
+def test_every_page_has_one_heading_a_title_a_language_and_landmarks(viewer: Client, fleet: Cluster) -> None:
+    for address in ("/", "/nodes", "/cards", "/allocations", "/findings", "/clusters", "/nodes/prod/gpu-00000", "/account", "/search"):
+        page = get(viewer, address)
+        names = [name for name, _ in page.tags]
+        assert [names.count(name) for name in ("h1", "main", "header", "footer", "title")] == [1, 1, 1, 1, 1], address
+        assert page.tags_of("html")[0]["lang"] == "en"
+        assert all(tag.get("scope") in ("col", "row") for tag in page.tags_of("th")), address
+        ids = [tag["id"] for _, tag in page.tags if "id" in tag]
+        assert len(ids) == len(set(ids)), address
+
+
+def test_no_page_carries_a_script_of_its_own(viewer: Client, fleet: Cluster) -> None:
+    for tag in get(viewer, "/").tags_of("script"):
+        assert tag["src"].startswith("/static/")

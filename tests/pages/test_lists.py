@@ -1,0 +1,234 @@
+"""What all lists have: filters, order, pages, an honest count, CSV; on each of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from inventory.models import Allocation, Card, Cluster
+from tests.factories import make_cluster, make_finding, make_fleet, make_node, make_waiting_pod
+from tests.pages.reading import Page, get
+
+LISTS = ("/nodes", "/cards", "/allocations", "/allocations/waiting", "/findings")
+
+
+def names(page: Page) -> list[str]:
+    """First cell of each row, up to its first blank."""
+    return [row[0].split(" ")[0] for row in page.rows]
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_a_list_without_rows_says_so(viewer: Client, cluster: Cluster, path: str) -> None:
+    assert "There is nothing here." in get(viewer, path).text
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_before_the_first_list_is_complete_nothing_is_not_the_same_as_none(viewer: Client, path: str) -> None:
+    make_cluster("new", synced=False)
+    page = get(viewer, path)
+    assert "new : the first list is under way" in page.text
+    assert "not known" in page.text
+    assert "Nothing yet." in page.text
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_a_filter_that_finds_nothing_offers_the_whole_list(viewer: Client, fleet: Cluster, path: str) -> None:
+    page = get(viewer, f"{path}?q=nosuchthing")
+    assert "Nothing matches this filter." in page.text
+    assert path in page.links
+
+
+@pytest.mark.parametrize("path", LISTS)
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("colour=red", "colour"),
+        ("ordering=colour", "ordering"),
+        ("cursor=nonsense", "cursor"),
+        ("page_size=0", "page_size"),
+        ("page_size=9999", "page_size"),
+        ("page_size=%EF%BC%95", "page_size"),
+        ("format=pdf", "format"),
+        ("cluster=nope", "cluster"),
+        ("q=%00", "q"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_the_fields_name(
+    viewer: Client, fleet: Cluster, path: str, query: str, field: str
+) -> None:
+    page = get(viewer, f"{path}?{query}", 400)
+    assert f"<code>{field}</code>" in page.html
+    assert path in page.links
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_the_csv_is_of_the_same_rows(viewer: Client, fleet: Cluster, path: str) -> None:
+    make_finding(fleet)
+    response: Any = viewer.get(f"{path}?format=csv")
+    assert response.headers["Content-Type"] == "text/csv; charset=utf-8"
+    rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
+    assert len(rows) == len(get(viewer, f"{path}?page_size=200").rows)
+    assert f"{path}?format=csv" in get(viewer, path).links
+
+
+def test_the_csv_keeps_the_filter_of_the_page(viewer: Client, fleet: Cluster) -> None:
+    page = get(viewer, "/nodes?stack=gpushare")
+    link = next(link for link in page.links if "format=csv" in link)
+    response: Any = viewer.get(link)
+    rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
+    assert {row["stacks"] for row in rows} == {"gpushare"}
+
+
+def test_a_click_on_a_head_sorts_and_the_next_one_turns_it_round(viewer: Client, cluster: Cluster) -> None:
+    for name, load in (("b", 0.4), ("a", 1.0), ("c", 0.0)):
+        make_node(cluster, name, "gpushare", 1, loads=(load,))
+    page = get(viewer, "/nodes")
+    link = next(link for link in page.links if "ordering=-memory_free_bytes" in link)
+    down = get(viewer, link)
+    assert names(down) == ["c", "b", "a"]
+    assert {"aria-sort": "descending", "scope": "col", "class": "num"} in down.tags_of("th")
+    up = get(viewer, next(link for link in down.links if "ordering=memory_free_bytes" in link))
+    assert names(up) == ["a", "b", "c"]
+
+
+def test_what_is_not_known_comes_last_in_both_directions(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "known", "gpushare", 1)
+    make_node(cluster, "counted", "nvidia-count", 1)
+    for order in ("memory_free_bytes", "-memory_free_bytes"):
+        assert names(get(viewer, f"/nodes?ordering={order}")) == ["known", "counted"]
+
+
+def test_pages_go_forth_and_back_without_loss_or_repeat(viewer: Client, cluster: Cluster) -> None:
+    make_fleet(cluster, nodes=23, cards=1)
+    page, seen = get(viewer, "/nodes?page_size=5"), []
+    while True:
+        seen += names(page)
+        following = [tag["href"] for tag in page.tags_of("a") if tag.get("rel") == "next"]
+        if not following:
+            break
+        page = get(viewer, following[0])
+    assert seen == [f"gpu-{number:05d}" for number in range(23)]
+    back = next(tag["href"] for tag in page.tags_of("a") if tag.get("rel") == "prev")
+    assert names(get(viewer, back)) == [f"gpu-{number:05d}" for number in range(15, 20)]
+
+
+def test_the_count_is_exact_and_says_what_part_is_shown(viewer: Client, cluster: Cluster) -> None:
+    make_fleet(cluster, nodes=7, cards=1)
+    assert "5 of 7" in get(viewer, "/nodes?page_size=5").text
+    assert "all 7" in get(viewer, "/nodes").text
+
+
+def test_the_form_shows_the_filter_in_force_and_keeps_what_it_has_no_field_for(viewer: Client, fleet: Cluster) -> None:
+    page = get(viewer, "/nodes?stack=nvidia&zone=zone-a&ordering=-node")
+    options = [tag for tag in page.tags_of("option") if "selected" in tag]
+    assert [tag["value"] for tag in options] == ["nvidia"]
+    hidden = {tag["name"]: tag["value"] for tag in page.tags_of("input") if tag.get("type") == "hidden" and "value" in tag}
+    assert hidden["zone"] == "zone-a"
+    assert hidden["ordering"] == "-node"
+    assert "zone: zone-a" in page.text
+    assert "/nodes?stack=nvidia&ordering=-node" in page.links
+
+
+def test_every_field_of_a_form_has_a_label(viewer: Client, fleet: Cluster) -> None:
+    for path in LISTS:
+        html = get(viewer, path).html
+        form = html[html.index('<form class="filters"') :].partition("</form>")[0]
+        assert form.count("<label") == form.count("<select") + form.count('<input type="search"') + form.count(
+            '<input type="text"'
+        )
+
+
+def test_nodes_show_what_is_not_known_as_not_known(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "counted", "nvidia-count", 8, loads=(1.0,), ready=None)
+    row = get(viewer, "/nodes").rows[0]
+    assert row[1] == "·no statement readiness not known"
+    assert row[4] == "not known / 640"
+    assert row[5:7] == ["not known", "not known"]
+    assert row[7] == "8 8 without card"
+
+
+def test_nodes_can_be_asked_for_room(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "roomy", "gpushare", 1, loads=(0.0,))
+    make_node(cluster, "full", "gpushare", 1, loads=(1.0,))
+    assert names(get(viewer, "/nodes?min_gap_bytes=8Gi")) == ["roomy"]
+
+
+def test_cards_name_their_holders_and_count_the_rest(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "time-sliced", 1, loads=(1.0,))
+    row = get(viewer, "/cards").rows[0]
+    assert "default/train-a-0-0 default/train-a-0-1 and 2 more" in row[2]
+    assert row[3] == "not metered"
+    assert row[6] == "4"
+
+
+def test_a_card_whose_holders_are_not_known_has_no_number_of_holders(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "nvidia-count", 1, loads=(1.0,))
+    row = get(viewer, "/cards").rows[0]
+    assert "the cluster says how many cards are held on this node, not which" in row[2]
+    assert [row[3], row[5], row[6]] == ["not known"] * 3
+
+
+def test_an_over_committed_card_is_marked_with_a_sign_and_a_negative_rest(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "gpushare", 1, loads=(36 / 15,))
+    row = get(viewer, "/cards").rows[0]
+    assert row[3] == "✕error 36"
+    assert row[5] == "−21"
+
+
+def test_cards_that_are_gone_are_listed_only_when_asked_for(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "gpushare", 2)
+    card = Card.objects.get(index=1)
+    card.gone_at = card.changed_at
+    card.save()
+    assert len(get(viewer, "/cards").rows) == 1
+    assert "gone" in get(viewer, "/cards?gone=true").rows[0][0]
+
+
+def test_allocations_say_how_the_card_is_known(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "gpushare", 1, loads=(1.0,))
+    make_node(cluster, "b", "nvidia-count", 1, loads=(1.0,))
+    cells = {row[4] for row in get(viewer, "/allocations").rows}
+    assert cells == {"a card 0 · annotation v1 of the pod", "b not known · count only"}
+
+
+def test_a_pod_that_is_being_deleted_still_holds_and_is_marked(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "nvidia", 1, loads=(1.0,))
+    Allocation.objects.update(terminating=True)
+    assert "terminating, still holds" in get(viewer, "/allocations").rows[0][0]
+
+
+def test_history_is_a_table_of_its_own(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "nvidia", 1, loads=(1.0,))
+    held = Allocation.objects.get()
+    Allocation.objects.update(ended_at=held.started_at)
+    assert get(viewer, "/allocations").rows == []
+    assert "ended 10 min ago" in get(viewer, "/allocations?ended=true").rows[0][6]
+
+
+def test_waiting_pods_are_named_with_what_they_want_and_why_they_wait(viewer: Client, cluster: Cluster) -> None:
+    make_waiting_pod(cluster, "hungry", minutes=12, quantity=20)
+    row = get(viewer, "/allocations/waiting").rows[0]
+    assert row[0] == "hungry prod"
+    assert row[3] == "aliyun.com/gpu-mem: 20"
+    assert row[4].startswith("Unschedulable 0/3 nodes are available")
+    assert "1 pod waits, the oldest for 12 min" in get(viewer, "/allocations").text
+
+
+def test_findings_come_worst_first_with_what_to_do(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "gpushare", 1)
+    make_finding(cluster, "units-mixed", "warning")
+    make_finding(cluster, "card-over-committed", "error", "a", "0")
+    page = get(viewer, "/findings")
+    assert [row[0] for row in page.rows] == ["✕error Card over-committed", "!warning Memory units mixed"]
+    assert page.rows[0][1] == "a card 0"
+    assert "Delete a pod that can be placed again" in page.rows[0][2]
+    assert "1 error" in page.text
+
+
+def test_a_finding_of_an_unknown_code_is_shown_by_its_code(viewer: Client, cluster: Cluster) -> None:
+    make_finding(cluster, "never-heard-of", "info")
+    assert get(viewer, "/findings").rows[0][0] == "inote never-heard-of"

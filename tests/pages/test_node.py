@@ -1,0 +1,134 @@
+"""The page of a node: a bar per card, what is on it without a card, components, findings, history."""
+
+from __future__ import annotations
+
+import msgspec
+from django.test import Client
+
+from inventory.kube import objects as kube
+from inventory.models import Allocation, Card, Cluster, Node, NodeAccount, Pod
+from tests.factories import GIB, end_allocation, make_cluster, make_finding, make_node
+from tests.pages.reading import get
+
+
+def test_a_bar_is_split_by_holder_and_the_rest_is_labelled(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "gpushare", 1, loads=(0.4,))
+    page = get(viewer, "/nodes/prod/a")
+    pieces = [tag for tag in page.tags_of("a") if "seg" in tag.get("class", "")]
+    assert [tag["style"] for tag in pieces] == ["--w:0.2000", "--w:0.2000"]
+    assert "default/train-a-0-0 3 GiB" in page.text
+    assert "9 GiB free" in page.text
+
+
+def test_the_hue_of_a_holder_is_that_of_its_namespace_on_every_page(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "gpushare", 2, loads=(0.4, 0.8))
+    card = Card.objects.get(index=1)
+    found = set()
+    for path in ("/nodes/prod/a", "/cards", f"/cards/{card.pk}"):
+        pieces = [tag for tag in get(viewer, path).tags_of("a") if "namespace=team-a" in tag.get("href", "")]
+        found |= {tag["class"].split()[1] for tag in pieces if "seg" in tag.get("class", "")}
+    assert len(found) == 1
+
+
+def test_more_than_full_is_drawn_past_the_mark(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "gpushare", 1, loads=(2.0,))
+    page = get(viewer, "/nodes/prod/a")
+    assert {"class": "full-mark", "style": "--w:0.5000", "title": "Full"} in page.tags_of("i")
+    assert "stack over" in page.html
+
+
+def test_counted_cards_are_hatched_and_their_holders_stand_apart(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "nvidia-count", 4, loads=(1.0, 0.0))
+    page = get(viewer, "/nodes/prod/a")
+    assert page.html.count('class="stack unknown"') == 4
+    assert page.rows[4][0] == "card unknown 2 holders"
+    assert "allocatedResourcesStatus" in page.rows[4][3]
+    assert "2 of 4 cards have no holder; how much memory is free is not known" in page.text
+
+
+def test_time_slices_are_shares_and_memory_is_not_metered(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "time-sliced", 1, loads=(0.5,))
+    row = get(viewer, "/nodes/prod/a").rows[0]
+    assert "2 of 4 shares free" in row[1]
+    assert "held by 2, memory not metered" in row[1]
+    assert row[2] == "not metered"
+
+
+def test_the_memory_of_a_pod_without_a_card_is_shown_apart(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "gpushare", 1, loads=(0.4,))
+    Allocation.objects.filter(pod="train-a-0-0").update(card=None, card_key="", evidence="count-only")
+    NodeAccount.objects.update(unplaced_count=1, memory_unplaced_bytes=3 * GIB)
+    row = get(viewer, "/nodes/prod/a").rows[1]
+    assert row[:3] == ["card unknown 1 holder", "default/train-a-0-0 3 GiB", "3"]
+    assert "no annotation that can be read names its card" in row[3]
+
+
+def test_a_component_that_is_not_ready_says_why(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "nvidia", 1)
+    waiting = kube.ContainerState(waiting=kube.Waiting(reason="CrashLoopBackOff", message="back-off 5m0s"))
+    status = kube.PodStatus(phase="Running", containerStatuses=[kube.ContainerStatus(name="plugin", state=waiting)])
+    _component(cluster, "nvidia-device-plugin", kube.Pod(status=status))
+    _component(cluster, "nvidia-dcgm-exporter", None)
+    page = get(viewer, "/nodes/prod/a")
+    assert "error nvidia-device-plugin not ready · CrashLoopBackOff · plugin: back-off 5m0s" in page.text
+    assert "no statement nvidia-dcgm-exporter state cannot be read" in page.text
+
+
+def _component(cluster: Cluster, name: str, pod: kube.Pod | None) -> None:
+    facts = "{" if pod is None else msgspec.json.encode(pod).decode()
+    Pod.objects.create(
+        cluster=cluster, uid=name, name=name, node_name="a", component=name, phase="Running", facts=facts, digest=0
+    )
+
+
+def test_findings_and_the_last_ended_allocations_are_on_the_page(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "gpushare", 1, loads=(0.4,))
+    make_finding(cluster, "card-over-committed", "error", "a", "0")
+    end_allocation(Allocation.objects.get(pod="train-a-0-0"), minutes_ago=3)
+    page = get(viewer, "/nodes/prod/a")
+    assert "Card over-committed" in page.text
+    assert page.rows[-1][0] == "default/train-a-0-0"
+    assert page.rows[-1][4] == "3 min ago"
+
+
+def test_the_source_of_unit_driver_and_memory_stands_beside_them(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "gpushare", 1)
+    Node.objects.update(driver_version="550.54.15", driver_source="node label x")
+    text = get(viewer, "/nodes/prod/a").text
+    assert "GiB (DaemonSet argument --memory-unit=GiB)" in text
+    assert "driver 550.54.15 (node label x)" in text
+    assert "15 node label" in text
+
+
+def test_a_node_whose_object_is_not_there_yet_is_shown_from_its_account(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "gpushare", 1)
+    Node.objects.all().delete()
+    text = get(viewer, "/nodes/prod/a").text
+    assert "node not known" in text
+    assert "The node itself is not in the mirror." in text
+
+
+def test_an_unknown_node_leads_to_names_that_are_close(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "gpu-00012", "gpushare", 1)
+    page = get(viewer, "/nodes/prod/gpu-0012", 404)
+    assert "There is no GPU node gpu-0012 in the cluster prod." in page.text
+    assert "/nodes/prod/gpu-00012" in page.links
+
+
+def test_a_node_that_went_says_that_its_cards_are_remembered(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "gone", "gpushare", 3)
+    NodeAccount.objects.all().delete()
+    page = get(viewer, "/nodes/prod/gone", 404)
+    assert "3 of its cards are remembered" in page.text
+    assert "/cards?cluster=prod&node=gone&gone=any" in page.links
+
+
+def test_a_node_of_an_unknown_cluster_is_not_found(viewer: Client, cluster: Cluster) -> None:
+    assert "There is no cluster prode." in get(viewer, "/nodes/prode/a", 404).text
+
+
+def test_only_the_notice_of_its_own_cluster_is_shown(viewer: Client, cluster: Cluster) -> None:
+    make_cluster("other", synced=False)
+    make_node(cluster, "a", "gpushare", 1)
+    page = get(viewer, "/nodes/prod/a")
+    assert not [tag for tag in page.tags_of("div") if tag.get("class") == "notice warning"]

@@ -1,0 +1,55 @@
+"""No page asks the database more when there are more rows."""
+
+from __future__ import annotations
+
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from inventory.models import Card
+from tests.factories import make_cluster, make_fleet, make_finding
+
+PAGES = (
+    "/",
+    "/?show=room",
+    "/nodes",
+    "/nodes?q=gpu&ordering=-memory_free_bytes",
+    "/cards",
+    "/cards?min_free_bytes=1Gi",
+    "/allocations",
+    "/allocations/waiting",
+    "/allocations?ended=any",
+    "/findings",
+    "/clusters",
+    "/clusters/prod",
+    "/nodes/prod/gpu-00000",
+    "/search?q=train",
+    "/cards/{card}",
+)
+#: A page that needs more has to say why.
+MOST = 30
+
+
+def _count(client: Client, path: str) -> int:
+    client.get(path)
+    with CaptureQueriesContext(connection) as queries:
+        assert client.get(path).status_code == 200
+    return len(queries)
+
+
+def _counts(client: Client, nodes: int) -> dict[str, int]:
+    cluster = make_cluster("prod")
+    make_fleet(cluster, nodes=nodes, cards=4, waiting=nodes)
+    make_finding(cluster, "units-mixed", "warning")
+    card = Card.objects.order_by("pk")[0].pk
+    made = {path: _count(client, path.format(card=card)) for path in PAGES}
+    cluster.delete()
+    return made
+
+
+def test_the_number_of_queries_does_not_grow_with_the_cluster(viewer: Client) -> None:
+    small = _counts(viewer, 7)
+    large = _counts(viewer, 300)
+    # Fewer is well: a page that is full needs no second look for rows without a value.
+    assert {path: count for path, count in large.items() if count > small[path]} == {}
+    assert max(small.values()) <= MOST

@@ -1,0 +1,212 @@
+"""What a result is compared with, read again, and remembered as the proof of a card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from inventory.models import Allocation, Card, Cluster, Node, NodeAccount
+from tests.factories import make_node
+from tests.validations.fakecluster import FakeCluster
+from tests.validations.recorded import FAILED, PASSED, codes, launched, passed_by
+from validations import baseline, proof
+from validations.models import LastResult, Measurement, Reparse, Run
+from validations.requests import request_again
+from validations.results import NotEnded, reparse
+
+NBODY = b"""> Compute 8.0 CUDA device: [NVIDIA A100]
+number of bodies = 256000
+256000 bodies, total time for 10 iterations: %s ms
+= 272.166 billion interactions per second
+= %s single-precision GFLOP/s at 20 flops per interaction
+"""
+
+
+def nbody(time_ms: float, gflops: float) -> bytes:
+    return NBODY % (f"{time_ms:.3f}".encode(), f"{gflops:.3f}".encode())
+
+
+@pytest.fixture
+def single(prod: Cluster) -> Cluster:
+    """Besides, two nodes of one card each, so that a run is sure of its card."""
+    make_node(prod, "one", "nvidia", 1, loads=(0.0,))
+    make_node(prod, "two", "nvidia", 1, loads=(0.0,))
+    return prod
+
+
+@pytest.fixture
+def ended(single: Cluster, fake: FakeCluster) -> Callable[..., Run]:
+    def make(log: bytes, exit_code: int = 0, **more: Any) -> Run:
+        run = launched(single, **more)
+        fake.end(run.job_name, log, exit_code)
+        return passed_by(run, single)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("value", "before", "unit", "percent"),
+    [
+        (12.0, 10.0, "ms", 20.0),
+        (8.0, 10.0, "GFLOP/s", 25.0),
+        (10.0, 8.0, "GB/s", -20.0),
+        (1.0, 2.0, "x", None),
+        (0.0, 2.0, "ms", None),
+        (2.0, 0.0, "s", None),
+    ],
+)
+def test_slower_is_more_time_for_the_same_work(value: float, before: float, unit: str, percent: float | None) -> None:
+    found = baseline.slower_percent(value, before, unit)
+    assert found is None if percent is None else found == pytest.approx(percent)
+
+
+def test_a_slower_run_is_a_warning_that_says_by_how_much(ended: Callable[..., Run]) -> None:
+    first = ended(nbody(24.0, 5443.0), node="one", suite="cuda-nbody")
+    assert first.verdict == "passed"
+    second = ended(nbody(26.0, 5024.0), node="one", suite="cuda-nbody")
+    assert second.verdict == "passed"
+    third = ended(nbody(52.0, 2512.0), node="one", suite="cuda-nbody")
+    assert (third.verdict, codes(third)[0]) == ("warning", "slower")
+    assert second.pk in third.reasons[0]["text"]
+    assert "100 %" in third.reasons[0]["text"]
+    row = Measurement.objects.get(run=third, name="time")
+    assert (row.baseline_id, row.baseline_value) == (second.pk, 26.0)
+    assert row.slower_percent == pytest.approx(100.0)
+
+
+def test_the_baseline_is_the_same_card_first_then_the_same_model(ended: Callable[..., Run]) -> None:
+    other = ended(nbody(10.0, 9000.0), node="two", suite="cuda-nbody")
+    first = ended(nbody(10.0, 9000.0), node="one", suite="cuda-nbody")
+    assert {row.baseline_id for row in first.measurements.filter(baseline__isnull=False)} == {other.pk}
+    second = ended(nbody(10.0, 9000.0), node="one", suite="cuda-nbody")
+    assert {row.baseline_id for row in second.measurements.filter(baseline__isnull=False)} == {first.pk}
+
+
+@pytest.mark.parametrize("change", ["driver", "options", "model"])
+def test_runs_that_are_not_alike_are_not_compared(ended: Callable[..., Run], change: str) -> None:
+    ended(nbody(10.0, 9000.0), node="two", suite="cuda-nbody")
+    options = {}
+    if change == "driver":
+        Node.objects.filter(name="one").update(driver_version="999.0")
+    elif change == "model":
+        Card.objects.filter(node_name="one").update(model="another")
+    else:
+        options = {"image": "example.org/other:1"}
+    run = ended(nbody(90.0, 1000.0), node="one", suite="cuda-nbody", options=options)
+    assert run.verdict == "passed"
+    assert not run.measurements.exclude(baseline=None).exists()
+
+
+def test_a_run_on_some_card_is_the_nodes_until_the_mirror_saw_which_it_took(prod: Cluster, fake: FakeCluster) -> None:
+    run = launched(prod)
+    assert (run.card_key, run.target_text) == ("", "some card of node gpu-1")
+    pod = fake.pod(run.job_name, node="gpu-1", running=True)
+    card = Card.objects.get(node_name="gpu-1", index=2)
+    common = {"cluster": prod, "node_name": "gpu-1", "card": card, "card_key": card.key, "namespace": "n", "pod": "p"}
+    common |= {"container": "suite", "resource": "nvidia.com/gpu", "stack": "nvidia", "mode": "whole", "quantity": 1}
+    Allocation.objects.create(
+        **common, pod_uid=pod["metadata"]["uid"], evidence="device-status", started_at=card.changed_at, digest=0
+    )
+    fake.end(run.job_name, PASSED)
+    passed_by(run, prod)
+    assert (run.card_id, run.card_key, run.card_evidence) == (card.pk, card.key, "device-status")
+    assert proof.of_cards([card.pk])[card.pk].state == "proven"
+
+
+def test_a_card_that_was_asked_for_and_cannot_be_chosen_is_kept_as_a_wish(prod: Cluster, fake: FakeCluster) -> None:
+    run = launched(prod, card="1")
+    assert (run.card, run.card_key, run.card_asked) == (None, "", "GPU-gpu-1-1")
+
+
+def test_a_log_is_read_again_and_the_old_result_is_kept(ended: Callable[..., Run]) -> None:
+    run = ended(PASSED, node="one")
+    assert reparse(run) is None
+    Run.objects.filter(pk=run.pk).update(
+        parser_version=0, verdict="failed", reasons=[{"code": "old", "text": "old", "line": None}]
+    )
+    row = reparse(run)
+    run.refresh_from_db()
+    assert row is not None
+    assert (run.verdict, run.reasons, run.parser_version) == ("passed", [], 1)
+    assert (row.old_verdict, row.old_reasons[0]["code"], row.new_verdict) == ("failed", "old", "passed")
+    assert Reparse.objects.count() == 1
+
+
+def test_reading_again_gives_no_pass_to_a_run_that_was_ended_from_outside(
+    single: Cluster, fake: FakeCluster, ended: Callable[..., Run]
+) -> None:
+    run = launched(single, node="one")
+    fake.end(run.job_name, PASSED, 0, pod_reason="Evicted", message="low on memory")
+    passed_by(run, single)
+    Run.objects.filter(pk=run.pk).update(verdict="failed")
+    reparse(run)
+    run.refresh_from_db()
+    assert run.verdict == "errored"
+
+
+def test_a_run_without_a_stored_log_is_not_read_again(single: Cluster, ended: Callable[..., Run]) -> None:
+    with pytest.raises(NotEnded):
+        reparse(launched(single, node="two"))
+    run = ended(PASSED, node="one")
+    run.log_pruned_at = run.ended_at
+    with pytest.raises(NotEnded):
+        reparse(run)
+
+
+def test_again_asks_for_the_same_once_more(ended: Callable[..., Run]) -> None:
+    run = ended(PASSED, node="one", card="0", options={"host_memory": "2Gi"})
+    again, new = request_again(run, None)
+    assert new
+    assert (again.repeats_id, again.card_key, again.options, again.suite) == (
+        run.pk,
+        run.card_key,
+        run.options,
+        run.suite,
+    )
+
+
+def test_the_proof_of_a_card_follows_its_runs(ended: Callable[..., Run]) -> None:
+    card = Card.objects.get(node_name="one")
+    account = NodeAccount.objects.get(node_name="one")
+
+    def state() -> str:
+        found = proof.of_cards([card.pk])[card.pk]
+        assert proof.of_nodes([account.pk])[account.pk].state == found.state
+        tally = proof.tally(Card.objects.filter(pk=card.pk))
+        assert tally == {one: int(one == found.state) for one in proof.STATES}
+        return found.state
+
+    assert state() == "never"
+    errored = ended(b"nothing", node="one")
+    assert (errored.verdict, state()) == ("errored", "never")
+    good = ended(PASSED, node="one")
+    assert state() == "proven"
+    found = proof.of_cards([card.pk])[card.pk]
+    assert (found.good_run, found.good_suite, found.good_driver) == (good.pk, "cuda-vectoradd", "550.54.15")
+    Node.objects.filter(name="one").update(driver_version="560.1")
+    assert state() == "driver-changed"
+    Node.objects.filter(name="one").update(driver_version="")
+    assert state() == "proven"
+    ended(FAILED, 1, node="one")
+    assert state() == "failed"
+    ended(b"nothing", node="one")
+    assert state() == "failed"
+    ended(PASSED, node="one")
+    assert state() == "proven"
+    assert LastResult.objects.filter(node_name="one").count() == 1
+
+
+def test_proofs_of_many_cards_take_one_query(ended: Callable[..., Run]) -> None:
+    ended(PASSED, node="one")
+    for chosen in (Card.objects.filter(node_name="one"), Card.objects.all()):
+        ids = list(chosen.values_list("pk", flat=True))
+        with CaptureQueriesContext(
+            connection,
+        ) as queries:
+            proof.of_cards(ids)
+            proof.tally(Card.objects.all())
+        assert len(queries) == 2

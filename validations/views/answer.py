@@ -1,0 +1,70 @@
+"""Does every card work, and who says so? The figures of the first lines, for the pages of validations and the overview."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from inventory import querysets as mirror
+from inventory.models import Card
+from inventory.views import amounts
+from validations import proof
+
+#: A proof older than this is still one, and no longer fresh.
+FRESH_DAYS = 14
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Cards present, by proof. recent: proven within FRESH_DAYS and not on another driver; stale: proven, longer ago.
+
+    unsure: how many of `recent` have a driver that the mirror does not know, so that "present driver" cannot be checked.
+    """
+
+    cards: int
+    recent: int
+    stale: int
+    unsure: int
+    changed: int
+    failed: int
+    never: int
+    days: int = FRESH_DAYS
+
+    @property
+    def width(self) -> str:
+        return amounts.width(self.recent, self.cards)
+
+    @property
+    def failed_width(self) -> str:
+        return amounts.width(self.failed, self.cards)
+
+
+def answer(cluster_ids: Collection[int] | None = None) -> Answer:
+    """Over these clusters, or all: three queries, whatever the number of cards."""
+    cards = _cards(cluster_ids)
+    found = proof.tally(cards)
+    fresh_from = timezone.now() - timedelta(days=FRESH_DAYS)
+    judged: Any = proof.with_proof(cards.order_by())
+    fresh = judged.filter(proof_state=proof.PROVEN, proof_good_at__gte=fresh_from)
+    recent = fresh.count()
+    # A driver is known on both sides or the comparison says nothing.
+    sure = fresh.filter(proof_driver_now__gt="", proof_good_driver__gt="").count() if recent else 0
+    return Answer(
+        cards=sum(found.values()),
+        recent=recent,
+        stale=max(found[proof.PROVEN] - recent, 0),
+        unsure=recent - sure,
+        changed=found[proof.DRIVER_CHANGED],
+        failed=found[proof.FAILED],
+        never=found[proof.NEVER],
+    )
+
+
+def _cards(cluster_ids: Collection[int] | None) -> QuerySet[Card]:
+    cards = mirror.cards_present()
+    return cards if cluster_ids is None else cards.filter(cluster_id__in=cluster_ids)

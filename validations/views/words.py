@@ -1,0 +1,114 @@
+"""States, verdicts, reasons and spans of time in the words and signs of the pages. Pure; knows no requests and asks no table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from validations.models import LOOKS, CampaignState, Run, State, VerdictChoice
+from validations.suites import find
+
+#: Tone of a look → class of the sign.
+_LEVELS = {"good": "good", "warn": "warning", "bad": "error", "busy": "busy", "quiet": "none"}
+_SIGNS = {"failed": "✕"}
+STATES: dict[str, Promise] = {
+    State.QUEUED: gettext_lazy("queued"),
+    State.CREATING: gettext_lazy("creating the Job"),
+    State.PENDING: gettext_lazy("waiting for the node"),
+    State.PULLING: gettext_lazy("starting: image"),
+    State.RUNNING: gettext_lazy("running"),
+    State.COLLECTING: gettext_lazy("collecting the log"),
+    State.ENDED: gettext_lazy("ended"),
+}
+VERDICTS: dict[str, Promise] = {
+    VerdictChoice.PASSED: gettext_lazy("passed"),
+    VerdictChoice.WARNING: gettext_lazy("warning"),
+    VerdictChoice.FAILED: gettext_lazy("failed"),
+    VerdictChoice.ERRORED: gettext_lazy("errored"),
+    VerdictChoice.SKIPPED: gettext_lazy("skipped"),
+}
+CAMPAIGN_STATES: dict[str, Promise] = {
+    CampaignState.RUNNING: gettext_lazy("running"),
+    CampaignState.PAUSED: gettext_lazy("paused"),
+    CampaignState.STOPPED: gettext_lazy("stopped"),
+    CampaignState.DONE: gettext_lazy("done"),
+}
+#: What a verdict means, in one line: the difference between "no" and "nobody asked" matters most.
+MEANINGS: dict[str, Promise] = {
+    "passed": gettext_lazy("The log's verdict line and the exit code agree."),
+    "warning": gettext_lazy("It ran and gave the right answer, and something about it deserves a look."),
+    "failed": gettext_lazy("Hardware, driver or adapter said no."),
+    "errored": gettext_lazy("The test could not be carried out. It says nothing about the card, good or bad."),
+    "skipped": gettext_lazy("The test did nothing here. It says nothing about the card."),
+}
+_HEADLINES: dict[str, Promise] = {
+    "software-adapter": gettext_lazy("it ran on a software adapter"),
+    "cpu-only": gettext_lazy("only the processor did the work"),
+    "no-adapter": gettext_lazy("no adapter was found"),
+    "device-removed": gettext_lazy("the device was removed in the middle"),
+    "verification": gettext_lazy("the card gave a wrong result"),
+    "no-device": gettext_lazy("no device was found"),
+    "cuda-error": gettext_lazy("CUDA reported an error"),
+    "no-verdict": gettext_lazy("the log has no verdict"),
+    "unschedulable": gettext_lazy("no node took the pod"),
+    "image": gettext_lazy("the image could not be pulled"),
+    "timeout": gettext_lazy("it took too long"),
+    "cancelled": gettext_lazy("cancelled"),
+    "killed": gettext_lazy("the container was killed"),
+    "evicted": gettext_lazy("the pod was evicted"),
+    "out-of-memory": gettext_lazy("out of memory"),
+    "bad-arguments": gettext_lazy("it was called with bad arguments"),
+    "model-load": gettext_lazy("the model could not be loaded"),
+    "log-incomplete": gettext_lazy("a part of the log is missing"),
+    "slower": gettext_lazy("slower than the last good run"),
+    "exit-code": gettext_lazy("the exit code says no"),
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How a run, verdict or state is shown. level: class of the sign."""
+
+    level: str
+    sign: str
+    words: str
+
+
+def shown(verdict_or_state: str) -> Shown:
+    """The look of a verdict or of a state; what is not known is shown as such."""
+    look = LOOKS.get(verdict_or_state)
+    words = VERDICTS.get(verdict_or_state) or STATES.get(verdict_or_state)
+    if look is None or words is None:
+        return Shown("none", "·", verdict_or_state[:64] or _("not known"))
+    return Shown(_LEVELS.get(look.tone, "none"), _SIGNS.get(verdict_or_state, look.sign), str(words))
+
+
+def shown_run(run: Run) -> Shown:
+    return shown(run.verdict or run.state)
+
+
+def headline(code: str) -> str:
+    """A reason code as the end of "Failed: …"; "" for a code that has no words here."""
+    return str(_HEADLINES.get(code, ""))
+
+
+def suite_title(suite_id: str) -> str:
+    suite = find(suite_id)
+    return suite.title if suite is not None else suite_id
+
+
+def duration(seconds: float) -> str:
+    """A span of time with two units where the second one matters: 4.2 s, 58 s, 4 min 10 s, 2 h 5 min."""
+    if seconds < 0:
+        return _("%(n)d s") % {"n": 0}
+    if seconds < 10:
+        return _("%(n)s s") % {"n": f"{seconds:.1f}"}
+    whole = int(seconds)
+    if whole < 60:
+        return _("%(n)d s") % {"n": whole}
+    if whole < 3600:
+        return _("%(min)d min %(s)d s") % {"min": whole // 60, "s": whole % 60}
+    return _("%(h)d h %(min)d min") % {"h": whole // 3600, "min": whole % 3600 // 60}
