@@ -18,6 +18,7 @@ urlpatterns = [
     path("api/v1/", include("gpudash.api.router")),
     path("api-docs", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),
     path("", include("gpudash.access.urls")),
+    path("", include("validations.urls")),
     path("", include("inventory.urls")),
 ]
 

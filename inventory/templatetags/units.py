@@ -102,10 +102,11 @@ def _time(moment: datetime | None, form: str) -> SafeString:
 
 @register.simple_tag
 def span_words() -> SafeString:
-    """The words of ages as data attributes, so that the script that keeps ages fresh needs no dictionary of its own."""
+    """The words of ages as data attributes, and the server's time: what the script that keeps ages fresh needs."""
     pairs = {"s": _("%(n)d s"), "min": _("%(n)d min"), "h": _("%(n)d h"), "d": _("%(n)d d"), "ago": _("%(span)s ago")}
     texts = [
         format_html('data-{}="{}"', name, text.replace("%(n)d", "{}").replace("%(span)s", "{}"))
         for name, text in pairs.items()
     ]
+    texts.append(format_html('data-now="{}"', datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")))
     return mark_safe(" ".join(texts))  # noqa: S308 - each part is escaped above

@@ -52,6 +52,7 @@ SHOWS = {
 class Tile:
     """A card. text: the number on it; fill: 0 to 100; words: all of it for the title and the screen reader."""
 
+    card_id: int
     url: str
     text: str
     fill: str
@@ -248,6 +249,7 @@ def _tile(raw: list[Any], show: str, cards: Figures) -> Tile:
     number = 0 if known == CardState.FREE else percent if isinstance(percent, int) else None
     free, holders = cards.get(card_id, (None, None))
     return Tile(
+        card_id=card_id,
         url=card_url(card_id),
         text=_tile_text(known, number, holders),
         fill=str(min(100, number or 0)),

@@ -23,7 +23,11 @@ _NAV = (
     ("nodes", gettext_lazy("Nodes"), ("node",)),
     ("cards", gettext_lazy("Cards"), ("card",)),
     ("allocations", gettext_lazy("Allocations"), ("waiting",)),
-    ("validations", gettext_lazy("Validations"), ("run", "runs", "campaigns", "campaign", "suites")),
+    (
+        "validations",
+        gettext_lazy("Validations"),
+        ("run", "campaigns", "campaign", "campaign-new", "suites", "validation-new", "card-runs"),
+    ),
     ("findings", gettext_lazy("Findings"), ()),
     ("clusters", gettext_lazy("Clusters"), ("cluster",)),
 )

@@ -2,9 +2,11 @@
 "use strict";
 (() => {
   const UNITS = [["d", 86400, 2 * 86400], ["h", 3600, 3600], ["min", 60, 60], ["s", 1, 0]];
-  // The server's clock counts: the difference to this machine's is taken once, from the page's own answer.
+  // The server's clock counts. A page that comes back from the browser's store tells an old time: it is not asked then.
   const words = document.body.dataset;
-  const skew = Date.now() - (Date.parse(words.now) || Date.now());
+  const [visit] = performance.getEntriesByType("navigation");
+  const fresh = !visit || visit.type !== "back_forward";
+  const skew = fresh ? Date.now() - (Date.parse(words.now) || Date.now()) : 0;
 
   function span(seconds) {
     const whole = Math.max(0, Math.floor(seconds));

@@ -12,7 +12,7 @@ RATIO, PEAK = 0.35, 300 * MIB
 def run(bed: Bed) -> None:
     progress("first-sync: kubectl get pods -A -o json")
     kubectl = bed.kubectl()
-    emit("kubectl", seconds=kubectl.seconds, peak_mib=kubectl.peak_bytes / MIB)
+    emit("kubectl", seconds=kubectl.seconds, cpu_s=kubectl.cpu_s, peak_mib=kubectl.peak_bytes / MIB)
     postgres = bed.database("first")
     _first(bed, "postgresql", postgres, kubectl)
     _unchanged(bed, "postgresql", postgres)

@@ -55,14 +55,19 @@ def site(live_server: Any, fleet: Cluster) -> str:
 
 
 @pytest.fixture
-def page(browser: Browser, site: str, request: pytest.FixtureRequest) -> Iterator[Page]:
+def console() -> list[str]:
+    """Errors of the console so far. A test that means them to happen clears the list."""
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, site: str, console: list[str], request: pytest.FixtureRequest) -> Iterator[Page]:
     """A signed-in page at desktop width; `indirect` parameters change the context. Errors in the console fail the test."""
     options: dict[str, Any] = {"viewport": DESKTOP, "locale": "en"} | getattr(request, "param", {})
     context = browser.new_context(base_url=site, **options)
     opened = context.new_page()
-    errors: list[str] = []
-    opened.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-    opened.on("pageerror", lambda error: errors.append(str(error)))
+    opened.on("console", lambda message: console.append(message.text) if message.type == "error" else None)
+    opened.on("pageerror", lambda error: console.append(str(error)))
     opened.goto("/")
     opened.get_by_label("Username").fill("vera")
     opened.get_by_label("Password").fill(PASSWORD)
@@ -70,4 +75,4 @@ def page(browser: Browser, site: str, request: pytest.FixtureRequest) -> Iterato
     opened.wait_for_selector("h1")
     yield opened
     context.close()
-    assert errors == []
+    assert console == []

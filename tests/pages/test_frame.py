@@ -14,13 +14,19 @@ from tests.pages.reading import get
 
 def test_the_page_that_one_is_on_is_marked_and_so_is_the_one_above(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a")
-    current = {tag["href"]: tag.get("aria-current") for tag in get(viewer, "/nodes").tags_of("a") if "aria-current" in tag}
+    current = {
+        tag["href"]: tag.get("aria-current") for tag in get(viewer, "/nodes").tags_of("a") if "aria-current" in tag
+    }
     assert current == {"/nodes": "page"}
-    below = {tag["href"]: tag["aria-current"] for tag in get(viewer, "/nodes/prod/a").tags_of("a") if "aria-current" in tag}
+    below = {
+        tag["href"]: tag["aria-current"] for tag in get(viewer, "/nodes/prod/a").tags_of("a") if "aria-current" in tag
+    }
     assert below == {"/nodes": "true"}
 
 
-def test_a_page_is_offered_only_when_it_is_there(viewer: Client, cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_is_offered_only_when_it_is_there(
+    viewer: Client, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(frame, "_NAV", (("no-such-page", "Elsewhere", ()), *frame._NAV))
     assert "Elsewhere" not in get(viewer, "/").text
     monkeypatch.setattr(frame, "_NAV", (("search", "Elsewhere", ()), *frame._NAV))
@@ -88,7 +94,17 @@ def test_a_mistake_of_ours_is_admitted_without_the_database(client: Client) -> N
 
 
 def test_every_page_has_one_heading_a_title_a_language_and_landmarks(viewer: Client, fleet: Cluster) -> None:
-    for address in ("/", "/nodes", "/cards", "/allocations", "/findings", "/clusters", "/nodes/prod/gpu-00000", "/account", "/search"):
+    for address in (
+        "/",
+        "/nodes",
+        "/cards",
+        "/allocations",
+        "/findings",
+        "/clusters",
+        "/nodes/prod/gpu-00000",
+        "/account",
+        "/search",
+    ):
         page = get(viewer, address)
         names = [name for name, _ in page.tags]
         assert [names.count(name) for name in ("h1", "main", "header", "footer", "title")] == [1, 1, 1, 1, 1], address

@@ -17,7 +17,17 @@ LONG = "x" * 253
 BRACES = "{{ 7|add:7 }}{% url 'nodes' %}%(n)d"
 SLASHES = "../../etc/passwd?x=1#y&z"
 NAMES = (SCRIPT, QUOTES, TURNED, LONG, BRACES, SLASHES, "☃" * 60, " ", "%00%0a")
-PAGES = ("/", "/nodes", "/cards", "/allocations", "/allocations/waiting", "/findings", "/clusters", "/clusters/prod", "/search?q=a")
+PAGES = (
+    "/",
+    "/nodes",
+    "/cards",
+    "/allocations",
+    "/allocations/waiting",
+    "/findings",
+    "/clusters",
+    "/clusters/prod",
+    "/search?q=a",
+)
 
 
 @pytest.fixture
@@ -27,17 +37,38 @@ def strange(request: pytest.FixtureRequest, cluster: Cluster) -> str:
     make_waiting_pod(cluster, "w")
     make_unreadable(cluster, name)
     Pod.objects.filter(name="w").update(
-        name=name, namespace=name, owner_name=name, waiting_reason=name[:128], waiting_message=name, requests={name: name}
+        name=name,
+        namespace=name,
+        owner_name=name,
+        waiting_reason=name[:128],
+        waiting_message=name,
+        requests={name: name},
     )
     Allocation.objects.update(pod=name, namespace=name, owner_name=name, container=name, node_name=name, resource=name)
-    Card.objects.update(node_name=name, model=name[:128], model_source=name[:250], memory_source=name[:250], health=name[:16])
-    NodeAccount.objects.update(
-        node_name=name, pool=name, model=name[:128], unit=name[:8], unit_source=name, stacks=[name], worst_severity=name[:8]
+    Card.objects.update(
+        node_name=name, model=name[:128], model_source=name[:250], memory_source=name[:250], health=name[:16]
     )
-    Node.objects.update(name=name, ready_reason=name, ready=False, os_image=name, driver_version=name[:64], zone=name[:128])
+    NodeAccount.objects.update(
+        node_name=name,
+        pool=name,
+        model=name[:128],
+        unit=name[:8],
+        unit_source=name,
+        stacks=[name],
+        worst_severity=name[:8],
+    )
+    Node.objects.update(
+        name=name, ready_reason=name, ready=False, os_image=name, driver_version=name[:64], zone=name[:128]
+    )
     Finding.objects.create(
-        cluster=cluster, code=name[:64], severity=name[:8], node_name=name, card_key=name[:128], pod=f"{name}/{name}"[:512],
-        text=name, first_seen_at=Card.objects.all()[0].changed_at,
+        cluster=cluster,
+        code=name[:64],
+        severity=name[:8],
+        node_name=name,
+        card_key=name[:128],
+        pod=f"{name}/{name}"[:512],
+        text=name,
+        first_seen_at=Card.objects.all()[0].changed_at,
     )
     Watch.objects.filter(kind="pods").update(reason=name, state="backing-off")
     Cluster.objects.update(permissions=[{"verb": name, "allowed": name}, name, None], server=name)
@@ -57,7 +88,9 @@ def test_a_strange_name_is_text_on_every_page(viewer: Client, strange: str) -> N
 
 @pytest.mark.parametrize("strange", NAMES, indirect=True, ids=range(len(NAMES)))
 def test_a_node_of_a_strange_name_has_its_page(viewer: Client, strange: str) -> None:
-    links = [tag["href"] for tag in get(viewer, "/nodes").tags_of("a") if tag.get("href", "").startswith("/nodes/prod/")]
+    links = [
+        tag["href"] for tag in get(viewer, "/nodes").tags_of("a") if tag.get("href", "").startswith("/nodes/prod/")
+    ]
     if strange == SLASHES:
         return  # browsers and proxies shorten such an address; the row is there, and the cards have pages
     assert strange.strip() in get(viewer, links[0]).text or not strange.strip()

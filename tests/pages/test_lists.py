@@ -126,7 +126,9 @@ def test_the_form_shows_the_filter_in_force_and_keeps_what_it_has_no_field_for(v
     page = get(viewer, "/nodes?stack=nvidia&zone=zone-a&ordering=-node")
     options = [tag for tag in page.tags_of("option") if "selected" in tag]
     assert [tag["value"] for tag in options] == ["nvidia"]
-    hidden = {tag["name"]: tag["value"] for tag in page.tags_of("input") if tag.get("type") == "hidden" and "value" in tag}
+    hidden = {
+        tag["name"]: tag["value"] for tag in page.tags_of("input") if tag.get("type") == "hidden" and "value" in tag
+    }
     assert hidden["zone"] == "zone-a"
     assert hidden["ordering"] == "-node"
     assert "zone: zone-a" in page.text

@@ -24,7 +24,9 @@ def test_free_memory_is_what_the_accounts_sum_to(viewer: Client, cluster: Cluste
     assert "Memory free 27 GiB of 60 GiB given out by schedulers" in page.text
 
 
-def test_nodes_without_a_figure_are_counted_beside_the_sum_and_never_added_as_zero(viewer: Client, cluster: Cluster) -> None:
+def test_nodes_without_a_figure_are_counted_beside_the_sum_and_never_added_as_zero(
+    viewer: Client, cluster: Cluster
+) -> None:
     make_node(cluster, "known", "gpushare", 1, loads=(0.0,))
     make_node(cluster, "unknown", "nvidia-count", 1, loads=(1.0,))
     page = get(viewer, "/")
@@ -82,7 +84,9 @@ def test_a_refused_cluster_says_why(viewer: Client, cluster: Cluster) -> None:
     ("show", "drawn"),
     [("room", {"roomy"}), ("free", {"roomy"}), ("unknown", {"counted"}), ("findings", {"wrong"})],
 )
-def test_a_chip_draws_only_the_nodes_that_it_means(viewer: Client, cluster: Cluster, show: str, drawn: set[str]) -> None:
+def test_a_chip_draws_only_the_nodes_that_it_means(
+    viewer: Client, cluster: Cluster, show: str, drawn: set[str]
+) -> None:
     make_node(cluster, "roomy", "gpushare", 2, loads=(0.0, 1.0))
     make_node(cluster, "counted", "nvidia-count", 2, loads=(1.0,))
     make_node(cluster, "wrong", "gpushare", 2, loads=(1.0,))

@@ -59,7 +59,7 @@ def test_a_run_is_launched_followed_and_read(api: Client, prod: Cluster, fake: F
     done = get(api, f"runs/{run['id']}").json()
     assert (done["state"], done["verdict"], done["exit_code"]) == ("ended", "passed", 0)
     assert done["log"]["stored_bytes"] == len(PASSED)
-    assert [step["state"] for step in done["steps"]][0] == "queued"
+    assert done["steps"][0]["state"] == "queued"
     assert done["manifest"]["kind"] == "Job"
     assert done["node_snapshot"]["driver_version"] == "550.54.15"
 
@@ -102,7 +102,7 @@ def test_what_makes_no_sense_is_a_400_with_the_field(api: Client, change: dict[s
     answer = post(api, "runs", BODY | change)
     assert answer.status_code == 400, answer.content
     assert answer.headers["Content-Type"] == "application/problem+json"
-    assert [error["field"] for error in answer.json()["errors"]] == [field]
+    assert {error["field"] for error in answer.json()["errors"]} == {field}
     assert Run.objects.count() == 0
 
 
@@ -201,6 +201,7 @@ def test_runs_are_filtered_ordered_and_paged(api: Client, prod: Cluster, fake: F
 
 
 def test_a_list_takes_as_many_queries_for_many_runs_as_for_one(api: Client, prod: Cluster) -> None:
+    get(api, "runs")  # the token's first use is noted
     counts = []
     for suites in (("cuda-vectoradd",), ("nvidia-smi", "cuda-nbody", "dcgm-diag", "cuda-devicequery")):
         for suite in suites:

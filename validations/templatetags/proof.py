@@ -185,3 +185,20 @@ def can_launch(context: Any) -> bool:
 @register.simple_tag(takes_context=True)
 def can_campaign(context: Any) -> bool:
     return may_campaign(context["request"])
+
+
+@register.simple_tag
+def card_proof(card_id: int) -> Proof:
+    """The proof of one card; one query."""
+    return proof.of_cards([card_id]).get(card_id) or Proof(state=proof.NEVER)
+
+
+@register.simple_tag(takes_context=True)
+def campaign_of_filter(context: Any) -> str:
+    """The campaign form for all nodes that the filter of this page keeps."""
+    query = context["request"].GET.copy()
+    for name in ("cursor", "page_size", "format", "ordering"):
+        query.pop(name, None)
+    return (
+        with_query(reverse("campaign-new"), nodes=query.urlencode()) if query else reverse("campaign-new") + "?nodes="
+    )

@@ -21,7 +21,7 @@ from validations.planning import Plan, Refused, Wish, plan
 from validations.requests import KeyReused
 from validations.suites import find, registry
 from validations.views import places
-from validations.views.launch import OPTION, given_options, option_fields
+from validations.views.launch import given_options, option_fields, options_open
 from validations.views.permission import campaigners_only, may_campaign
 from validations.views.run import manifest_text
 
@@ -160,20 +160,21 @@ def _show(
     except places.BadPlaces as error:
         wrong.setdefault("targets", [str(error)])
     fits, manifest = _fits(form, spots, wrong) if suite is not None else ([], "")
+    fields = option_fields(suite, form.values, wrong)
     context = {
         "form": form,
         "suite": suite,
         "suites": sorted(registry().values(), key=lambda one: one.title.lower()),
-        "fields": option_fields(suite, form.values, wrong),
+        "fields": fields,
         "spots": len(spots),
         "fits": fits,
         "bad_fits": [one for one in fits if one.texts],
         "manifest": manifest,
+        "options_open": options_open(fields),
         "problems": wrong,
         "other_problems": [(name, texts) for name, texts in wrong.items() if not name.startswith("options.")],
         "clusters": list(Cluster.objects.values_list("name", flat=True)[:20]),
         "may_launch": may_campaign(request),
-        "option_prefix": OPTION,
     }
     return render(request, "validations/campaign_new.html", context, status=status)
 

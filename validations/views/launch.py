@@ -184,12 +184,14 @@ def _show(
     if form.suite and suite is None:
         wrong["suite"] = [_("There is no suite %(name)s.") % {"name": form.suite[:64]}]
     places = _places(form)
+    fields = option_fields(suite, form.values, wrong)
     context = {
         "form": form,
         "suite": suite,
         "suites": sorted(registry().values(), key=lambda one: one.title.lower()),
-        "fields": option_fields(suite, form.values, wrong),
+        "fields": fields,
         "preview": preview,
+        "options_open": options_open(fields),
         "problems": wrong,
         "other_problems": [(name, texts) for name, texts in wrong.items() if not name.startswith("options.")],
         "busy": busy.run if busy is not None else preview.holder if preview is not None else None,
@@ -236,6 +238,11 @@ def option_fields(
         )
         for option in suite.options
     ]
+
+
+def options_open(fields: list[OptionField]) -> bool:
+    """Whether the options must be seen: one is wrong, or has no default and is wanted."""
+    return any(field.problem or field.option.required for field in fields)
 
 
 def bounds(option: Option) -> str:

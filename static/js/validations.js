@@ -1,0 +1,101 @@
+// Validations: a log that grows while it is read, and ticked nodes that stay ticked. Pages work without it.
+"use strict";
+(() => {
+  const EVERY_MS = 2000;
+  const MOST_LINES = 3000;
+  const panel = document.getElementById("log");
+
+  // The log: new lines are appended; the reader's place stays, unless "follow" is on.
+  function grow() {
+    const list = panel.querySelector("[data-lines]");
+    const box = panel.querySelector(".log-box");
+    const toggle = panel.querySelector("[data-follow-toggle]");
+    let [last, stored, pending] = [Number(panel.dataset.last) || 0, panel.dataset.stored, false];
+
+    const follow = () => { if (toggle && toggle.checked) box.scrollTop = box.scrollHeight; };
+
+    function append(html, proofs) {
+      // The last line may have been half a line: it comes again, whole.
+      for (const item of [...list.children].reverse()) {
+        if (Number(item.dataset.n) > last) item.remove(); else break;
+      }
+      list.insertAdjacentHTML("beforeend", html);
+      panel.querySelector("[data-empty]")?.remove();
+      for (const number of proofs) document.getElementById(`L${number}`)?.classList.add("proof");
+      // Only whoever follows loses the oldest lines: else what is being read would move.
+      while (toggle?.checked && list.children.length > MOST_LINES) list.firstElementChild.remove();
+    }
+
+    async function poll() {
+      if (pending || document.hidden) return;
+      pending = true;
+      try {
+        const answer = await fetch(`${panel.dataset.url}?after=${last}&stored=${stored}`, { headers: { "HX-Request": "true" } });
+        if (answer.status === 401) location.reload();
+        // A sign-in page, or anything else that is not ours, has no such header.
+        if (answer.status === 200 && answer.headers.get("X-Log-Last")) {
+          const proofs = (answer.headers.get("X-Log-Proof") || "").split(",").filter(Boolean);
+          append(await answer.text(), proofs);
+          last = Number(answer.headers.get("X-Log-Last"));
+          stored = answer.headers.get("X-Log-Stored");
+          follow();
+          if (answer.headers.get("X-Log-Ended") === "true") stop();
+        }
+      } catch {
+        // No answer: the next one may come; the live refresh says that the connection is lost.
+      } finally {
+        pending = false;
+      }
+    }
+
+    const timer = setInterval(poll, EVERY_MS);
+    function stop() {
+      clearInterval(timer);
+      toggle?.closest("label").remove();
+    }
+    // Who scrolls up wants to read; who scrolls to the end wants to follow.
+    let own = 0;
+    box.addEventListener("scroll", () => {
+      if (!toggle || own === box.scrollTop) return;
+      own = box.scrollTop;
+      toggle.checked = box.scrollHeight - box.scrollTop - box.clientHeight < 24;
+    });
+    toggle?.addEventListener("change", follow);
+    follow();
+  }
+  if (panel && panel.hasAttribute("data-follow")) grow();
+  // A link into the log lands in its box.
+  const marked = panel?.querySelector(".marked") || (panel && location.hash.startsWith("#L") && document.querySelector(`${location.hash}`));
+  if (marked) marked.scrollIntoView({ block: "center" });
+
+  // Ticked nodes: kept over the refresh of the table, counted beside the button.
+  const ticked = new Set();
+  const bar = () => document.querySelector("[data-select-bar]");
+  function count() {
+    const place = bar();
+    if (!place) return;
+    const output = place.querySelector("output");
+    output.textContent = (output.dataset.words || "{}").replace("{}", ticked.size);
+    place.querySelector("button").disabled = ticked.size === 0;
+  }
+  document.addEventListener("change", (event) => {
+    const box = event.target;
+    if (box.matches("[data-pick-all]")) {
+      for (const one of document.querySelectorAll("input.pick[name=target]")) {
+        one.checked = box.checked;
+        if (one.checked) ticked.add(one.value); else ticked.delete(one.value);
+      }
+    } else if (box.matches("input.pick")) {
+      if (box.checked) ticked.add(box.value); else ticked.delete(box.value);
+    } else {
+      return;
+    }
+    count();
+  });
+  document.addEventListener("gpudash:swapped", () => {
+    for (const box of document.querySelectorAll("input.pick[name=target]")) box.checked = ticked.has(box.value);
+    count();
+  });
+  for (const box of document.querySelectorAll("input.pick[name=target]:checked")) ticked.add(box.value);
+  count();
+})();
