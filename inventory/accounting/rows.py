@@ -148,7 +148,7 @@ def account_columns(account: base.NodeAccount, cards: list[Columns]) -> Columns:
         "memory_total_bytes": fitting(total),
         "memory_allocated_bytes": fitting(allocated),
         "memory_free_bytes": fitting(total - allocated) if total is not None and allocated is not None else None,
-        "largest_gap_bytes": max(gaps) if gaps else None,
+        "largest_gap_bytes": _largest_gap(gaps, account.unplaced),
         "memory_unplaced_bytes": fitting(account.memory_unplaced_bytes),
         "unplaced_count": len(account.unplaced),
         "holders_count": len(holders),
@@ -167,10 +167,18 @@ def _at(seconds: float | None) -> datetime | None:
         return None
 
 
+def _largest_gap(gaps: list[int], unplaced: tuple[base.Allocation, ...]) -> int | None:
+    """The largest piece that is free for certain: memory whose card is not known may lie on that very card."""
+    if not gaps or any(held.memory_bytes is None and held.mode == base.MEMORY for held in unplaced):
+        return None
+    metered = sum(held.memory_bytes or 0 for held in unplaced if held.mode in (base.MEMORY, base.PARTS))
+    return max(max(gaps) - metered, 0) if max(gaps) > 0 else max(gaps)
+
+
 def _free_cards(account: base.NodeAccount, cards: list[Columns]) -> int | None:
-    """Cards without a holder; by count where the cards themselves cannot say."""
+    """Cards without a holder; by count where the cards themselves cannot say; None when a holder may be on any of them."""
     states = [card["state"] for card in cards]
-    if CardState.UNKNOWN.value not in states:
+    if CardState.UNKNOWN.value not in states and not account.unplaced:
         return states.count(CardState.FREE.value)
     if account.cards_total is not None and account.cards_allocated is not None:
         return max(account.cards_total - account.cards_allocated, 0)

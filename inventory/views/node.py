@@ -56,7 +56,10 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
     cards: Any = querysets.with_holders(querysets.cards_present().filter(**mine)).order_by("index", "id")
     rows = [card_row(card, card.holders) for card in cards[:MOST_CARDS]]
     # Without an order in the query the index of the node serves it; the order is made here.
-    unplaced = sorted(querysets.unplaced(**mine).order_by()[:MOST_READ], key=lambda one: (one.started_at, one.pk))
+    unplaced = sorted(
+        querysets.unplaced(account.cluster_id, account.node_name).order_by()[:MOST_READ],
+        key=lambda one: (one.started_at, one.pk),
+    )
     loose = [allocation_line(one) for one in unplaced[:MOST_UNPLACED]]
     findings = querysets.findings_now().filter(**mine).order_by("severity_rank", "-first_seen_at", "id")
     ended = querysets.allocations_ended().filter(**mine).order_by("-ended_at", "-id")

@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from inventory.models import Cluster, Watch
-from tests.factories import make_cluster, make_fleet, make_unreadable
+from tests.factories import make_cluster, make_unreadable
 from tests.pages.reading import get
 
 

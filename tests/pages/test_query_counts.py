@@ -7,7 +7,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from inventory.models import Card
-from tests.factories import make_cluster, make_fleet, make_finding
+from tests.factories import make_cluster, make_finding, make_fleet
 
 PAGES = (
     "/",

@@ -55,9 +55,9 @@ class Fit:
 @require_http_methods(["GET", "HEAD", "POST"])
 @answered
 def campaign_new(request: HttpRequest) -> HttpResponseBase:
-    if request.method == "POST":
+    if request.method == "POST" and "preview" not in request.POST:
         return _create(request)
-    form, problems = _prefilled(request.GET)
+    form, problems = _prefilled(request.POST if request.method == "POST" else request.GET)
     return _show(request, form, problems)
 
 

@@ -93,7 +93,9 @@ class Preview:
 @require_http_methods(["GET", "HEAD", "POST"])
 @answered
 def validation_new(request: HttpRequest) -> HttpResponseBase:
-    return _launch(request) if request.method == "POST" else _show(request, form_of(request.GET))
+    if request.method == "POST" and "preview" not in request.POST:
+        return _launch(request)
+    return _show(request, form_of(request.POST if request.method == "POST" else request.GET))
 
 
 def form_of(data: Mapping[str, str]) -> Form:

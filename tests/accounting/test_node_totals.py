@@ -1,0 +1,66 @@
+"""Totals of a node where some holder's card is not known: what is said to be free is free for certain."""
+
+from __future__ import annotations
+
+import pytest
+
+from inventory.accounting import rows
+from inventory.stacks import base
+
+GIB = 2**30
+
+
+def card(index: int, allocated_gib: int, total_gib: int = 31) -> base.CardAccount:
+    what = base.Card(
+        key=str(index), index=index, stack="gpushare", mode=base.MEMORY, memory_total_bytes=total_gib * GIB
+    )
+    return base.CardAccount(card=what, memory_allocated_bytes=allocated_gib * GIB)
+
+
+def hold(memory_gib: int | None, mode: str = base.MEMORY) -> base.Allocation:
+    memory = None if memory_gib is None else memory_gib * GIB
+    return base.Allocation(
+        pod_uid=f"uid-{memory_gib}",
+        namespace="team",
+        pod="notebook",
+        container="main",
+        resource="aliyun.com/gpu-mem",
+        quantity=6,
+        evidence=base.COUNT_ONLY,
+        stack="gpushare",
+        memory_bytes=memory,
+        mode=mode,
+    )
+
+
+def columns(unplaced: tuple[base.Allocation, ...]) -> dict[str, object]:
+    cards = (card(0, 28), card(1, 0))
+    account = base.NodeAccount(
+        stacks=("gpushare",), cards=cards, unplaced=unplaced, cards_total=2, cards_allocated=None if unplaced else 1
+    )
+    return rows.account_columns(account, [rows.card_columns(one, account) for one in cards])
+
+
+@pytest.mark.parametrize(
+    ("unplaced", "gap_gib", "free"),
+    [
+        ((), 31, 1),
+        ((hold(6),), 25, None),
+        ((hold(6), hold(20)), 5, None),
+        ((hold(40),), 0, None),
+    ],
+    ids=["all placed", "6 GiB somewhere", "26 GiB somewhere", "more than the piece"],
+)
+def test_memory_without_a_card_may_lie_on_the_freest_one(
+    unplaced: tuple[base.Allocation, ...], gap_gib: int, free: int | None
+) -> None:
+    found = columns(unplaced)
+    assert (found["largest_gap_bytes"], found["cards_free"]) == (gap_gib * GIB, free)
+
+
+def test_a_hold_of_unknown_size_leaves_the_largest_piece_unknown() -> None:
+    assert columns((hold(None),))["largest_gap_bytes"] is None
+
+
+def test_a_shared_hold_takes_no_memory_from_the_largest_piece() -> None:
+    assert columns((hold(None, base.SHARES),))["largest_gap_bytes"] == 31 * GIB
