@@ -133,7 +133,7 @@ SQLITE_OPTIONS = {
 
 POSTGRESQL_OPTIONS = {
     # A process that freezes or loses its host in the middle of a transaction must not keep the lock of its lease.
-    "options": "-c idle_in_transaction_session_timeout=10s",
+    "options": "-c idle_in_transaction_session_timeout=30s",
     "connect_timeout": "10",
     "keepalives_idle": "10",
     "keepalives_interval": "3",

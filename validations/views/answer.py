@@ -36,6 +36,11 @@ class Answer:
     days: int = FRESH_DAYS
 
     @property
+    def sure(self) -> int:
+        """Proven of late, on a driver that is known to be the present one."""
+        return self.recent - self.unsure
+
+    @property
     def width(self) -> str:
         return amounts.width(self.recent, self.cards)
 

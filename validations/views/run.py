@@ -65,6 +65,7 @@ def _context(request: HttpRequest, row: Run) -> dict[str, Any]:
         "measured": measured(row),
         "facts": _facts(row),
         "node_facts": _pairs(row.node_snapshot),
+        "digest": _short(row.image_digest),
         "manifest": manifest_text(row.manifest),
         "card": card_words(row),
         "card_url": card_url(row.card_id) if row.card_id else "",
@@ -80,6 +81,13 @@ def _context(request: HttpRequest, row: Run) -> dict[str, Any]:
         "notices": notices(request, {row.cluster_id}),
         "log_url": reverse("run-log", args=[row.pk]),
     }
+
+
+def _short(digest: str) -> str:
+    """The digest without the image's name, its first 16 digits."""
+    name, _at, last = digest.rpartition("@")
+    text = last or name
+    return f"{text[:23]}…" if text.startswith("sha256:") and len(text) > 24 else text
 
 
 def _facts(row: Run) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from django.utils.functional import Promise
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -66,7 +67,7 @@ def _step(run: Run, row: RunStep, seconds: float | None, stopped: str) -> Step:
     if seconds is None:
         look = words.shown_run(run)
         detail = " · ".join(text for text in (run.waiting_reason, run.waiting_message) if text)
-        return Step(row.state, title, look.level, look.sign, "", row.entered_at, detail)
+        return Step(row.state, capfirst(look.words), look.level, look.sign, "", row.entered_at, detail)
     took = words.duration(seconds)
     if row.state == stopped:
         look = words.shown_run(run)

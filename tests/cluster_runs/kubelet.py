@@ -1,0 +1,149 @@
+"""A kubelet for the tests of runs: it plays every pod that the scheduler has bound, and serves their logs over TLS.
+
+It walks a pod through its states as a real one would report them, by the script that the pod's node names in SCRIPTS, and lets
+pods go that are being deleted. What a container "prints" is a recorded log.
+"""
+
+from __future__ import annotations
+
+import ssl
+import subprocess
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+from tests.controlplane.admin import MERGE, Admin, Refused
+
+Obj = dict[str, Any]
+TICK_S = 0.1
+
+
+@dataclass(frozen=True)
+class Script:
+    """What a container on this node does. log_status: instead of the log. waiting: it never starts. hangs: it never ends."""
+
+    log: bytes = b""
+    exit_code: int = 0
+    waiting: str = ""
+    hangs: bool = False
+    evicted: bool = False
+    log_status: int = 200
+
+
+@dataclass
+class Kubelet:
+    """Plays until `close`. scripts: node name → script; `default` for the others."""
+
+    admin: Admin
+    folder: Path
+    namespace: str
+    default: Script
+    scripts: dict[str, Script] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._stopped = threading.Event()
+        self._nodes: dict[str, str] = {}
+        handler = type("Handler", (_Logs,), {"kubelet": self})
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._http.daemon_threads = True
+        self._http.socket = _tls(self.folder).wrap_socket(self._http.socket, server_side=True)
+        for work in (self._http.serve_forever, self._play):
+            threading.Thread(target=work, daemon=True).start()
+
+    @property
+    def port(self) -> int:
+        return int(self._http.server_address[1])
+
+    def close(self) -> None:
+        self._stopped.set()
+        self._http.shutdown()
+        self._http.server_close()
+
+    def script_of(self, pod_name: str) -> Script | None:
+        node = self._nodes.get(pod_name)
+        return None if node is None else self.scripts.get(node, self.default)
+
+    def _play(self) -> None:
+        while not self._stopped.wait(TICK_S):
+            try:
+                pods = self.admin.list(f"/api/v1/namespaces/{self.namespace}/pods")
+            except (Refused, OSError):
+                continue
+            for pod in pods:
+                try:
+                    self._step(pod)
+                except Refused as refused:
+                    if refused.status not in (404, 409):
+                        raise
+
+    def _step(self, pod: Obj) -> None:
+        name, node = pod["metadata"]["name"], pod["spec"].get("nodeName")
+        path = f"/api/v1/namespaces/{self.namespace}/pods/{name}"
+        if node is None:
+            return
+        self._nodes[name] = node
+        if pod["metadata"].get("deletionTimestamp"):
+            self.admin.call("DELETE", path, {"gracePeriodSeconds": 0})
+            return
+        status = _next(pod, self.scripts.get(node, self.default))
+        if status is not None:
+            self.admin.call("PATCH", f"{path}/status", {"status": status}, MERGE)
+
+
+def _next(pod: Obj, script: Script) -> Obj | None:
+    """The next status of a pod, None when it stays as it is."""
+    rows = (pod.get("status") or {}).get("containerStatuses") or [{"state": {}}]
+    state = next(iter(rows[0]["state"]), "")
+    if pod["status"].get("phase") in ("Succeeded", "Failed"):
+        return None
+    if state == "":
+        return _status("Pending", {"waiting": {"reason": script.waiting or "ContainerCreating", "message": "scripted"}})
+    if state == "waiting":
+        return None if script.waiting else _status("Running", {"running": {"startedAt": "2026-01-01T00:00:05Z"}})
+    if script.hangs:
+        return None
+    code = 137 if script.evicted else script.exit_code
+    ended = {"exitCode": code, "reason": "Error" if code else "Completed", "startedAt": "2026-01-01T00:00:05Z"}
+    status = _status("Failed" if code else "Succeeded", {"terminated": ended})
+    return status | ({"reason": "Evicted", "message": "The node was low on memory."} if script.evicted else {})
+
+
+def _status(phase: str, state: Obj) -> Obj:
+    row = {"name": "suite", "image": "i", "imageID": "registry/i@sha256:" + "1" * 64, "ready": False, "restartCount": 0}
+    return {"phase": phase, "containerStatuses": [row | {"state": state}]}
+
+
+class _Logs(BaseHTTPRequestHandler):
+    """GET /containerLogs/{namespace}/{pod}/{container}, as the API server asks."""
+
+    protocol_version = "HTTP/1.1"
+    kubelet: Kubelet
+
+    def log_message(self, *_: Any) -> None: ...
+
+    def do_GET(self) -> None:
+        path, _, query = self.path.partition("?")
+        script = self.kubelet.script_of(path.split("/")[3]) if path.startswith("/containerLogs/") else None
+        status = 404 if script is None else script.log_status
+        body = script.log if script is not None and status == 200 else b"scripted"
+        for part in query.split("&"):
+            name, _, value = part.partition("=")
+            if name == "limitBytes":
+                body = body[: int(value)]
+        self.send_response(status)
+        self.send_header("Content-Type", "text/plain")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def _tls(folder: Path) -> ssl.SSLContext:
+    """A context with a throw-away certificate; the API server does not check that of a kubelet here."""
+    key, certificate = folder / "kubelet.key", folder / "kubelet.crt"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=kubelet"]
+    subprocess.run([*command, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return context
