@@ -103,6 +103,7 @@ class Card(models.Model):
             models.Index(
                 fields=["cluster", "node_name", "index", "id"], condition=Q(gone_at=None), name="cards_by_node"
             ),
+            models.Index(fields=["cluster", "state"], condition=Q(gone_at=None), name="cards_by_state"),
             models.Index(fields=["uuid"], condition=~Q(uuid=""), name="cards_by_uuid"),
         ]
 
@@ -153,6 +154,11 @@ class Allocation(models.Model):
             models.Index(fields=["cluster", "-started_at", "-id"], name="allocations_by_start"),
             models.Index(fields=["cluster", "memory_bytes", "id"], condition=Q(ended_at=None), name="allocations_by_memory"),
             models.Index(fields=["ended_at"], condition=Q(ended_at__isnull=False), name="allocations_ended"),
+            models.Index(
+                fields=["cluster", "node_name", "-ended_at", "-id"],
+                condition=Q(ended_at__isnull=False),
+                name="allocations_ended_on_a_node",
+            ),
         ]
 
     def __str__(self) -> str:

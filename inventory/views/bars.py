@@ -33,7 +33,10 @@ class Piece:
 
 @dataclass(frozen=True)
 class Bar:
-    """kind: "", "over" or "unknown". rest: what is said of the part without a holder. full_at: where full is, when over."""
+    """One card's bar. rest: what is said of the part without a holder. full_at: where full is, when over.
+
+    kind: "", "over", "unknown", or "unmetered" (how much more fits is not counted).
+    """
 
     pieces: list[Piece]
     kind: str
@@ -68,17 +71,17 @@ def _shares_bar(card: Card, holders: Sequence[Allocation]) -> Bar:
     """Time-slicing and DirectX: n hold it, what each takes is not metered."""
     if card.state == CardState.UNKNOWN:
         return Bar([], "unknown", why_unknown(card))
-    places = max(card.shares or 0, sum(max(1, held.quantity) for held in holders), 1)
-    pieces = [_piece(held, max(1, held.quantity), places) for held in holders]
     taken = sum(max(1, held.quantity) for held in holders)
+    # Where nobody counts shares there is always room for one more: such a bar is never drawn full.
+    places = taken + 1 if card.shares is None else max(card.shares, taken)
+    pieces = [_piece(held, max(1, held.quantity), places) for held in holders]
     if card.shares is None:
-        return Bar(pieces, "", _("memory not metered"))
+        return Bar(pieces, "unmetered" if holders else "", _("memory not metered"))
     if taken > card.shares:
         return Bar(pieces, "over", "", amounts.width(card.shares, places))
     left = card.shares - taken
-    return Bar(
-        pieces, "", _("%(left)d of %(shares)d shares free") % {"left": left, "shares": card.shares} if left else ""
-    )
+    rest = _("%(left)d of %(shares)d shares free") % {"left": left, "shares": card.shares} if left else ""
+    return Bar(pieces, "", rest)
 
 
 def _equal(holders: Sequence[Allocation]) -> list[Piece]:

@@ -38,6 +38,7 @@ class CardRow:
     free: int | None
     memory_source: str
     holders: list[Allocation]
+    holders_count: int
     more_holders: int
     holds_words: str
     shared: bool
@@ -55,7 +56,8 @@ def card_name(card: Card) -> str:
 
 
 def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow:
-    """most: how many holders to name; the rest is counted in more_holders."""
+    """most: how many pods to name; the rest is counted in more_holders. A pod with several containers is one holder."""
+    pods = list({held.pod_uid: held for held in holders}.values())
     shared = card.mode == base.SHARES
     state = CardState(card.state) if card.state in CardState.values else CardState.UNKNOWN
     return CardRow(
@@ -78,8 +80,9 @@ def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow
         physical=card.memory_physical_bytes,
         free=card.memory_free_bytes,
         memory_source=card.memory_source,
-        holders=holders[:most],
-        more_holders=max(0, len(holders) - most),
+        holders=pods[:most],
+        holders_count=len(pods),
+        more_holders=max(0, len(pods) - most),
         holds_words=bars.holds_words(card) if shared and state != CardState.UNKNOWN else "",
         shared=shared,
         health=card.health,

@@ -15,7 +15,7 @@ from inventory import querysets
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind, WatchState
 from inventory.totals import ClusterSummary, summaries
-from inventory.views.freshness import Freshness, freshness_of, notices
+from inventory.views.freshness import Freshness, freshness_of, kind_words, notices
 from inventory.views.live import live_page
 from inventory.views.refusals import NotThere, answered
 
@@ -80,10 +80,9 @@ def watch_line(watch: Watch) -> WatchLine:
         Kind.DAEMONSETS.value: _("the memory unit of gpushare, plugin components"),
         Kind.CARDS.value: _("sums made from the mirror"),
     }
-    kind = str(Kind(watch.kind).label) if watch.kind in Kind.values else watch.kind
     return WatchLine(
         watch=watch,
-        kind=_(kind),
+        kind=kind_words(watch.kind),
         level=_LEVELS.get(watch.state, "none"),
         words=words.get(watch.state, watch.state),
         explains=explains.get(watch.kind, ""),

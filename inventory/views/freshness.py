@@ -81,16 +81,23 @@ def _verdict(sync: Sync) -> tuple[str, str, str]:
 
 def _not_complete(sync: Sync) -> str:
     """What is there already, and what holds the rest up."""
-    parts = [f"{_kind(watch)}: {watch.objects_seen:,}" for watch in sync.watches if watch.objects_seen]
+    parts = [f"{kind_words(watch.kind)}: {watch.objects_seen:,}" for watch in sync.watches if watch.objects_seen]
     told = _("Numbers below are not complete until it is done.")
     return " ".join(
         part for part in (told, _("Seen so far:") + " " + ", ".join(parts) + "." if parts else "", sync.reason) if part
     )
 
 
-def _kind(watch: Watch) -> str:
-    return str(Kind(watch.kind).label) if watch.kind in Kind.values else watch.kind
+def kind_words(kind: str) -> str:
+    """What is watched, in words; a kind without words is its own name."""
+    words = {
+        Kind.NODES.value: _("nodes"),
+        Kind.PODS.value: _("pods"),
+        Kind.DAEMONSETS.value: _("daemonsets"),
+        Kind.CARDS.value: _("cards"),
+    }
+    return words.get(kind, kind)
 
 
 def _reasons(watches: list[Watch]) -> str:
-    return " ".join(dict.fromkeys(f"{_kind(watch)}: {watch.reason or _('refused')}" for watch in watches))
+    return " ".join(dict.fromkeys(f"{kind_words(watch.kind)}: {watch.reason or _('refused')}" for watch in watches))

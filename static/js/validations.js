@@ -39,7 +39,7 @@
           last = Number(answer.headers.get("X-Log-Last"));
           stored = answer.headers.get("X-Log-Stored");
           follow();
-          if (answer.headers.get("X-Log-Ended") === "true") stop();
+          if (answer.headers.get("X-Log-Ended") === "true") stop(proofs.length > 0);
         }
       } catch {
         // No answer: the next one may come; the live refresh says that the connection is lost.
@@ -49,9 +49,11 @@
     }
 
     const timer = setInterval(poll, EVERY_MS);
-    function stop() {
+    function stop(proven) {
       clearInterval(timer);
       toggle?.closest("label").remove();
+      const evidence = panel.querySelector("[data-evidence]");
+      if (evidence) evidence.hidden = !proven;
     }
     // Who scrolls up wants to read; who scrolls to the end wants to follow.
     let own = 0;

@@ -48,6 +48,7 @@ def _unchanged(bed: Bed, name: str, processes: Processes) -> None:
         "unchanged-sync",
         database=name,
         seconds=done.seconds,
+        cpu_s=done.cpu_s,
         rows_written=written,
         peak_mib=done.peak_bytes / MIB,
         target_rows_written=0,

@@ -114,7 +114,8 @@ def add_node(cluster: Cluster, kubelet: Kubelet, name: str, gpus: int = 4, scrip
         "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}],
         "daemonEndpoints": {"kubeletEndpoint": {"Port": kubelet.port}},
     }
-    kubelet.admin.create(
-        {"kind": "Node", "apiVersion": "v1", "metadata": {"name": name, "labels": labels}, "status": status}
-    )
+    metadata = {"name": name, "labels": labels}
+    node = kubelet.admin.create({"kind": "Node", "apiVersion": "v1", "metadata": metadata, "status": status})
+    # The API server taints a new node as not ready; the controller that takes this away does not run here.
+    kubelet.admin.patch(node, {"spec": {"taints": None}})
     make_node(cluster, name, "nvidia-count", gpus or 4, loads=(0.0,))

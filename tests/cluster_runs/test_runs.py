@@ -42,7 +42,19 @@ def drive(cluster: Cluster, run: Run, until: Callable[[], bool] | None = None, p
         run.refresh_from_db()
         return until() if until is not None else not run.active and run.job_removed
 
-    wait_until(done, f"{run.pk} is over", patience_s, every_s=0.2)
+    try:
+        wait_until(done, f"{run.pk} is over", patience_s, every_s=0.2)
+    except AssertionError as error:
+        told = (
+            run.state,
+            run.waiting_reason,
+            run.waiting_message,
+            run.last_error,
+            run.verdict,
+            run.reasons,
+            run.job_removed,
+        )
+        raise AssertionError(f"{error}: {told}") from None
 
 
 def test_a_run_passes_and_leaves_no_job(real: Cluster, kubelet: Kubelet) -> None:

@@ -488,6 +488,18 @@ def test_a_cluster_without_runs_is_left_alone_between_sweeps(prod: Cluster, fake
     assert tasks.dispatch_reconcilers() == 1
 
 
+def test_a_cluster_that_is_not_reached_is_not_tried_all_the_time(prod: Cluster, fake: FakeCluster) -> None:
+    run = launched(prod)
+    outage = fake.fail("GET", "/jobs$", 0)
+    passed_by(run, prod)
+    assert tasks.dispatch_reconcilers() == 0
+    outage.times = 0
+    Launcher.objects.update(next_try_at=run.created_at)
+    assert tasks.dispatch_reconcilers() == 1
+    passed_by(run, prod)
+    assert Launcher.objects.get().next_try_at is None
+
+
 def test_logs_of_old_runs_are_deleted_and_their_verdicts_stay(prod: Cluster, fake: FakeCluster, settings: Any) -> None:
     run = launched(prod)
     fake.end(run.job_name, PASSED)

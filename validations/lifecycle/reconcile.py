@@ -34,6 +34,8 @@ logger = logging.getLogger(__name__)
 SWEEP_S = 300
 #: Time between two looks above which the cluster counts as not seen.
 UNSEEN_S = 30
+#: How long a cluster that was not reached is left alone: each try may hold a thread for a connection time-out.
+RETRY_S = 10
 
 
 class Reality:
@@ -54,6 +56,8 @@ class Reality:
 
 def has_work(launcher: Launcher, now: datetime) -> bool:
     """Whether a pass would find something to do."""
+    if launcher.next_try_at is not None and now < launcher.next_try_at:
+        return False
     mine = Run.objects.filter(cluster_id=launcher.cluster_id)
     if mine.filter(Q(state__in=ACTIVE) | Q(state=State.ENDED, job_removed=False)).exists():
         return True
@@ -80,7 +84,14 @@ def reconcile(lease: Lease, api: ClusterApi | None, why: str = "") -> None:
     classes = launcher.runtime_classes if swept else api.runtime_classes()
     _extend(runs, launcher, now)
     fields = {} if classes is None else {"runtime_classes": classes}
-    lease.update(reached_at=now, failing_since=None, error="", swept_at=launcher.swept_at if swept else now, **fields)
+    lease.update(
+        reached_at=now,
+        failing_since=None,
+        next_try_at=None,
+        error="",
+        swept_at=launcher.swept_at if swept else now,
+        **fields,
+    )
     for run in runs:
         lease.update()
         _safely(run, reality, api, now)
@@ -114,7 +125,7 @@ def cancelled(run: Run) -> Ending:
 def _not_reached(lease: Lease, launcher: Launcher, runs: list[Run], error: ApiError, now: datetime) -> None:
     """The runs go on: nobody knows better. Those that were not seen for too long end all the same."""
     text = f"The cluster was not reached: {error}"[:2000]
-    lease.update(error=text, failing_since=launcher.failing_since or now)
+    lease.update(error=text, failing_since=launcher.failing_since or now, next_try_at=now + timedelta(seconds=RETRY_S))
     for run in runs:
         note(run, last_error=text)
         due = run.step_deadline_at

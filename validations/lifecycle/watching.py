@@ -208,5 +208,6 @@ def last_word(events: list[Event]) -> str:
     told = [one for one in events if one.message]
     if not told:
         return ""
-    newest = max(told, key=lambda one: one.lastTimestamp or one.eventTime or "")
+    # Of one second, as most events are, the last in the list.
+    newest = max(reversed(told), key=lambda one: one.lastTimestamp or one.eventTime or "")
     return f"{newest.reason or 'event'}: {newest.message}"[:1000]

@@ -21,6 +21,8 @@ class Launcher(models.Model):
     reached_at = models.DateTimeField(null=True)
     failing_since = models.DateTimeField(null=True)
     error = models.TextField(blank=True)
+    #: A cluster that was not reached is tried again from then on.
+    next_try_at = models.DateTimeField(null=True)
     swept_at = models.DateTimeField(null=True)
     runtime_classes = models.JSONField(default=list)
     #: Counts the claims; an update of it takes the row's lock.

@@ -67,7 +67,7 @@ def proofs_of_map(card_map: Any) -> dict[int, Proof]:
 def proof_badge(proofs: Mapping[int, Proof], card_id: int) -> SafeString:
     """Proven when, by what, or why not: a sign, words, and the run that says so."""
     found = proofs.get(card_id)
-    return badge(found) if found is not None else format_html("")
+    return badge(found) if found is not None else SafeString("")
 
 
 def badge(found: Proof) -> SafeString:
@@ -105,8 +105,8 @@ def _words(found: Proof) -> str:
 
 
 @register.filter
-def proof_sentence(found: Proof) -> str:
-    return sentence(found)
+def suite_title(suite_id: str | None) -> str:
+    return words.suite_title(suite_id or "")
 
 
 def sentence(found: Proof) -> str:
@@ -130,7 +130,7 @@ def proof_mark(proofs: Mapping[int, Proof], card_id: int) -> SafeString:
     """The sign of a tile: only what was said of the card; a card that was never proven has none."""
     found = proofs.get(card_id)
     if found is None or found.state == proof.NEVER:
-        return format_html("")
+        return SafeString("")
     level, sign = _look(found)
     return format_html(
         '<span class="mark-proof {}" aria-hidden="true">{}</span><span class="unseen"> {}</span>',

@@ -19,6 +19,7 @@ from inventory.views.links import card_url, node_url, state_url, with_query
 from inventory.views.live import live_page
 from inventory.views.refusals import BadParameter, NotThere, answered
 from validations import proof, querysets
+from validations.baseline import NOT_COMPARED
 from validations.models import Measurement
 from validations.views import words
 from validations.views.lines import run_line
@@ -97,10 +98,18 @@ def _names(rows: Any) -> list[Choice]:
     found = (
         rows.values_list("run__suite", "name", "unit").annotate(Count("pk")).order_by("run__suite", "name", "unit")[:60]
     )
-    return [
-        Choice(f"{suite}:{name}:{unit}", suite, name, unit, f"{words.suite_title(suite)}: {name.replace('_', ' ')}")
+    several = len({suite for suite, *_rest in found}) > 1
+    choices = [
+        Choice(f"{suite}:{name}:{unit}", suite, name, unit, _title(suite, name, several))
         for suite, name, unit, _count in found
     ]
+    # What is compared between runs comes first: the rest says more of disk and processor than of the card.
+    return sorted(choices, key=lambda one: one.name in NOT_COMPARED.get(one.suite, ()))
+
+
+def _title(suite: str, name: str, several: bool) -> str:
+    plain = name.replace("_", " ")
+    return f"{words.suite_title(suite)}: {plain}" if several else plain
 
 
 def _asked(request: HttpRequest, choices: list[Choice], card: Card) -> tuple[Choice | None, str]:

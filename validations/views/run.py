@@ -61,6 +61,7 @@ def _context(request: HttpRequest, row: Run) -> dict[str, Any]:
         "headline": words.headline(reasons[0]["code"]) if reasons and row.verdict != "passed" else "",
         "meaning": words.MEANINGS.get(row.verdict or "", ""),
         "reasons": reasons,
+        "show_exit": row.exit_code is not None and all(one["code"] != "exit-code" for one in reasons),
         "steps": steps(row),
         "measured": measured(row),
         "facts": _facts(row),

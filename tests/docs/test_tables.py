@@ -1,0 +1,106 @@
+"""What the docs list is what there is: settings with their defaults, findings, metrics, suites."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Any
+
+import pytest
+
+from gpudash import settings as settings_module
+from inventory import metrics as inventory_metrics
+from inventory.models import Cluster
+from tests.docs import findings
+from tests.docs.reading import ROOT, table_rows
+from validations import metrics as validation_metrics
+from validations.suites import registry
+
+DOCS = ROOT / "docs"
+
+
+def settings_read() -> dict[str, ast.Call]:
+    """GPUDASH_ name → the call in settings.py that reads it."""
+    tree = ast.parse((ROOT / "gpudash" / "settings.py").read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    return {name: call for call in calls if (name := _name(call)) is not None and _function(call) != "BadSetting"}
+
+
+def _name(call: ast.Call) -> str | None:
+    first = call.args[0] if call.args else None
+    value = first.value if isinstance(first, ast.Constant) else None
+    return value if isinstance(value, str) and value.startswith("GPUDASH_") else None
+
+
+def _function(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
+
+
+def constant(call: ast.Call) -> Any:
+    """The default where it is written as a plain value or a shift of numbers; None when it is made at run time."""
+    if len(call.args) < 2:
+        return None
+    try:
+        return ast.literal_eval(call.args[1])
+    except ValueError:
+        shift = call.args[1]
+        if isinstance(shift, ast.BinOp) and isinstance(shift.op, ast.LShift):
+            return int(ast.literal_eval(shift.left)) << int(ast.literal_eval(shift.right))
+        return None
+
+
+def documented() -> dict[str, str]:
+    """GPUDASH_ name → the default cell of the table."""
+    rows = [row for row in table_rows(DOCS / "settings.md") if row[0].startswith("`GPUDASH_")]
+    names = [row[0].strip("`") for row in rows]
+    assert len(names) == len(set(names)), "a setting stands in the table twice"
+    return dict(zip(names, (row[1] for row in rows), strict=True))
+
+
+def test_every_setting_is_in_the_table_and_no_other() -> None:
+    assert settings_module.DATA_DIR
+    assert set(documented()) == set(settings_read())
+
+
+def test_the_defaults_in_the_table_are_those_of_the_settings() -> None:
+    shown, wrong = documented(), {}
+    for name, call in settings_read().items():
+        value = constant(call)
+        if value is None or value == "":
+            continue
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        if shown[name] != f"`{text}`":
+            wrong[name] = (shown[name], text)
+    assert wrong == {}
+
+
+def test_names_of_settings_in_all_docs_exist() -> None:
+    known = set(settings_read())
+    for page in (ROOT / "README.md", *DOCS.glob("*.md")):
+        named = set(re.findall(r"GPUDASH_[A-Z][A-Z_]*[A-Z]", page.read_text(encoding="utf-8")))
+        assert named <= known, page.name
+
+
+def test_the_page_of_findings_is_up_to_date() -> None:
+    assert findings.PAGE.read_text(encoding="utf-8") == findings.page(), "run: python -m tests.docs.findings"
+
+
+@pytest.mark.django_db
+def test_every_metric_is_documented_and_no_other(fleet: Cluster) -> None:
+    text = "".join([*inventory_metrics.families(), *validation_metrics.families()])
+    scraped = set(re.findall(r"^# TYPE (\S+)", text, re.MULTILINE))
+    shown = {row[0].strip("`") for row in table_rows(DOCS / "metrics.md") if row[0].startswith("`gpudash_")}
+    assert shown == scraped
+
+
+def test_examples_use_metrics_of_the_tables() -> None:
+    page = (DOCS / "metrics.md").read_text(encoding="utf-8")
+    shown = {row[0].strip("`") for row in table_rows(DOCS / "metrics.md")}
+    assert set(re.findall(r"\bgpudash_[a-z_]+", page)) <= shown
+
+
+def test_every_suite_is_in_the_table_and_no_other() -> None:
+    rows = {row[0].strip("`"): row for row in table_rows(DOCS / "validations.md") if len(row) == 3 and "`" in row[0]}
+    assert set(rows) == set(registry())
+    for suite_id, suite in registry().items():
+        assert rows[suite_id][1].lower() == ", ".join(suite.os), suite_id
