@@ -34,6 +34,8 @@ FLAGS = (
     "--disable-sync",
 )
 DESK, PHONE = (1400, 900), (390, 844)
+#: Names of the addresses; each gives a picture of the same name.
+PAGES = ("overview", "nodes", "node", "cards", "card", "allocations", "validations", "run", "findings", "clusters")
 #: A node with a card that is over-committed, and the suite and nodes of the runs: one passes, one fails.
 NODE = "gpu-v100-01"
 RUNS = (("cuda-vectoradd", "gpu-t4-05"), ("cuda-vectoradd", "gpu-v100-02"))
@@ -120,7 +122,7 @@ def addresses(running: Demo, api: APIRequestContext, run_id: str) -> dict[str, s
     cards = answer(api, f"/api/v1/cards?node={NODE}&ordering=-memory_allocated_bytes")["results"]
     arguments: dict[str, list[Any]] = {"node": ["demo", NODE], "card": [cards[0]["id"]], "run": [run_id]}
     found = {}
-    for name in ("overview", "nodes", "node", "card", "cards", "allocations", "findings", "clusters", "run"):
+    for name in PAGES:
         try:
             found[name] = reverse(name, args=arguments.get(name, []))
         except NoReverseMatch:

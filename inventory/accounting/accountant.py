@@ -14,7 +14,8 @@ from datetime import datetime
 
 import msgspec
 from django.db import transaction
-from django.db.models import Max, Q, QuerySet
+from django.db.models import DateTimeField, Max, Q, QuerySet, Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from inventory import bulk
@@ -57,7 +58,7 @@ class Accountant:
         self.cluster_id = lease.cluster_id
         self._context = stack_context()
         self._renewed = self._rechecked = 0.0
-        self._complete = False
+        self._complete = self._caught_up = False
         self.written = 0
 
     def run(self, once: bool = False) -> None:
@@ -159,10 +160,12 @@ class Accountant:
 
     def _first_time_done(self) -> None:
         """The first time that no mark is left, the cards are in step with the mirror."""
-        if not Recount.objects.filter(cluster_id=self.cluster_id).exists():
-            Watch.objects.filter(cluster_id=self.cluster_id, kind=Kind.CARDS, synced_at=None).update(
-                synced_at=timezone.now(), state=WatchState.WATCHING, state_since=timezone.now()
-            )
+        if self._caught_up or self._marks().exists():
+            return
+        now = timezone.now()
+        since = Coalesce("synced_at", Value(now, output_field=DateTimeField()))
+        self.lease.update(state=WatchState.WATCHING, reason="", state_since=now, synced_at=since)
+        self._caught_up = True
 
     def _enter(self, books: Books, nodes: list[str], now: datetime) -> None:
         mine = Q(cluster_id=self.cluster_id)

@@ -87,11 +87,14 @@ def plain(text: str | None, length: int) -> str:
 
 def _common(metadata: Metadata, trimmed: KubeObject) -> Columns:
     trimmed.metadata.resourceVersion = ""  # it moves with each heartbeat; what is kept must not
+    facts = msgspec.json.encode(trimmed).decode()
+    if "\\u0000" in facts:
+        facts = _NUL.sub(r"\1", facts)
     return {
         "uid": plain(metadata.uid, 128),
         "name": plain(metadata.name, 253),
         "created_at": moment(metadata.creationTimestamp),
-        "facts": _NUL.sub(r"\1", msgspec.json.encode(trimmed).decode()),
+        "facts": facts,
     }
 
 

@@ -30,7 +30,9 @@ _KEY = OpenApiParameter(
 
 
 class Suites(ApiView):
-    @extend_schema(summary="Suites: the kinds of tests, with their options", responses=shapes.SuiteList)
+    @extend_schema(
+        operation_id="suites_list", summary="Suites: the kinds of tests, with their options", responses=shapes.SuiteList
+    )
     def get(self, request: Request) -> Response:
         return Response(shapes.SuiteList(results=[fill.suite(one) for one in registry().values()]))
 
