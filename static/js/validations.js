@@ -29,6 +29,9 @@
     async function poll() {
       if (pending || document.hidden) return;
       pending = true;
+      // While a run is under way its steps are asked for as often as its log.
+      const live = document.getElementById("live");
+      if (live && window.htmx && sessionStorage.getItem("paused") !== "1") window.htmx.trigger(live, "refresh");
       try {
         const answer = await fetch(`${panel.dataset.url}?after=${last}&stored=${stored}`, { headers: { "HX-Request": "true" } });
         if (answer.status === 401) location.reload();

@@ -42,7 +42,7 @@ def run(bed: Bed) -> None:
     worst = max(seconds)
     emit(
         "takeover",
-        seconds=seconds,
+        seconds=[round(value, 1) for value in seconds],
         median_s=statistics.median(seconds),
         max_s=worst,
         target_s=TARGET_S,

@@ -15,7 +15,7 @@ from tests.services import wait_until
 Rows = dict[str, Any]
 
 
-def in_step(admin: Admin, cluster: Cluster, patience_s: float = 30.0, daemonsets: bool = True) -> float:
+def in_step(admin: Admin, cluster: Cluster, patience_s: float = 90.0, daemonsets: bool = True) -> float:
     """Wait until every table agrees with the API; returns the seconds. Raises AssertionError with the differences."""
     found: list[str] = []
 

@@ -14,7 +14,7 @@ from tests.controlplane.controlplane import ControlPlane
 from tests.controlplane.objects import KINDS, pod
 from tests.services import wait_until
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(120, func_only=True)]
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240, func_only=True)]
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from tests.controlplane.objects import Json
 from tests.processes import Processes, freeze, thaw
 from tests.services import wait_until
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(120, func_only=True)]
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240, func_only=True)]
 Fault = Callable[[str, float], None]
 
 

@@ -12,7 +12,7 @@ from tests.controlplane.admin import Admin
 from tests.controlplane.objects import KINDS, pod
 from tests.processes import Processes
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(120, func_only=True)]
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240, func_only=True)]
 
 
 def test_the_first_sync_has_every_object(fleet: Fleet, admin: Admin, cluster: Cluster, processes: Processes) -> None:

@@ -57,3 +57,9 @@ def table_rows(page: Path) -> list[list[str]]:
     """Cells of all table rows, stripped."""
     lines = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """Code blocks of one language, without their fences."""
+    fence = re.compile(rf"^( *)```{language}\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+    return [found[1] for found in fence.findall(page.read_text(encoding="utf-8"))]

@@ -156,9 +156,7 @@ def test_the_inventory_says_of_each_card_whether_it_was_proven(viewer: Client, p
     overview = get(viewer, "/")
     assert "Cards proven good 1 of 3" in overview.text
     assert "Last runs" in overview.text
-    assert (
-        sum("mark-proof" in tag.get("class", "") for tag in overview.tags_of("span")) == 0
-    )  # tiles come from the accounts
+    assert sum("mark-proof" in tag.get("class", "") for tag in overview.tags_of("span")) == 2
 
 
 def _queries(client: Client, path: str) -> int:

@@ -114,7 +114,7 @@ def _create(request: HttpRequest) -> HttpResponse:
             request.user,
             name=form.name,
             options=_options(form),
-            max_parallel=numbers["max_parallel"] or 1,
+            max_parallel=int(numbers["max_parallel"] or 0),
             stop_after_failures=numbers["stop_after_failures"],
             selector=_selector(form),
             key=form.key,

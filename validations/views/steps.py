@@ -67,7 +67,7 @@ def _step(run: Run, row: RunStep, seconds: float | None, stopped: str) -> Step:
     if seconds is None:
         look = words.shown_run(run)
         detail = " · ".join(text for text in (run.waiting_reason, run.waiting_message) if text)
-        return Step(row.state, capfirst(look.words), look.level, look.sign, "", row.entered_at, detail)
+        return Step(row.state, capfirst(look.words), "busy", look.sign, "", row.entered_at, detail)
     took = words.duration(seconds)
     if row.state == stopped:
         look = words.shown_run(run)

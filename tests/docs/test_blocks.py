@@ -1,0 +1,45 @@
+"""YAML and JSON that readers copy from the docs can be read, and the roles in them ask for no more than is said."""
+
+from __future__ import annotations
+
+import json
+
+import yaml
+
+from tests.docs.reading import PAGES, ROOT, blocks
+
+NAMED_ROLE = "gpudash-launcher"
+
+
+def test_every_json_block_is_json() -> None:
+    found = [block for page in PAGES for block in blocks(page, "json")]
+    assert found
+    for block in found:
+        json.loads(block)
+
+
+def test_every_yaml_block_is_yaml() -> None:
+    found = [block for page in PAGES for block in blocks(page, "yaml")]
+    assert found
+    for block in found:
+        assert all(list(yaml.safe_load_all(block))), block
+
+
+def test_the_launchers_role_touches_jobs_and_only_reads_the_rest() -> None:
+    page = ROOT / "docs" / "connect-a-cluster.md"
+    things = [thing for block in blocks(page, "yaml") for thing in yaml.safe_load_all(block)]
+    (role,) = [thing for thing in things if thing["metadata"]["name"] == NAMED_ROLE]
+    assert role["kind"] == "Role"
+    writing = {
+        name for rule in role["rules"] if set(rule["verbs"]) & {"create", "delete"} for name in rule["resources"]
+    }
+    assert writing == {"jobs"}
+    assert all(set(rule["verbs"]) <= {"get", "list", "create", "delete"} for rule in role["rules"])
+
+
+def test_every_alert_has_a_rule_and_a_summary() -> None:
+    page = ROOT / "docs" / "metrics.md"
+    groups = [group for block in blocks(page, "yaml") for group in (yaml.safe_load(block) or {}).get("groups", [])]
+    rules = [rule for group in groups for rule in group["rules"]]
+    assert len({rule["alert"] for rule in rules}) == len(rules) > 0
+    assert all(rule["expr"] and rule["annotations"]["summary"] for rule in rules)
