@@ -40,7 +40,12 @@ class EmbeddedService:
     """Threads of one process: the worker (watchers and short tasks), the schedule, the web server."""
 
     def __init__(self, host: str = "127.0.0.1", port: int = 8000) -> None:
+        self._server = _bound_server(host, port)
+        self.url = f"http://{host}:{self._server.effective_port}"
         self._use_memory_broker()
+
+    def start(self) -> None:
+        tasks.stopping.clear()
         watchers = max(Cluster.objects.count(), 1) * len(Kind.values)
         self._worker = WorkController(
             app=app,
@@ -53,21 +58,16 @@ class EmbeddedService:
             quiet=True,
         )
         self._beat = BeatService(app, max_interval=1, scheduler_cls=Scheduler)
-        self._server = _bound_server(host, port)
-        self.url = f"http://{host}:{self._server.effective_port}"
+        for name, run in (("worker", self._worker.start), ("schedule", self._run_beat), ("web", self._server.run)):
+            threading.Thread(target=run, name=name, daemon=True).start()
+        tasks.dispatch_watchers.delay()
+        tasks.check_clusters.delay()
 
     @staticmethod
     def _use_memory_broker() -> None:
         app.conf.update(
             broker_url="memory://", broker_transport_options={"polling_interval": 0.2}, worker_prefetch_multiplier=1
         )
-
-    def start(self) -> None:
-        tasks.stopping.clear()
-        for name, run in (("worker", self._worker.start), ("schedule", self._run_beat), ("web", self._server.run)):
-            threading.Thread(target=run, name=name, daemon=True).start()
-        tasks.dispatch_watchers.delay()
-        tasks.check_clusters.delay()
 
     def _run_beat(self) -> None:
         self._beat.start(embedded_process=True)

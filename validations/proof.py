@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from django.db.models import Case, CharField, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Case, CharField, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 
 from inventory.models import Card, Node, NodeAccount
 from validations.models import LastResult
@@ -100,25 +100,65 @@ def of_nodes(account_ids: Iterable[int]) -> dict[int, Proof]:
     return {account.pk: proof_of(account) for account in rows}
 
 
+class Tally(msgspec.Struct, frozen=True, kw_only=True):
+    """How many cards are in each state. fresh: of the proven, those since a given time; sure: of these, on a driver that is known."""
+
+    cards: int
+    states: dict[str, int]
+    fresh: int
+    sure: int
+
+
 def tally(cards: QuerySet[Card]) -> dict[str, int]:
-    """How many of these cards are in each state: one query. Every state is there."""
-    own = LastResult.objects.filter(
-        cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"), card_key=OuterRef("key")
-    )
-    node = Node.objects.filter(cluster_id=OuterRef("cluster_id"), name=OuterRef("node_name"))
-    good = own.filter(good__isnull=False).order_by("-good_at")
-    marked = cards.order_by().annotate(
-        proof_good_driver=Subquery(good.values("good_driver")[:1]),
-        proof_driver_now=Subquery(node.values("driver_version")[:1]),
-        bad=Exists(own.filter(said_verdict="failed")),
-        proven=Exists(own.filter(good__isnull=False)),
-    )
-    changed = Q(proof_driver_now__gt="", proof_good_driver__gt="") & ~Q(proof_good_driver=F("proof_driver_now"))
-    found = marked.aggregate(
-        failed=Count("pk", filter=Q(bad=True)),
-        never=Count("pk", filter=Q(bad=False, proven=False)),
-        changed=Count("pk", filter=Q(bad=False, proven=True) & changed),
-        all=Count("pk"),
-    )
-    proven = found["all"] - found["failed"] - found["never"] - found["changed"]
-    return {FAILED: found["failed"], DRIVER_CHANGED: found["changed"], NEVER: found["never"], PROVEN: proven}
+    """How many of these cards are in each state. Every state is there."""
+    return tally_since(cards, None).states
+
+
+def tally_since(cards: QuerySet[Card], fresh_from: datetime | None) -> Tally:
+    """The tally, in three queries. Its cost follows the cards that were ever tested, not all cards."""
+    total = cards.count()
+    mine = cards.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"), key=OuterRef("card_key"))
+    results = LastResult.objects.filter(Exists(mine)).order_by("good_at", "id")
+    columns = ("cluster_id", "node_name", "card_key", "said_verdict", "good_id", "good_at", "good_driver")
+    tested: dict[tuple[int, str, str], _Word] = {}
+    for cluster, node, key, said, good_id, good_at, driver in results.values_list(*columns):
+        word = tested.setdefault((cluster, node, key), _Word())
+        word.failed = word.failed or said == "failed"
+        if good_id is not None:  # the newest comes last
+            word.good_at, word.driver = good_at, driver
+    named = Node.objects.filter(driver_version__gt="").values_list("cluster_id", "name", "driver_version")
+    now = {(cluster, name): driver for cluster, name, driver in named} if tested else {}
+    return _counted(total, tested, now, fresh_from)
+
+
+class _Word(msgspec.Struct):
+    """What was last said of one card."""
+
+    failed: bool = False
+    good_at: datetime | None = None
+    driver: str = ""
+
+    def state(self, driver_now: str) -> str:
+        if self.failed:
+            return FAILED
+        if self.good_at is None:
+            return NEVER
+        return DRIVER_CHANGED if driver_now and self.driver and driver_now != self.driver else PROVEN
+
+
+def _counted(
+    total: int,
+    tested: dict[tuple[int, str, str], _Word],
+    now: dict[tuple[int, str], str],
+    fresh_from: datetime | None,
+) -> Tally:
+    states = dict.fromkeys(STATES, 0) | {NEVER: total - len(tested)}
+    fresh = sure = 0
+    for (cluster, node, _), word in tested.items():
+        driver_now = now.get((cluster, node), "")
+        state = word.state(driver_now)
+        states[state] += 1
+        if state == PROVEN and fresh_from is not None and word.good_at is not None and word.good_at >= fresh_from:
+            fresh += 1
+            sure += bool(driver_now and word.driver)
+    return Tally(cards=total, states=states, fresh=fresh, sure=sure)

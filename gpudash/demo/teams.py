@@ -14,7 +14,7 @@ NAMESPACES = (
     "kube-system",
     "gpu-operator",
     "gpu-resources",
-    "gpudash-validation",
+    "gpudash-validations",
     "team-vision",
     "team-llm",
     "team-speech",

@@ -152,7 +152,9 @@ class Allocation(models.Model):
             models.Index(fields=["cluster", "namespace", "pod"], name="allocations_of_a_pod"),
             models.Index(fields=["cluster", "-started_at", "-id"], condition=Q(ended_at=None), name="allocations_now"),
             models.Index(fields=["cluster", "-started_at", "-id"], name="allocations_by_start"),
-            models.Index(fields=["cluster", "memory_bytes", "id"], condition=Q(ended_at=None), name="allocations_by_memory"),
+            models.Index(
+                fields=["cluster", "memory_bytes", "id"], condition=Q(ended_at=None), name="allocations_by_memory"
+            ),
             models.Index(fields=["ended_at"], condition=Q(ended_at__isnull=False), name="allocations_ended"),
             models.Index(
                 fields=["cluster", "node_name", "-ended_at", "-id"],

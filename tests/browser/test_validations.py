@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import socket
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from gpudash.demo import teams
 from tests.browser.conftest import DESKTOP, PHONE
 from tests.processes import Processes
+from tests.services import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 #: The demo's time goes by as everywhere: image, run and collecting take most of a minute for the larger suites.
@@ -37,12 +37,14 @@ def _free_port() -> int:
 
 def _link(log: Path) -> str:
     """The link that signs in, once the demo has printed it."""
-    for _ in range(600):
-        found = re.search(r"http://\S+/sign-in/link/\S+", log.read_text() if log.exists() else "")
-        if found:
-            return found.group()
-        time.sleep(0.1)
-    raise AssertionError(log.read_text()[-3000:])
+    found: list[str] = []
+
+    def printed() -> bool:
+        found.extend(re.findall(r"http://\S+/sign-in/link/\S+", log.read_text()) if log.exists() else [])
+        return bool(found)
+
+    wait_until(printed, "the demo prints its link", patience_s=60)
+    return found[0]
 
 
 @pytest.fixture(scope="module")

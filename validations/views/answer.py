@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -51,22 +50,15 @@ class Answer:
 
 def answer(cluster_ids: Collection[int] | None = None) -> Answer:
     """Over these clusters, or all: three queries, whatever the number of cards."""
-    cards = _cards(cluster_ids)
-    found = proof.tally(cards)
-    fresh_from = timezone.now() - timedelta(days=FRESH_DAYS)
-    judged: Any = proof.with_proof(cards.order_by())
-    fresh = judged.filter(proof_state=proof.PROVEN, proof_good_at__gte=fresh_from)
-    recent = fresh.count()
-    # A driver is known on both sides or the comparison says nothing.
-    sure = fresh.filter(proof_driver_now__gt="", proof_good_driver__gt="").count() if recent else 0
+    found = proof.tally_since(_cards(cluster_ids), timezone.now() - timedelta(days=FRESH_DAYS))
     return Answer(
-        cards=sum(found.values()),
-        recent=recent,
-        stale=max(found[proof.PROVEN] - recent, 0),
-        unsure=recent - sure,
-        changed=found[proof.DRIVER_CHANGED],
-        failed=found[proof.FAILED],
-        never=found[proof.NEVER],
+        cards=found.cards,
+        recent=found.fresh,
+        stale=found.states[proof.PROVEN] - found.fresh,
+        unsure=found.fresh - found.sure,
+        changed=found.states[proof.DRIVER_CHANGED],
+        failed=found.states[proof.FAILED],
+        never=found.states[proof.NEVER],
     )
 
 

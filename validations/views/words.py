@@ -18,7 +18,7 @@ STATES: dict[str, Promise] = {
     State.QUEUED: gettext_lazy("queued"),
     State.CREATING: gettext_lazy("creating the Job"),
     State.PENDING: gettext_lazy("waiting for the node"),
-    State.PULLING: gettext_lazy("starting: image"),
+    State.PULLING: gettext_lazy("pulling the image"),
     State.RUNNING: gettext_lazy("running"),
     State.COLLECTING: gettext_lazy("collecting the log"),
     State.ENDED: gettext_lazy("ended"),

@@ -29,12 +29,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         prepare()
         settings.SIGN_IN_LINKS = True
+        service = EmbeddedService(
+            port=options["port"]
+        )  # first: a port that is taken must not cost another demo its cluster
         for old in Cluster.objects.filter(name=NAME):
             clusters.remove(old)  # a fleet of an earlier demo: its pods are not in this one
         fleet = Fleet(nodes=options["nodes"], seed=options["seed"])
         simulated = serve(fleet)
         clusters.add(NAME, str(simulated.kubeconfig(settings.DATA_DIR / "demo-kubeconfig")))
-        service = EmbeddedService(port=options["port"])
         service.start()
         self.stdout.write(f"A simulated fleet of {options['nodes']} nodes; nothing here is a real cluster.")
         self.stdout.write(f"Sign in: {service.url}{make_link(local_admin())}")
