@@ -50,6 +50,13 @@ def upsert(
     return _upsert(model, columns, _prepared(model, tuple(columns), rows), unique, keep)
 
 
+def analyze(*tables: type[models.Model]) -> None:
+    """Let the database look at how the rows lie. After a first sync its plans are made for empty tables otherwise."""
+    with connection.cursor() as cursor:
+        for model in tables:
+            cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
+
+
 def _upsert(
     model: type[models.Model],
     columns: Sequence[str],

@@ -23,8 +23,8 @@ from inventory.accounting.books import Books
 from inventory.kube.objects import DaemonSet, Node, Pod
 from inventory.mirror.kinds import stack_context
 from inventory.mirror.lease import Lease
+from inventory.models import Allocation, Card, Finding, NodeAccount, Recount, Watch
 from inventory.models import DaemonSet as DaemonSetRow
-from inventory.models import Finding, NodeAccount, Recount, Watch
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
 from inventory.models.cluster import Kind, WatchState
@@ -58,7 +58,7 @@ class Accountant:
         self.cluster_id = lease.cluster_id
         self._context = stack_context()
         self._renewed = self._rechecked = 0.0
-        self._complete = self._caught_up = False
+        self._complete = self._caught_up = self._first = False
         self.written = 0
 
     def run(self, once: bool = False) -> None:
@@ -110,6 +110,7 @@ class Accountant:
         if not ready:
             return False
         self._complete = True
+        self._first = watches[Kind.CARDS].synced_at is None
         # Once at the start, all nodes: after an upgrade the same mirror may give other accounts. Equal ones are not written.
         Recount.objects.create(cluster_id=self.cluster_id)
         return True
@@ -166,6 +167,8 @@ class Accountant:
         since = Coalesce("synced_at", Value(now, output_field=DateTimeField()))
         self.lease.update(state=WatchState.WATCHING, reason="", state_since=now, synced_at=since)
         self._caught_up = True
+        if self._first:
+            bulk.analyze(NodeRow, PodRow, Card, Allocation, NodeAccount, Finding)
 
     def _enter(self, books: Books, nodes: list[str], now: datetime) -> None:
         mine = Q(cluster_id=self.cluster_id)

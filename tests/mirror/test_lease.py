@@ -110,6 +110,7 @@ def test_there_is_no_lease_of_a_cluster_that_is_gone(fresh: Cluster) -> None:
     assert acquire(gone, "pods") is None
 
 
+@pytest.mark.django_db(transaction=True)  # before the fixture: PostgreSQL's rows must be committed
 @pytest.mark.usefixtures("committed_database")
 def test_of_many_threads_that_race_one_gets_the_lease() -> None:
     cluster = Cluster.objects.create(name="raced")

