@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -15,13 +16,25 @@ from inventory.models.cluster import Kind
 
 
 class Wanted(msgspec.Struct, frozen=True):
-    """A permission that a part of gpudash needs."""
+    """A permission that a part of gpudash needs. resource: with its subresource, as in "pods/log".
+
+    namespace: where it is needed, "" for the whole cluster. optional: the mirror works without it.
+    role: the file that grants it.
+    """
 
     verb: str
     group: str
     resource: str
     needed_for: str
     optional: bool = False
+    namespace: str = ""
+    role: str = "deploy/watcher-role.yaml"
+
+    @property
+    def full_resource(self) -> str:
+        """As `kubectl auth can-i` takes it: "jobs.batch", "pods/log"."""
+        name, slash, sub = self.resource.partition("/")
+        return ".".join(filter(None, (name, self.group))) + slash + sub
 
 
 READER = (
@@ -29,6 +42,8 @@ READER = (
     *(Wanted(verb, "", "pods", "who holds what") for verb in ("list", "watch")),
     *(Wanted(verb, "apps", "daemonsets", "the memory unit of gpushare", optional=True) for verb in ("list", "watch")),
 )
+#: What a check asks for, in this order. An app above adds its own wants when it is loaded; they are read at each check.
+WANTED: list[Callable[[], Sequence[Wanted]]] = [lambda: READER]
 
 
 def client_of(cluster: Cluster) -> Client:
@@ -97,13 +112,13 @@ def check(cluster: Cluster) -> tuple[str, list[Answer]]:
     client = client_of(cluster)
     try:
         version = _version(client)
-        answers = [_ask(client, wanted) for wanted in READER]
+        answers = [_ask(client, wanted) for wants in WANTED for wanted in wants()]
     finally:
         client.close()
     cluster.permissions = [
         {
             "verb": answer.wanted.verb,
-            "resource": ".".join(filter(None, (answer.wanted.resource, answer.wanted.group))),
+            "resource": answer.wanted.full_resource,
             "allowed": answer.allowed,
             "needed_for": answer.wanted.needed_for,
             "optional": answer.wanted.optional,
@@ -127,10 +142,12 @@ def _version(client: Client) -> str:
 
 
 def _ask(client: Client, wanted: Wanted) -> Answer:
+    resource, _, subresource = wanted.resource.partition("/")
+    attributes = {"verb": wanted.verb, "group": wanted.group, "resource": resource, "subresource": subresource}
     review = {
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": {"verb": wanted.verb, "group": wanted.group, "resource": wanted.resource}},
+        "spec": {"resourceAttributes": attributes | {"namespace": wanted.namespace}},
     }
     path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
     try:

@@ -153,7 +153,7 @@ def _lines(columns: tuple[str, ...], rows: Iterator[list[str]]) -> Iterator[str]
 
 def _cells(kind: str, rows: QuerySet[Any]) -> Iterator[list[str]]:
     columns = COLUMNS[kind]
-    if kind != "clusters":
+    if "cluster" in columns:
         rows = rows.select_related("cluster")
     plain = rows.prefetch_related(None).iterator(BATCH)
     if kind != "nodes":

@@ -6,3 +6,12 @@ from django.apps import AppConfig
 class ValidationsConfig(AppConfig):
     name = "validations"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from inventory.clusters import WANTED
+        from validations import csv_columns
+        from validations.lifecycle.wanted import wanted
+
+        csv_columns.register()
+        if wanted not in WANTED:
+            WANTED.append(wanted)

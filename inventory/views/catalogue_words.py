@@ -1,4 +1,4 @@
-"""Titles of the findings for translation: the catalogue itself is pure and knows no languages. A test holds the two together."""
+"""Words of the findings for translation: the catalogue itself is pure and knows no languages. A test holds the two together."""
 
 from __future__ import annotations
 
@@ -25,4 +25,48 @@ TITLES = (
     _("Setting on the node cannot be read"),
     _("Several GPU containers in one pod"),
     _("Two sharing systems on the same cards"),
+)
+MEANINGS = (
+    _("A label says that the node has a GPU, but it offers none."),
+    _("A node offers GPU memory, or cards, but the other of the two is 0 or missing."),
+    _("A node offers the same cards through two device plugins that do not know of each other."),
+    _("A node or a pod states a quantity that is none; what it stands for is unknown."),
+    _("A pod holds GPU memory on a node, but its scheduler has not recorded a card."),
+    _("A pod is recorded on a card that the node does not have; it is counted on the node, its card is unknown."),
+    _("A pod that shares a card sets NVIDIA_VISIBLE_DEVICES itself, which defeats the scheduler's choice of card."),
+    _("A resource looks like a GPU, but its cards are not in the totals."),
+    _("An annotation gpudash.io/* on a node has a value that cannot be read; it is ignored."),
+    _("An annotation of a sharing system is longer than 64 KiB or not of its form."),
+    _("More of a card (or of a node's cards) is promised to pods than it has."),
+    _("Nodes of one cluster count GPU memory in different units."),
+    _("Nothing says whether a node counts GPU memory in GiB or MiB, so its memory is shown as unknown."),
+    _("The node has devices that it does not give out."),
+    _("The open-source gpushare plugin cannot match pods with more than one GPU container."),
+    _("The pod that gives out the cards of a node is not ready."),
+    _("The same card is given out by memory or share and as a whole."),
+    _("The scheduler chose a card long ago, but the device plugin has not confirmed it."),
+    _("What a pod asks for differs from what its scheduler or kubelet has recorded for it."),
+    _("What labels or settings say about the number of cards does not fit the capacity of the node."),
+)
+ACTIONS = (
+    _("Ask for the memory in one container, or split the pod."),
+    _("Correct the value."),
+    _("Delete a pod that can be placed again, and look for a scheduler that has lost count (restart the extender)."),
+    _("Delete the pod so that it is placed again; do not edit requests or these annotations by hand."),
+    _("Keep one of the plugins off this node with its node label, or give each system its own nodes."),
+    _("Let one sharing system only give out the cards of a node."),
+    _("Look at the device plugin's log and the driver's messages (XID); restart the plugin after the repair."),
+    _("Look at the log and the events of the plugin pod."),
+    _("Look at the pod's events and the device plugin's log; delete the pod if its containers do not start."),
+    _("Look whether the driver is installed and the device plugin runs on the node."),
+    _("Look whether the scheduler extender is wired in, and whether the pod was bound by another scheduler."),
+    _("Look who has written it."),
+    _("Look who has written it; delete the pod so that it is placed again."),
+    _("Nothing is wrong with the node; ask for support of this resource."),
+    _("Restart the gpushare device plugin; in MiB mode with many cards, use GiB (limit of 4 MiB a message)."),
+    _("Restart the plugin that writes the labels, or state the number in gpudash.io/card-count."),
+    _("Restart the scheduler extender if cards were swapped, then delete the pod so that it is placed again."),
+    _("Set the annotation gpudash.io/memory-unit (GiB or MiB) on the node."),
+    _("Start all device plugins with the same --memory-unit."),
+    _("Take the variable out of the pod's specification."),
 )

@@ -1,13 +1,16 @@
 """`python -m tests.bench [NAME…] [--small]`: how fast, one JSON object per line on stdout, progress on stderr.
 
-decode      pods a second, one core
-first-sync  the large cluster into an empty PostgreSQL and an empty SQLite, beside kubectl; then an unchanged sync
-events      200 changes a second for 30 seconds: from the API's answer to the committed row
-takeover    seconds until another watcher is in step after SIGKILL
-pages       each page, each REST list and /metrics at that size
+decode        pods a second, one core
+parse         MB of log a second, one core, for each suite
+run-overhead  seconds of a run beyond its Job, and calls of the API per run: alone, and in a campaign of 1,000
+first-sync    the large cluster into an empty PostgreSQL and an empty SQLite, beside kubectl; then an unchanged sync
+events        200 changes a second for 30 seconds: from the API's answer to the committed row
+takeover      seconds until another watcher is in step after SIGKILL
+pages         each page, each REST list and /metrics at that size
 
-Without names all of them, in this order, on one filled control plane. --small: 200 nodes and 6,000 pods instead of 5,000 and
-150,000. Needs PostgreSQL, Redis and the control plane (tests/controlplane); all is thrown away at the end.
+Without names all of them, in this order; the last four on one filled control plane. --small: 200 nodes and 6,000 pods instead of
+5,000 and 150,000, and a campaign of 50. Needs PostgreSQL and Redis from run-overhead on, and the control plane
+(tests/controlplane) from first-sync on; all is thrown away at the end.
 """
 
 from __future__ import annotations
@@ -18,8 +21,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.bench import validations
+
 ON_A_CLUSTER = ("first-sync", "events", "takeover", "pages")
-NAMES = ("decode", *ON_A_CLUSTER)
+NAMES = ("decode", "parse", "run-overhead", *ON_A_CLUSTER)
 
 
 def main() -> int:
@@ -35,9 +40,12 @@ def main() -> int:
     names = given.names or list(NAMES)
     if "decode" in names:
         _decode(given.small)
+    if "parse" in names:
+        validations.parse()
+    done = _run_overhead(given.small) if "run-overhead" in names else 0
     if any(name in ON_A_CLUSTER for name in names):
-        return _on_a_cluster([name for name in ON_A_CLUSTER if name in names], given.small)
-    return 0
+        done = _on_a_cluster([name for name in ON_A_CLUSTER if name in names], given.small) or done
+    return done
 
 
 def _decode(small: bool) -> None:
@@ -50,6 +58,17 @@ def _decode(small: bool) -> None:
         from tests.bench import decode
 
         decode.run(small)
+
+
+def _run_overhead(small: bool) -> int:
+    from tests.services import Missing
+
+    try:
+        validations.overhead(small)
+    except Missing as missing:
+        print(f"cannot run here: {missing}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def _on_a_cluster(names: list[str], small: bool) -> int:

@@ -100,8 +100,8 @@ def test_the_shipped_role_is_enough(
     fleet.run("status", "later", "status-0", {7: 1})
     in_step(admin, cluster)
     _, answers = clusters.check(Cluster.objects.get(pk=cluster.pk))
-    assert answers
-    assert all(answer.allowed for answer in answers)
+    told = {(answer.wanted.role, answer.allowed) for answer in answers}
+    assert told == {("deploy/watcher-role.yaml", True), ("deploy/launcher-role.yaml", False)}
 
 
 def test_the_shipped_role_gives_nothing_more(admin: Admin, plane: ControlPlane, fleet: Fleet, tmp_path: Path) -> None:

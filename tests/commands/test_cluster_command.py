@@ -110,6 +110,10 @@ def clusters_rows(name: str) -> list[int]:
 # Answers that are none.
 
 
+#: Questions of a check: four that must be granted, two of the inventory that are optional, and those of the apps above.
+QUESTIONS = sum(len(wants()) for wants in clusters.WANTED)
+
+
 def allowed(value: object) -> Answer:
     return ok({"kind": "SelfSubjectAccessReview", "status": {"allowed": value}})
 
@@ -150,17 +154,49 @@ def test_a_server_that_is_no_kubernetes_says_so(
 def test_a_permission_that_is_not_told_is_not_granted(
     scripted: Callable[..., ScriptedServer], refuse: Run, answer: Answer
 ) -> None:
-    with scripted(ok({"gitVersion": "v1.30.1"}), *[answer] * 6):
+    with scripted(ok({"gitVersion": "v1.30.1"}), *[answer] * QUESTIONS):
         assert "permissions are missing" in refuse("cluster", "check", "odd")
     assert {row["allowed"] for row in Cluster.objects.get().permissions} == {None}
 
 
 def test_only_what_is_needed_must_be_granted(scripted: Callable[..., ScriptedServer], run: Run) -> None:
-    with scripted(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * 4, *[allowed(False)] * 2):
+    with scripted(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * 4, *[allowed(False)] * (QUESTIONS - 4)):
         said = run("cluster", "check", "odd")
     assert "may NOT list daemonsets: the memory unit of gpushare, optional\n" in said
+    assert "what is optional and not granted is in deploy/" in said.splitlines()[-1]
+
+
+def test_an_app_above_adds_what_it_wants(
+    scripted: Callable[..., ScriptedServer], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = clusters.Wanted("get", "", "pods/log", "a test", True, "somewhere", "deploy/other.yaml")
+    monkeypatch.setattr(clusters, "WANTED", [lambda: clusters.READER, lambda: [more]])
+    with scripted(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * 6, allowed(False)) as server:
+        said = run("cluster", "check", "odd")
+        asked = json.loads(server.asked[-1].body)["spec"]["resourceAttributes"]
+    assert said.splitlines()[-2:] == [
+        "  may NOT get pods/log: a test, optional",
+        "  what is optional and not granted is in deploy/other.yaml",
+    ]
+    assert asked == {
+        "verb": "get",
+        "group": "",
+        "resource": "pods",
+        "subresource": "log",
+        "namespace": "somewhere",
+    }
+    assert Cluster.objects.get().permissions[-1]["resource"] == "pods/log"
+
+
+def test_a_permission_that_was_not_told_is_not_said_to_be_missing_from_a_role(
+    scripted: Callable[..., ScriptedServer], run: Run
+) -> None:
+    with scripted(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * 4, *[ok({})] * (QUESTIONS - 4)):
+        said = run("cluster", "check", "odd")
+    assert "not known whether it may list daemonsets" in said
+    assert "not granted" not in said
 
 
 def test_a_version_that_is_not_told_is_no_obstacle(scripted: Callable[..., ScriptedServer], run: Run) -> None:
-    with scripted(ok([1]), *[allowed(True)] * 6):
+    with scripted(ok([1]), *[allowed(True)] * QUESTIONS):
         assert "Kubernetes version not told" in run("cluster", "check", "odd")

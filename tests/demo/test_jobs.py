@@ -10,7 +10,7 @@ from gpudash.demo import Fleet
 from tests.demo.client import Client
 from tests.demo.conftest import make_job, pass_time
 
-NS = "gpudash-validation"
+NS = "gpudash-validations"
 JOBS = f"/apis/batch/v1/namespaces/{NS}/jobs"
 PODS = f"/api/v1/namespaces/{NS}/pods"
 

@@ -17,7 +17,7 @@ from tests.demo.conftest import pass_time
 from validations.suites import find
 from validations.suites.base import Outcome, Resource, Run, Target, read_log
 
-NS = "gpudash-validation"
+NS = "gpudash-validations"
 OWN_WINML = {"image": "registry.demo/own/winml:ltsc2022"}
 
 PASSED: list[tuple[str, str, dict[str, Any]]] = [

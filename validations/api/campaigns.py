@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils.datastructures import MultiValueDict
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
@@ -16,7 +16,7 @@ from inventory.api.base import ApiView
 from inventory.filters import NodeFilter
 from validations import campaigns, querysets
 from validations.api import fill, shapes
-from validations.api.base import ListedView, body_of, check_text, key_of, no_such, problems
+from validations.api.base import ListedView, body_of, check_text, key_of, listed, no_such, problems
 from validations.filters import CampaignFilter, TargetFilter
 from validations.models import Campaign, CampaignTarget
 from validations.targets import NoPlace, find_cluster
@@ -28,6 +28,7 @@ _KEY = OpenApiParameter(
 
 class Campaigns(ListedView):
     filterset_class = CampaignFilter
+    csv = "campaigns"
 
     def rows(self) -> QuerySet[Any]:
         return querysets.campaigns()
@@ -35,8 +36,12 @@ class Campaigns(ListedView):
     def fill(self, row: Campaign, clusters: dict[int, str]) -> shapes.CampaignShape:
         return fill.campaign(row)
 
-    @extend_schema(summary="Campaigns, newest first", responses=shapes.CampaignShape)
-    def get(self, request: Request) -> Response:
+    @extend_schema(
+        summary="Campaigns, newest first",
+        description="CSV holds all rows, not a page.",
+        responses=listed(shapes.CampaignShape),
+    )
+    def get(self, request: Request) -> Any:
         return self.list(request)
 
     @extend_schema(
@@ -81,16 +86,31 @@ class CampaignMatrix(ListedView):
     """Its rows are the targets in order, each with verdict and measurements."""
 
     filterset_class = TargetFilter
+    csv = "campaign-matrix"
 
     def rows(self) -> QuerySet[Any]:
-        return querysets.campaign_targets(_campaign(self.kwargs["campaign_id"]).pk).select_related(None)
+        rows = querysets.campaign_targets(_campaign(self.kwargs["campaign_id"]).pk).select_related(None)
+        return with_results(rows)
 
     def fill(self, row: CampaignTarget, clusters: dict[int, str]) -> shapes.CampaignRow:
         return fill.campaign_row(row, clusters)
 
-    @extend_schema(summary="The matrix of a campaign: every target with its result", responses=shapes.CampaignRow)
-    def get(self, request: Request, campaign_id: str) -> Response:
+    @extend_schema(
+        summary="The matrix of a campaign: every target with its result",
+        description="CSV holds all rows, not a page, and no measurements.",
+        responses=listed(shapes.CampaignRow),
+    )
+    def get(self, request: Request, campaign_id: str) -> Any:
         return self.list(request)
+
+
+def with_results(rows: QuerySet[CampaignTarget]) -> QuerySet[Any]:
+    """Targets with what became of their runs as columns of their own, as CSV needs them; None without a run.
+
+    reason: the code of the run's first reason.
+    """
+    columns = {name: F(f"run__{name}") for name in ("state", "verdict", "exit_code", "started_at", "ended_at")}
+    return rows.annotate(**columns, reason=F("run__reasons__0__code"))
 
 
 def _campaign(campaign_id: str) -> Campaign:

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from inventory.api.base import ApiView
 from validations import logstore, querysets
 from validations.api import fill, shapes
-from validations.api.base import Conflict, ListedView, body_of, check_text, key_of, no_such, problems
+from validations.api.base import Conflict, ListedView, body_of, check_text, key_of, listed, no_such, problems
 from validations.filters import RunFilter
 from validations.models import Run
 from validations.planning import Wish, plan
@@ -48,6 +48,7 @@ class SuiteDetail(ApiView):
 
 class Runs(ListedView):
     filterset_class = RunFilter
+    csv = "runs"
 
     def rows(self) -> QuerySet[Any]:
         return querysets.runs().select_related(None)
@@ -55,8 +56,10 @@ class Runs(ListedView):
     def fill(self, row: Run, clusters: dict[int, str]) -> shapes.RunShape:
         return fill.run(row, clusters.get(row.cluster_id, ""))
 
-    @extend_schema(summary="Runs, newest first", responses=shapes.RunShape)
-    def get(self, request: Request) -> Response:
+    @extend_schema(
+        summary="Runs, newest first", description="CSV holds all rows, not a page.", responses=listed(shapes.RunShape)
+    )
+    def get(self, request: Request) -> Any:
         return self.list(request)
 
     @extend_schema(

@@ -64,15 +64,21 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         self.stdout.write(f"{cluster.name}: {cluster.server}, Kubernetes {version}")
         for answer in answers:
-            word = {True: "may", False: "may NOT", None: "not known whether it may"}[answer.allowed]
-            why = f" ({answer.reason})" if answer.reason and not answer.allowed else ""
-            optional = ", optional" if answer.wanted.optional else ""
-            self.stdout.write(
-                f"  {word} {answer.wanted.verb} {answer.wanted.resource}: {answer.wanted.needed_for}{optional}{why}"
-            )
+            self.stdout.write(_permission_line(answer))
+        missing = sorted({one.wanted.role for one in answers if one.wanted.optional and one.allowed is False})
+        if missing:
+            self.stdout.write(f"  what is optional and not granted is in {', '.join(missing)}")
         if any(answer.allowed is not True and not answer.wanted.optional for answer in answers):
             raise CommandError("permissions are missing; deploy/watcher-role.yaml has the ClusterRole that is needed")
 
     def _remove(self, options: dict[str, Any]) -> None:
         counts = clusters.remove(chosen_clusters(options["name"])[0])
         self.stdout.write(f"{options['name']} removed: " + ", ".join(f"{n} {name}" for name, n in counts.items() if n))
+
+
+def _permission_line(answer: clusters.Answer) -> str:
+    wanted = answer.wanted
+    word = {True: "may", False: "may NOT", None: "not known whether it may"}[answer.allowed]
+    optional = ", optional" if wanted.optional else ""
+    why = f" ({answer.reason})" if answer.reason and not answer.allowed else ""
+    return f"  {word} {wanted.verb} {wanted.resource}: {wanted.needed_for}{optional}{why}"

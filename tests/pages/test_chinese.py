@@ -1,0 +1,199 @@
+"""The whole product in Simplified Chinese: every marked text has its words, the compiled catalogue is current, no page is left out.
+
+Reads sources and catalogues with the standard library only: gettext's own tools need not be installed.
+"""
+
+from __future__ import annotations
+
+import ast
+import gettext
+import re
+import struct
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from django.utils.translation.template import templatize
+
+from inventory.models import Card, Cluster
+from inventory.stacks.catalogue import CATALOGUE
+from inventory.views.catalogue_words import ACTIONS, MEANINGS
+from tests.factories import make_finding, make_node, make_unreadable, make_waiting_pod
+from tests.pages.reading import get
+from tests.validation_pages.rows import PASSED_LOG, make_run, reason
+from validations.models import Campaign, CampaignTarget
+from validations.suites import registry
+from validations.views.suite_words import OPTION_HELP, PROVES
+
+ROOT = Path(__file__).resolve().parents[2]
+MESSAGES = ROOT / "locale" / "zh_Hans" / "LC_MESSAGES"
+MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"}
+#: What `templatize` makes of a mark: gettext(u'…'), ngettext(u'…', …), _("…").
+_MARK = re.compile(r"""(?:_|gettext)\(\s*(u?(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))""")
+#: Attributes with words for a reader; data-label and the others are printed by the style sheet or the script.
+_ATTRIBUTE = re.compile(
+    r'(?:title|aria-label|placeholder|data-(?:label|live|paused|lost|pause|go|words|updated))="([^"]+)"'
+)
+_FIELD = re.compile(r"%\(\w+\)[sd]|%[sd]|</?\w+[^>]*>|\{\}")
+
+
+class Entry:
+    """One message of the .po: its texts, its flags, and whether it is obsolete."""
+
+    def __init__(self, block: str) -> None:
+        self.obsolete = "\n#~" in f"\n{block}"
+        self.fuzzy = re.search(r"^#,.*\bfuzzy\b", block, re.MULTILINE) is not None
+        self.texts: dict[str, str] = {}
+        name = ""
+        for line in block.splitlines():
+            head = re.match(r'(\w+(?:\[\d\])?) (?=")', line)
+            name = head[1] if head else name if line.startswith('"') else ""
+            if name:
+                self.texts[name] = self.texts.get(name, "") + ast.literal_eval(line[head.end() if head else 0 :])
+
+    @property
+    def original(self) -> str:
+        return self.texts.get("msgid", "")
+
+    def compiled(self, catalogue: gettext.GNUTranslations) -> str:
+        """What a compiled catalogue says for it; Chinese has one form for all numbers."""
+        plural = self.texts.get("msgid_plural")
+        return catalogue.gettext(self.original) if plural is None else catalogue.ngettext(self.original, plural, 5)
+
+    @property
+    def translations(self) -> list[str]:
+        return [text for name, text in self.texts.items() if name.startswith("msgstr")]
+
+
+def entries() -> list[Entry]:
+    """All messages; the first block is the header, whose original is empty."""
+    return [Entry(block) for block in (MESSAGES / "django.po").read_text().strip().split("\n\n")]
+
+
+def messages() -> dict[str, list[str]]:
+    return {entry.original: entry.translations for entry in entries() if entry.original}
+
+
+def marked_in_templates() -> Iterator[tuple[str, str]]:
+    for path in sorted((ROOT / "templates").rglob("*.html")):
+        for literal in _MARK.findall(templatize(path.read_text())):
+            yield ast.literal_eval(literal), path.name
+
+
+def marked_in_code() -> Iterator[tuple[str, str]]:
+    for package in ("gpudash", "inventory", "validations"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            source = path.read_text()
+            if "gettext" not in source:
+                continue
+            for node in ast.walk(ast.parse(source)):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MARKS:
+                    first = node.args[0] if node.args else None
+                    if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                        yield first.value, path.name
+
+
+def test_every_marked_text_of_templates_and_code_is_in_the_catalogue() -> None:
+    known = messages()
+    found = [*marked_in_templates(), *marked_in_code()]
+    assert len({text for text, _where in found}) > 700
+    assert sorted({(where, text) for text, where in found if text not in known}) == [], "run makemessages -l zh_Hans"
+
+
+def test_no_entry_is_empty_fuzzy_or_left_over() -> None:
+    bad = [one.original for one in entries() if one.obsolete or one.fuzzy or not all(one.translations or [""])]
+    assert bad == []
+
+
+def test_a_translation_keeps_the_fields_and_the_markup_of_its_original() -> None:
+    for original, translations in messages().items():
+        for text in translations:
+            assert sorted(_FIELD.findall(text)) == sorted(_FIELD.findall(original)), original
+
+
+def test_the_compiled_catalogue_says_what_the_text_says() -> None:
+    content = (MESSAGES / "django.mo").read_bytes()
+    with (MESSAGES / "django.mo").open("rb") as file:
+        compiled = gettext.GNUTranslations(file)
+    stale = [one.original for one in entries() if one.original and [one.compiled(compiled)] != one.translations]
+    assert stale == [], "run msgfmt -o django.mo django.po"
+    assert struct.unpack("<I", content[8:12])[0] == len(entries()), "messages of the .mo that the .po does not have"
+
+
+def test_suites_have_their_words_among_those_to_translate() -> None:
+    suites = registry().values()
+    assert set(PROVES) == {suite.proves for suite in suites}
+    assert set(OPTION_HELP) == {option.help for suite in suites for option in suite.options if option.help}
+
+
+def test_findings_have_their_meanings_and_actions_among_those_to_translate() -> None:
+    assert set(MEANINGS) == {entry.meaning for entry in CATALOGUE.values()}
+    assert set(ACTIONS) == {entry.action for entry in CATALOGUE.values()}
+
+
+@pytest.fixture
+def busy(cluster: Cluster) -> dict[str, str]:
+    """A cluster with something of everything; name → path of its pages."""
+    for name, stack in (("gpu-1", "gpushare"), ("win-1", "directx"), ("gpu-3", "gpushare")):
+        make_node(cluster, name, stack, 2, loads=(0.4, 0.0))
+    make_waiting_pod(cluster, "training")
+    make_unreadable(cluster)
+    make_finding(cluster, "units-mixed", "warning", "gpu-1")
+    card = Card.objects.get(node_name="gpu-1", index=0)
+    passed = make_run(cluster, card=card, log=PASSED_LOG, measurements={"load": (12.5, "ms")}, minutes_ago=50)
+    wrong = reason("verification", "The card gave a wrong result.", 2)
+    failed = make_run(cluster, node="win-1", verdict="failed", reasons=[wrong], log=PASSED_LOG)
+    active = make_run(cluster, node="gpu-3", state="pulling")
+    campaign = Campaign.objects.create(suite="cuda-vectoradd", name="X", max_parallel=1)
+    for position, run in enumerate((passed, failed, active, None)):
+        CampaignTarget.objects.create(
+            campaign=campaign, position=position, cluster=cluster, node_name=f"n-{position}", run=run
+        )
+    return {
+        "card": f"/cards/{card.pk}",
+        "card runs": f"/validations/cards/{card.pk}",
+        "passed run": f"/validations/runs/{passed.pk}",
+        "failed run": f"/validations/runs/{failed.pk}",
+        "active run": f"/validations/runs/{active.pk}",
+        "campaign": f"/validations/campaigns/{campaign.pk}",
+    }
+
+
+PAGES = (
+    "/", "/nodes", "/nodes/prod/gpu-1", "/nodes/prod/win-1", "/cards", "/allocations", "/allocations/waiting",
+    "/findings", "/clusters", "/clusters/prod", "/search?q=gpu", "/account", "/validations", "/validations/suites",
+    "/validations/campaigns", "/validations/new?suite=cuda-vectoradd&cluster=prod&node=gpu-1",
+    "/validations/campaigns/new?suite=cuda-nbody&target=prod/gpu-1",
+)  # fmt: skip
+
+
+def english_left(html: str) -> set[str]:
+    """Texts and titles of a page that the catalogue has in Chinese, and that the page has in English all the same."""
+    known = {text for text, (first, *_rest) in messages().items() if first != text}
+    body = re.sub(r"<(script|style|code|pre)\b.*?</\1>", "", html, flags=re.DOTALL)
+    texts = re.findall(r">([^<>]+)<", body) + _ATTRIBUTE.findall(body)
+    return {unescape(text).strip().rstrip(":.,") for text in texts} & known
+
+
+def test_an_english_page_is_seen_as_english(viewer: Client, busy: dict[str, str]) -> None:
+    assert {"Nodes", "Findings", "Cards with room"} <= english_left(get(viewer, "/").html)
+
+
+def test_no_page_has_english_words_that_are_known_in_chinese(viewer: Client, busy: dict[str, str]) -> None:
+    viewer.post("/i18n/setlang/", {"language": "zh-hans", "next": "/"})
+    left = {}
+    for path in (*PAGES, *busy.values()):
+        page = get(viewer, path)
+        assert page.tags_of("html")[0]["lang"] == "zh-hans"
+        assert "总览 节点 卡 分配 验证 问题 集群" in page.text
+        left[path] = english_left(page.html)
+    assert {path: words for path, words in left.items() if words} == {}
+
+
+def test_what_a_suite_proves_and_a_finding_asks_for_is_said_in_chinese(viewer: Client, busy: dict[str, str]) -> None:
+    viewer.post("/i18n/setlang/", {"language": "zh-hans", "next": "/"})
+    assert "读回正确结果" in get(viewer, "/validations/suites").text
+    assert "所有设备插件使用相同的 --memory-unit 启动" in get(viewer, "/findings").text
+    assert "失败 : 卡给出了错误结果" in get(viewer, busy["failed run"]).text

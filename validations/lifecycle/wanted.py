@@ -1,0 +1,28 @@
+"""What the launcher may have to do in a cluster, for `manage.py cluster check`. deploy/launcher-role.yaml grants the same.
+
+All is optional: a cluster where no validation runs is mirrored without it. Knows no cluster and makes no call.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+from inventory.clusters import Wanted
+
+ROLE = "deploy/launcher-role.yaml"
+#: (verb, group, resource, what for): the calls of `cluster_api.ClusterApi` in the validation namespace.
+LAUNCHER = (
+    *((verb, "batch", "jobs", "needed for validations") for verb in ("create", "get", "list", "delete")),
+    ("list", "", "pods", "needed for validations"),
+    ("get", "", "pods/log", "needed for validations"),
+    ("list", "", "events", "says more of a validation that waits"),
+)
+
+
+def wanted() -> tuple[Wanted, ...]:
+    """In the namespace of the Jobs, as the settings name it now."""
+    namespace = settings.VALIDATION_NAMESPACE
+    return tuple(
+        Wanted(verb, group, resource, f"{why} (namespace {namespace})", True, namespace, ROLE)
+        for verb, group, resource, why in LAUNCHER
+    )
