@@ -31,7 +31,8 @@ test-postgres: setup ## the tests of tables, pages and REST again, on a throw-aw
 	$(PY) -m tests.tools.with_postgres pytest tests/mirror tests/accounting tests/api tests/pages tests/metrics tests/validations $(ARGS)
 
 test-cluster: setup ## the tests against a real control plane (etcd, kube-apiserver, scheduler)
-	$(PY) -m pytest -m cluster -n 0 $(ARGS)
+	$(PY) -m pytest -m cluster -n 0 tests/cluster $(ARGS)
+	$(PY) -m pytest -m cluster -n 0 tests/cluster_runs $(ARGS)
 
 e2e: setup ## the pages in a real browser (Chromium)
 	$(PY) -m pytest -m browser -n 0 $(ARGS)

@@ -2,18 +2,20 @@
 
 parse         MB/s of reading and parsing together, for each suite
 run-overhead  seconds from request to stored verdict, less those that the Job took; and calls of the API per run: alone, and in a
-              campaign. In a team's deployment with default settings (one tasks worker, beat, PostgreSQL, Redis), beside an API server
-              whose Jobs run at once. `python -m tests.bench.validations [--small]` is the part that runs on that deployment's database.
+              campaign. In a team's deployment with default settings (one tasks worker of four threads, beat, PostgreSQL,
+              Redis), beside an API server whose Jobs run at once. `python -m tests.bench.validations [--small]` is the part
+              that runs on that deployment's database.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 SUITE = "cuda-vectoradd"
 #: Between two runs alone, spread over the two seconds of the schedule, so that they do not all begin at the same beat of it.
 PAUSE_STEP_S, SCHEDULE_S = 0.37, 2.0
-ONE_S, CAMPAIGN_S = 60.0, 180.0
+ONE_S, CAMPAIGN_S = 60.0, 240.0
 AT_ONCE = 50
 
 
@@ -35,7 +37,7 @@ def parse() -> None:
     from tests.suites.speed import measure
 
     for line in measure():
-        emit(**{"bench": "parse", **line})  # type: ignore[arg-type]
+        emit("parse", **{name: value for name, value in line.items() if name != "bench"})
 
 
 def overhead(small: bool) -> None:
@@ -48,7 +50,8 @@ def overhead(small: bool) -> None:
         team.call("migrate", "--verbosity", "0")
         command = [sys.executable, "-m", "tests.bench.validations", *(["--small"] if small else [])]
         try:
-            team.default_worker_and_schedule()
+            team.celery("tasks", "worker", "-Q", "default", "-P", "threads", "-c", "4", "-n", "tasks@bench")
+            team.celery("beat", "beat", "-s", str(folder / "beat"), "--pidfile", "", "--max-interval", "1")
             subprocess.run(command, cwd=ROOT, env=team.environment, check=True)
         except subprocess.CalledProcessError:
             print(team.tail(), file=sys.stderr)
@@ -61,13 +64,15 @@ def measure_here(small: bool) -> None:
     """On the database and the broker of the environment, with workers running."""
     from tests.bench.played import PlayedCluster
 
-    alone, together = (5, 50) if small else (20, 1_000)
+    alone, together = (5, 50) if small else (15, 1_000)
     with tempfile.TemporaryDirectory() as folder, PlayedCluster() as played:
-        cluster = _cluster(played, Path(folder), alone + together)
+        cluster = _cluster(played, Path(folder), 1 + alone + together)
+        _one(cluster, 0)  # the workers are up, and connected
+        _wait(_all_jobs_gone, ONE_S)
         progress(f"run-overhead: {alone} runs, one after the other")
         _alone(played, cluster, alone)
         progress(f"run-overhead: a campaign of {together}, {AT_ONCE} at once")
-        _campaign(played, cluster, alone, together)
+        _campaign(played, cluster, 1 + alone, together)
 
 
 def _cluster(played: PlayedCluster, folder: Path, nodes: int) -> Cluster:
@@ -88,17 +93,24 @@ def _node(number: int) -> str:
 
 
 def _alone(played: PlayedCluster, cluster: Cluster, count: int) -> None:
-    from validations.models import Run
+    started, first_call = time.monotonic(), len(played.calls)
+    runs = []
+    for number in range(1, 1 + count):
+        runs.append(_one(cluster, number))
+        time.sleep(number * PAUSE_STEP_S % SCHEDULE_S)
+    _wait(_all_jobs_gone, ONE_S)
+    _report(played, "alone", runs, count, first_call, started)
+
+
+def _one(cluster: Cluster, number: int) -> Run:
+    """A run on this node, from its request to its end."""
     from validations.planning import Wish
     from validations.requests import request_run
 
-    started, first_call = time.monotonic(), len(played.calls)
-    for number in range(count):
-        run, _ = request_run(Wish(suite=SUITE, node=_node(number), cluster=cluster.name))
-        _wait(lambda pk=run.pk: Run.objects.filter(pk=pk, state="ended").exists(), ONE_S)  # type: ignore[misc]
-        time.sleep(number * PAUSE_STEP_S % SCHEDULE_S)
-    _wait(_all_jobs_gone, ONE_S)
-    _report(played, "alone", Run.objects.filter(campaign=None), count, first_call, started)
+    run, _ = request_run(Wish(suite=SUITE, node=_node(number), cluster=cluster.name))
+    _wait(partial(_ended, run), ONE_S)
+    run.refresh_from_db()
+    return run
 
 
 def _campaign(played: PlayedCluster, cluster: Cluster, first: int, count: int) -> None:
@@ -113,15 +125,19 @@ def _campaign(played: PlayedCluster, cluster: Cluster, first: int, count: int) -
     _report(played, "campaign", Run.objects.filter(campaign=made), count, first_call, started, at_once=AT_ONCE)
 
 
+def _ended(run: Run) -> bool:
+    run.refresh_from_db(fields=["state"])
+    return not run.active
+
+
 def _all_jobs_gone() -> bool:
     from validations.models import Run
 
     return not Run.objects.filter(job_removed=False).exists()
 
 
-def _wait(done: object, patience_s: float) -> None:
+def _wait(done: Callable[[], bool], patience_s: float) -> None:
     """Until the answer is yes. After `patience_s` the benchmark goes on: its report says what has not ended."""
-    assert callable(done)
     ends = time.monotonic() + patience_s
     while not done() and time.monotonic() < ends:
         time.sleep(0.05)
@@ -130,7 +146,7 @@ def _wait(done: object, patience_s: float) -> None:
 def _report(
     played: PlayedCluster,
     mode: str,
-    found: Sequence[Run] | object,
+    found: Iterable[Run],
     wanted: int,
     first_call: int,
     started: float,
@@ -139,9 +155,9 @@ def _report(
     from tests.bench.played import JOB_S, kinds
 
     seconds = time.monotonic() - started
-    runs = list(found)  # type: ignore[call-overload]
+    runs = list(found)
     passed = [run for run in runs if run.verdict == "passed" and run.job_name in played.took]
-    beyond = [_seconds(run.created_at, run.ended_at) - played.took[run.job_name] for run in passed]
+    beyond = [_seconds(run) - played.took[run.job_name] for run in passed]
     calls = played.calls[first_call:]
     names = {run.job_name for run in runs}
     created = [name for name in played.created if name in names]
@@ -165,12 +181,15 @@ def _report(
     )
 
 
-def _seconds(start: datetime, end: datetime) -> float:
-    return (end - start).total_seconds()
+def _seconds(run: Run) -> float:
+    """From the request to the stored verdict."""
+    assert run.ended_at is not None
+    return (run.ended_at - run.created_at).total_seconds()
 
 
 if __name__ == "__main__":
     import django
 
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gpudash.settings")
     django.setup()
     measure_here("--small" in sys.argv[1:])

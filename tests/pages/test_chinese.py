@@ -23,7 +23,7 @@ from inventory.views.catalogue_words import ACTIONS, MEANINGS
 from tests.factories import make_finding, make_node, make_unreadable, make_waiting_pod
 from tests.pages.reading import get
 from tests.validation_pages.rows import PASSED_LOG, make_run, reason
-from validations.models import Campaign, CampaignTarget
+from validations.models import Campaign, CampaignTarget, Run
 from validations.suites import registry
 from validations.views.suite_words import OPTION_HELP, PROVES
 
@@ -143,6 +143,7 @@ def busy(cluster: Cluster) -> dict[str, str]:
     make_finding(cluster, "units-mixed", "warning", "gpu-1")
     card = Card.objects.get(node_name="gpu-1", index=0)
     passed = make_run(cluster, card=card, log=PASSED_LOG, measurements={"load": (12.5, "ms")}, minutes_ago=50)
+    Run.objects.filter(pk=passed.pk).update(card_evidence="annotation-v1")
     wrong = reason("verification", "The card gave a wrong result.", 2)
     failed = make_run(cluster, node="win-1", verdict="failed", reasons=[wrong], log=PASSED_LOG)
     active = make_run(cluster, node="gpu-3", state="pulling")
@@ -197,3 +198,4 @@ def test_what_a_suite_proves_and_a_finding_asks_for_is_said_in_chinese(viewer: C
     assert "读回正确结果" in get(viewer, "/validations/suites").text
     assert "所有设备插件使用相同的 --memory-unit 启动" in get(viewer, "/findings").text
     assert "失败 : 卡给出了错误结果" in get(viewer, busy["failed run"]).text
+    assert "来源：Pod 注解 v1" in get(viewer, busy["passed run"]).text

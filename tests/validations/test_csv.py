@@ -116,6 +116,12 @@ def test_campaigns_are_a_table(api: Client, campaign: Campaign) -> None:
     assert rows(api, "campaigns", "&state=done") == []
 
 
+def test_the_page_gives_the_same_table_of_campaigns(api: Client, campaign: Campaign) -> None:
+    page = Client()
+    page.force_login(make_user("vera", Role.VIEWER))
+    assert table(page.get("/validations/campaigns?format=csv")) == rows(api, "campaigns")
+
+
 def test_a_matrix_has_every_place_with_its_verdict(api: Client, campaign: Campaign) -> None:
     found = rows(api, f"campaigns/{campaign.pk}/matrix", "&page_size=1")
     assert [(row["node"], row["verdict"], row["reason"], row["exit_code"]) for row in found] == [

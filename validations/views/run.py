@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from inventory.views import choices
 from inventory.views.freshness import notices
 from inventory.views.links import card_url, node_url, with_query
 from inventory.views.live import live_page
@@ -69,6 +70,7 @@ def _context(request: HttpRequest, row: Run) -> dict[str, Any]:
         "digest": _short(row.image_digest),
         "manifest": manifest_text(row.manifest),
         "card": card_words(row),
+        "evidence": choices.EVIDENCE.get(row.card_evidence, row.card_evidence),
         "card_url": card_url(row.card_id) if row.card_id else "",
         "history_url": reverse("card-runs", args=[row.card_id]) if row.card_id else "",
         "node_url": node_url(row.cluster.name, row.node_name),
