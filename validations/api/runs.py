@@ -143,8 +143,9 @@ class RunLogText(ApiView):
         responses={(200, "text/plain"): OpenApiTypes.STR},
     )
     def get(self, request: Request, run_id: str) -> HttpResponse:
-        run = Run.objects.only("id", "state", "log_stored").filter(pk=run_id[:16]).first()
-        if run is None or "\x00" in run_id:
+        rows = Run.objects.only("id", "state", "log_stored")
+        run = None if "\x00" in run_id else rows.filter(pk=run_id[:16]).first()
+        if run is None:
             raise no_such("run", run_id)
         offset, limit = _number(request, "offset", 0, 2**62), _number(request, "limit", LOG_PIECE, LOG_PIECE)
         data = logstore.piece(run, offset, limit)

@@ -60,7 +60,7 @@ def observe(job: Job, pods: Iterable[Pod]) -> Seen:
         return _without_pod(job, failure)
     seen = _of_pod(found[-1])
     if failure is None:
-        return _complete(job, seen)
+        return _awaited(_complete(job, seen))
     if seen.state is not State.COLLECTING:
         return msgspec.structs.replace(seen, state=State.COLLECTING, ending=_why_failed(failure, seen))
     # The container ended, and the Job with it (its exit code says why) unless the end came from outside.
@@ -86,6 +86,15 @@ def _complete(job: Job, seen: Seen) -> Seen:
     if done is None or seen.state is State.COLLECTING:
         return seen
     return msgspec.structs.replace(seen, reason="Complete", message="The Job is complete; the pod's status is awaited.")
+
+
+def _awaited(seen: Seen) -> Seen:
+    """A container that was ended while its pod is deleted: the Job says in a moment whether its deadline or a hand did it."""
+    killed = seen.terminated is not None and seen.terminated.exitCode != 0
+    if seen.state is not State.COLLECTING or not seen.terminating_since or not killed:
+        return seen
+    message = "The pod is being deleted; the Job's word why is awaited."
+    return msgspec.structs.replace(seen, state=State.RUNNING, reason="Terminating", message=message)
 
 
 def _without_pod(job: Job, failure: Condition | None) -> Seen:
