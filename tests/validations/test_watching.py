@@ -14,6 +14,7 @@ from validations.judging import judged
 from validations.lifecycle.endings import Ending
 from validations.lifecycle.objects import Job, NotAList, Pod, read_list
 from validations.lifecycle.watching import last_word, observe
+from validations.models.state import State
 from validations.suites import find
 from validations.suites.base import Outcome
 
@@ -142,3 +143,28 @@ def test_only_a_whole_run_that_ended_by_itself_can_pass(
         assert ending.code in [reason.code for reason in result.reasons]
     if ending is not None and ending.code == "cancelled":
         assert result.verdict == "errored"
+
+
+@pytest.mark.parametrize(
+    ("was", "code"),
+    [(State.PENDING, "unschedulable"), (State.PULLING, "image"), (State.RUNNING, "timeout")],
+    ids=lambda value: str(value),
+)
+def test_a_deadline_that_left_no_pod_is_told_by_where_the_run_was(was: State, code: str) -> None:
+    deadline = {"type": "Failed", "status": "True", "reason": "DeadlineExceeded", "message": "too long"}
+    job = msgspec.convert({"metadata": {"name": "j"}, "status": {"conditions": [deadline]}}, Job)
+    seen = observe(job, [], was)
+    assert seen.state is State.COLLECTING
+    assert seen.ending is not None
+    assert seen.ending.code == code
+
+
+def test_a_container_that_is_killed_while_its_pod_is_deleted_waits_for_the_jobs_word() -> None:
+    container = {"name": "suite", "state": {"terminated": {"exitCode": 137, "reason": "Error"}}}
+    pod = {
+        "metadata": {"name": "p", "uid": "u", "deletionTimestamp": "2026-01-01T00:00:00Z"},
+        "spec": {"nodeName": "n"},
+        "status": {"phase": "Failed", "containerStatuses": [container]},
+    }
+    seen = observe(Job(), [msgspec.convert(pod, Pod)])
+    assert (seen.state, seen.reason) == (State.RUNNING, "Terminating")

@@ -47,7 +47,7 @@ def advance(run: Run, job: Job | None, pods: list[Pod], unreadable: bool, api: C
     if job is None or (run.job_uid and job.metadata.uid != run.job_uid):
         _without_job(run, pods, unreadable, api, now)
         return
-    seen = observe(job, pods)
+    seen = observe(job, pods, State(run.state))
     if unreadable and not seen.pod_name:
         note(run, last_error=UNREADABLE)
         _check_deadline(run, seen, api, now)

@@ -52,21 +52,21 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     terminating_since: str | None = None
 
 
-def observe(job: Job, pods: Iterable[Pod]) -> Seen:
-    """Where a run with this Job is. pods: those of the run; the newest counts."""
+def observe(job: Job, pods: Iterable[Pod], was: State = State.PENDING) -> Seen:
+    """Where a run with this Job is. pods: those of the run; the newest counts. was: where the run was seen last."""
     found = sorted(pods, key=lambda pod: (pod.metadata.creationTimestamp or "", pod.metadata.uid))
     failure = _failure(job)
     if not found:
-        return _without_pod(job, failure)
+        return _without_pod(job, failure, was)
     seen = _of_pod(found[-1])
     if failure is None:
         return _awaited(_complete(job, seen))
     if seen.state is not State.COLLECTING:
-        return msgspec.structs.replace(seen, state=State.COLLECTING, ending=_why_failed(failure, seen))
+        return msgspec.structs.replace(seen, state=State.COLLECTING, ending=_why_failed(failure, seen, seen.state))
     # The container ended, and the Job with it (its exit code says why) unless the end came from outside.
     outside = failure.reason == "DeadlineExceeded" or bool(seen.terminating_since)
     if outside and seen.ending is None:
-        return msgspec.structs.replace(seen, ending=_why_failed(failure, seen))
+        return msgspec.structs.replace(seen, ending=_why_failed(failure, seen, seen.state))
     return seen
 
 
@@ -97,10 +97,10 @@ def _awaited(seen: Seen) -> Seen:
     return msgspec.structs.replace(seen, state=State.RUNNING, reason="Terminating", message=message)
 
 
-def _without_pod(job: Job, failure: Condition | None) -> Seen:
+def _without_pod(job: Job, failure: Condition | None, was: State) -> Seen:
     conditions = job.status.conditions if job.status else None
     if failure is not None:
-        return Seen(state=State.COLLECTING, ending=_why_failed(failure, None))
+        return Seen(state=State.COLLECTING, ending=_why_failed(failure, None, was))
     if _condition(conditions, "Complete"):
         return Seen(state=State.COLLECTING, ending=Ending("pod-deleted", "The pod is gone, and its exit code with it."))
     if _condition(conditions, "Suspended"):
@@ -108,21 +108,21 @@ def _without_pod(job: Job, failure: Condition | None) -> Seen:
     return Seen(state=State.PENDING, reason="NoPod", message="The Job has no pod yet.")
 
 
-def _why_failed(failure: Condition, seen: Seen | None) -> Ending:
+def _why_failed(failure: Condition, seen: Seen | None, was: State) -> Ending:
     text = ": ".join(part for part in (failure.reason, failure.message) if part)[:1000]
     if failure.reason == "DeadlineExceeded":
-        return _deadline(seen, text)
+        return _deadline(seen, was, text)
     if seen is None or seen.terminating_since:
         return Ending("pod-deleted", f"The pod was deleted before its end ({text}).")
     return Ending("job-failed", f"The Job failed: {text}.")
 
 
-def _deadline(seen: Seen | None, text: str) -> Ending:
+def _deadline(seen: Seen | None, was: State, text: str) -> Ending:
     """The Job's deadline has its own words for each step that it hits."""
     where = f" Last seen: {seen.reason}: {seen.message}" if seen and seen.reason else ""
-    if seen is None or seen.state is State.PENDING:
+    if was not in (State.PULLING, State.RUNNING, State.COLLECTING):
         return Ending("unschedulable", f"No node took the pod within the Job's deadline ({text}).{where}")
-    if seen.state is State.PULLING:
+    if was is State.PULLING:
         return Ending("image", f"The image was not there within the Job's deadline ({text}).{where}")
     return Ending("timeout", f"The run took longer than the Job's deadline ({text}).")
 
