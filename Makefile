@@ -5,6 +5,9 @@ PY := .venv/bin/python
 UV_VERSION := 0.13.8
 UV = $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
 
+# What is started from a checkout is its own, also on a machine where a production installation has its settings.
+export GPUDASH_ENV_FILE =
+
 .DEFAULT_GOAL := help
 .PHONY: help setup lock demo test test-cluster test-postgres e2e lint types check bench screenshots messages clean
 
@@ -42,7 +45,7 @@ lint: setup ## style, import contracts, migrations, settings
 	.venv/bin/ruff format --check .
 	.venv/bin/lint-imports
 	$(PY) manage.py makemigrations --check --dry-run
-	GPUDASH_ENV=production GPUDASH_SECRET_KEY=only-for-this-check-0123456789-abcdefghijklmnopqrstuvwxyz GPUDASH_ALLOWED_HOSTS=localhost $(PY) manage.py check --deploy --fail-level WARNING
+	GPUDASH_ENV=production GPUDASH_SECRET_KEY=only-for-this-check-0123456789-abcdefghijklmnopqrstuvwxyz GPUDASH_ALLOWED_HOSTS=localhost GPUDASH_DATABASE_URL=sqlite:////tmp/none GPUDASH_BROKER_URL=memory:// $(PY) manage.py check --deploy --fail-level WARNING
 	$(PY) manage.py spectacular --validate --fail-on-warn --file /dev/null
 
 types: setup ## mypy, strict

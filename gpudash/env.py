@@ -8,10 +8,11 @@ import secrets
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+#: What these characters of a password make of a URL cannot be told from a typing error.
+QUOTE = "in the user name or password, write @ as %40, / as %2F, # as %23, ? as %3F and % as %25"
 _PATH_PART = re.compile(r"[A-Za-z0-9._~-]+")
 
 
@@ -74,6 +75,14 @@ def base_path(name: str) -> str:
     return f"/{value}/" if value else "/"
 
 
+def path(name: str, default: Path) -> Path:
+    """A path that need not exist: who uses it says what is wrong with it."""
+    try:
+        return Path(text(name) or default).expanduser().absolute()
+    except RuntimeError as error:
+        raise BadSetting(name, str(error)) from None
+
+
 def folder(name: str, default: Path) -> Path:
     path = Path(text(name) or default)
     try:
@@ -120,69 +129,21 @@ def _keep(kept: Path, value: str) -> None:
         os.unlink(own)
 
 
-SQLITE_OPTIONS = {
-    # One writer at a time, readers never wait: writers take the lock at BEGIN and wait for each other.
-    "transaction_mode": "IMMEDIATE",
-    "timeout": 30,
-    "init_command": (
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000; PRAGMA mmap_size=33554432;"
-        "PRAGMA temp_store=MEMORY;"
-    ),
-}
-
-
-POSTGRESQL_OPTIONS = {
-    # A process that freezes or loses its host in the middle of a transaction must not keep the lock of its lease.
-    "options": "-c idle_in_transaction_session_timeout=30s",
-    "connect_timeout": "10",
-    "keepalives_idle": "10",
-    "keepalives_interval": "3",
-    "keepalives_count": "3",
-    "tcp_user_timeout": "15000",
-}
-
-
-def database(name: str, data_dir: Path) -> dict[str, Any]:
-    """DATABASES["default"] from a URL: sqlite:///path or postgresql://user:password@host:port/name?sslmode=…"""
-    value = text(name, f"sqlite:///{data_dir / 'gpudash.sqlite3'}")
+def broker(name: str, production: bool) -> str:
+    """A Celery broker URL: redis://…, rediss://…, or memory:// (one process)."""
+    value = text(name)
+    if not value and production:
+        raise BadSetting(
+            name, "must be set in production; redis://host:6379/0 is wanted (memory:// reaches one process only)"
+        )
+    value = value or "memory://"
     try:
         url = urlsplit(value)
-        port = url.port
+        whole = not url.fragment and "@" not in url.path + url.query and url.port != 0
     except ValueError:
-        raise BadSetting(name, "not a URL; postgresql://user:password@host:5432/name is wanted") from None
-    if url.scheme == "sqlite":
-        path = unquote(url.path).removeprefix("/")
-        if url.netloc or not path.strip("/"):
-            raise BadSetting(name, "sqlite:////absolute/path or sqlite:///relative/path is wanted")
-        return {
-            "ENGINE": "django.db.backends.sqlite3",
-            "NAME": str(Path(path).absolute()),
-            "OPTIONS": dict(SQLITE_OPTIONS),
-        }
-    if url.scheme in ("postgres", "postgresql"):
-        if not url.path.strip("/"):
-            raise BadSetting(name, "the URL names no database; postgresql://user:password@host:5432/name is wanted")
-        return {
-            "ENGINE": "django.db.backends.postgresql",
-            "NAME": unquote(url.path.strip("/")),
-            "USER": unquote(url.username or ""),
-            "PASSWORD": unquote(url.password or ""),
-            "HOST": unquote(url.hostname or ""),
-            "PORT": str(port or ""),
-            "CONN_MAX_AGE": 60,
-            "CONN_HEALTH_CHECKS": True,
-            "OPTIONS": {**POSTGRESQL_OPTIONS, **dict(parse_qsl(url.query))},
-        }
-    raise BadSetting(name, "sqlite:///… or postgresql://… is wanted")
-
-
-def broker(name: str) -> str:
-    """A Celery broker URL: redis://…, rediss://…, or memory:// (one process)."""
-    value = text(name, "memory://")
-    try:
-        scheme = urlsplit(value).scheme
-    except ValueError:
-        scheme = ""
-    if scheme not in ("memory", "redis", "rediss", "sentinel", "amqp", "amqps"):
+        whole, url = False, urlsplit("")
+    if not whole:
+        raise BadSetting(name, f"redis://:password@host:6379/0 is wanted, and this is no URL; {QUOTE}")
+    if url.scheme not in ("memory", "redis", "rediss", "sentinel", "amqp", "amqps"):
         raise BadSetting(name, "redis://host:6379/0 (or rediss, sentinel, amqp; memory:// in one process) is wanted")
     return value

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gpudash import env
+from gpudash import env, env_file
+from gpudash.database_url import database
 
+env_file.load()
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT = env.choice("GPUDASH_ENV", "local", ("local", "production"))
 PRODUCTION = ENVIRONMENT == "production"
@@ -98,7 +100,7 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": env.database("GPUDASH_DATABASE_URL", DATA_DIR)}
+DATABASES = {"default": database("GPUDASH_DATABASE_URL", "GPUDASH_DATABASE_PASSWORD", DATA_DIR, PRODUCTION)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -134,7 +136,8 @@ USE_TZ = True
 TIME_ZONE = env.time_zone("GPUDASH_TIME_ZONE", "UTC")
 
 STATIC_URL = f"{BASE_PATH}static/"
-STATIC_ROOT = env.folder("GPUDASH_STATIC_ROOT", (BASE_DIR if PRODUCTION else DATA_DIR) / "staticfiles")
+# Only `collectstatic` writes it; no other process needs it to be writable, and only web reads it.
+STATIC_ROOT = env.path("GPUDASH_STATIC_ROOT", (BASE_DIR if PRODUCTION else DATA_DIR) / "staticfiles")
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = not PRODUCTION
 STORAGES = {
@@ -178,7 +181,7 @@ SPECTACULAR_SETTINGS = {
 }
 
 # Celery: watchers on their own queue (threads), everything else on "default"; the schedule is gpudash/celery.py.
-CELERY_BROKER_URL = env.broker("GPUDASH_BROKER_URL")
+CELERY_BROKER_URL = env.broker("GPUDASH_BROKER_URL", PRODUCTION)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ROUTES = {"inventory.tasks.watch": {"queue": "watch"}}

@@ -39,7 +39,13 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
     return run
 
 
-PRODUCTION = {"ENV": "production", "SECRET_KEY": KEY, "ALLOWED_HOSTS": "gpu.example"}
+PRODUCTION = {
+    "ENV": "production",
+    "SECRET_KEY": KEY,
+    "ALLOWED_HOSTS": "gpu.example",
+    "DATABASE_URL": "postgresql://me@h/d",
+    "BROKER_URL": "redis://h:6379/0",
+}
 
 
 def test_without_any_variable_it_is_local_with_sqlite_in_the_data_folder(load: Load, tmp_path: Path) -> None:
@@ -69,6 +75,8 @@ CANNOT_WORK: dict[str, tuple[dict[str, str], str]] = {
     "a short key in production": (PRODUCTION | {"SECRET_KEY": SECRET}, "GPUDASH_SECRET_KEY: at least 50"),
     "no hosts in production": ({"ENV": "production", "SECRET_KEY": KEY}, "GPUDASH_ALLOWED_HOSTS: must name"),
     "blank hosts in production": (PRODUCTION | {"ALLOWED_HOSTS": " , "}, "GPUDASH_ALLOWED_HOSTS: must name"),
+    "no database in production": (PRODUCTION | {"DATABASE_URL": ""}, "GPUDASH_DATABASE_URL: must be set"),
+    "no broker in production": (PRODUCTION | {"BROKER_URL": ""}, "GPUDASH_BROKER_URL: must be set"),
     "debug in production": (PRODUCTION | {"DEBUG": "1"}, "GPUDASH_DEBUG: must not be on"),
     "a flag": ({"DEBUG": "maybe"}, "GPUDASH_DEBUG: true or false"),
     "TLS": ({"TLS": "2"}, "GPUDASH_TLS: true or false"),
@@ -90,7 +98,20 @@ CANNOT_WORK: dict[str, tuple[dict[str, str], str]] = {
         "GPUDASH_DATABASE_URL: not a URL",
     ),
     "a database port": ({"DATABASE_URL": f"postgresql://me:{SECRET}@h:x/d"}, "GPUDASH_DATABASE_URL: not a URL"),
-    "a password with #": ({"DATABASE_URL": f"postgresql://me:#{SECRET}@h/d"}, "GPUDASH_DATABASE_URL"),
+    **{
+        f"a password with {sign} in the {which} URL": (
+            {f"{which}_URL": f"{scheme}://me:1{sign}{SECRET}@h/0"},
+            f"GPUDASH_{which}_URL: ",
+        )
+        for sign in "/#?"
+        for which, scheme in (("DATABASE", "postgresql"), ("BROKER", "redis"))
+    },
+    "a path behind the database": (
+        {"DATABASE_URL": f"postgresql://me:{SECRET}@h/d/e"},
+        "GPUDASH_DATABASE_URL: the URL",
+    ),
+    "a parameter that is none": ({"DATABASE_URL": f"postgresql://h/d?{SECRET}@x=1"}, "GPUDASH_DATABASE_URL: the URL"),
+    "a settings file that is not there": ({"ENV_FILE": "/no/such/file"}, "GPUDASH_ENV_FILE: the file /no/such/file"),
     "a database without name": (
         {"DATABASE_URL": f"postgresql://me:{SECRET}@h"},
         "GPUDASH_DATABASE_URL: the URL names no",
@@ -142,6 +163,22 @@ def test_a_database_url_is_taken_apart(load: Load, url: str, wanted: dict[str, s
     made = load(DATABASE_URL=url)["DATABASES"]["default"]
     assert {name: made[name] for name in wanted} == wanted
     assert made["OPTIONS"].get("sslmode", "require") == "require"
+
+
+def test_a_password_of_its_own_is_taken_as_it_is(load: Load) -> None:
+    made = load(DATABASE_URL="postgresql://me@h/d", DATABASE_PASSWORD="p@ss/w#rd?%41")["DATABASES"]["default"]
+    assert (made["USER"], made["PASSWORD"], made["HOST"], made["NAME"]) == ("me", "p@ss/w#rd?%41", "h", "d")
+
+
+def test_a_url_that_ends_in_its_password_says_how_to_write_it(load: Load) -> None:
+    with pytest.raises(BadSetting, match=r"# as %23.*GPUDASH_DATABASE_PASSWORD"):
+        load(DATABASE_URL=f"postgresql://me:#{SECRET}@h/d")
+
+
+def test_no_process_needs_a_static_folder_that_it_may_write(load: Load, tmp_path: Path) -> None:
+    root = tmp_path / "read-only" / "static"
+    assert load(STATIC_ROOT=str(root))["STATIC_ROOT"] == root
+    assert not root.parent.exists()
 
 
 @pytest.mark.parametrize(("given", "path"), [("", "/"), ("/", "/"), ("gpu", "/gpu/"), ("/a/b.c/", "/a/b.c/")])

@@ -1,0 +1,85 @@
+"""DATABASES["default"] from a URL: sqlite:///path or postgresql://user:password@host:port/name?sslmode=…"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from gpudash.env import QUOTE, BadSetting, text
+
+SQLITE_OPTIONS = {
+    # One writer at a time, readers never wait: writers take the lock at BEGIN and wait for each other.
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 30,
+    "init_command": (
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32000; PRAGMA mmap_size=33554432;"
+        "PRAGMA temp_store=MEMORY;"
+    ),
+}
+
+
+POSTGRESQL_OPTIONS = {
+    # A process that freezes or loses its host in the middle of a transaction must not keep the lock of its lease.
+    "options": "-c idle_in_transaction_session_timeout=30s",
+    "connect_timeout": "10",
+    "keepalives_idle": "10",
+    "keepalives_interval": "3",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "15000",
+}
+_WANTED = "postgresql://user:password@host:5432/name is wanted"
+_QUOTE = f"{QUOTE}, or leave the password out and set GPUDASH_DATABASE_PASSWORD"
+_PARAMETER = re.compile(r"[a-z][a-z_]{2,40}")
+
+
+def database(name: str, password_name: str, data_dir: Path, production: bool) -> dict[str, Any]:
+    """The connection. password_name: a setting with the password as it is. Raises BadSetting; never repeats a secret."""
+    value = text(name)
+    if not value and production:
+        raise BadSetting(name, f"must be set in production; {_WANTED} (SQLite only if you name it: sqlite:////path)")
+    value = value or f"sqlite:///{data_dir / 'gpudash.sqlite3'}"
+    try:
+        url = urlsplit(value)
+        port = url.port
+    except ValueError:
+        raise BadSetting(name, f"not a URL; {_WANTED}; {_QUOTE}") from None
+    if url.scheme == "sqlite":
+        return _sqlite(name, url)
+    if url.scheme in ("postgres", "postgresql"):
+        made = _postgresql(name, url, port)
+        made["PASSWORD"] = text(password_name) or made["PASSWORD"]
+        return made
+    raise BadSetting(name, "sqlite:///… or postgresql://… is wanted")
+
+
+def _sqlite(name: str, url: SplitResult) -> dict[str, Any]:
+    path = unquote(url.path).removeprefix("/")
+    if url.netloc or not path.strip("/"):
+        raise BadSetting(name, "sqlite:////absolute/path or sqlite:///relative/path is wanted")
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": str(Path(path).absolute()),
+        "OPTIONS": dict(SQLITE_OPTIONS),
+    }
+
+
+def _postgresql(name: str, url: SplitResult, port: int | None) -> dict[str, Any]:
+    parameters = dict(parse_qsl(url.query, keep_blank_values=True))
+    strange = url.fragment or not all(_PARAMETER.fullmatch(key) for key in parameters)
+    if strange or "@" in url.path or "/" in url.path.strip("/"):
+        raise BadSetting(name, f"the URL ends in the middle; {_QUOTE}")
+    if not url.path.strip("/"):
+        raise BadSetting(name, f"the URL names no database; {_WANTED}")
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(url.path.strip("/")),
+        "USER": unquote(url.username or ""),
+        "PASSWORD": unquote(url.password or ""),
+        "HOST": unquote(url.hostname or ""),
+        "PORT": str(port or ""),
+        "CONN_MAX_AGE": 60,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {**POSTGRESQL_OPTIONS, **parameters},
+    }
