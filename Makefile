@@ -9,7 +9,7 @@ UV = $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
 export GPUDASH_ENV_FILE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test test-cluster test-postgres e2e lint types check bench screenshots messages clean
+.PHONY: help setup lock demo test test-cluster test-postgres test-team e2e lint types check bench screenshots clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -36,6 +36,9 @@ test-postgres: setup ## the tests of tables, pages and REST again, on a throw-aw
 test-cluster: setup ## the tests against a real control plane (etcd, kube-apiserver, scheduler)
 	$(PY) -m pytest -m cluster -n 0 tests/cluster $(ARGS)
 	$(PY) -m pytest -m cluster -n 0 tests/cluster_runs $(ARGS)
+
+test-team: setup ## a team's installation as docs/team.md says, on a host of its own (root; systemd-container), and the image
+	$(PY) -m pytest -m team -n 0 tests/team $(ARGS)
 
 e2e: setup ## the pages in a real browser (Chromium)
 	$(PY) -m pytest -m browser -n 0 $(ARGS)

@@ -19,7 +19,7 @@ class Wanted(msgspec.Struct, frozen=True):
     """A permission that a part of gpudash needs. resource: with its subresource, as in "pods/log".
 
     namespace: where it is needed, "" for the whole cluster. optional: the mirror works without it.
-    role: the file that grants it.
+    role: the file that grants it. launcher: the launcher's credentials need it, not the watchers'.
     """
 
     verb: str
@@ -29,6 +29,7 @@ class Wanted(msgspec.Struct, frozen=True):
     optional: bool = False
     namespace: str = ""
     role: str = "deploy/watcher-role.yaml"
+    launcher: bool = False
 
     @property
     def full_resource(self) -> str:
@@ -47,16 +48,26 @@ WANTED: list[Callable[[], Sequence[Wanted]]] = [lambda: READER]
 
 
 def client_of(cluster: Cluster) -> Client:
-    """Raises BadKubeconfig."""
+    """With the watchers' credentials. Raises BadKubeconfig."""
     return Client(cluster.kubeconfig, cluster.context)
 
 
-def add(name: str, kubeconfig: str, context: str = "") -> Cluster:
+def launcher_source(cluster: Cluster) -> tuple[str, str]:
+    """(kubeconfig, context) of who launches validations. A file of its own is used in its current context."""
+    if cluster.launcher_kubeconfig:
+        return cluster.launcher_kubeconfig, ""
+    return cluster.kubeconfig, cluster.context
+
+
+def add(name: str, kubeconfig: str, context: str = "", launcher_kubeconfig: str = "") -> Cluster:
     """Add a cluster, or change where the credentials of a known one are. Raises BadKubeconfig and ValidationError."""
-    path = str(Path(kubeconfig).expanduser().absolute()) if kubeconfig else ""
+    path, launcher = _absolute(kubeconfig), _absolute(launcher_kubeconfig)
     server = Client(path, context).server
+    if launcher:
+        Client(launcher, "")
     cluster = Cluster.objects.filter(name=name.strip()).first() or Cluster()
     cluster.kubeconfig, cluster.context, cluster.server = path, context, server
+    cluster.launcher_kubeconfig = launcher
     cluster.name = Cluster._meta.get_field("name").clean(name.strip(), cluster)
     with transaction.atomic():
         cluster.save()
@@ -65,6 +76,10 @@ def add(name: str, kubeconfig: str, context: str = "") -> Cluster:
         # It may be another server now, where an old resource version means nothing: watchers lose their leases and list anew.
         cluster.watches.update(resource_version="", holder="", expires_at=None, token=F("token") + 1)
     return cluster
+
+
+def _absolute(path: str) -> str:
+    return str(Path(path).expanduser().absolute()) if path else ""
 
 
 def remove(cluster: Cluster) -> dict[str, int]:
@@ -109,12 +124,14 @@ class _Review(msgspec.Struct):
 
 def check(cluster: Cluster) -> tuple[str, list[Answer]]:
     """The server's version and what the credentials may do; kept on the cluster's row. Raises ApiError and BadKubeconfig."""
+    wanted = [one for wants in WANTED for one in wants()]
     client = client_of(cluster)
     try:
         version = _version(client)
-        answers = [_ask(client, wanted) for wants in WANTED for wanted in wants()]
+        answers = [_ask(client, one) for one in wanted if not one.launcher]
     finally:
         client.close()
+    answers += _ask_as_launcher(cluster, [one for one in wanted if one.launcher])
     cluster.permissions = [
         {
             "verb": answer.wanted.verb,
@@ -130,6 +147,18 @@ def check(cluster: Cluster) -> tuple[str, list[Answer]]:
         permissions=cluster.permissions, permissions_checked_at=cluster.permissions_checked_at, server=client.server
     )
     return version, answers
+
+
+def _ask_as_launcher(cluster: Cluster, wanted: Sequence[Wanted]) -> list[Answer]:
+    """Where the launcher's file cannot be read or used, that is the answer: the mirror does not need it."""
+    try:
+        client = Client(*launcher_source(cluster))
+    except BadKubeconfig as error:
+        return [Answer(one, None, str(error)) for one in wanted]
+    try:
+        return [_ask(client, one) for one in wanted]
+    finally:
+        client.close()
 
 
 def _version(client: Client) -> str:
@@ -159,4 +188,4 @@ def _ask(client: Client, wanted: Wanted) -> Answer:
     return Answer(wanted, status.allowed, (status.reason or "")[:1000])
 
 
-__all__ = ["Answer", "ApiError", "BadKubeconfig", "add", "check", "client_of", "current_context", "remove"]
+__all__ = ["Answer", "ApiError", "BadKubeconfig", "add", "check", "client_of", "current_context", "launcher_source", "remove"]

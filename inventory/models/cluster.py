@@ -29,7 +29,8 @@ class WatchState(models.TextChoices):
 class Cluster(models.Model):
     """One Kubernetes cluster. Holds where its credentials are, never the credentials.
 
-    kubeconfig: absolute path of a file that the workers can read; empty means the in-cluster service account.
+    kubeconfig: absolute path of a file that the watchers can read; empty means the in-cluster service account.
+    launcher_kubeconfig: the file with the rights to launch validations, for the tasks workers; empty: the same as the watchers'.
     """
 
     name = models.CharField(
@@ -39,6 +40,7 @@ class Cluster(models.Model):
     )
     kubeconfig = models.CharField(max_length=1024, blank=True)
     context = models.CharField(max_length=253, blank=True)
+    launcher_kubeconfig = models.CharField(max_length=1024, blank=True)
     server = models.CharField(max_length=512, blank=True)
     #: What the credentials may do, as the last check found: [{"verb", "resource", "allowed", "needed_for"}].
     permissions = models.JSONField(default=list)

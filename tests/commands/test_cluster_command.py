@@ -197,6 +197,35 @@ def test_a_permission_that_was_not_told_is_not_said_to_be_missing_from_a_role(
     assert "not granted" not in said
 
 
+def test_the_launcher_asks_with_credentials_of_its_own(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "launcher").mkdir()
+    with ScriptedServer(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * QUESTIONS) as server:
+        watcher = write_config(tmp_path, config(server.url, {"token": "watcher"}))
+        launcher = write_config(tmp_path / "launcher", config(server.url, {"token": "launcher"}))
+        run("cluster", "add", "odd", "--kubeconfig", watcher, "--launcher-kubeconfig", launcher)
+        run("cluster", "check", "odd")
+        asked = [(one.headers["Authorization"], one.body) for one in server.asked if one.body]
+    jobs = {who for who, body in asked if b'"jobs"' in body}
+    nodes = {who for who, body in asked if b'"nodes"' in body}
+    assert (jobs, nodes) == ({"Bearer launcher"}, {"Bearer watcher"})
+
+
+def test_a_launchers_file_that_this_process_may_not_read_is_not_known_rather_than_missing(
+    scripted: Callable[..., ScriptedServer], run: Run
+) -> None:
+    with scripted(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * len(clusters.READER)):
+        Cluster.objects.update(launcher_kubeconfig="/no/such/file")
+        said = run("cluster", "check", "odd")
+    assert "not known whether it may create jobs" in said
+    assert "/no/such/file: cannot be read" in said
+
+
+def test_a_launchers_file_that_cannot_work_adds_nothing(refuse: Run, kubeconfig: str) -> None:
+    words = ("cluster", "add", "demo", "--kubeconfig", kubeconfig, "--launcher-kubeconfig", "/no/such/file")
+    assert "/no/such/file: cannot be read" in refuse(*words)
+    assert Cluster.objects.count() == 0
+
+
 def test_a_version_that_is_not_told_is_no_obstacle(scripted: Callable[..., ScriptedServer], run: Run) -> None:
     with scripted(ok([1]), *[allowed(True)] * QUESTIONS):
         assert "Kubernetes version not told" in run("cluster", "check", "odd")

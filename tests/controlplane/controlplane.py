@@ -40,7 +40,7 @@ BINARIES = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager
 READY_S = 90
 CONTROLLERS = (
     "job-controller,ttl-after-finished-controller,garbage-collector-controller,namespace-controller,"
-    "serviceaccount-controller,pod-garbage-collector-controller,resourceclaim-controller"
+    "serviceaccount-controller,serviceaccount-token-controller,pod-garbage-collector-controller,resourceclaim-controller"
 )
 
 
@@ -187,6 +187,7 @@ class ControlPlane:
         return [
             str(bins / "kube-controller-manager"), "--kubeconfig", str(self.kubeconfig), "--leader-elect=false",
             "--service-account-private-key-file", str(keys), "--controllers", CONTROLLERS,
+            "--root-ca-file", str(self.dir / "certs" / "apiserver.crt"),
             "--secure-port", str(self.port("controllers")), "--bind-address", "127.0.0.1",
         ]
 

@@ -6,7 +6,7 @@ import threading
 
 from django.conf import settings
 
-from inventory.clusters import client_of
+from inventory.clusters import launcher_source
 from inventory.kube.client import ApiError, BadKubeconfig, Client
 from inventory.models import Cluster
 from validations.installation import instance_name
@@ -18,11 +18,11 @@ _lock = threading.Lock()
 
 def api_of(cluster: Cluster) -> ClusterApi:
     """Raises BadKubeconfig."""
-    source = (cluster.kubeconfig, cluster.context)
+    source = launcher_source(cluster)
     with _lock:
         known = _clients.get(cluster.pk)
         if known is None or known[0] != source:
-            known = (source, client_of(cluster))
+            known = (source, Client(*source))
             _clients[cluster.pk] = known
     return ClusterApi(known[1], settings.VALIDATION_NAMESPACE, instance_name())
 

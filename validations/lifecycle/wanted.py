@@ -23,6 +23,6 @@ def wanted() -> tuple[Wanted, ...]:
     """In the namespace of the Jobs, as the settings name it now."""
     namespace = settings.VALIDATION_NAMESPACE
     return tuple(
-        Wanted(verb, group, resource, f"{why} (namespace {namespace})", True, namespace, ROLE)
+        Wanted(verb, group, resource, f"{why} (namespace {namespace})", True, namespace, ROLE, launcher=True)
         for verb, group, resource, why in LAUNCHER
     )

@@ -25,6 +25,11 @@ class Command(BaseCommand):
         add.add_argument("name")
         add.add_argument("--kubeconfig", default=settings.KUBECONFIG or os.environ.get("KUBECONFIG", ""))
         add.add_argument("--context", default="")
+        add.add_argument(
+            "--launcher-kubeconfig",
+            default="",
+            help="the credentials that launch validations, for the tasks workers (default: those of --kubeconfig)",
+        )
         add.add_argument("--in-cluster", action="store_true", help="use the service account of the pod")
         verbs.add_parser("list", help="the clusters and how they are in step")
         for verb, text in (
@@ -41,7 +46,7 @@ class Command(BaseCommand):
         if not path and not options["in_cluster"]:
             raise CommandError("--kubeconfig FILE is wanted (or --in-cluster in a pod)")
         try:
-            cluster = clusters.add(options["name"], path, options["context"])
+            cluster = clusters.add(options["name"], path, options["context"], options["launcher_kubeconfig"])
         except (BadKubeconfig, ValidationError) as error:
             raise CommandError(
                 "; ".join(error.messages) if isinstance(error, ValidationError) else str(error)

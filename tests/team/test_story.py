@@ -1,0 +1,222 @@
+"""The story of a new team, chapter by chapter: installed by the page, connected, scraped, used, hurt, restored, upgraded.
+
+Every command is read from docs/team.md. Nothing of gpudash runs in this process; it is asked from outside, as users ask.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cluster_runs.kubelet import Kubelet
+from tests.controlplane.admin import Admin
+from tests.controlplane.objects import KINDS, node, placed, pod
+from tests.services import wait_until
+from tests.team import page
+from tests.team.cast import (
+    CURL,
+    DATABASE_PASSWORD,
+    NODES,
+    PASSWORD,
+    SITE,
+    UNITS,
+    Browser,
+    active,
+    agrees,
+    certificate,
+    in_step,
+    main_pid,
+    rest,
+    states,
+    web_answers,
+)
+from tests.team.conftest import REPOSITORY, follow
+from tests.team.host import Host
+
+pytestmark = [pytest.mark.team, pytest.mark.timeout(1200)]
+
+APP = "/opt/gpudash/app"
+ANSWERS = {
+    "createuser": f"{DATABASE_PASSWORD}\n{DATABASE_PASSWORD}\n",
+    "user create": f"{PASSWORD}\n{PASSWORD}\n",
+}
+
+
+def test_a_host_is_installed_as_the_page_says(host: Host) -> None:
+    steps = page.steps("On a host", address_of_the_repository=REPOSITORY, your_host_name="gpudash.example.com")
+    made = next(at for at, step in enumerate(steps) if "gpudash.env" in step.command) + 1
+    follow(host, steps[:made], ANSWERS)
+    settings = page.block(
+        "On a host",
+        "ini",
+        **{"50_or_more_random_characters": "k" * 60, "the_password_of_step_3": DATABASE_PASSWORD},
+    )
+    host.write("/etc/gpudash/gpudash.env", settings)
+    certificate(host)
+    follow(host, steps[made:-1], ANSWERS)
+    web_answers(host)
+    follow(host, steps[-1:])
+    assert [unit for unit in UNITS if not active(host, unit)] == []
+
+
+def test_nothing_of_it_is_readable_by_others(host: Host) -> None:
+    loose = host.run("find /etc/gpudash /var/lib/gpudash -not -path '/etc/gpudash/tls*' -perm /o=rwx -not -type l")
+    assert loose == ""
+    key = host.run("cat /proc/$(systemctl show --value --property=MainPID gpudash-web)/cmdline")
+    assert DATABASE_PASSWORD not in key
+
+
+def test_it_is_ready_and_says_of_what(host: Host) -> None:
+    answer = json.loads(host.run("curl --silent http://127.0.0.1:8000/readyz"))
+    assert answer["ready"] is True, answer
+    assert {"database", "broker", "migrations"} <= answer["parts"].keys()
+    wait_until(
+        lambda: all(
+            part["ok"] for part in json.loads(host.run("curl --silent http://127.0.0.1:8000/readyz"))["parts"].values()
+        ),
+        "every part is well",
+        40,
+        1,
+    )
+
+
+def test_a_probe_by_address_is_answered(host: Host) -> None:
+    for path in ("healthz", "readyz"):
+        said = host.run(
+            f"curl --silent --output /dev/null --write-out '%{{http_code}}' -H 'Host: 10.1.2.3:8000' http://127.0.0.1:8000/{path}"
+        )
+        assert said == "200"
+
+
+def test_a_person_signs_in_over_the_proxy(host: Host) -> None:
+    plain = host.run(
+        "curl --silent --output /dev/null --write-out '%{http_code} %{redirect_url}' http://gpudash.example.com/cards"
+    )
+    assert plain == f"301 {SITE}/cards"
+    ana = Browser(host)
+    assert ana.sign_in("ana", PASSWORD) in (200, 302)
+    status, overview = ana.get("/")
+    assert status == 200
+    assert "No cluster yet" in overview
+
+
+def test_a_user_who_may_not_read_the_settings_gets_no_database_of_their_own(host: Host) -> None:
+    said = host.run(f"runuser -u nobody -- /opt/gpudash/venv/bin/python {APP}/manage.py user list", check=False)
+    shown = page.section("Settings of an installation")
+    assert "which nobody may not read" in said
+    assert said.startswith("gpudash does not start: GPUDASH_ENV_FILE: the settings of this installation are in")
+    assert "the settings of this installation are in /etc/gpudash/gpudash.env, which ana may not read" in shown
+    assert "sudo gpudash" in host.run("runuser -u nobody -- gpudash user list", check=False)
+
+
+def test_a_command_without_more_works_on_the_database_of_the_services(host: Host) -> None:
+    said = host.run(f"/opt/gpudash/venv/bin/python {APP}/manage.py user list")
+    assert "ana  admin  active" in said
+
+
+def test_a_cluster_is_connected_as_the_page_says(host: Host, admin: Admin, kubelet: Kubelet) -> None:
+    _nodes(admin, kubelet)
+    *steps, listed = page.steps("Connect a cluster")
+    follow(host, steps, folder=APP)
+    wait_until(lambda: in_step(host), "all watchers are in step", 60, 1)
+    follow(host, [listed])
+
+
+def _nodes(admin: Admin, kubelet: Kubelet) -> None:
+    """Two nodes of NVIDIA's plugin whose kubelet is played, with a pod that holds a card."""
+    kind = KINDS["status"]
+    for name in NODES:
+        thing = node(name, kind, 4)
+        thing["status"]["daemonEndpoints"] = {"kubeletEndpoint": {"Port": kubelet.port}}
+        admin.patch(admin.create(thing), {"spec": {"taints": None}})
+        _hold(admin, f"train-{name}", name)
+
+
+def _hold(admin: Admin, name: str, where: str) -> None:
+    kind = KINDS["status"]
+    made = admin.create(pod(name, kind, 1, where))
+    _, status = placed(kind, where, {0: 1})
+    admin.patch(made, {"status": status}, "/status")
+
+
+def test_each_process_has_the_credentials_that_it_needs_and_no_others(host: Host) -> None:
+    def may(who: str, what: str) -> str:
+        return host.run(f"kubectl --kubeconfig /etc/gpudash/{who}/lab auth can-i {what}", check=False).split("\n")[0]
+
+    jobs = "create jobs --namespace gpudash-validations"
+    assert (may("watcher", jobs), may("launcher", jobs)) == ("no", "yes")
+    assert (may("watcher", "watch pods"), may("launcher", "list nodes")) == ("yes", "no")
+    assert (may("watcher", "list secrets"), may("launcher", "get secrets --namespace gpudash")) == ("no", "no")
+    for unit, seen in (("web", ""), ("schedule", ""), ("watch", "watcher"), ("tasks", "watcher launcher")):
+        found = [name for name in ("watcher", "launcher") if _sees(host, f"gpudash-{unit}", name)]
+        assert " ".join(found) == seen, unit
+
+
+def _sees(host: Host, unit: str, folder: str) -> bool:
+    """Whether a process, as its user and behind its systemd's walls, can read what is in a folder of credentials."""
+    inside = f"nsenter --target {main_pid(host, unit)} --mount setpriv --reuid gpudash --regid gpudash --init-groups"
+    return "token" in host.run(f"{inside} cat /etc/gpudash/{folder}/lab", check=False)
+
+
+@pytest.fixture(scope="module")
+def token(host: Host) -> str:
+    return host.run("gpudash token create ana --role admin --name story 2>/dev/null").strip().splitlines()[-1]
+
+
+def test_rest_tells_what_the_cluster_holds(host: Host, admin: Admin, token: str) -> None:
+    agrees(host, token, admin)
+    cards = rest(host, token, "cards")["results"]
+    assert len(cards) == 4 * len(NODES)
+
+
+def test_prometheus_scrapes_it_over_the_proxy(host: Host) -> None:
+    host.run("mkdir -p /etc/prometheus")
+    follow(host, page.steps("Prometheus"), ANSWERS)
+    said = host.run(f'{CURL} --header "Authorization: Bearer $(cat /etc/prometheus/gpudash.token)" {SITE}/metrics')
+    assert f'gpudash_card_memory_allocated_bytes{{cluster="lab",node="{NODES[0]}"' in said
+    refused = host.run(f"{CURL} --output /dev/null --write-out '%{{http_code}}' {SITE}/metrics")
+    assert refused == "401"
+
+
+def test_a_validation_is_launched_and_passes(host: Host, token: str) -> None:
+    made = rest(host, token, "runs", {"suite": "cuda-vectoradd", "cluster": "lab", "node": NODES[0]})
+    assert "id" in made, made
+    wait_until(lambda: rest(host, token, f"runs/{made['id']}")["state"] == "ended", "the run has ended", 60, 1)
+    ended = rest(host, token, f"runs/{made['id']}")
+    assert (ended["verdict"], [one["code"] for one in ended["reasons"]]) == ("passed", []), ended["reasons"]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_killed_process_comes_back_and_the_service_with_it(host: Host, admin: Admin, token: str, unit: str) -> None:
+    before = main_pid(host, unit)
+    host.run(f"systemctl kill --signal=KILL {unit}")
+    wait_until(lambda: main_pid(host, unit) not in (0, before), f"{unit} runs again", 30, 0.5)
+    web_answers(host)
+    _hold(admin, f"after-{unit}", NODES[1])
+    agrees(host, token, admin, 40)
+    made = rest(host, token, "runs", {"suite": "cuda-vectoradd", "cluster": "lab", "node": NODES[1]})
+    assert "id" in made, made
+    wait_until(lambda: rest(host, token, f"runs/{made['id']}").get("verdict") == "passed", "a run passes", 60, 1)
+
+
+def test_a_backup_is_restored_under_running_services(host: Host, admin: Admin, token: str) -> None:
+    """What the cluster did since the backup must not be lost: the mirror of then is not the cluster of now."""
+    save, *restore = page.steps("Backup")
+    follow(host, [save])
+    admin.delete({"kind": "Pod", "metadata": {"name": f"train-{NODES[0]}", "namespace": "default"}})
+    _hold(admin, "since-the-backup", NODES[0])
+    agrees(host, token, admin)
+    follow(host, restore)
+    agrees(host, token, admin, 60)
+    wait_until(lambda: in_step(host), "all watchers are in step", 60, 1)
+    assert rest(host, token, f"cards?node={NODES[0]}")["results"]
+
+
+def test_a_cluster_that_is_stopped_is_said_to_be(host: Host) -> None:
+    host.run("systemctl stop gpudash-watch")
+    wait_until(lambda: not in_step(host), "the list says that nobody watches", 30, 1)
+    host.run("systemctl start gpudash-watch")
+    wait_until(lambda: in_step(host), "all watchers are in step", 60, 1)
+    assert "lab" in host.run("gpudash cluster list")
+    assert set(states(host)) >= {"cards", "nodes", "pods"}
