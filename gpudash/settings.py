@@ -193,7 +193,10 @@ LOG_LEVEL = env.choice("GPUDASH_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING",
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"ids": {"()": "gpudash.request_log.IdsFilter"}},
+    "filters": {
+        "ids": {"()": "gpudash.request_log.IdsFilter"},
+        "secrets": {"()": "gpudash.log_secrets.SecretsFilter"},
+    },
     "formatters": {
         "text": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
         "json": {
@@ -202,10 +205,13 @@ LOGGING = {
             "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},
         },
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["ids"]}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["ids", "secrets"]}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
-        "django.server": {"level": "WARNING"},
+        # Its own handlers know no filter, and one of them would mail whole requests.
+        "django": {"handlers": []},
+        # Lines of `runserver` with query strings; gpudash.request has the same without.
+        "django.server": {"handlers": [], "level": "CRITICAL"},
         "celery": {"level": "WARNING"},
         "kombu": {"level": "ERROR"},
         "kubernetes": {"level": "WARNING"},
