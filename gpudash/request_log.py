@@ -11,6 +11,8 @@ from contextvars import ContextVar
 
 from django.http import HttpRequest, HttpResponse
 
+from gpudash.log_secrets import masked
+
 logger = logging.getLogger("gpudash.request")
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 cluster_name: ContextVar[str] = ContextVar("cluster_name", default="")
@@ -45,5 +47,5 @@ class RequestLogMiddleware:
         quiet = request.path_info.startswith(_QUIET) and response.status_code < 500 and seconds < _SLOW_S
         if not quiet:
             text = "%s %s %d %.0f ms"
-            logger.info(text, request.method, request.path_info, response.status_code, seconds * 1000)
+            logger.info(text, request.method, masked(request.path_info), response.status_code, seconds * 1000)
         return response

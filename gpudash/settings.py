@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from gpudash import env, env_file
@@ -72,7 +73,7 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
-    "django.middleware.common.CommonMiddleware",
+    "gpudash.probes.HostMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "gpudash.access.middleware.RoleMiddleware",
@@ -122,7 +123,7 @@ CSRF_COOKIE_HTTPONLY = True
 TLS = env.flag("GPUDASH_TLS", PRODUCTION)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = TLS
 SECURE_SSL_REDIRECT = TLS
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
+SECURE_REDIRECT_EXEMPT = [f"^{re.escape(BASE_PATH[1:])}(healthz|readyz|metrics)$"]
 SECURE_HSTS_SECONDS = 31536000 if TLS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = TLS
 if env.flag("GPUDASH_BEHIND_PROXY", False):
@@ -195,7 +196,10 @@ LOG_LEVEL = env.choice("GPUDASH_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING",
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"ids": {"()": "gpudash.request_log.IdsFilter"}},
+    "filters": {
+        "ids": {"()": "gpudash.request_log.IdsFilter"},
+        "secrets": {"()": "gpudash.log_secrets.SecretsFilter"},
+    },
     "formatters": {
         "text": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
         "json": {
@@ -204,10 +208,13 @@ LOGGING = {
             "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},
         },
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["ids"]}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["ids", "secrets"]}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
-        "django.server": {"level": "WARNING"},
+        # Its own handlers know no filter, and one of them would mail whole requests.
+        "django": {"handlers": []},
+        # Lines of `runserver` with query strings; gpudash.request has the same without.
+        "django.server": {"handlers": [], "level": "CRITICAL"},
         "celery": {"level": "WARNING"},
         "kombu": {"level": "ERROR"},
         "kubernetes": {"level": "WARNING"},

@@ -28,24 +28,29 @@ def make_link(user: User) -> str:
     return reverse("sign-in-link", args=[token])
 
 
-def redeem(token: str) -> User | None:
-    """The user of a link, or None when it is not valid, too old or was used.
-
-    A link carries the time of its user's last sign-in, and redeeming it sets a new one where the old one still stands: of
-    two that redeem it at the same moment, one wins.
-    """
+def user_of(token: str) -> User | None:
+    """The user whom a link would sign in, or None when it is not valid, too old or was used. Changes nothing."""
     if not enabled():
         return None
     try:
         key, mark = signing.loads(token, salt=SALT, max_age=MAX_AGE_S)
     except (signing.BadSignature, ValueError, TypeError):
         return None
-    users = get_user_model().objects
-    user = users.filter(pk=key, is_active=True).first()
-    if user is None or _mark(user.last_login) != mark:
+    user = get_user_model().objects.filter(pk=key, is_active=True).first()
+    return user if user is not None and _mark(user.last_login) == mark else None
+
+
+def redeem(token: str) -> User | None:
+    """Use a link up; its user as in `user_of`.
+
+    A link carries the time of its user's last sign-in, and redeeming it sets a new one where the old one still stands: of
+    two that redeem it at the same moment, one wins.
+    """
+    user = user_of(token)
+    if user is None:
         return None
-    claimed = users.filter(pk=user.pk, last_login=user.last_login).update(last_login=timezone.now())
-    return user if claimed else None
+    unused = get_user_model().objects.filter(pk=user.pk, last_login=user.last_login)
+    return user if unused.update(last_login=timezone.now()) else None
 
 
 def _mark(last_login: datetime | None) -> str:

@@ -18,7 +18,7 @@ from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from gpudash.access import links, sign_in_limit
 from gpudash.access.forms import ThemeForm, TokenForm
@@ -63,16 +63,24 @@ class SignIn(LoginView):
 
 @open_to_all
 @never_cache
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
-    """The demo's link. 404 when such links are off; otherwise a link that does not work leads to the sign-in page."""
+    """The demo's link. Looking at it changes nothing, so that a preview or HEAD does not use it up: the page posts.
+
+    404 when such links are off; otherwise a link that does not work leads to the sign-in page.
+    """
     if not links.enabled():
         raise Http404
-    user = links.redeem(token)
+    posted = request.method == "POST"
+    user = links.redeem(token) if posted else links.user_of(token)
     if user is None:
         return redirect("sign-in")
-    login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    return redirect(resolve_url(settings.LOGIN_REDIRECT_URL))
+    if posted:
+        login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+        return redirect(resolve_url(settings.LOGIN_REDIRECT_URL))
+    response = render(request, "access/sign_in_link.html", {"name": user.get_username()})
+    response.headers["Referrer-Policy"] = "strict-origin"  # the address is the secret; no request may carry it on
+    return response
 
 
 @never_cache

@@ -109,15 +109,34 @@ def test_a_link_signs_in_once(user: User, settings: Any) -> None:
     settings.SIGN_IN_LINKS = True
     path = links.make_link(user)
     client, second = Client(), Client()
-    assert client.get(path).headers["Location"] == "/"
+    assert client.post(path).headers["Location"] == "/"
     assert client.get("/account").status_code == 200
-    assert second.get(path).headers["Location"] == "/sign-in"
+    assert second.post(path).headers["Location"] == second.get(path).headers["Location"] == "/sign-in"
     assert second.get("/account").status_code == 302
 
 
-def test_links_are_off_unless_they_are_switched_on(user: User) -> None:
+def test_who_only_looks_at_a_link_does_not_use_it_up(user: User, settings: Any) -> None:
+    settings.SIGN_IN_LINKS = True
+    path = links.make_link(user)
     client = Client()
-    assert client.get(links.make_link(user)).status_code == 404
+    assert client.head(path).status_code == client.get(path, headers={"Sec-Purpose": "prefetch"}).status_code == 200
+    page = client.get(path)
+    assert "Sign in as vera" in page.content.decode()
+    assert page.headers["Referrer-Policy"] == "strict-origin"
+    assert "no-store" in page.headers["Cache-Control"]
+    assert client.get("/account").status_code == 302
+    assert client.post(path).headers["Location"] == "/"
+
+
+def test_a_link_is_not_used_by_another_site(user: User, settings: Any) -> None:
+    settings.SIGN_IN_LINKS = True
+    assert Client(enforce_csrf_checks=True).post(links.make_link(user)).status_code == 403
+    assert User.objects.get().last_login is None
+
+
+def test_links_are_off_unless_they_are_switched_on(user: User) -> None:
+    client, path = Client(), links.make_link(user)
+    assert (client.get(path).status_code, client.post(path).status_code) == (404, 404)
     assert client.get("/account").status_code == 302
 
 
@@ -126,21 +145,25 @@ def test_links_are_off_unless_they_are_switched_on(user: User) -> None:
     ["x", "a:b:c", signing.dumps([1, ""]), signing.dumps("text", salt=links.SALT)],
     ids=["a word", "no signature", "another salt", "no user in it"],  # the tokens hold the time: no names for tests
 )
-def test_a_made_up_link_does_not_sign_in(user: User, settings: Any, token: str) -> None:
+@pytest.mark.parametrize("method", ["get", "head", "post"])
+def test_a_made_up_link_does_not_sign_in(user: User, settings: Any, token: str, method: str) -> None:
     settings.SIGN_IN_LINKS = True
     client = Client()
-    assert client.get(f"/sign-in/link/{token}").headers["Location"] == "/sign-in"
+    assert getattr(client, method)(f"/sign-in/link/{token}").headers["Location"] == "/sign-in"
     assert client.get("/account").status_code == 302
 
 
-def test_an_old_link_and_one_of_a_deactivated_user_do_not_work(user: User, settings: Any, monkeypatch: Any) -> None:
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_an_old_link_and_one_of_a_deactivated_user_do_not_work(
+    user: User, settings: Any, monkeypatch: Any, method: str
+) -> None:
     settings.SIGN_IN_LINKS = True
     path = links.make_link(user)
     User.objects.update(is_active=False)
-    assert Client().get(path).headers["Location"] == "/sign-in"
+    assert getattr(Client(), method)(path).headers["Location"] == "/sign-in"
     User.objects.update(is_active=True)
     monkeypatch.setattr(links, "MAX_AGE_S", -1)
-    assert Client().get(path).headers["Location"] == "/sign-in"
+    assert getattr(Client(), method)(path).headers["Location"] == "/sign-in"
 
 
 @pytest.mark.parametrize(("chosen", "kept"), [("dark", "dark"), ("light", "light"), ("auto", "auto"), ("pink", None)])

@@ -59,6 +59,7 @@ def demo(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         context = browser.new_context()
         page = context.new_page()
         page.goto(link)
+        page.wait_for_url(f"http://127.0.0.1:{port}/")  # one click: the page of the link posts by itself
         expect(page.locator("h1")).to_be_visible()
         # The mirror is complete when the cards are counted.
         page.goto(f"http://127.0.0.1:{port}/nodes/demo/ackwin0001")
