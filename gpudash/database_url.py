@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
-from gpudash.env import QUOTE, BadSetting, text
+from gpudash.env import QUOTE, BadSetting
+
+NAME = "GPUDASH_DATABASE_URL"
 
 SQLITE_OPTIONS = {
     # One writer at a time, readers never wait: writers take the lock at BEGIN and wait for each other.
@@ -34,30 +36,30 @@ _QUOTE = f"{QUOTE}, or leave the password out and set GPUDASH_DATABASE_PASSWORD"
 _PARAMETER = re.compile(r"[a-z][a-z_]{2,40}")
 
 
-def database(name: str, password_name: str, data_dir: Path, production: bool) -> dict[str, Any]:
-    """The connection. password_name: a setting with the password as it is. Raises BadSetting; never repeats a secret."""
-    value = text(name)
+def database(value: str, password: str, data_dir: Path, production: bool) -> dict[str, Any]:
+    """The connection that the URL `value` names; "": SQLite in the data folder, not in production. Raises BadSetting.
+
+    password: in place of the URL's, as it is. No secret is ever repeated.
+    """
     if not value and production:
-        raise BadSetting(name, f"must be set in production; {_WANTED} (SQLite only if you name it: sqlite:////path)")
-    value = value or f"sqlite:///{data_dir / 'gpudash.sqlite3'}"
+        raise BadSetting(NAME, f"must be set in production; {_WANTED} (SQLite only if you name it: sqlite:////path)")
     try:
-        url = urlsplit(value)
+        url = urlsplit(value or f"sqlite:///{data_dir / 'gpudash.sqlite3'}")
         port = url.port
     except ValueError:
-        raise BadSetting(name, f"not a URL; {_WANTED}; {_QUOTE}") from None
+        raise BadSetting(NAME, f"not a URL; {_WANTED}; {_QUOTE}") from None
     if url.scheme == "sqlite":
-        return _sqlite(name, url)
+        return _sqlite(url)
     if url.scheme in ("postgres", "postgresql"):
-        made = _postgresql(name, url, port)
-        made["PASSWORD"] = text(password_name) or made["PASSWORD"]
-        return made
-    raise BadSetting(name, "sqlite:///… or postgresql://… is wanted")
+        made = _postgresql(url, port)
+        return made | {"PASSWORD": password or made["PASSWORD"]}
+    raise BadSetting(NAME, "sqlite:///… or postgresql://… is wanted")
 
 
-def _sqlite(name: str, url: SplitResult) -> dict[str, Any]:
+def _sqlite(url: SplitResult) -> dict[str, Any]:
     path = unquote(url.path).removeprefix("/")
     if url.netloc or not path.strip("/"):
-        raise BadSetting(name, "sqlite:////absolute/path or sqlite:///relative/path is wanted")
+        raise BadSetting(NAME, "sqlite:////absolute/path or sqlite:///relative/path is wanted")
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(Path(path).absolute()),
@@ -65,13 +67,13 @@ def _sqlite(name: str, url: SplitResult) -> dict[str, Any]:
     }
 
 
-def _postgresql(name: str, url: SplitResult, port: int | None) -> dict[str, Any]:
+def _postgresql(url: SplitResult, port: int | None) -> dict[str, Any]:
     parameters = dict(parse_qsl(url.query, keep_blank_values=True))
     strange = url.fragment or not all(_PARAMETER.fullmatch(key) for key in parameters)
     if strange or "@" in url.path or "/" in url.path.strip("/"):
-        raise BadSetting(name, f"the URL ends in the middle; {_QUOTE}")
+        raise BadSetting(NAME, f"the URL ends in the middle; {_QUOTE}")
     if not url.path.strip("/"):
-        raise BadSetting(name, f"the URL names no database; {_WANTED}")
+        raise BadSetting(NAME, f"the URL names no database; {_WANTED}")
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(url.path.strip("/")),

@@ -14,19 +14,20 @@ from pathlib import Path
 
 from gpudash.env import BadSetting
 
-NAME = "GPUDASH_ENV_FILE"
 #: Where docs/team.md puts it.
 DEFAULT = "/etc/gpudash/gpudash.env"
 _LINE = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)=(?P<value>.*)")
 _VALUE = re.compile(r"""'(?P<single>[^']*)'|"(?P<double>[^"\\]*)"|(?P<bare>[^'"\\\s]*(?:[ \t]+[^'"\\\s]+)*)""")
 
 
-def load() -> None:
+def load(setting: str) -> None:
     """Put what the file says into the environment; what is there already stays. Raises BadSetting.
+
+    setting: the variable that names another file; empty: none is read.
 
     Read where nobody has chosen an environment (GPUDASH_ENV) yet: a service got it from systemd or from its container.
     """
-    chosen = os.environ.get(NAME)
+    chosen = os.environ.get(setting)
     if chosen == "" or (chosen is None and os.environ.get("GPUDASH_ENV")):
         return
     path = Path(chosen or DEFAULT)
@@ -34,13 +35,13 @@ def load() -> None:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         if chosen:
-            raise BadSetting(NAME, f"the file {path} does not exist") from None
+            raise BadSetting(setting, f"the file {path} does not exist") from None
         return
     except PermissionError:
-        raise BadSetting(NAME, _unreadable(path)) from None
+        raise BadSetting(setting, _unreadable(path)) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise BadSetting(NAME, f"the file {path} cannot be read ({type(error).__name__})") from None
-    for name, value in _parsed(path, text).items():
+        raise BadSetting(setting, f"the file {path} cannot be read ({type(error).__name__})") from None
+    for name, value in _parsed(setting, path, text).items():
         os.environ.setdefault(name, value)
 
 
@@ -56,7 +57,7 @@ def _unreadable(path: Path) -> str:
     )
 
 
-def _parsed(path: Path, text: str) -> dict[str, str]:
+def _parsed(setting: str, path: Path, text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for number, raw in enumerate(text.splitlines(), start=1):
         line = raw.strip()
@@ -66,7 +67,7 @@ def _parsed(path: Path, text: str) -> dict[str, str]:
         value = _VALUE.fullmatch(match["value"].strip()) if match else None
         if match is None or value is None:
             raise BadSetting(
-                NAME, f"{path}, line {number}: NAME=value is wanted; quote a value that holds quotes or \\ with '…'"
+                setting, f"{path}, line {number}: NAME=value is wanted; quote a value that holds quotes or \\ with '…'"
             )
         found[match["name"]] = next((part for part in value.groups() if part is not None), "")
     return found

@@ -8,7 +8,7 @@ from pathlib import Path
 from gpudash import env, env_file
 from gpudash.database_url import database
 
-env_file.load()
+env_file.load("GPUDASH_ENV_FILE")
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT = env.choice("GPUDASH_ENV", "local", ("local", "production"))
 PRODUCTION = ENVIRONMENT == "production"
@@ -101,7 +101,9 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": database("GPUDASH_DATABASE_URL", "GPUDASH_DATABASE_PASSWORD", DATA_DIR, PRODUCTION)}
+DATABASES = {
+    "default": database(env.text("GPUDASH_DATABASE_URL"), env.text("GPUDASH_DATABASE_PASSWORD"), DATA_DIR, PRODUCTION)
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [

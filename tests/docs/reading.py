@@ -44,10 +44,13 @@ def console_lines(page: Path) -> Iterator[str]:
 
 
 def manage_calls(page: Path) -> list[list[str]]:
-    """What stands after manage.py in the console blocks, as words. Lines that only show a syntax ([…], …) are left out."""
+    """What stands after manage.py, or after `gpudash` of an installation, in the console blocks, as words.
+
+    Lines that only show a syntax ([…], …) are left out, and where the output goes.
+    """
     found = []
     for line in console_lines(page):
-        inside = re.search(r"manage\.py (.*?)\)?$", line)
+        inside = re.search(r"(?:manage\.py|^gpudash) (.*?)\)?(?: > .*)?$", line)
         if inside and not re.search(r"[\[…]", inside[1]):
             found.append(shlex.split(inside[1]))
     return found

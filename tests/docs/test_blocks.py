@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import yaml
 
@@ -27,13 +28,26 @@ def test_every_yaml_block_is_yaml() -> None:
 
 def test_the_launchers_role_touches_jobs_and_only_reads_the_rest() -> None:
     assert LAUNCHER_ROLE in (ROOT / "docs" / "connect-a-cluster.md").read_text()
-    role = yaml.safe_load((ROOT / LAUNCHER_ROLE).read_text())
-    assert role["kind"] == "Role"
-    writing = {
-        name for rule in role["rules"] if set(rule["verbs"]) & {"create", "delete"} for name in rule["resources"]
-    }
-    assert writing == {"jobs"}
-    assert all(set(rule["verbs"]) <= {"get", "list", "create", "delete"} for rule in role["rules"])
+    roles = roles_of(LAUNCHER_ROLE)
+    assert {role["kind"]: writing(role) for role in roles} == {"Role": {"jobs"}, "ClusterRole": set()}
+    rules = [rule for role in roles for rule in role["rules"]]
+    assert all(set(rule["verbs"]) <= {"get", "list", "create", "delete"} for rule in rules)
+
+
+def test_the_watchers_role_only_reads() -> None:
+    assert [(role["kind"], writing(role)) for role in roles_of("deploy/watcher-role.yaml")] == [("ClusterRole", set())]
+
+
+def roles_of(name: str) -> list[dict[str, Any]]:
+    return [
+        thing for thing in yaml.safe_load_all((ROOT / name).read_text()) if "Role" in thing["kind"] and "rules" in thing
+    ]
+
+
+def writing(role: dict[str, Any]) -> set[str]:
+    """Resources of which the role may do more than read."""
+    reading = {"get", "list", "watch"}
+    return {name for rule in role["rules"] if set(rule["verbs"]) - reading for name in rule["resources"]}
 
 
 def test_every_alert_has_a_rule_and_a_summary() -> None:

@@ -57,6 +57,7 @@ class Host:
         self._outside = os.open("/proc/self/ns/net", os.O_RDONLY)
         try:
             wait_until(self._booted, "the host has booted", BOOT_S, 0.5)
+            self._default_route()
         except AssertionError:
             self.close()
             raise
@@ -71,6 +72,13 @@ class Host:
                 path.unlink(missing_ok=True)
         (self.root / "etc" / "machine-id").write_text("")
         (self.root / "etc" / "hosts").write_text("127.0.0.1 localhost gpudash.example.com\n")
+
+    def _default_route(self) -> None:
+        """An API server looks for one to find the address that it gives out. It leads nowhere."""
+        self.run(
+            "ip link add eth0 type veth peer name eth1 && ip address add 192.0.2.1/24 dev eth0 "
+            "&& ip link set eth0 up && ip link set eth1 up && ip route add default dev eth0"
+        )
 
     @property
     def leader(self) -> int:
