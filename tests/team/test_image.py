@@ -125,7 +125,7 @@ def test_nothing_private_of_the_folder_is_in_it(image: str) -> None:
     found = inside("sh", "-c", "grep -rl SECRET-OF-THE-FOLDER /app || true")
     assert found == ""
     kept = set(inside("ls", "-A", "/app").split())
-    assert kept == {"CHANGELOG.md", "README.md", "deploy", "gpudash", "inventory", "locale", "manage.py", "requirements.lock",
+    assert kept == {"CHANGELOG.md", "README.md", "gpudash", "inventory", "locale", "manage.py", "requirements.lock",
                     "static", "staticfiles", "templates", "validations"}  # fmt: skip
 
 
@@ -135,13 +135,13 @@ def test_its_user_is_not_root_and_cannot_change_the_code(image: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def settings() -> Iterator[dict[str, str]]:
+def environment() -> Iterator[dict[str, str]]:
     """The environment of docker-compose.yml, with a PostgreSQL and a Redis on the loopback and a password that would break a URL."""
-    environment = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["x-gpudash"]["environment"]
+    compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["x-gpudash"]["environment"]
     with services.postgres() as server, services.redis() as broker:
         server.create("gpudash")
         yield {
-            **{name: value for name, value in environment.items() if "${" not in value},
+            **{name: value for name, value in compose.items() if "${" not in value},
             "GPUDASH_SECRET_KEY": "k" * 60,
             "GPUDASH_ALLOWED_HOSTS": "gpudash.example.com",
             "GPUDASH_BEHIND_PROXY": "true",
@@ -151,18 +151,18 @@ def settings() -> Iterator[dict[str, str]]:
         }
 
 
-def test_each_service_of_the_compose_file_starts_from_it(image: str, settings: dict[str, str], tmp_path: Path) -> None:
+def test_each_service_of_the_compose_file_starts_from_it(image: str, environment: dict[str, str], tmp_path: Path) -> None:
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
     own = {name: one["command"].split() for name, one in compose.items() if name not in ("postgres", "redis")}
     assert own.keys() == {"migrate", "web", "watch", "tasks", "schedule"}
-    inside(*own.pop("migrate"), **settings)
+    inside(*own.pop("migrate"), **environment)
     port = free_port()
     running = []
     try:
         for name, command in own.items():
             words = [word.replace("0.0.0.0:8000", f"127.0.0.1:{port}") for word in command]
             log = (tmp_path / f"{name}.log").open("wb")
-            running.append(subprocess.Popen(run_words(*words, **settings), stdout=log, stderr=log))
+            running.append(subprocess.Popen(run_words(*words, **environment), stdout=log, stderr=log))
         wait_until(lambda: _ready(port, tmp_path), "web is ready, and tasks and schedule are seen", 90, 1)
         assert [process.poll() for process in running] == [None] * len(running)
     finally:

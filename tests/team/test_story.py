@@ -6,12 +6,14 @@ Every command is read from docs/team.md. Nothing of gpudash runs in this process
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from tests.cluster_runs.kubelet import Kubelet
 from tests.controlplane.admin import Admin
 from tests.controlplane.objects import KINDS, node, placed, pod
+from tests.docs.reading import ROOT, blocks
 from tests.services import wait_until
 from tests.team import page
 from tests.team.cast import (
@@ -37,6 +39,8 @@ from tests.team.host import Host
 pytestmark = [pytest.mark.team, pytest.mark.timeout(1200)]
 
 APP = "/opt/gpudash/app"
+CARDS = 8
+METRICS_PAGE = ROOT / "docs" / "metrics.md"
 ANSWERS = {
     "createuser": f"{DATABASE_PASSWORD}\n{DATABASE_PASSWORD}\n",
     "user create": f"{PASSWORD}\n{PASSWORD}\n",
@@ -127,22 +131,23 @@ def _nodes(admin: Admin, kubelet: Kubelet) -> None:
     """Two nodes of NVIDIA's plugin whose kubelet is played, with a pod that holds a card."""
     kind = KINDS["status"]
     for name in NODES:
-        thing = node(name, kind, 4)
+        thing = node(name, kind, CARDS)
         thing["status"]["daemonEndpoints"] = {"kubeletEndpoint": {"Port": kubelet.port}}
         admin.patch(admin.create(thing), {"spec": {"taints": None}})
-        _hold(admin, f"train-{name}", name)
+        _hold(admin, f"train-{name}", name, 0)
 
 
-def _hold(admin: Admin, name: str, where: str) -> None:
+def _hold(admin: Admin, name: str, where: str, card: int) -> None:
     kind = KINDS["status"]
     made = admin.create(pod(name, kind, 1, where))
-    _, status = placed(kind, where, {0: 1})
+    _, status = placed(kind, where, {card: 1})
     admin.patch(made, {"status": status}, "/status")
 
 
 def test_each_process_has_the_credentials_that_it_needs_and_no_others(host: Host) -> None:
     def may(who: str, what: str) -> str:
-        return host.run(f"kubectl --kubeconfig /etc/gpudash/{who}/lab auth can-i {what}", check=False).split("\n")[0]
+        said = host.run(f"kubectl --kubeconfig /etc/gpudash/{who}/lab auth can-i {what}", check=False)
+        return next(line for line in said.splitlines() if line in ("yes", "no"))
 
     jobs = "create jobs --namespace gpudash-validations"
     assert (may("watcher", jobs), may("launcher", jobs)) == ("no", "yes")
@@ -167,7 +172,7 @@ def token(host: Host) -> str:
 def test_rest_tells_what_the_cluster_holds(host: Host, admin: Admin, token: str) -> None:
     agrees(host, token, admin)
     cards = rest(host, token, "cards")["results"]
-    assert len(cards) == 4 * len(NODES)
+    assert len(cards) == CARDS * len(NODES)
 
 
 def test_prometheus_scrapes_it_over_the_proxy(host: Host) -> None:
@@ -177,6 +182,50 @@ def test_prometheus_scrapes_it_over_the_proxy(host: Host) -> None:
     assert f'gpudash_card_memory_allocated_bytes{{cluster="lab",node="{NODES[0]}"' in said
     refused = host.run(f"{CURL} --output /dev/null --write-out '%{{http_code}}' {SITE}/metrics")
     assert refused == "401"
+
+
+def test_a_real_prometheus_takes_the_job_and_the_rules_of_the_docs(host: Host) -> None:
+    host.write("/etc/prometheus/gpudash.yml", page.block("Prometheus", "yaml") + "rule_files: [gpudash-rules.yml]\n")
+    rules = "".join(block for block in blocks(METRICS_PAGE, "yaml") if block.startswith("groups:"))
+    host.write("/etc/prometheus/gpudash-rules.yml", rules)
+    host.run("cp /etc/gpudash/tls/gpudash.crt /usr/local/share/ca-certificates/ && update-ca-certificates")
+    assert "SUCCESS" in host.run("promtool check config /etc/prometheus/gpudash.yml")
+    where = (
+        "--config.file=/etc/prometheus/gpudash.yml --storage.tsdb.path=/root/tsdb --web.listen-address=127.0.0.1:9191"
+    )
+    host.run(f"systemd-run --unit=scraper prometheus {where}")
+    asked = "curl --silent --get http://127.0.0.1:9191/api/v1/query --data-urlencode"
+
+    def value(query: str) -> str:
+        found = json.loads(host.run(f"{asked} 'query={query}'", check=False) or '{"data": {"result": []}}')
+        return str(found["data"]["result"][0]["value"][1]) if found["data"]["result"] else ""
+
+    wait_until(lambda: value('up{job="gpudash"}') == "1", "Prometheus scrapes gpudash", 90, 2)
+    assert value("count(gpudash_card_memory_bytes)") == str(CARDS * len(NODES))
+    host.run("systemctl stop scraper")
+
+
+def test_it_is_served_below_a_path(host: Host, token: str) -> None:
+    """As the page says: one setting, one line of the proxy."""
+    shown = page.section("TLS and the proxy")
+    assert "`GPUDASH_BASE_PATH=/gpudash`" in shown
+    assert "`location /gpudash/` instead of `location /`" in shown
+    host.run("echo GPUDASH_BASE_PATH=/gpudash >> /etc/gpudash/gpudash.env")
+    host.run("sed -i 's#location / {#location /gpudash/ {#' /etc/nginx/conf.d/gpudash.conf")
+    host.run("systemctl restart gpudash-web && systemctl reload nginx")
+    web_answers(host)
+    ana = Browser(host, f"{SITE}/gpudash")
+    assert ana.sign_in("ana", PASSWORD) in (200, 302)
+    status, overview = ana.get("/")
+    assert (status, 'href="/gpudash/nodes' in overview) == (200, True)
+    style = re.search(r'href="(/gpudash/static/[^"]+\.css)"', overview)
+    assert style
+    assert Browser(host).get(style[1])[0] == 200
+    assert rest(host, token, "clusters", site=f"{SITE}/gpudash")["results"]
+    host.run("sed -i /BASE_PATH/d /etc/gpudash/gpudash.env")
+    host.run("sed -i 's#location /gpudash/ {#location / {#' /etc/nginx/conf.d/gpudash.conf")
+    host.run("systemctl restart gpudash-web && systemctl reload nginx")
+    web_answers(host)
 
 
 def test_a_validation_is_launched_and_passes(host: Host, token: str) -> None:
@@ -193,7 +242,7 @@ def test_a_killed_process_comes_back_and_the_service_with_it(host: Host, admin: 
     host.run(f"systemctl kill --signal=KILL {unit}")
     wait_until(lambda: main_pid(host, unit) not in (0, before), f"{unit} runs again", 30, 0.5)
     web_answers(host)
-    _hold(admin, f"after-{unit}", NODES[1])
+    _hold(admin, f"after-{unit}", NODES[1], UNITS.index(unit) + 1)
     agrees(host, token, admin, 40)
     made = rest(host, token, "runs", {"suite": "cuda-vectoradd", "cluster": "lab", "node": NODES[1]})
     assert "id" in made, made
@@ -205,7 +254,7 @@ def test_a_backup_is_restored_under_running_services(host: Host, admin: Admin, t
     save, *restore = page.steps("Backup")
     follow(host, [save])
     admin.delete({"kind": "Pod", "metadata": {"name": f"train-{NODES[0]}", "namespace": "default"}})
-    _hold(admin, "since-the-backup", NODES[0])
+    _hold(admin, "since-the-backup", NODES[0], 1)
     agrees(host, token, admin)
     follow(host, restore)
     agrees(host, token, admin, 60)
