@@ -10,7 +10,7 @@ from gpudash import env
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT = env.choice("GPUDASH_ENV", "local", ("local", "production"))
 PRODUCTION = ENVIRONMENT == "production"
-DATA_DIR = env.folder("GPUDASH_DATA_DIR", BASE_DIR / "var")
+DATA_DIR = env.folder("GPUDASH_DATA_DIR", BASE_DIR / "var", mode=0o700)
 SECRET_KEY = env.secret_key("GPUDASH_SECRET_KEY", DATA_DIR, PRODUCTION)
 DEBUG = env.flag("GPUDASH_DEBUG", False)
 if DEBUG and PRODUCTION:
@@ -187,6 +187,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULER = "gpudash.schedule:PrivateScheduler"
 
 LOG_FORMAT = env.choice("GPUDASH_LOG_FORMAT", "json" if PRODUCTION else "text", ("json", "text"))
 LOG_LEVEL = env.choice("GPUDASH_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
