@@ -103,9 +103,13 @@ DATABASES = {"default": env.database("GPUDASH_DATABASE_URL", DATA_DIR)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+    *(
+        {"NAME": f"django.contrib.auth.password_validation.{name}"}
+        for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+    ),
+    {"NAME": "gpudash.access.passwords.MaximumLengthValidator"},
 ]
+PASSWORD_CHECKS = env.number("GPUDASH_PASSWORD_CHECKS", 2, 1, 64)
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "overview"
 LOGOUT_REDIRECT_URL = "sign-in"
@@ -124,8 +128,14 @@ SECURE_SSL_REDIRECT = TLS
 SECURE_REDIRECT_EXEMPT = [f"^{re.escape(BASE_PATH[1:])}(healthz|readyz|metrics)$"]
 SECURE_HSTS_SECONDS = 31536000 if TLS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = TLS
-if env.flag("GPUDASH_BEHIND_PROXY", False):
+BEHIND_PROXY = env.flag("GPUDASH_BEHIND_PROXY", False)
+PROXY_HOPS = env.number("GPUDASH_PROXY_HOPS", 0, 0, 9)
+if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+elif PROXY_HOPS:
+    raise env.BadSetting(
+        "GPUDASH_PROXY_HOPS", "wants GPUDASH_BEHIND_PROXY=true; without a proxy anybody sends the header"
+    )
 X_FRAME_OPTIONS = "DENY"
 
 LANGUAGE_CODE = "en"
