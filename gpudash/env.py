@@ -83,11 +83,12 @@ def path(name: str, default: Path) -> Path:
         raise BadSetting(name, str(error)) from None
 
 
-def folder(name: str, default: Path) -> Path:
+def folder(name: str, default: Path, mode: int = 0o777) -> Path:
+    """The folder, made if it is missing: with this mode, its parents with the usual one."""
     path = Path(text(name) or default)
     try:
         path = path.expanduser().absolute()
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode, parents=True, exist_ok=True)
     except (OSError, RuntimeError) as error:
         why = getattr(error, "strerror", None) or error
         raise BadSetting(name, f"the folder {path} cannot be made ({why})") from None

@@ -12,7 +12,7 @@ env_file.load("GPUDASH_ENV_FILE")
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT = env.choice("GPUDASH_ENV", "local", ("local", "production"))
 PRODUCTION = ENVIRONMENT == "production"
-DATA_DIR = env.folder("GPUDASH_DATA_DIR", BASE_DIR / "var")
+DATA_DIR = env.folder("GPUDASH_DATA_DIR", BASE_DIR / "var", mode=0o700)
 SECRET_KEY = env.secret_key("GPUDASH_SECRET_KEY", DATA_DIR, PRODUCTION)
 DEBUG = env.flag("GPUDASH_DEBUG", False)
 if DEBUG and PRODUCTION:
@@ -107,9 +107,13 @@ DATABASES = {
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+    *(
+        {"NAME": f"django.contrib.auth.password_validation.{name}"}
+        for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+    ),
+    {"NAME": "gpudash.access.passwords.MaximumLengthValidator"},
 ]
+PASSWORD_CHECKS = env.number("GPUDASH_PASSWORD_CHECKS", 2, 1, 64)
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "overview"
 LOGOUT_REDIRECT_URL = "sign-in"
@@ -128,8 +132,14 @@ SECURE_SSL_REDIRECT = TLS
 SECURE_REDIRECT_EXEMPT = [f"^{re.escape(BASE_PATH[1:])}(healthz|readyz|metrics)$"]
 SECURE_HSTS_SECONDS = 31536000 if TLS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = TLS
-if env.flag("GPUDASH_BEHIND_PROXY", False):
+BEHIND_PROXY = env.flag("GPUDASH_BEHIND_PROXY", False)
+PROXY_HOPS = env.number("GPUDASH_PROXY_HOPS", 0, 0, 9)
+if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+elif PROXY_HOPS:
+    raise env.BadSetting(
+        "GPUDASH_PROXY_HOPS", "wants GPUDASH_BEHIND_PROXY=true; without a proxy anybody sends the header"
+    )
 X_FRAME_OPTIONS = "DENY"
 
 LANGUAGE_CODE = "en"
@@ -192,6 +202,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULER = "gpudash.schedule:PrivateScheduler"
 
 LOG_FORMAT = env.choice("GPUDASH_LOG_FORMAT", "json" if PRODUCTION else "text", ("json", "text"))
 LOG_LEVEL = env.choice("GPUDASH_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))

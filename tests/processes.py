@@ -48,6 +48,13 @@ class Processes:
             )
         return done.stdout.decode()
 
+    def call_with_input(self, text: str, *arguments: str) -> None:
+        """`manage.py …` to its end, with this on its standard input. Raises CalledProcessError."""
+        command = [sys.executable, "manage.py", *arguments]
+        subprocess.run(
+            command, cwd=ROOT, env=self.environment, input=text.encode(), check=True, capture_output=True, timeout=60
+        )
+
     def celery(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
         """`celery -A gpudash …` in the background."""
         return self.start(name, [sys.executable, "-m", "celery", "-A", "gpudash", *arguments], {})

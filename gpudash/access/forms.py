@@ -30,10 +30,17 @@ class TokenForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         field.choices = [(one.value, one.label) for one in Role if role.covers(one)]
 
-    def issue(self, user: Any) -> tuple[ApiToken, str]:
+    def clean(self) -> dict[str, Any]:
+        """Adds `expires_at`: one moment for who checks it and for the token."""
+        data = super().clean() or self.cleaned_data
+        if "expires_in_days" in data:
+            data["expires_at"] = timezone.now() + timedelta(days=data["expires_in_days"])
+        return data
+
+    def issue(self, user: Any, parent: ApiToken | None = None) -> tuple[ApiToken, str]:
+        """Raises TokenEnded."""
         data = self.cleaned_data
-        expires_at = timezone.now() + timedelta(days=data["expires_in_days"])
-        return ApiToken.issue(user, data["name"], Role(data["role"]), expires_at)
+        return ApiToken.issue(user, data["name"], Role(data["role"]), data["expires_at"], parent)
 
 
 class ThemeForm(forms.Form):

@@ -1,4 +1,4 @@
-"""API tokens and the memory of failed sign-ins. Accounts and groups are Django's own."""
+"""API tokens, and what is remembered of sign-ins. Accounts and groups are Django's own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import secrets
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 from django.utils import timezone
 
 from gpudash.access.roles import Role
@@ -24,11 +24,15 @@ def hash_secret(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
+class TokenEnded(Exception):
+    """The token that asks for another one has been revoked or has expired in the meantime."""
+
+
 class ApiToken(models.Model):
     """A bearer token: `gpd_<id>_<secret>`. Only the hash of the secret is kept; the token itself is shown once.
 
     role: what the token may do, never more than its user may do at the moment of use. prefix: the first characters of the
-    secret, to recognise it by.
+    secret, to recognise it by. parent: the token that asked for this one; None where a person did.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
@@ -36,6 +40,7 @@ class ApiToken(models.Model):
     role = models.CharField(max_length=16, choices=Role.choices)
     secret_hash = models.CharField(max_length=64, editable=False)
     prefix = models.CharField(max_length=PREFIX_LENGTH, editable=False)
+    parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, editable=False, related_name="children")
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True)
@@ -48,16 +53,23 @@ class ApiToken(models.Model):
         return f"gpd_{self.pk}_{self.prefix}…"
 
     @classmethod
-    def issue(cls, user: models.Model, name: str, role: Role, expires_at: datetime) -> tuple[ApiToken, str]:
-        """Make a token. Gives the row and the text that is shown once."""
-        secret = secrets.token_urlsafe(SECRET_BYTES)
+    @transaction.atomic
+    def issue(
+        cls, user: models.Model, name: str, role: Role, expires_at: datetime, parent: ApiToken | None = None
+    ) -> tuple[ApiToken, str]:
+        """Make a token. Gives the row and the text that is shown once. Raises TokenEnded when the parent is not usable."""
+        now, secret = timezone.now(), secrets.token_urlsafe(SECRET_BYTES)
+        # Locked, so that a revocation at the same moment comes before (and this is refused) or after (and finds the child).
+        if parent and not cls.objects.select_for_update().get(pk=parent.pk).usable(now):
+            raise TokenEnded
         token = cls.objects.create(
             user_id=user.pk,
             name=name,
             role=role.value,
             secret_hash=hash_secret(secret),
             prefix=secret[:PREFIX_LENGTH],
-            created_at=timezone.now(),
+            parent=parent,
+            created_at=now,
             expires_at=expires_at,
         )
         return token, f"gpd_{token.pk}_{secret}"
@@ -65,24 +77,42 @@ class ApiToken(models.Model):
     def usable(self, now: datetime) -> bool:
         return self.revoked_at is None and self.expires_at > now
 
-    def revoke(self) -> None:
-        """It stops working at once. A second time changes nothing."""
-        ApiToken.objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=timezone.now())
+    @transaction.atomic
+    def revoke(self) -> int:
+        """It stops working at once, and so do the tokens that it made, and theirs. How many stopped; none a second time."""
+        now, stopped, generation = timezone.now(), 0, [self.pk]
+        while generation:
+            stopped += ApiToken.objects.filter(pk__in=generation, revoked_at=None).update(revoked_at=now)
+            generation = list(ApiToken.objects.filter(parent__in=generation).values_list("pk", flat=True))
+        return stopped
 
     def note_use(self, now: datetime) -> None:
         if self.last_used_at is None or now - self.last_used_at >= USE_RESOLUTION:
             ApiToken.objects.filter(pk=self.pk).update(last_used_at=now)
 
 
-class FailedSignIn(models.Model):
-    """A sign-in that was refused: name as it was typed (cut), address, time. In a table, so that all processes share it."""
+class SignInAllowance(models.Model):
+    """How much of one limit on guessing is used up: nothing from `free_at` on (see `sign_in_limit`).
 
-    username = models.CharField(max_length=150)
-    address = models.CharField(max_length=64)
-    failed_at = models.DateTimeField()
+    key: what is limited, such as an account at an address. In a table, so that all processes share it.
+    """
 
-    class Meta:
-        indexes = [models.Index(fields=["username", "address", "failed_at"], name="failures_of_one")]
+    key = models.CharField(max_length=160, unique=True)
+    free_at = models.DateTimeField(db_index=True)
 
     def __str__(self) -> str:
-        return f"{self.address} {self.failed_at:%Y-%m-%d %H:%M}"
+        return f"{self.key} until {self.free_at:%Y-%m-%d %H:%M}"
+
+
+class KnownAddress(models.Model):
+    """Where an account has signed in well: guessing from elsewhere does not hold it up there."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    address = models.CharField(max_length=64)
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "address"], name="one_row_of_an_address")]
+
+    def __str__(self) -> str:
+        return self.address

@@ -1,26 +1,20 @@
-"""Pages of signing in and of the account."""
+"""Pages of the account, and the link that signs in."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import login
-from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.views import LoginView, PasswordChangeView
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render, resolve_url
-from django.urls import reverse_lazy
 from django.utils import timezone
-from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from gpudash.access import links, sign_in_limit
+from gpudash.access import links
 from gpudash.access.forms import ThemeForm, TokenForm
 from gpudash.access.models import ApiToken
 from gpudash.access.required import open_to_all
@@ -29,36 +23,6 @@ from gpudash.access.roles import Role
 #: `inventory.views.frame` reads it.
 THEME_COOKIE = "theme"
 YEAR_S = 365 * 24 * 3600
-
-
-@open_to_all
-class SignIn(LoginView):
-    """Name and password. After five failed tries of one name from one address, that pair waits."""
-
-    template_name = "access/sign_in.html"
-    redirect_authenticated_user = True
-
-    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        wait = sign_in_limit.wait_of(*self._pair())
-        if not wait:
-            return super().post(request, *args, **kwargs)
-        form = self.get_form_class()(request)
-        minutes = math.ceil(wait.total_seconds() / 60)
-        page = self.get_context_data(form=form, blocked=_("Too many failed tries. Try again in %d min.") % minutes)
-        response = self.render_to_response(page, status=429)
-        response.headers["Retry-After"] = str(math.ceil(wait.total_seconds()))
-        return response
-
-    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        sign_in_limit.forget_failures(*self._pair())
-        return super().form_valid(form)
-
-    def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
-        sign_in_limit.note_failure(*self._pair())
-        return super().form_invalid(form)
-
-    def _pair(self) -> tuple[str, str]:
-        return self.request.POST.get("username", ""), self.request.META.get("REMOTE_ADDR", "")
 
 
 @open_to_all
@@ -125,12 +89,6 @@ def theme(request: HttpRequest) -> HttpResponse:
             THEME_COOKIE, chosen, max_age=YEAR_S, path=settings.BASE_PATH, samesite="Lax", secure=settings.TLS
         )
     return response
-
-
-@method_decorator(never_cache, name="dispatch")
-class ChangePassword(PasswordChangeView):
-    template_name = "access/password.html"
-    success_url = reverse_lazy("account")
 
 
 def _role(request: Any) -> Role:

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any, cast
 
 import msgspec
 from django.db.models import QuerySet
-from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from msgspec import Meta
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import AuthenticationFailed, NotFound, PermissionDenied
 from rest_framework.mixins import ListModelMixin
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
+from gpudash.access.bearer import REFUSED
 from gpudash.access.filters import TokenFilter
 from gpudash.access.forms import DEFAULT_DAYS, TokenForm
-from gpudash.access.models import ApiToken
+from gpudash.access.models import ApiToken, TokenEnded
 from gpudash.access.permissions import request_role
 from gpudash.access.roles import Role
 from gpudash.api.problems import bad_fields
 from inventory.api.base import ApiView
+
+_NO_MAKER = "A token makes others only with the role admin. Sign in and make one on the account page."
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +39,7 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: datetime
     last_used_at: Annotated[datetime | None, Meta(description="To the minute; null: never.")]
     revoked_at: datetime | None
+    parent: Annotated[int | None, Meta(description="Id of the token that made it; null: a person did.")]
 
 
 class NewToken(Token, frozen=True, kw_only=True):
@@ -55,19 +58,29 @@ class TokenDraft(msgspec.Struct, frozen=True, kw_only=True):
 
 def _fields(token: ApiToken) -> dict[str, Any]:
     names = ("name", "role", "prefix", "created_at", "expires_at", "last_used_at", "revoked_at")
-    return {"id": token.pk, "user": token.user.get_username()} | {name: getattr(token, name) for name in names}
+    return {"id": token.pk, "user": token.user.get_username(), "parent": token.parent_id} | {
+        name: getattr(token, name) for name in names
+    }
+
+
+def _asking(request: Request) -> ApiToken | None:
+    """The token that asks; None when a session does."""
+    return request.auth if isinstance(request.auth, ApiToken) else None
 
 
 def _visible(request: Request) -> QuerySet[ApiToken]:
-    rows, user = ApiToken.objects.select_related("user"), cast(Any, request.user)
-    return rows if request_role(request) == Role.ADMIN else rows.filter(user=user)
+    """With the role admin all; else a person's own, and a token itself: whoever finds it must not see or end the others."""
+    rows, user, by = ApiToken.objects.select_related("user"), cast(Any, request.user), _asking(request)
+    if request_role(request) == Role.ADMIN:
+        return rows
+    return rows.filter(pk=by.pk) if by else rows.filter(user=user)
 
 
 class Tokens(ListModelMixin, ApiView):
     filter_backends = tuple(api_settings.DEFAULT_FILTER_BACKENDS)
     pagination_class = api_settings.DEFAULT_PAGINATION_CLASS
     filterset_class = TokenFilter
-    #: Anybody may make a token for what they may do themselves.
+    #: Anybody may make a token for what they may do themselves; a token only with the role admin.
     write_role = Role.VIEWER
 
     def get_queryset(self) -> QuerySet[ApiToken]:
@@ -82,8 +95,13 @@ class Tokens(ListModelMixin, ApiView):
         summary="Make a token; its secret is in this answer only", request=TokenDraft, responses={201: NewToken}
     )
     def post(self, request: Request) -> Response:
+        if _asking(request) and request_role(request) != Role.ADMIN:
+            raise PermissionDenied(_NO_MAKER)
         form = _form(request)
-        token, secret = form.issue(request.user)
+        try:
+            token, secret = form.issue(request.user, _asking(request))
+        except TokenEnded:
+            raise AuthenticationFailed(REFUSED) from None
         answer = NewToken(**_fields(token), token=secret)
         return Response(answer, status=201, headers={"Cache-Control": "no-store"})
 
@@ -91,7 +109,9 @@ class Tokens(ListModelMixin, ApiView):
 class TokenDetail(ApiView):
     write_role = Role.VIEWER
 
-    @extend_schema(summary="Revoke a token: it stops working at once", responses={204: None})
+    @extend_schema(
+        summary="Revoke a token: it stops working at once, and so do those that it made", responses={204: None}
+    )
     def delete(self, request: Request, token_id: int) -> Response:
         token = _visible(request).filter(pk=token_id).first()
         if token is None:
@@ -113,10 +133,7 @@ def _form(request: Request) -> TokenForm:
     form = TokenForm(role, {"expires_in_days": DEFAULT_DAYS} | body)
     if not form.is_valid():
         raise bad_fields({name: [str(text) for text in texts] for name, texts in form.errors.items()})
-    by = request.auth
-    if (
-        isinstance(by, ApiToken)
-        and timezone.now() + timedelta(days=form.cleaned_data["expires_in_days"]) > by.expires_at
-    ):
+    by = _asking(request)
+    if by and form.cleaned_data["expires_at"] > by.expires_at:
         raise bad_fields({"expires_in_days": [f"Not after the token that asks, which ends {by.expires_at:%Y-%m-%d}."]})
     return form

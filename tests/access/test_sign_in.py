@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core import signing
 from django.test import Client
-from django.utils import timezone
 
-from gpudash.access import links, sign_in_limit
-from gpudash.access.models import FailedSignIn
+from gpudash.access import links
 from gpudash.access.roles import Role
 from tests.cast import PASSWORD, make_user, signed_in
 
@@ -65,39 +62,6 @@ def test_who_has_no_role_is_told_what_to_ask_for() -> None:
     page = signed_in(make_user("nobody")).get("/account")
     assert page.status_code == 403
     assert "viewer" in page.content.decode()
-
-
-def test_after_five_failures_even_the_right_password_waits(user: User) -> None:
-    client = Client()
-    statuses = [sign_in(client, "wrong").status_code for _ in range(5)]
-    assert statuses == [200] * 5
-    blocked = sign_in(client, PASSWORD)
-    assert blocked.status_code == 429
-    assert 0 < int(blocked.headers["Retry-After"]) <= 900
-
-
-def test_another_name_and_another_address_are_not_held_up(user: User) -> None:
-    for _ in range(5):
-        sign_in_limit.note_failure("VERA", "10.0.0.1")
-    assert sign_in_limit.wait_of("vera", "10.0.0.1") > timedelta(0)
-    assert sign_in_limit.wait_of("vera", "10.0.0.2") == timedelta(0)
-    assert sign_in_limit.wait_of("other", "10.0.0.1") == timedelta(0)
-
-
-def test_the_wait_ends_and_old_failures_are_swept(user: User) -> None:
-    start = timezone.now()
-    for _ in range(5):
-        sign_in_limit.note_failure("vera", "10.0.0.1", start)
-    assert sign_in_limit.wait_of("vera", "10.0.0.1", start + sign_in_limit.WINDOW) == timedelta(0)
-    sign_in_limit.note_failure("x", "10.0.0.1", start + sign_in_limit.WINDOW)
-    assert FailedSignIn.objects.count() == 1
-
-
-def test_signing_in_forgets_the_failures(user: User) -> None:
-    client = Client()
-    sign_in(client, "wrong")
-    sign_in(client, PASSWORD)
-    assert not FailedSignIn.objects.exists()
 
 
 @pytest.mark.parametrize("name", ["", "x" * 5000, "a\x00b", "🦄"])

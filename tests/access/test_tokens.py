@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from gpudash.access.models import ApiToken
+from gpudash.access.models import ApiToken, TokenEnded
 from gpudash.access.roles import Role, set_role
 from tests.cast import bearer, make_token, make_user, signed_in
 
@@ -127,13 +128,55 @@ def test_rest_refuses_a_token_that_makes_no_sense_by_field(user: User, body: obj
     assert not ApiToken.objects.exists()
 
 
-def test_a_token_makes_none_that_outlives_it(user: User) -> None:
-    client = bearer(make_token(user, days=3))
-    longer = client.post("/api/v1/tokens", {"name": "x", "role": "viewer"}, content_type="application/json")
-    shorter = client.post(
-        "/api/v1/tokens", {"name": "x", "role": "viewer", "expires_in_days": 2}, content_type="application/json"
-    )
-    assert (longer.status_code, shorter.status_code) == (400, 201)
+def make(client: Client, role: str = "viewer", days: int = 1) -> Any:
+    body = {"name": "child", "role": role, "expires_in_days": days}
+    return client.post("/api/v1/tokens", body, content_type="application/json")
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR])
+def test_a_token_below_admin_makes_none(role: Role) -> None:
+    """Not even one of an administrator."""
+    refused = make(bearer(make_token(make_user("ada", Role.ADMIN), role, days=9)))
+    assert refused.status_code == 403
+    assert "only with the role admin" in refused.json()["detail"]
+    assert ApiToken.objects.count() == 1
+
+
+def test_a_token_below_admin_sees_and_ends_itself_alone() -> None:
+    ada = make_user("ada", Role.ADMIN)
+    texts = [make_token(ada, Role.ADMIN), make_token(ada, Role.VIEWER), make_token(ada, Role.VIEWER)]
+    client, ids = bearer(texts[1]), list(ApiToken.objects.order_by("pk").values_list("pk", flat=True))
+    assert [row["id"] for row in client.get("/api/v1/tokens").json()["results"]] == [ids[1]]
+    assert [client.delete(f"/api/v1/tokens/{key}").status_code for key in (ids[0], ids[2], ids[1])] == [404, 404, 204]
+    assert [status(text) for text in texts] == [200, 401, 200]
+
+
+def test_a_token_makes_none_that_outlives_it() -> None:
+    client = bearer(make_token(make_user("ada", Role.ADMIN), Role.ADMIN, days=3))
+    parent = ApiToken.objects.get()
+    assert [make(client, "admin", days).status_code for days in (4, 3, 2)] == [400, 400, 201]
+    child = ApiToken.objects.latest("pk")
+    assert child.parent == parent
+    assert child.expires_at <= parent.expires_at
+    assert client.get("/api/v1/tokens").json()["results"][0]["parent"] == parent.pk
+
+
+def test_what_a_token_made_ends_with_it() -> None:
+    first = make_token(make_user("ada", Role.ADMIN), Role.ADMIN, days=9)
+    second = make(bearer(first), "admin", 5).json()["token"]
+    third = make(bearer(second), "operator", 2).json()["token"]
+    other = make_token(User.objects.get(), Role.ADMIN)
+    assert ApiToken.objects.earliest("pk").revoke() == 3
+    assert [status(text) for text in (first, second, third, other)] == [401, 401, 401, 200]
+    assert ApiToken.objects.earliest("pk").revoke() == 0
+
+
+def test_a_token_that_ends_while_it_asks_gets_no_child() -> None:
+    make_token(make_user("ada", Role.ADMIN), Role.ADMIN)
+    seen = ApiToken.objects.get()  # as the request has seen it
+    ApiToken.objects.get().revoke()
+    with pytest.raises(TokenEnded):
+        ApiToken.issue(seen.user, "late", Role.VIEWER, seen.expires_at, seen)
 
 
 def test_one_revokes_ones_own_tokens_and_an_admin_anybodys(user: User, admin: Client) -> None:

@@ -81,6 +81,8 @@ CANNOT_WORK: dict[str, tuple[dict[str, str], str]] = {
     "a flag": ({"DEBUG": "maybe"}, "GPUDASH_DEBUG: true or false"),
     "TLS": ({"TLS": "2"}, "GPUDASH_TLS: true or false"),
     "behind a proxy": ({"BEHIND_PROXY": SECRET}, "GPUDASH_BEHIND_PROXY: true or false"),
+    "proxies without a proxy": ({"PROXY_HOPS": "1"}, "GPUDASH_PROXY_HOPS: wants GPUDASH_BEHIND_PROXY=true"),
+    "too many password checks": ({"PASSWORD_CHECKS": "65"}, "GPUDASH_PASSWORD_CHECKS: a whole number from 1 to 64"),
     "a number that is text": ({"LIST_PAGE": "many"}, "GPUDASH_LIST_PAGE: a whole number from 10 to 5000"),
     "a number that is too small": ({"LEASE_S": "4"}, "GPUDASH_LEASE_S: a whole number from 5 to 60"),
     "a number that is too large": ({"LEASE_S": "61"}, "GPUDASH_LEASE_S"),

@@ -66,5 +66,5 @@ class Command(BaseCommand):
         token = ApiToken.objects.filter(pk=options["id"]).first()
         if token is None:
             raise CommandError(f"There is no token {options['id']}. `manage.py token list` shows them.")
-        token.revoke()
-        self.stdout.write(f"Token {token.pk} is revoked.")
+        more = token.revoke() - 1
+        self.stdout.write(f"Token {token.pk} is revoked." + (f" So are {more} that it made." if more > 0 else ""))

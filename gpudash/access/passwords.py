@@ -1,0 +1,50 @@
+"""Hashing a password is slow by intent, so little of it is done at once: a flood of sign-ins must not burn all processors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from threading import BoundedSemaphore
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+
+#: Characters. Longer ones are refused before anything is hashed.
+MAX_LENGTH = 1024
+RETRY_AFTER_S = 2
+
+
+class Busy(Exception):
+    """All that may be hashed at once is being hashed."""
+
+
+class PasswordChecks:
+    """At most `limit` at once in this process; nobody waits. One of them is kept for who has signed in here before."""
+
+    def __init__(self, limit: int) -> None:
+        self._all, self._strangers = BoundedSemaphore(limit), BoundedSemaphore(max(limit - 1, 1))
+
+    @contextmanager
+    def one(self, known: bool) -> Iterator[None]:
+        """Raises Busy."""
+        with ExitStack() as taken:
+            for semaphore in (self._all,) if known else (self._strangers, self._all):
+                if not semaphore.acquire(blocking=False):
+                    raise Busy
+                taken.callback(semaphore.release)
+            yield
+
+
+checks = PasswordChecks(settings.PASSWORD_CHECKS)
+
+
+class MaximumLengthValidator:
+    """AUTH_PASSWORD_VALIDATORS: a password that is set must be one that can be signed in with."""
+
+    def validate(self, password: str, user: object = None) -> None:
+        if len(password) > MAX_LENGTH:
+            raise ValidationError(self.get_help_text(), code="password_too_long")
+
+    def get_help_text(self) -> str:
+        return _("Your password must have at most %d characters.") % MAX_LENGTH
