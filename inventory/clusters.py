@@ -7,10 +7,11 @@ from pathlib import Path
 
 import msgspec
 from django.db import transaction
-from django.db.models import F, Model
+from django.db.models import Model
 from django.utils import timezone
 
 from inventory.kube.client import ApiError, BadKubeconfig, Client, current_context
+from inventory.mirror.anew import anew
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
 
@@ -57,13 +58,15 @@ def add(name: str, kubeconfig: str, context: str = "") -> Cluster:
     server = Client(path, context).server
     cluster = Cluster.objects.filter(name=name.strip()).first() or Cluster()
     cluster.kubeconfig, cluster.context, cluster.server = path, context, server
+    cluster.uid = cluster.uid_note = ""  # the first that answers with these credentials is the one that is meant
     cluster.name = Cluster._meta.get_field("name").clean(name.strip(), cluster)
     with transaction.atomic():
         cluster.save()
         for kind in Kind.values:
             Watch.objects.get_or_create(cluster=cluster, kind=kind)
         # It may be another server now, where an old resource version means nothing: watchers lose their leases and list anew.
-        cluster.watches.update(resource_version="", holder="", expires_at=None, token=F("token") + 1)
+        cluster.watches.filter(synced_at=None).update(**anew(""))
+        cluster.watches.exclude(synced_at=None).update(**anew("its address or credentials were set anew"))
     return cluster
 
 

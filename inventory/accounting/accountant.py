@@ -165,7 +165,15 @@ class Accountant:
             return
         now = timezone.now()
         since = Coalesce("synced_at", Value(now, output_field=DateTimeField()))
-        self.lease.update(state=WatchState.WATCHING, reason="", state_since=now, synced_at=since)
+        self.lease.update(
+            state=WatchState.WATCHING,
+            reason="",
+            state_since=now,
+            synced_at=since,
+            relist_reason="",
+            relist_asked_at=None,
+        )
+        self._units_mixed(now)  # its finding may be of a database that was put back
         self._caught_up = True
         if self._first:
             bulk.analyze(NodeRow, PodRow, Card, Allocation, NodeAccount, Finding)
