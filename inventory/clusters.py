@@ -19,8 +19,8 @@ from inventory.models.cluster import Kind
 class Wanted(msgspec.Struct, frozen=True):
     """A permission that a part of gpudash needs. resource: with its subresource, as in "pods/log".
 
-    namespace: where it is needed, "" for the whole cluster. optional: the mirror works without it.
-    role: the file that grants it.
+    namespace: where it is needed, "" for the whole cluster. name: the one object that it is needed for, "" for all.
+    optional: the mirror works without it. role: the file that grants it.
     """
 
     verb: str
@@ -30,6 +30,7 @@ class Wanted(msgspec.Struct, frozen=True):
     optional: bool = False
     namespace: str = ""
     role: str = "deploy/watcher-role.yaml"
+    name: str = ""
 
     @property
     def full_resource(self) -> str:
@@ -42,6 +43,14 @@ READER = (
     *(Wanted(verb, "", "nodes", "cards and their totals") for verb in ("list", "watch")),
     *(Wanted(verb, "", "pods", "who holds what") for verb in ("list", "watch")),
     *(Wanted(verb, "apps", "daemonsets", "the memory unit of gpushare", optional=True) for verb in ("list", "watch")),
+    Wanted(
+        "get",
+        "",
+        "namespaces",
+        "to notice another cluster at the same address (UID of kube-system)",
+        optional=True,
+        name="kube-system",
+    ),
 )
 #: What a check asks for, in this order. An app above adds its own wants when it is loaded; they are read at each check.
 WANTED: list[Callable[[], Sequence[Wanted]]] = [lambda: READER]
@@ -150,7 +159,7 @@ def _ask(client: Client, wanted: Wanted) -> Answer:
     review = {
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": attributes | {"namespace": wanted.namespace}},
+        "spec": {"resourceAttributes": attributes | {"namespace": wanted.namespace, "name": wanted.name}},
     }
     path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
     try:

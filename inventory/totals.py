@@ -12,11 +12,12 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Case, Count, F, Max, Min, Q, QuerySet, Sum, When
-from django.utils import timezone
 
+from inventory.condition import Condition, State, condition_of
+from inventory.condition import watches as watches_now
 from inventory.models import Card, Cluster, Finding, Node, NodeAccount, Pod, Unreadable, Watch
 from inventory.models.account import CardState
-from inventory.models.cluster import Kind, WatchState
+from inventory.models.cluster import Kind
 
 #: Without these three the figures of a cluster are not complete; DaemonSets only make units and components better known.
 NEEDED_KINDS = (Kind.NODES, Kind.PODS, Kind.CARDS)
@@ -72,15 +73,18 @@ class PoolTotals:
 class Sync:
     """How far the mirror of one cluster is. age_seconds: since the last word of the cluster, of the slowest kind.
 
-    synced_at: when the first complete list of everything needed was there; None before. worst: the least good state.
+    synced_at: when the first complete list of everything needed was there; None before.
+    state: the least good one of its watches, since: from when on, reason: why.
     """
 
     synced_at: datetime | None
     last_event_at: datetime | None
     age_seconds: float | None
-    state: str
+    state: State
+    since: datetime | None
     reason: str
     watches: tuple[Watch, ...] = ()
+    conditions: Mapping[str, Condition] = field(default_factory=dict)
 
     @property
     def synced(self) -> bool:
@@ -229,30 +233,22 @@ def _cards(clusters: Iterable[Cluster] | None) -> tuple[dict[int, dict[str, int]
 def sync_of(watches: Iterable[Watch], now: datetime | None = None) -> Sync:
     """The state of one cluster from its watches."""
     rows = {watch.kind: watch for watch in watches}
+    conditions = {kind: condition_of(watch, now) for kind, watch in rows.items()}
     needed = [rows.get(kind) for kind in NEEDED_KINDS]
     firsts = [watch.synced_at if watch else None for watch in needed]
     lasts = [rows[kind].last_event_at if kind in rows else None for kind in AGEING_KINDS]
-    synced_at = None if None in firsts else max(first for first in firsts if first)
-    last_event_at = None if None in lasts else min(last for last in lasts if last)
-    age = None if last_event_at is None else max(0.0, ((now or timezone.now()) - last_event_at).total_seconds())
-    worst = min((watch for watch in rows.values()), key=lambda watch: _BADNESS.get(watch.state, 0), default=None)
+    ages = [conditions[kind].age_s if kind in rows else None for kind in AGEING_KINDS]
+    worst = min(conditions.values(), key=lambda one: one.rank, default=None)
     return Sync(
-        synced_at=synced_at,
-        last_event_at=last_event_at,
-        age_seconds=age,
-        state=worst.state if worst else WatchState.WAITING.value,
+        synced_at=None if None in firsts else max(first for first in firsts if first),
+        last_event_at=None if None in lasts else min(last for last in lasts if last),
+        age_seconds=None if None in ages else max(age for age in ages if age is not None),
+        state=worst.state if worst else State.WAITING,
+        since=worst.since if worst else None,
         reason=worst.reason if worst else "",
         watches=tuple(sorted(rows.values(), key=lambda watch: watch.kind)),
+        conditions=conditions,
     )
-
-
-_BADNESS = {
-    WatchState.REFUSED.value: 0,
-    WatchState.BACKING_OFF.value: 1,
-    WatchState.WAITING.value: 2,
-    WatchState.LISTING.value: 3,
-    WatchState.WATCHING.value: 4,
-}
 
 
 @dataclass
@@ -298,7 +294,7 @@ def summaries(
     """Every cluster (or these) at a glance: eight queries, whatever their size and number. pools: if they are at hand."""
     chosen = list(Cluster.objects.all() if clusters is None else clusters)
     watches: dict[int, list[Watch]] = {}
-    for watch in _of(Watch.objects.all(), chosen):
+    for watch in _of(watches_now(), chosen):
         watches.setdefault(watch.cluster_id, []).append(watch)
     totals = by_cluster(totals_by_pool(chosen) if pools is None else pools)
     counts = _counts(chosen)

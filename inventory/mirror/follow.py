@@ -28,8 +28,8 @@ from inventory.kube.reflector import (
     Watching,
     last_version,
 )
-from inventory.mirror.kinds import KINDS, made_by
 from inventory.mirror.anew import RECREATED, recognise
+from inventory.mirror.kinds import KINDS, made_by
 from inventory.mirror.lease import Lease, LeaseLost
 from inventory.mirror.store import Store
 from inventory.models import Watch

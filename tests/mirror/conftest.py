@@ -38,7 +38,7 @@ class Until(threading.Event):
 
 @pytest.fixture
 def fresh(db: None) -> Cluster:
-    return make_cluster("fresh", synced=False)
+    return make_cluster("fresh", synced=False, held=False)
 
 
 @pytest.fixture

@@ -187,7 +187,8 @@ def test_a_lease_that_was_only_lost_is_not_listed_anew() -> None:
     old = acquire(cluster.id, "pods")
     let_it_expire()
     new = acquire(cluster.id, "pods")
-    assert old is not None and new is not None
+    assert old is not None
+    assert new is not None
     old.release()
     assert (row().resource_version, row().holder) == ("10", new.holder)
 
