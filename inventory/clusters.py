@@ -156,10 +156,12 @@ def _version(client: Client) -> str:
 def _ask(client: Client, wanted: Wanted) -> Answer:
     resource, _, subresource = wanted.resource.partition("/")
     attributes = {"verb": wanted.verb, "group": wanted.group, "resource": resource, "subresource": subresource}
+    if wanted.name:
+        attributes["name"] = wanted.name
     review = {
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectAccessReview",
-        "spec": {"resourceAttributes": attributes | {"namespace": wanted.namespace, "name": wanted.name}},
+        "spec": {"resourceAttributes": attributes | {"namespace": wanted.namespace}},
     }
     path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
     try:

@@ -32,11 +32,14 @@ class _Thing(msgspec.Struct):
 
 
 def identity_of(client: Client) -> Identity:
-    """Raises ApiError when the cluster is not reached or does not know us; a refusal of this one question is an answer."""
+    """Raises ApiError when the cluster is not reached, does not know us, or (404) has not made the namespace yet.
+
+    A refusal of this one question is an answer.
+    """
     try:
         body = client.get(NAMESPACE, timeout_s=TIMEOUT_S)
     except ApiError as error:
-        if error.status in (0, 401, 429) or error.status >= 500:
+        if error.status in (0, 401, 404, 429) or error.status >= 500:
             raise
         return Identity("", f"the namespace kube-system may not be read ({error.status} {error.reason})"[:500])
     uid = _metadata(body).uid

@@ -38,6 +38,8 @@ QUEUE_LENGTH = 4
 MAX_LINE = 64 << 20
 #: On a quiet watch, which the server ends every few minutes, the cluster's identity is asked for this often.
 IDENTITY_S = 300.0
+#: An API server that has just started makes kube-system within a second or two; one that never does has no identity.
+UNNAMED_TRIES = 4
 #: A reader that waits for the server cannot be woken; after this it is left to end by its own time-out.
 STOP_S = 0.5
 
@@ -132,7 +134,7 @@ class Reflector(Generic[T]):
         self._expired = False
         self._reason, self.proving = reason, proving
         #: Whether something happened since which another cluster, or an older one, may answer.
-        self._doubtful, self._identified_at = True, 0.0
+        self._doubtful, self._identified_at, self._unnamed = True, 0.0, 0
         self._thread = threading.Thread(target=self._run, name=f"reflector {path}", daemon=True)
 
     def start(self) -> None:
@@ -183,10 +185,21 @@ class Reflector(Generic[T]):
         """Before a list or a watch. Raises ApiError, and _Expired when the cluster's history does not reach the stored version."""
         if not self.proving or not (self._doubtful or time.monotonic() - self._identified_at > IDENTITY_S):
             return
-        self._put(identity_of(self.client))
+        self._put(self._identity())
         if self.resource_version and goes_back(self.resource_version, version_now(self.client, self.path)):
             raise _Expired(WENT_BACK)
         self._doubtful, self._identified_at = False, time.monotonic()
+
+    def _identity(self) -> Identity:
+        try:
+            return identity_of(self.client)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            self._unnamed += 1
+            if self._unnamed <= UNNAMED_TRIES:
+                raise
+            return Identity("", "there is no namespace kube-system")
 
     def _list(self, reason: str) -> None:
         self._put(Relist(reason))

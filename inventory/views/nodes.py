@@ -92,7 +92,7 @@ SPEC = ListSpec(
         Field("stack", _("Sharing system"), choices.stacks),
         Field("model", _("Card model"), choices.models),
         Field("ready", _("Condition"), (("true", _("ready")), ("false", _("not ready")), ("unknown", _("not known")))),
-        Field("min_gap_bytes", _("Gap, at least"), placeholder="8Gi"),
+        Field("min_gap_bytes", _("Gap, at least"), placeholder="8 GiB"),
         Field("severity", _("Findings"), choices.SEVERITIES),
     ),
     shape=_shape,
