@@ -395,7 +395,7 @@ def _account(batch: Batch, name: str, trait: Trait, cards: list[Card], holds: li
     total = None if trait.card_bytes is None else trait.card_bytes * len(cards)
     metered = trait.metered and trait.placed
     held = sum(hold.memory_bytes or 0 for hold in holds) if metered else None
-    counted = trait.mode != "shares" or trait.stack == "nvidia"
+    counted = trait.mode != "shares" or trait.placed
     in_use = sum(1 for card in cards if card.holders_count) if trait.placed else len(holds)
     return NodeAccount(
         cluster=batch.cluster,

@@ -220,6 +220,7 @@ def cluster(value: ClusterSummary) -> shapes.Cluster:
         nodes_uncounted=value.nodes_uncounted,
         totals=totals(value.totals),
         card_states=dict(value.card_states),
+        cards_free_unnamed=value.free.unnamed,
         cards_with_room=value.cards_with_room,
         pods_waiting=value.pods_waiting,
         pods_oldest_at=value.pods_oldest_at,

@@ -241,11 +241,17 @@ class Cluster(ClusterSync):
     recreated_at: Annotated[datetime | None, Meta(description="When another cluster answered at this address, last.")]
     watches: list[Watch]
     nodes_total: int
-    nodes_gpu: int
-    nodes_not_ready: Annotated[int, Meta(description="Nodes with a GPU that are not ready, or do not say.")]
+    nodes_gpu: Annotated[int, Meta(description="Nodes with a GPU, as /nodes lists them.")]
+    nodes_not_ready: Annotated[
+        int, Meta(description="Of them, not ready or not saying: /nodes?ready=false&ready=unknown.")
+    ]
     nodes_uncounted: Annotated[int, Meta(description="Nodes with a GPU that the totals do not have yet.")]
     totals: Totals
-    card_states: Annotated[dict[str, int], Meta(description="Cards present, by state.")]
+    card_states: Annotated[dict[str, int], Meta(description="Cards present, by state, as /cards?state= lists them.")]
+    cards_free_unnamed: Annotated[
+        int,
+        Meta(description="Free cards besides card_states.free, on nodes that say how many are held, but not which."),
+    ]
     cards_with_room: Annotated[int, Meta(description="Cards of which some memory is known to be free.")]
     pods_waiting: int
     pods_oldest_at: Annotated[datetime | None, Meta(description="Creation of the pod that has waited longest.")]

@@ -68,6 +68,7 @@ def _context() -> dict[str, Any]:
     largest = querysets.cards_present().filter(memory_free_bytes__gt=0).order_by("-memory_free_bytes", "-id").first()
     return {
         "states": states,
+        "unnamed": totals.unnamed_free_cards(),
         "total": sum(states.values()),
         "largest": None if largest is None else card_row(largest, []),
     }

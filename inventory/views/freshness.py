@@ -24,7 +24,7 @@ _ORDER = {"error": 0, "warning": 1, "good": 2}
 class Freshness:
     """One cluster: level good, warning or error; title and text say what it means for the numbers.
 
-    at: the last word of the cluster. since: when what is not good began; None while all is good.
+    at: the last word of the cluster. since: when what is not good began; None while all is good, or when that is `at`.
     """
 
     cluster: str
@@ -61,7 +61,7 @@ def incomplete(request: HttpRequest, cluster_ids: set[int] | None = None) -> boo
 
 def _judge(name: str, cluster_id: int, sync: Sync) -> Freshness:
     level, title, text = _verdict(sync)
-    since = None if level == "good" else sync.since
+    since = None if level == "good" or sync.since == sync.last_event_at else sync.since
     return Freshness(name, cluster_id, level, title, text, sync.last_event_at, sync, since)
 
 

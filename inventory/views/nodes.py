@@ -103,7 +103,7 @@ SPEC = ListSpec(
 
 
 def _context() -> dict[str, Any]:
-    return {"totals": totals.all_totals(), "room_url": with_query("", min_gap_bytes="8Gi")}
+    return {"totals": totals.all_totals(), "free": totals.free_cards(), "room_url": with_query("", min_gap_bytes="8Gi")}
 
 
 @require_safe
