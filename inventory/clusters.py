@@ -7,10 +7,11 @@ from pathlib import Path
 
 import msgspec
 from django.db import transaction
-from django.db.models import F, Model
+from django.db.models import Model
 from django.utils import timezone
 
 from inventory.kube.client import ApiError, BadKubeconfig, Client, current_context
+from inventory.mirror.anew import anew
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
 
@@ -18,8 +19,9 @@ from inventory.models.cluster import Kind
 class Wanted(msgspec.Struct, frozen=True):
     """A permission that a part of gpudash needs. resource: with its subresource, as in "pods/log".
 
-    namespace: where it is needed, "" for the whole cluster. optional: the mirror works without it.
-    role: the file that grants it. launcher: the launcher's credentials need it, not the watchers'.
+    namespace: where it is needed, "" for the whole cluster. name: the one object that it is needed for, "" for all.
+    optional: the mirror works without it. role: the file that grants it.
+    launcher: the launcher's credentials need it, not the watchers'.
     """
 
     verb: str
@@ -30,6 +32,7 @@ class Wanted(msgspec.Struct, frozen=True):
     namespace: str = ""
     role: str = "deploy/watcher-role.yaml"
     launcher: bool = False
+    name: str = ""
 
     @property
     def full_resource(self) -> str:
@@ -42,6 +45,14 @@ READER = (
     *(Wanted(verb, "", "nodes", "cards and their totals") for verb in ("list", "watch")),
     *(Wanted(verb, "", "pods", "who holds what") for verb in ("list", "watch")),
     *(Wanted(verb, "apps", "daemonsets", "the memory unit of gpushare", optional=True) for verb in ("list", "watch")),
+    Wanted(
+        "get",
+        "",
+        "namespaces",
+        "to notice another cluster at the same address (UID of kube-system)",
+        optional=True,
+        name="kube-system",
+    ),
 )
 #: What a check asks for, in this order. An app above adds its own wants when it is loaded; they are read at each check.
 WANTED: list[Callable[[], Sequence[Wanted]]] = [lambda: READER]
@@ -68,13 +79,15 @@ def add(name: str, kubeconfig: str, context: str = "", launcher_kubeconfig: str 
     cluster = Cluster.objects.filter(name=name.strip()).first() or Cluster()
     cluster.kubeconfig, cluster.context, cluster.server = path, context, server
     cluster.launcher_kubeconfig = launcher
+    cluster.uid = cluster.uid_note = ""  # the first that answers with these credentials is the one that is meant
     cluster.name = Cluster._meta.get_field("name").clean(name.strip(), cluster)
     with transaction.atomic():
         cluster.save()
         for kind in Kind.values:
             Watch.objects.get_or_create(cluster=cluster, kind=kind)
         # It may be another server now, where an old resource version means nothing: watchers lose their leases and list anew.
-        cluster.watches.update(resource_version="", holder="", expires_at=None, token=F("token") + 1)
+        cluster.watches.filter(synced_at=None).update(**anew(""))
+        cluster.watches.exclude(synced_at=None).update(**anew("its address or credentials were set anew"))
     return cluster
 
 
@@ -173,6 +186,8 @@ def _version(client: Client) -> str:
 def _ask(client: Client, wanted: Wanted) -> Answer:
     resource, _, subresource = wanted.resource.partition("/")
     attributes = {"verb": wanted.verb, "group": wanted.group, "resource": resource, "subresource": subresource}
+    if wanted.name:
+        attributes["name"] = wanted.name
     review = {
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectAccessReview",

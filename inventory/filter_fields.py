@@ -5,6 +5,7 @@ Knows no table but that of the clusters; `inventory.filters` puts these together
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,6 +13,7 @@ import django_filters as df
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext as _
 
 from inventory.kube import quantity
 from inventory.models import Cluster
@@ -35,11 +37,11 @@ class WordsField(forms.MultipleChoiceField):
 
     def validate(self, value: list[str]) -> None:
         if len(value) > MAX_VALUES:
-            raise ValidationError(f"At most {MAX_VALUES} values are taken.")
+            raise ValidationError(_("At most %(n)d values are taken.") % {"n": MAX_VALUES})
         for word in value:
             _check_text(word)
             if self.words and word not in self.words:
-                raise ValidationError(f"One of {', '.join(self.words)} is wanted, not {word[:64]!r}.")
+                raise ValidationError(_one_of(self.words, word))
 
 
 class OneOfField(forms.CharField):
@@ -55,7 +57,7 @@ class OneOfField(forms.CharField):
     def validate(self, value: str) -> None:
         super().validate(value)
         if value and value not in self.words:
-            raise ValidationError(f"One of {', '.join(self.words)} is wanted, not {value[:64]!r}.")
+            raise ValidationError(_one_of(self.words, value))
 
 
 class BytesField(forms.CharField):
@@ -67,8 +69,39 @@ class BytesField(forms.CharField):
             return None
         amount = quantity.size(text)
         if amount is None:
-            raise ValidationError(f"Bytes are wanted, as 8589934592 or 8Gi, not {text[:64]!r}.")
+            wanted = _(
+                "An amount of memory is wanted, as 20 GiB (in an address or in REST: 20Gi, or bytes), not %(text)s."
+            )
+            raise ValidationError(wanted % {"text": repr(text[:64])})
         return amount
+
+
+#: Units as people write them. Those of Kubernetes mean here what they mean in REST: G is 10⁹ bytes, Gi is 2³⁰.
+_UNITS = {"b": "", "k": "k", "kb": "k", "ki": "Ki", "kib": "Ki"} | {
+    spelling: unit
+    for letter in "mgtpe"
+    for spelling, unit in (
+        (letter, letter.upper()),
+        (f"{letter}b", letter.upper()),
+        (f"{letter}i", f"{letter.upper()}i"),
+        (f"{letter}ib", f"{letter.upper()}i"),
+    )
+}
+_TYPED = re.compile(r"([0-9]{1,20}(?:[.,][0-9]{1,9})?)\s*([A-Za-z]{0,3})")
+#: A number without a unit is GiB in a form. From here on nobody can mean GiB: it is the bytes of an address of before.
+_SURELY_BYTES = 2**20
+
+
+def typed_memory(text: str) -> str:
+    """Memory as it is typed into a form, as the quantity that it means: 20, 20 GiB and 20gib are 20Gi. What is none stays."""
+    match = _TYPED.fullmatch(text.strip())
+    unit = match and _UNITS.get(match[2].lower())
+    if match is None or (unit is None and match[2]):
+        return text
+    number = match[1].replace(",", ".")
+    if not match[2]:
+        return number if float(number) >= _SURELY_BYTES else f"{number}Gi"
+    return f"{number}{unit}"
 
 
 class SearchField(forms.CharField):
@@ -79,15 +112,20 @@ class SearchField(forms.CharField):
         _check_text(text)
         words = text.split()
         if len(words) > MAX_WORDS:
-            raise ValidationError(f"At most {MAX_WORDS} words are searched for.")
+            raise ValidationError(_("At most %(n)d words are searched for.") % {"n": MAX_WORDS})
         return words
+
+
+def _one_of(words: Iterable[str], value: str) -> str:
+    wanted = _("One of %(words)s is wanted, not %(value)s.")
+    return wanted % {"words": ", ".join(words), "value": repr(value[:64])}
 
 
 def _check_text(text: str) -> None:
     if len(text) > MAX_LENGTH:
-        raise ValidationError(f"At most {MAX_LENGTH} characters are taken.")
+        raise ValidationError(_("At most %(n)d characters are taken.") % {"n": MAX_LENGTH})
     if "\x00" in text:
-        raise ValidationError("A null character cannot be searched for.")
+        raise ValidationError(_("A null character cannot be searched for."))
 
 
 class WordsFilter(df.Filter):
@@ -138,7 +176,10 @@ class ClusterField(WordsField):
         known = dict(Cluster.objects.values_list("name", "pk"))
         unknown = [name for name in names if name not in known]
         if unknown:
-            raise ValidationError(f"There is no cluster {unknown[0][:64]!r}. There are: {', '.join(sorted(known))}.")
+            raise ValidationError(
+                _("There is no cluster %(name)s. There are: %(known)s.")
+                % {"name": repr(unknown[0][:64]), "known": ", ".join(sorted(known))}
+            )
         ids = {known[name] for name in names} if names else set(known.values())
         return ids if names or len(ids) == 1 else None
 
@@ -177,7 +218,7 @@ class StrictForm(forms.Form):
         if isinstance(self.data, MultiValueDict):
             many = {name for name, field in self.fields.items() if isinstance(field, WordsField)}
             twice = [name for name, values in self.data.lists() if len(values) > 1 and name in known - many]
-            found += [(name, "Given twice; one value is wanted.") for name in twice]
+            found += [(name, _("Given twice; one value is wanted.")) for name in twice]
         return found
 
     def _read_order(self) -> None:

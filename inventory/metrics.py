@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 from django.db.models import Count
 
+from inventory.condition import State, condition_of
+from inventory.condition import watches as watches_now
 from inventory.models import Card, Cluster, Finding, NodeAccount, Watch
 from inventory.models.account import CardState
 from inventory.stacks.catalogue import CATALOGUE
@@ -39,7 +41,7 @@ class Family:
 def families() -> Iterator[str]:
     """The whole exposition, family by family, in a constant number of queries."""
     names = dict(Cluster.objects.values_list("pk", "name"))
-    watches = list(Watch.objects.order_by("cluster_id", "kind"))
+    watches = list(watches_now().order_by("cluster_id", "kind"))
     for part in (_cards(names), _nodes(names), _mirror(names, watches), _findings(names, watches)):
         yield from (one.text() for one in part)
 
@@ -97,12 +99,19 @@ def _mirror(names: dict[int, str], watches: list[Watch]) -> Iterable[Family]:
         "gpudash_mirror_last_event_timestamp_seconds", "Time of the last word of the cluster, in seconds since 1970."
     )
     synced = Family("gpudash_mirror_synced", "Whether the first complete list of this kind is in the mirror: 1 or 0.")
+    states = Family("gpudash_mirror_state", "The state of the watch now: 1 for the one in force, 0 for the others.")
+    since = Family("gpudash_mirror_state_since_timestamp_seconds", "When that state began, in seconds since 1970.")
     for watch in watches:
         labels = labels_of(cluster=names.get(watch.cluster_id, ""), kind=watch.kind)
+        condition = condition_of(watch)
+        for state in State:
+            states.add(f'{labels},state="{state.value}"', int(state == condition.state))
+        if condition.since is not None:
+            since.add(labels, condition.since.timestamp())
         synced.add(labels, int(watch.synced_at is not None))
         if watch.last_event_at is not None:
             last.add(labels, watch.last_event_at.timestamp())
-    return last, synced
+    return last, synced, states, since
 
 
 def _findings(names: dict[int, str], watches: list[Watch]) -> Iterable[Family]:

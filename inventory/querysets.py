@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 from django.db.models import Case, Exists, IntegerField, OuterRef, Prefetch, Q, QuerySet, Subquery, When
 
-from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeAccount, Pod, Unreadable, Watch
+from inventory.condition import watches
+from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeAccount, Pod, Unreadable
 from inventory.stacks.base import ERROR, WARNING
 
 
 def clusters() -> QuerySet[Cluster]:
     """All clusters with their watches."""
-    return Cluster.objects.prefetch_related(Prefetch("watches", queryset=Watch.objects.order_by("kind")))
+    return Cluster.objects.prefetch_related(Prefetch("watches", queryset=watches().order_by("kind")))
 
 
 def accounts() -> QuerySet[NodeAccount]:

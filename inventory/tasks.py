@@ -10,10 +10,12 @@ from celery import shared_task
 from celery.signals import worker_shutting_down
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections
+from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from inventory import clusters
 from inventory.accounting.accountant import Accountant
+from inventory.accounting.outage import find_outages
 from inventory.kube.client import ApiError, BadKubeconfig
 from inventory.mirror.follow import Follower
 from inventory.mirror.lease import Lease, LeaseLost, acquire, free
@@ -35,7 +37,11 @@ def _stop(**_: object) -> None:
 
 @shared_task
 def dispatch_watchers() -> int:
-    """Start a watcher for each (cluster, kind) whose lease nobody holds. Every few seconds; returns how many were sent."""
+    """Start a watcher for each (cluster, kind) whose lease nobody holds. Every few seconds; returns how many were sent.
+
+    It also says what is wrong with clusters that nobody watches: their accountants cannot.
+    """
+    find_outages()
     rows = list(Watch.objects.filter(free()).values_list("cluster_id", "kind"))
     for cluster_id, kind in rows:
         # Without an end, messages would pile up while all workers are down.
@@ -82,7 +88,7 @@ def _run(lease: Lease) -> None:
 def _refused(lease: Lease, reason: str) -> None:
     """Keep the lease for its time: the next try comes when it has run out, not in a tight loop."""
     try:
-        lease.update(state=WatchState.REFUSED, reason=reason, state_since=timezone.now())
+        lease.update(state=WatchState.REFUSED, reason=reason, trouble_since=Coalesce("trouble_since", Now()))
     except (LeaseLost, DatabaseError):
         return
     stopping.wait(settings.LEASE_S)

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Case, Count, F, Max, Min, Q, QuerySet, Sum, When
-from django.utils import timezone
+from django.db.models import Case, Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db.models.functions import Coalesce, Greatest
 
+from inventory.condition import Condition, State, condition_of
+from inventory.condition import watches as watches_now
 from inventory.models import Card, Cluster, Finding, Node, NodeAccount, Pod, Unreadable, Watch
 from inventory.models.account import CardState
-from inventory.models.cluster import Kind, WatchState
+from inventory.models.cluster import Kind
 
 #: Without these three the figures of a cluster are not complete; DaemonSets only make units and components better known.
 NEEDED_KINDS = (Kind.NODES, Kind.PODS, Kind.CARDS)
@@ -41,7 +43,8 @@ class Totals:
     """What a set of nodes has. memory_free = memory_metered − memory_allocated, over the nodes that know both.
 
     memory_metered: total of those nodes whose allocation is known: the one to draw `memory_allocated` against.
-    cards_free: cards without any holder. largest_gap_bytes: the largest free piece on one card.
+    cards_free: cards without any holder, of the nodes that know how many; for what can be pointed at see `FreeCards`.
+    largest_gap_bytes: the largest free piece on one card.
     """
 
     nodes: int = 0
@@ -59,6 +62,14 @@ class Totals:
 
 
 @dataclass(frozen=True)
+class FreeCards:
+    """Cards that nobody holds. named: those that lists show with state=free. unnamed: more of them, known by count only."""
+
+    named: int = 0
+    unnamed: int = 0
+
+
+@dataclass(frozen=True)
 class PoolTotals:
     """Totals of the nodes of one cluster that are alike."""
 
@@ -72,15 +83,18 @@ class PoolTotals:
 class Sync:
     """How far the mirror of one cluster is. age_seconds: since the last word of the cluster, of the slowest kind.
 
-    synced_at: when the first complete list of everything needed was there; None before. worst: the least good state.
+    synced_at: when the first complete list of everything needed was there; None before.
+    state: the least good one of its watches, since: from when on, reason: why.
     """
 
     synced_at: datetime | None
     last_event_at: datetime | None
     age_seconds: float | None
-    state: str
+    state: State
+    since: datetime | None
     reason: str
     watches: tuple[Watch, ...] = ()
+    conditions: Mapping[str, Condition] = field(default_factory=dict)
 
     @property
     def synced(self) -> bool:
@@ -89,7 +103,10 @@ class Sync:
 
 @dataclass(frozen=True)
 class ClusterSummary:
-    """One cluster at a glance. card_states: cards present by state. pods_oldest_at: creation of the longest waiting pod."""
+    """One cluster at a glance. card_states: cards present by state. pods_oldest_at: creation of the longest waiting pod.
+
+    A GPU node is a node that has an account: what the list of nodes shows, with `ready=` for those that are not ready.
+    """
 
     cluster: Cluster
     sync: Sync
@@ -97,9 +114,10 @@ class ClusterSummary:
     nodes_total: int
     nodes_gpu: int
     nodes_not_ready: int
-    #: Nodes with a GPU whose account is not made yet: not in `totals`.
+    #: Nodes that offer a GPU and have no account yet: neither among `nodes_gpu` nor in `totals`.
     nodes_uncounted: int
     card_states: Mapping[str, int]
+    free: FreeCards
     #: Cards of which some memory is known to be free.
     cards_with_room: int
     pods_waiting: int
@@ -209,6 +227,28 @@ def totals_by_pool(clusters: Iterable[Cluster] | None = None) -> list[PoolTotals
     return sorted(made, key=lambda pool: (pool.cluster, pool.pool))
 
 
+def free_cards(clusters: Iterable[Cluster] | None = None) -> FreeCards:
+    """Over all clusters, or these: two queries."""
+    chosen = None if clusters is None else list(clusters)
+    named = sum(states[CardState.FREE] for states in card_states(chosen).values())
+    return FreeCards(named, unnamed_free_cards(chosen))
+
+
+def unnamed_free_cards(clusters: Iterable[Cluster] | None = None) -> int:
+    return sum(_unnamed(clusters).values())
+
+
+def _unnamed(clusters: Iterable[Cluster] | None) -> dict[int, int]:
+    """Cluster id → cards that are free on nodes of which some holder has no card: how many is known, not which. One query."""
+    there = Card.objects.filter(
+        cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"), gone_at=None, state=CardState.FREE
+    )
+    named = there.order_by().values("node_name").annotate(n=Count("id")).values("n")
+    rows = _of(NodeAccount.objects.filter(unplaced_count__gt=0, cards_free__gt=0), clusters).order_by()
+    more = Greatest(F("cards_free") - Coalesce(Subquery(named), 0), 0)
+    return dict(rows.annotate(more=more).values_list("cluster_id").annotate(Sum("more")))
+
+
 def card_states(clusters: Iterable[Cluster] | None = None) -> dict[int, dict[str, int]]:
     """Cluster id → state → cards present; every state is named, with 0 where there is none (these are counts)."""
     return _cards(clusters)[0]
@@ -229,35 +269,27 @@ def _cards(clusters: Iterable[Cluster] | None) -> tuple[dict[int, dict[str, int]
 def sync_of(watches: Iterable[Watch], now: datetime | None = None) -> Sync:
     """The state of one cluster from its watches."""
     rows = {watch.kind: watch for watch in watches}
+    conditions = {kind: condition_of(watch, now) for kind, watch in rows.items()}
     needed = [rows.get(kind) for kind in NEEDED_KINDS]
     firsts = [watch.synced_at if watch else None for watch in needed]
     lasts = [rows[kind].last_event_at if kind in rows else None for kind in AGEING_KINDS]
-    synced_at = None if None in firsts else max(first for first in firsts if first)
-    last_event_at = None if None in lasts else min(last for last in lasts if last)
-    age = None if last_event_at is None else max(0.0, ((now or timezone.now()) - last_event_at).total_seconds())
-    worst = min((watch for watch in rows.values()), key=lambda watch: _BADNESS.get(watch.state, 0), default=None)
+    ages = [conditions[kind].age_s if kind in rows else None for kind in AGEING_KINDS]
+    worst = min(conditions.values(), key=lambda one: one.rank, default=None)
     return Sync(
-        synced_at=synced_at,
-        last_event_at=last_event_at,
-        age_seconds=age,
-        state=worst.state if worst else WatchState.WAITING.value,
+        synced_at=None if None in firsts else max(first for first in firsts if first),
+        last_event_at=None if None in lasts else min(last for last in lasts if last),
+        age_seconds=None if None in ages else max(age for age in ages if age is not None),
+        state=worst.state if worst else State.WAITING,
+        since=worst.since if worst else None,
         reason=worst.reason if worst else "",
         watches=tuple(sorted(rows.values(), key=lambda watch: watch.kind)),
+        conditions=conditions,
     )
-
-
-_BADNESS = {
-    WatchState.REFUSED.value: 0,
-    WatchState.BACKING_OFF.value: 1,
-    WatchState.WAITING.value: 2,
-    WatchState.LISTING.value: 3,
-    WatchState.WATCHING.value: 4,
-}
 
 
 @dataclass
 class _Counts:
-    """Small counts of all clusters, by cluster id."""
+    """Small counts of all clusters, by cluster id. nodes: all, with an account and not ready, with a GPU and no account."""
 
     nodes: dict[int, tuple[int, int, int]] = field(default_factory=dict)
     states: dict[int, dict[str, int]] = field(default_factory=dict)
@@ -265,17 +297,18 @@ class _Counts:
     waiting: dict[int, tuple[int, datetime | None]] = field(default_factory=dict)
     findings: dict[int, dict[str, int]] = field(default_factory=dict)
     unreadable: dict[int, int] = field(default_factory=dict)
+    unnamed: dict[int, int] = field(default_factory=dict)
 
 
 def _counts(clusters: list[Cluster]) -> _Counts:
     states, room = _cards(clusters)
-    made = _Counts(states=states, room=room)
+    made = _Counts(states=states, room=room, unnamed=_unnamed(clusters))
     nodes = _of(Node.objects.all(), clusters).order_by().values_list("cluster_id")
-
-    gpu = Q(has_gpu=True)
-    not_ready = gpu & (Q(ready=False) | Q(ready=None))
+    counted = Exists(NodeAccount.objects.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("name")))
+    not_ready = (Q(ready=False) | Q(ready=None)) & Q(counted)
+    uncounted = Q(has_gpu=True) & ~Q(counted)
     for cluster_id, *figures in nodes.annotate(
-        Count("id"), gpu=Count("id", filter=gpu), bad=Count("id", filter=not_ready)
+        Count("id"), bad=Count("id", filter=not_ready), more=Count("id", filter=uncounted)
     ):
         made.nodes[cluster_id] = (figures[0], figures[1], figures[2])
     pods = _of(Pod.objects.filter(waiting=True), clusters).order_by().values_list("cluster_id")
@@ -295,10 +328,10 @@ def summaries(
     now: datetime | None = None,
     pools: Iterable[PoolTotals] | None = None,
 ) -> list[ClusterSummary]:
-    """Every cluster (or these) at a glance: eight queries, whatever their size and number. pools: if they are at hand."""
+    """Every cluster (or these) at a glance: nine queries, whatever their size and number. pools: if they are at hand."""
     chosen = list(Cluster.objects.all() if clusters is None else clusters)
     watches: dict[int, list[Watch]] = {}
-    for watch in _of(Watch.objects.all(), chosen):
+    for watch in _of(watches_now(), chosen):
         watches.setdefault(watch.cluster_id, []).append(watch)
     totals = by_cluster(totals_by_pool(chosen) if pools is None else pools)
     counts = _counts(chosen)
@@ -309,17 +342,19 @@ def _summary(
     cluster: Cluster, totals: dict[int, Totals], counts: _Counts, watches: dict[int, list[Watch]], now: datetime | None
 ) -> ClusterSummary:
     own = totals.get(cluster.pk, Totals())
-    every, gpu, not_ready = counts.nodes.get(cluster.pk, (0, 0, 0))
+    every, not_ready, uncounted = counts.nodes.get(cluster.pk, (0, 0, 0))
+    states = counts.states.get(cluster.pk, dict.fromkeys(CardState.values, 0))
     waiting, oldest = counts.waiting.get(cluster.pk, (0, None))
     return ClusterSummary(
         cluster=cluster,
         sync=sync_of(watches.get(cluster.pk, []), now),
         totals=own,
         nodes_total=every,
-        nodes_gpu=gpu,
+        nodes_gpu=own.nodes,
         nodes_not_ready=not_ready,
-        nodes_uncounted=max(0, gpu - own.nodes),
-        card_states=counts.states.get(cluster.pk, dict.fromkeys(CardState.values, 0)),
+        nodes_uncounted=uncounted,
+        card_states=states,
+        free=FreeCards(states[CardState.FREE], counts.unnamed.get(cluster.pk, 0)),
         cards_with_room=counts.room.get(cluster.pk, 0),
         pods_waiting=waiting,
         pods_oldest_at=oldest,

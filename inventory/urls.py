@@ -7,7 +7,7 @@ from django.urls import path
 from inventory.views.allocations import allocations, waiting
 from inventory.views.card import card
 from inventory.views.cards import cards
-from inventory.views.clusters import cluster, clusters
+from inventory.views.clusters import cluster, cluster_relist, clusters
 from inventory.views.findings import findings
 from inventory.views.node import node
 from inventory.views.nodes import nodes
@@ -26,4 +26,5 @@ urlpatterns = [
     path("findings", findings, name="findings"),
     path("clusters", clusters, name="clusters"),
     path("clusters/<str:name>", cluster, name="cluster"),
+    path("clusters/<str:name>/relist", cluster_relist, name="cluster-relist"),
 ]

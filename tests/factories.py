@@ -112,8 +112,8 @@ class Batch:
         NodeAccount.objects.bulk_create(self.accounts, batch_size=2000)
 
 
-def make_cluster(name: str = "prod", *, synced: bool = True, age_s: float = 2.0) -> Cluster:
-    """A cluster with its four watches: in step, or (synced=False) still at the first list."""
+def make_cluster(name: str = "prod", *, synced: bool = True, age_s: float = 2.0, held: bool = True) -> Cluster:
+    """A cluster with its four watches: in step, or (synced=False) still at the first list. held: by a watcher that lives."""
     cluster = Cluster.objects.create(name=name, server=f"https://{name}.example:6443")
     now = timezone.now()
     state = WatchState.WATCHING if synced else WatchState.LISTING
@@ -122,6 +122,8 @@ def make_cluster(name: str = "prod", *, synced: bool = True, age_s: float = 2.0)
             cluster=cluster,
             kind=kind,
             state=state,
+            holder="test" if held else "",
+            expires_at=now + timedelta(hours=1) if held else None,
             state_since=now - timedelta(hours=1),
             synced_at=now - timedelta(hours=1) if synced else None,
             last_event_at=now - timedelta(seconds=age_s) if synced else None,
@@ -393,7 +395,7 @@ def _account(batch: Batch, name: str, trait: Trait, cards: list[Card], holds: li
     total = None if trait.card_bytes is None else trait.card_bytes * len(cards)
     metered = trait.metered and trait.placed
     held = sum(hold.memory_bytes or 0 for hold in holds) if metered else None
-    counted = trait.mode != "shares" or trait.stack == "nvidia"
+    counted = trait.mode != "shares" or trait.placed
     in_use = sum(1 for card in cards if card.holders_count) if trait.placed else len(holds)
     return NodeAccount(
         cluster=batch.cluster,

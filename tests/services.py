@@ -115,6 +115,18 @@ class Postgres:
             connection.execute(psycopg.sql.SQL("CREATE DATABASE {}").format(psycopg.sql.Identifier(database)))
         return self.url(database)
 
+    def dump(self, database: str, file: Path) -> None:
+        """A backup, as docs/team.md makes one."""
+        self._client("pg_dump", "-Fc", "-f", str(file), database)
+
+    def restore(self, database: str, file: Path, *options: str) -> None:
+        """Put a backup back over what is there. Raises CalledProcessError."""
+        self._client("pg_restore", "--clean", "--if-exists", "-d", database, *options, str(file))
+
+    def _client(self, program: str, *arguments: str) -> None:
+        where = ("-h", "127.0.0.1", "-p", str(self.port), "-U", POSTGRES_USER)
+        subprocess.run([str(self._bin / program), *where, *arguments], check=True, timeout=READY_S * 4)
+
     def _run(self, program: str, *arguments: str) -> None:
         command = [*self._as, str(self._bin / program), *arguments]
         subprocess.run(command, check=True, cwd=self.folder, stdout=subprocess.DEVNULL, timeout=READY_S * 2)

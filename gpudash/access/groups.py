@@ -19,12 +19,14 @@ _RUN = Q(
     content_type__app_label="validations",
     codename__in=("add_run", "change_run", "add_campaign", "change_campaign"),
 )
+#: Whoever launches may also have a cluster listed anew.
+_RELIST = Q(content_type__app_label="inventory", codename="change_watch")
 _KEEP = (
     Q(content_type__app_label="auth", content_type__model="user")
     | Q(content_type__app_label="access", content_type__model="apitoken")
     | Q(content_type__app_label="inventory", content_type__model="cluster")
 )
-ALLOWED = {Role.VIEWER: _VIEW, Role.OPERATOR: _VIEW | _RUN, Role.ADMIN: _VIEW | _RUN | _KEEP}
+ALLOWED = {Role.VIEWER: _VIEW, Role.OPERATOR: _VIEW | _RUN | _RELIST, Role.ADMIN: _VIEW | _RUN | _RELIST | _KEEP}
 
 
 def after_migrate(sender: AppConfig, **_: Any) -> None:

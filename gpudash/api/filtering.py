@@ -41,7 +41,9 @@ def _parameter(name: str, one: Any) -> dict[str, Any]:
     if isinstance(field, OneOfField):
         return made | {"schema": {"type": "string", "enum": list(field.words), "default": field.default}}
     if isinstance(field, BytesField):
-        made["description"] += "; bytes, or a quantity like 8Gi"
+        made["description"] += (
+            "; a plain number is bytes, or a quantity like 8Gi (GiB) or 8G (10⁹ bytes); the header Filter-Bytes says what was taken"
+        )
     if name.endswith("_id"):
         return made | {"schema": {"type": "integer", "minimum": 1}}
     return made | {"schema": {"type": "string"}}

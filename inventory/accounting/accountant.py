@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from inventory import bulk
 from inventory.accounting.books import Books
+from inventory.accounting.outage import find_outages
 from inventory.kube.objects import DaemonSet, Node, Pod
 from inventory.mirror.kinds import stack_context
 from inventory.mirror.lease import Lease
@@ -57,7 +58,7 @@ class Accountant:
         self.poked = poked or threading.Event()
         self.cluster_id = lease.cluster_id
         self._context = stack_context()
-        self._renewed = self._rechecked = 0.0
+        self._renewed = self._rechecked = self._looked = 0.0
         self._complete = self._caught_up = self._first = False
         self.written = 0
 
@@ -74,6 +75,7 @@ class Accountant:
     def step(self) -> int:
         """One chunk of work. Returns how many marks were taken."""
         self._renew()
+        self._look_for_outages()
         if not self._mirror_is_complete():
             return 0
         self._recheck()
@@ -97,6 +99,12 @@ class Accountant:
         if time.monotonic() - self._renewed > 2:
             self.lease.update()
             self._renewed = time.monotonic()
+
+    def _look_for_outages(self) -> None:
+        """Also before the first list: a cluster that was never reached is one."""
+        if time.monotonic() - self._looked > 5:
+            find_outages(self.cluster_id)
+            self._looked = time.monotonic()
 
     def _mirror_is_complete(self) -> bool:
         """Whether nodes and pods were listed once, and DaemonSets too unless they may not be read. Before, sums would be wrong."""
@@ -165,7 +173,15 @@ class Accountant:
             return
         now = timezone.now()
         since = Coalesce("synced_at", Value(now, output_field=DateTimeField()))
-        self.lease.update(state=WatchState.WATCHING, reason="", state_since=now, synced_at=since)
+        self.lease.update(
+            state=WatchState.WATCHING,
+            reason="",
+            state_since=now,
+            synced_at=since,
+            relist_reason="",
+            relist_asked_at=None,
+        )
+        self._units_mixed(now)  # its finding may be of a database that was put back
         self._caught_up = True
         if self._first:
             bulk.analyze(NodeRow, PodRow, Card, Allocation, NodeAccount, Finding)

@@ -14,7 +14,9 @@ from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
 from inventory.csv_export import csv_response
+from inventory.filter_fields import BytesFilter
 from inventory.filters import StrictFilterSet
+from inventory.kube import quantity
 from inventory.models import Cluster
 
 
@@ -66,7 +68,17 @@ class ListView(ListModelMixin, ApiView):
         if getattr(request.accepted_renderer, "format", "") == CsvRenderer.format:
             return csv_response(self.csv, rows)
         page = self.paginate_queryset(rows.select_related(None))
-        return self.get_paginated_response(self.fill(list(page or ()), cluster_names()))
+        response = self.get_paginated_response(self.fill(list(page or ()), cluster_names()))
+        if taken := _bytes_taken(self.filterset_class, request):
+            response.headers["Filter-Bytes"] = taken
+        return response
+
+
+def _bytes_taken(filterset: type[StrictFilterSet], request: Request) -> str:
+    """`name=bytes` of each amount of memory that was asked for: "20" is 20 bytes, and the answer says so."""
+    names = [name for name, one in filterset.base_filters.items() if isinstance(one, BytesFilter)]
+    sizes = {name: quantity.size(request.query_params.get(name, "")) for name in names}
+    return ", ".join(f"{name}={size}" for name, size in sizes.items() if size is not None)
 
 
 def cluster_names() -> dict[int, str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from inventory import models
 from inventory.api import shapes
+from inventory.condition import Condition
 from inventory.querysets import NodeRow
 from inventory.totals import ClusterSummary, Known, PoolTotals, Totals
 
@@ -155,12 +156,15 @@ def pod(row: models.Pod, names: Names) -> shapes.Pod:
     )
 
 
-def watch(row: models.Watch) -> shapes.Watch:
+def watch(row: models.Watch, now: Condition) -> shapes.Watch:
     return shapes.Watch(
         kind=row.kind,
-        state=row.state,
-        reason=row.reason or None,
-        state_since=row.state_since,
+        state=now.state.value,
+        reason=now.reason or None,
+        state_since=now.since,
+        age_seconds=now.age_s,
+        relist_reason=row.relist_reason or None,
+        relist_asked_at=row.relist_asked_at,
         next_try_at=row.next_try_at,
         synced_at=row.synced_at,
         last_event_at=row.last_event_at,
@@ -203,15 +207,20 @@ def cluster(value: ClusterSummary) -> shapes.Cluster:
         synced_at=sync.synced_at,
         last_event_at=sync.last_event_at,
         age_seconds=sync.age_seconds,
-        state=sync.state,
+        state=sync.state.value,
+        since=sync.since,
         reason=sync.reason or None,
-        watches=[watch(one) for one in sync.watches],
+        uid=own.uid or None,
+        uid_note=own.uid_note or None,
+        recreated_at=own.recreated_at,
+        watches=[watch(one, sync.conditions[one.kind]) for one in sync.watches],
         nodes_total=value.nodes_total,
         nodes_gpu=value.nodes_gpu,
         nodes_not_ready=value.nodes_not_ready,
         nodes_uncounted=value.nodes_uncounted,
         totals=totals(value.totals),
         card_states=dict(value.card_states),
+        cards_free_unnamed=value.free.unnamed,
         cards_with_room=value.cards_with_room,
         pods_waiting=value.pods_waiting,
         pods_oldest_at=value.pods_oldest_at,

@@ -11,6 +11,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from inventory.condition import State
+
+STATES = f"One of {', '.join(State.values)}. Known from lease, last word and clock: a watcher that died does not say watching."
 Bytes = Annotated[int | None, Meta(description="Bytes; null: unknown or not metered.")]
 
 
@@ -164,9 +167,14 @@ class Watch(Shape):
     """How the watcher of one kind is doing."""
 
     kind: str
-    state: str
+    state: Annotated[str, Meta(description=STATES)]
     reason: str | None
-    state_since: datetime | None
+    state_since: Annotated[datetime | None, Meta(description="When that state began; retries do not move it.")]
+    age_seconds: Annotated[float | None, Meta(description="Since the last word of the cluster; null: none came yet.")]
+    relist_reason: Annotated[
+        str | None, Meta(description="Why it is to be listed (cards: counted) anew; null: it is not.")
+    ]
+    relist_asked_at: Annotated[datetime | None, Meta(description="When that was asked for by hand.")]
     next_try_at: datetime | None
     synced_at: Annotated[datetime | None, Meta(description="First complete list; null: not yet.")]
     last_event_at: datetime | None
@@ -214,7 +222,8 @@ class ClusterSync(Shape):
     synced_at: datetime | None
     last_event_at: datetime | None
     age_seconds: Annotated[float | None, Meta(description="Since the last word of the cluster; null: none came yet.")]
-    state: Annotated[str, Meta(description="The least good state of its watchers.")]
+    state: Annotated[str, Meta(description="The least good state of its watches. " + STATES)]
+    since: Annotated[datetime | None, Meta(description="When that state began; retries do not move it.")]
     reason: str | None
 
 
@@ -227,13 +236,22 @@ class Cluster(ClusterSync):
     created_at: datetime
     permissions: list[Permission]
     permissions_checked_at: datetime | None
+    uid: Annotated[str | None, Meta(description="UID of the namespace kube-system; null: not told, see uid_note.")]
+    uid_note: str | None
+    recreated_at: Annotated[datetime | None, Meta(description="When another cluster answered at this address, last.")]
     watches: list[Watch]
     nodes_total: int
-    nodes_gpu: int
-    nodes_not_ready: Annotated[int, Meta(description="Nodes with a GPU that are not ready, or do not say.")]
+    nodes_gpu: Annotated[int, Meta(description="Nodes with a GPU, as /nodes lists them.")]
+    nodes_not_ready: Annotated[
+        int, Meta(description="Of them, not ready or not saying: /nodes?ready=false&ready=unknown.")
+    ]
     nodes_uncounted: Annotated[int, Meta(description="Nodes with a GPU that the totals do not have yet.")]
     totals: Totals
-    card_states: Annotated[dict[str, int], Meta(description="Cards present, by state.")]
+    card_states: Annotated[dict[str, int], Meta(description="Cards present, by state, as /cards?state= lists them.")]
+    cards_free_unnamed: Annotated[
+        int,
+        Meta(description="Free cards besides card_states.free, on nodes that say how many are held, but not which."),
+    ]
     cards_with_room: Annotated[int, Meta(description="Cards of which some memory is known to be free.")]
     pods_waiting: int
     pods_oldest_at: Annotated[datetime | None, Meta(description="Creation of the pod that has waited longest.")]
@@ -255,3 +273,10 @@ class Summary(Shape):
     totals: Totals
     clusters: list[Cluster]
     pools: list[Pool]
+
+
+class RelistAsked(Shape):
+    """What was asked for; it is done by the watchers, see `relist_reason` of each watch."""
+
+    cluster: str
+    kinds: Annotated[list[str], Meta(description="Kinds that are listed anew; cards are counted anew.")]

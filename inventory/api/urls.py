@@ -10,6 +10,7 @@ urlpatterns = [
     path("summary", views.Summary.as_view(), name="api-summary"),
     path("clusters", views.Clusters.as_view(), name="api-clusters"),
     path("clusters/<str:name>", views.ClusterDetail.as_view(), name="api-cluster"),
+    path("clusters/<str:name>/relist", views.ClusterRelist.as_view(), name="api-cluster-relist"),
     path("nodes", views.Nodes.as_view(), name="api-nodes"),
     path("nodes/<str:cluster>/<str:name>", views.NodeDetail.as_view(), name="api-node"),
     path("cards", views.Cards.as_view(), name="api-cards"),

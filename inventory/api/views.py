@@ -16,6 +16,7 @@ from inventory import querysets, totals
 from inventory.api import fill, shapes
 from inventory.api.base import ApiView, ListView, clean_name, cluster_names
 from inventory.filters import AllocationFilter, CardFilter, ClusterFilter, FindingFilter, NodeFilter, PodFilter
+from inventory.mirror.anew import relist
 from inventory.models import Cluster
 
 Names = Mapping[int, str]
@@ -122,10 +123,20 @@ class Clusters(ListView):
 class ClusterDetail(ApiView):
     @extend_schema(summary="One cluster", responses=shapes.Cluster)
     def get(self, request: Request, name: str) -> Response:
-        row = Cluster.objects.filter(name=clean_name(name, "cluster")).first()
-        if row is None:
-            raise NotFound(_no_cluster(name))
-        return Response(fill.cluster(totals.summaries([row])[0]))
+        return Response(fill.cluster(totals.summaries([_cluster(name)])[0]))
+
+
+class ClusterRelist(ApiView):
+    @extend_schema(
+        summary="Have a cluster listed anew",
+        description="Asks each watcher to list anew and the accountant to count all nodes; returns at once. Role operator.",
+        request=None,
+        responses={202: shapes.RelistAsked},
+    )
+    def post(self, request: Request, name: str) -> Response:
+        row = _cluster(name)
+        kinds = relist(row, request.user.get_username())
+        return Response(shapes.RelistAsked(cluster=row.name, kinds=kinds), status=202)
 
 
 class NodeDetail(ApiView):
@@ -184,6 +195,13 @@ def _chosen(request: Request) -> list[Cluster]:
     if missing:
         raise ValidationError({"cluster": _no_cluster(min(missing))})
     return found
+
+
+def _cluster(name: str) -> Cluster:
+    row = Cluster.objects.filter(name=clean_name(name, "cluster")).first()
+    if row is None:
+        raise NotFound(_no_cluster(name))
+    return row
 
 
 def _no_cluster(name: str) -> str:

@@ -19,6 +19,7 @@ import msgspec
 
 from inventory.kube.client import ApiError, BadKubeconfig, Client, Stream
 from inventory.kube.decode import Decoder, Event, NotAList, Page
+from inventory.kube.identity import Identity, goes_back, identity_of, version_now
 from inventory.kube.objects import DaemonSet, Node, Pod
 
 logger = logging.getLogger(__name__)
@@ -35,6 +36,10 @@ SHORT_WATCH_S = 2.0
 QUEUE_LENGTH = 4
 #: No object of an API server is as large (etcd refuses far less): a line that goes on without end must not fill the memory.
 MAX_LINE = 64 << 20
+#: On a quiet watch, which the server ends every few minutes, the cluster's identity is asked for this often.
+IDENTITY_S = 300.0
+#: An API server that has just started makes kube-system within a second or two; one that never does has no identity.
+UNNAMED_TRIES = 4
 #: A reader that waits for the server cannot be woken; after this it is left to end by its own time-out.
 STOP_S = 0.5
 
@@ -76,11 +81,14 @@ class Trouble(msgspec.Struct, frozen=True):
     wait_s: float
 
 
-Message = Relist | Listed[T] | ListEnd | Changes[T] | Watching | Trouble
+Message = Relist | Listed[T] | ListEnd | Changes[T] | Watching | Trouble | Identity
+
+COMPACTED = "the cluster's history was compacted (410)"
+WENT_BACK = "the cluster's resource version went back"
 
 
 class _Expired(Exception):
-    """410: the resource version is too old; list anew."""
+    """What is stored is not where the cluster can go on from; list anew. The text says why."""
 
 
 def last_version(events: list[Event[T]]) -> str:
@@ -99,7 +107,8 @@ class Reflector(Generic[T]):
     """Reads one kind of one cluster.
 
     resource_version: where to go on from; "" lists first. `start()`, take messages with `next()`, end with `stop()` from anywhere.
-    backoff: seconds to wait, from the failures before and what Retry-After asks for.
+    backoff: seconds to wait, from the failures before and what Retry-After asks for. reason: of a first list.
+    proving: ask which cluster it is, and before a watch goes on from a version that may not be of this history, whether it is.
     """
 
     def __init__(
@@ -111,6 +120,8 @@ class Reflector(Generic[T]):
         page_size: int = 500,
         silence_s: float = SILENCE_S,
         backoff: Callable[[int, float | None], float] = backoff_s,
+        reason: str = "first list",
+        proving: bool = False,
     ) -> None:
         self.client, self.path, self.page_size, self.silence_s = client, path, page_size, silence_s
         self._backoff = backoff
@@ -121,6 +132,9 @@ class Reflector(Generic[T]):
         self._stream: Stream | None = None
         self._failures = 0
         self._expired = False
+        self._reason, self.proving = reason, proving
+        #: Whether something happened since which another cluster, or an older one, may answer.
+        self._doubtful, self._identified_at, self._unnamed = True, 0.0, 0
         self._thread = threading.Thread(target=self._run, name=f"reflector {path}", daemon=True)
 
     def start(self) -> None:
@@ -150,14 +164,14 @@ class Reflector(Generic[T]):
                 continue
 
     def _run(self) -> None:
-        reason = "first list"
         while not self._stopped.is_set():
             try:
+                self._prove()
                 if not self.resource_version:
-                    self._list(reason)
+                    self._list(self._reason)
                 self._watch_for_ever()
-            except _Expired:
-                self.resource_version, reason = "", "the cluster's history was compacted (410)"
+            except _Expired as expired:
+                self.resource_version, self._reason = "", str(expired)
                 if self._expired:  # twice without an event between: lists in a tight loop would be a burden
                     self._back_off(ApiError(410, "Expired", "the server calls each resource version too old"))
                 self._expired = True
@@ -166,6 +180,26 @@ class Reflector(Generic[T]):
             except Exception:
                 logger.exception("reflector of %s", self.path)
                 self._back_off(NotAList("an internal error; the log has it"))
+
+    def _prove(self) -> None:
+        """Before a list or a watch. Raises ApiError, and _Expired when the cluster's history does not reach the stored version."""
+        if not self.proving or not (self._doubtful or time.monotonic() - self._identified_at > IDENTITY_S):
+            return
+        self._put(self._identity())
+        if self.resource_version and goes_back(self.resource_version, version_now(self.client, self.path)):
+            raise _Expired(WENT_BACK)
+        self._doubtful, self._identified_at = False, time.monotonic()
+
+    def _identity(self) -> Identity:
+        try:
+            return identity_of(self.client)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            self._unnamed += 1
+            if self._unnamed <= UNNAMED_TRIES:
+                raise
+            return Identity("", "there is no namespace kube-system")
 
     def _list(self, reason: str) -> None:
         self._put(Relist(reason))
@@ -192,11 +226,12 @@ class Reflector(Generic[T]):
             return self.decoder.page(self.client.get(self.path, query))
         except ApiError as error:
             if error.status == 410 and "continue" in query:
-                raise _Expired from None
+                raise _Expired(COMPACTED) from None
             raise
 
     def _watch_for_ever(self) -> None:
         while not self._stopped.is_set():
+            self._prove()
             started, version = time.monotonic(), self.resource_version
             self._watch_once()
             short = time.monotonic() - started < SHORT_WATCH_S
@@ -219,17 +254,23 @@ class Reflector(Generic[T]):
                     return  # stop() may have looked for a stream just before
                 self._put(Watching())
                 for events in self._bundles(stream):
+                    if any(event.type == "BOOKMARK" and self._is_before(event) for event in events):
+                        raise _Expired(WENT_BACK)
                     seen, self._failures, self._expired = True, 0, False
                     self._put(Changes(events, time.time()))
                     self.resource_version = last_version(events) or self.resource_version
         except ApiError as error:
             if error.status == 410:
-                raise _Expired from None
+                raise _Expired(COMPACTED) from None
             if error.reason != "Stream" or not seen:
                 raise
+            self._doubtful = True
             # It broke after it had worked: go on at once from where it was.
         finally:
             self._stream = None
+
+    def _is_before(self, event: Event[T]) -> bool:
+        return goes_back(self.resource_version, event.resource_version)
 
     def _bundles(self, stream: Stream) -> Iterator[list[Event[T]]]:
         """The events of each received chunk, in order; those before a line that ends the stream too."""
@@ -254,7 +295,7 @@ class Reflector(Generic[T]):
         event = self.decoder.event(line)
         if event.type == "ERROR":
             if event.code == 410 or event.reason in ("Expired", "Gone"):
-                raise _Expired
+                raise _Expired(COMPACTED)
             raise ApiError(event.code, event.reason or "ERROR", event.message)
         return event
 
@@ -262,6 +303,7 @@ class Reflector(Generic[T]):
         refused = isinstance(error, ApiError) and error.status in (401, 403)
         wait_s = self._backoff(self._failures, error.retry_after_s if isinstance(error, ApiError) else None)
         self._failures += 1
+        self._doubtful = True
         self._put(Trouble(str(error), refused or isinstance(error, BadKubeconfig), wait_s))
         self._stopped.wait(wait_s)
         if (isinstance(error, ApiError) and error.status == 401) or isinstance(error, BadKubeconfig):

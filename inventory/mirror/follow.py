@@ -12,9 +12,11 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
+from django.db.models.functions import Coalesce, Now
 from django.utils import timezone
 
 from inventory.kube.client import Client
+from inventory.kube.identity import Identity
 from inventory.kube.reflector import (
     Changes,
     Listed,
@@ -26,8 +28,9 @@ from inventory.kube.reflector import (
     Watching,
     last_version,
 )
+from inventory.mirror.anew import RECREATED, recognise
 from inventory.mirror.kinds import KINDS, made_by
-from inventory.mirror.lease import Lease
+from inventory.mirror.lease import Lease, LeaseLost
 from inventory.mirror.store import Store
 from inventory.models import Watch
 from inventory.models.cluster import Kind, WatchState
@@ -68,12 +71,18 @@ class Follower:
         first = row.synced_at is None and lease.kind != Kind.DAEMONSETS
         self.store: Store[Any] = Store(lease.cluster_id, self.kind, marking=not first)
         self._synced = row.synced_at is not None and bool(row.resource_version) and row.made_by == made_by()
-        version = row.resource_version if self._synced else ""
+        self._listed_before = row.synced_at is not None
         self.reflector: Reflector[Any] = Reflector(
-            client, self.kind.path, self.kind.struct, version, settings.LIST_PAGE
+            client,
+            self.kind.path,
+            self.kind.struct,
+            row.resource_version if self._synced else "",
+            settings.LIST_PAGE,
+            reason=_why_listed(row),
+            proving=True,
         )
         self._renewed = 0.0
-        self._state = ("", "")
+        self._state = (row.state, "")
         self._troubles = 0
         self._list_reason: str | None = None
         self.written = 0
@@ -106,15 +115,29 @@ class Follower:
             self._list_reason = message.reason
         elif isinstance(message, ListEnd):
             self._end(message)
+        elif isinstance(message, Identity):
+            self._identify(message)
         elif isinstance(message, Trouble):
             self._troubles += 1
             state = WatchState.REFUSED if message.refused else WatchState.BACKING_OFF
-            self._progress(state, message.reason, next_try_at=timezone.now() + timedelta(seconds=message.wait_s))
+            self._progress(
+                state,
+                message.reason,
+                next_try_at=timezone.now() + timedelta(seconds=message.wait_s),
+                trouble_since=Coalesce("trouble_since", Now()),
+            )
         elif isinstance(message, Watching):
             self._progress(WatchState.WATCHING, "", next_try_at=None)
 
+    def _identify(self, found: Identity) -> None:
+        """Another cluster at the same address: every kind of it lists anew, this one too. Raises LeaseLost then."""
+        self.lease.update()
+        if recognise(self.lease.cluster_id, found):
+            logger.warning("%s: %s", self.kind.kind, RECREATED)
+            raise LeaseLost(RECREATED)
+
     def _begin(self, reason: str) -> None:
-        relisted = {"relists": F("relists") + 1} if self._synced else {}
+        relisted = {"relists": F("relists") + 1} if self._listed_before else {}
         # Without a resource version a watcher that dies in the middle of the list begins a new one.
         self._progress(WatchState.LISTING, reason, resource_version="", **relisted)
         self.store.begin_replace()
@@ -137,9 +160,12 @@ class Follower:
                 last_event_at=now,
                 objects_seen=self.store.seen,
                 objects_kept=len(self.store.digests),
+                trouble_since=None,
+                relist_reason="",
+                relist_asked_at=None,
             )
             self.written += self.store.end_replace()
-            self._synced = self.store.marking = True
+            self._synced = self._listed_before = self.store.marking = True
         self.poke()
 
     def _changes(self, message: Changes[Any]) -> None:
@@ -155,7 +181,8 @@ class Follower:
             pending = None
         version = last_version(events)
         with transaction.atomic():
-            self.lease.update(last_event_at=timezone.now(), **({"resource_version": version} if version else {}))
+            came = {"last_event_at": timezone.now(), "trouble_since": None}
+            self.lease.update(**came, **({"resource_version": version} if version else {}))
             written = self.store.apply(
                 (event.type, event.object, event.unread) for event in events if event.type != "BOOKMARK"
             )
@@ -168,8 +195,9 @@ class Follower:
 
     def _progress(self, state: WatchState, reason: str, **fields: Any) -> None:
         if self._state != (state.value, reason):
+            if self._state[0] != state.value:  # another reason for the same is no new beginning
+                fields["state_since"] = timezone.now()
             self._state = (state.value, reason)
-            fields["state_since"] = timezone.now()
             logger.info("%s: %s %s", self.kind.kind, state.label, reason)
         self.lease.update(state=state, reason=reason, **fields)
         self._renewed = time.monotonic()
@@ -178,3 +206,9 @@ class Follower:
         if time.monotonic() - self._renewed > settings.LEASE_S / 3:
             self.lease.update(objects_kept=len(self.store.digests))
             self._renewed = time.monotonic()
+
+
+def _why_listed(row: Watch) -> str:
+    if row.synced_at is None:
+        return "first list"
+    return row.relist_reason or "made by another version, or a list that broke off"

@@ -1,7 +1,8 @@
 """One watcher per (cluster, kind): a lease in the database, with a fencing token.
 
-Times are the database's clock, so that workers whose clocks differ agree. A write of the mirror touches the lease row with holder and
-token in its WHERE clause, in its own transaction: who lost the lease cannot write.
+Times are the database's clock, so that workers whose clocks differ agree. A write of the mirror touches the lease row with holder,
+token and epoch in its WHERE clause, in its own transaction: who lost the lease cannot write, nor who knows of a later row than
+the one that is there, because a backup was put back.
 """
 
 from __future__ import annotations
@@ -10,42 +11,66 @@ import os
 import socket
 import uuid
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
 from django.conf import settings
+from django.db import connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from inventory.mirror.anew import PUT_BACK, anew
+from inventory.mirror.incarnation import file_was_replaced, incarnation
 from inventory.models import Watch
 from inventory.models.cluster import WatchState
 
 
 class LeaseLost(Exception):
-    """Another watcher holds the lease now."""
+    """Another watcher holds the lease now, or the row is not the one that was last written."""
 
 
-class Lease(msgspec.Struct, frozen=True):
-    """What a holder knows of its lease."""
+class Lease(msgspec.Struct):
+    """What a holder knows of its lease.
+
+    epoch: of the last write, also of one whose transaction is still open or was undone. committed: of the last one that is
+    certain. A row that says less than that was put back from a backup.
+    """
 
     cluster_id: int
     kind: str
     holder: str
     token: int
+    epoch: int = 0
+    committed: int = 0
+    incarnation: str = ""
 
+    @property
     def _row(self) -> Any:
-        return Watch.objects.filter(cluster_id=self.cluster_id, kind=self.kind, holder=self.holder, token=self.token)
+        return Watch.objects.filter(cluster_id=self.cluster_id, kind=self.kind)
 
     def update(self, **fields: Any) -> None:
         """Write progress and renew. Inside a transaction it is also the guard of that transaction. Raises LeaseLost."""
-        if self._row().update(expires_at=_until(), **fields) != 1:
+        known = (self.committed, self.epoch)
+        mine = self._row.filter(holder=self.holder, token=self.token, epoch__range=known)
+        replaced = file_was_replaced(self.incarnation)
+        if replaced or mine.update(expires_at=_until(), epoch=self.epoch + 1, **fields) != 1:
             raise LeaseLost(f"{self.kind} of cluster {self.cluster_id}")
+        self.epoch += 1
+        transaction.on_commit(partial(setattr, self, "committed", self.epoch))
 
     def release(self) -> None:
-        """Give the lease back, so that another takes over at once. A refusal stays to be read."""
-        self._row().update(holder="", expires_at=None)
-        waiting = Watch.objects.filter(cluster_id=self.cluster_id, kind=self.kind, holder="")
-        waiting.exclude(state=WatchState.REFUSED).update(state=WatchState.WAITING, reason="", state_since=Now())
+        """Give the lease back, so that another takes over at once. A refusal stays to be read.
+
+        A row that was put back from a backup says so, and is listed anew by whoever comes next.
+        """
+        if file_was_replaced(self.incarnation):
+            connection.close()
+        self._row.filter(holder=self.holder, token=self.token).update(holder="", expires_at=Now())
+        self._row.filter(holder="").exclude(state=WatchState.REFUSED).update(
+            state=WatchState.WAITING, reason="", state_since=Now()
+        )
+        self._row.filter(epoch__lt=self.committed).update(**anew(PUT_BACK) | {"epoch": self.committed + 1})
 
 
 def _until() -> Any:
@@ -54,14 +79,24 @@ def _until() -> Any:
 
 def free() -> Q:
     """Rows whose lease nobody holds."""
-    return Q(expires_at=None) | Q(expires_at__lt=Now())
+    return Q(expires_at=None) | Q(expires_at__lte=Now())
 
 
 def acquire(cluster_id: int, kind: str) -> Lease | None:
     """Take the lease when it is free; None when another holds it or the cluster is gone."""
     holder = f"{socket.gethostname()[:60]}/{os.getpid()}/{uuid.uuid4().hex[:8]}"
     rows = Watch.objects.filter(free(), cluster_id=cluster_id, kind=kind)
-    if rows.update(holder=holder, token=F("token") + 1, expires_at=_until()) != 1:
+    if rows.update(holder=holder, token=F("token") + 1, epoch=F("epoch") + 1, expires_at=_until()) != 1:
         return None
-    row = Watch.objects.filter(cluster_id=cluster_id, kind=kind, holder=holder).only("token").first()
-    return Lease(cluster_id, kind, holder, row.token) if row else None
+    row = Watch.objects.filter(cluster_id=cluster_id, kind=kind, holder=holder).first()
+    return _taken(row) if row else None
+
+
+def _taken(row: Watch) -> Lease:
+    """The lease of a row that is ours. One that was written into another making of the table came out of a backup."""
+    here = incarnation()
+    lease = Lease(row.cluster_id, row.kind, row.holder, row.token, row.epoch, row.epoch, here)
+    if row.incarnation != here:
+        put_back = {"resource_version": "", "relist_reason": PUT_BACK} if row.incarnation else {}
+        lease.update(incarnation=here, **put_back)
+    return lease

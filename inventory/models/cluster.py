@@ -45,6 +45,11 @@ class Cluster(models.Model):
     #: What the credentials may do, as the last check found: [{"verb", "resource", "allowed", "needed_for"}].
     permissions = models.JSONField(default=list)
     permissions_checked_at = models.DateTimeField(null=True)
+    #: UID of the namespace kube-system, by which a cluster is known again; "" while it is not told, and why.
+    uid = models.CharField(max_length=64, blank=True, default="", db_default="")
+    uid_note = models.CharField(max_length=500, blank=True, default="", db_default="")
+    #: When another cluster was found at the same address, last; None: never.
+    recreated_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
@@ -66,6 +71,10 @@ class Watch(models.Model):
     holder = models.CharField(max_length=128, blank=True)
     #: Grows by one with each new holder (a fencing token).
     token = models.BigIntegerField(default=0)
+    #: Grows with each write of the holder, who keeps it in memory too: a row with another one was put back from a backup.
+    epoch = models.BigIntegerField(default=0, db_default=0)
+    #: Which making of this table (or file) the row was last held in; another one after a restore.
+    incarnation = models.CharField(max_length=64, blank=True, default="", db_default="")
     expires_at = models.DateTimeField(null=True)
     resource_version = models.CharField(max_length=64, blank=True)
     #: What made the rows (code and settings): when it differs, the watcher lists anew instead of going on.
@@ -74,6 +83,11 @@ class Watch(models.Model):
     reason = models.TextField(blank=True)
     state_since = models.DateTimeField(null=True)
     next_try_at = models.DateTimeField(null=True)
+    #: First failure since the last word of the cluster: it survives retries and changes of the watcher.
+    trouble_since = models.DateTimeField(null=True)
+    #: Why everything is to be listed (for the cards: counted) anew; "" when that is done. Who asked by hand, and when.
+    relist_reason = models.CharField(max_length=200, blank=True, default="", db_default="")
+    relist_asked_at = models.DateTimeField(null=True)
     #: First complete list; None before: pages then say that the mirror is not complete.
     synced_at = models.DateTimeField(null=True)
     #: Last object or bookmark that arrived; the age of the mirror.

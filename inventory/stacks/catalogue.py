@@ -140,4 +140,22 @@ CATALOGUE: dict[str, Entry] = {
         "A node or a pod states a quantity that is none; what it stands for is unknown.",
         "Look who has written it.",
     ),
+    "never-reached": Entry(
+        "Cluster never reached",
+        ERROR,
+        "No list of this cluster was ever complete; nothing is known of it.",
+        "Read the reason; then `manage.py cluster check NAME` on the host of the watchers says what is missing.",
+    ),
+    "no-word": Entry(
+        "No word from the cluster",
+        ERROR,
+        "The cluster was read before, but has said nothing for too long; its numbers are what was last known.",
+        "Look whether its API server is up and reached from the watchers, and whether the credentials still hold.",
+    ),
+    "nobody-watches": Entry(
+        "Nobody watches the cluster",
+        ERROR,
+        "The leases of its watchers have run out and nobody has taken them; its numbers do not change any more.",
+        "Start the watch workers and the schedule (or `manage.py sync`), and look at their logs.",
+    ),
 }

@@ -48,7 +48,7 @@ SPEC = ListSpec(
         Field("stack", _("Sharing system"), choices.stacks),
         Field("model", _("Card model"), choices.models),
         Field("state", _("State"), choices.STATES),
-        Field("min_free_bytes", _("Free, at least"), placeholder="8Gi"),
+        Field("min_free_bytes", _("Free, at least"), placeholder="8 GiB"),
         Field("health", _("Health"), choices.HEALTHS),
         Field("severity", _("Findings"), choices.SEVERITIES),
         Field("gone", _("Time"), (("true", _("gone")), ("any", _("both"))), rest=_("present")),
@@ -68,6 +68,7 @@ def _context() -> dict[str, Any]:
     largest = querysets.cards_present().filter(memory_free_bytes__gt=0).order_by("-memory_free_bytes", "-id").first()
     return {
         "states": states,
+        "unnamed": totals.unnamed_free_cards(),
         "total": sum(states.values()),
         "largest": None if largest is None else card_row(largest, []),
     }

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import get_close_matches
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase
+from django.contrib import messages
+from django.contrib.auth.decorators import permission_required
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from inventory import querysets
+from inventory.condition import State, condition_of
+from inventory.mirror.anew import relist
 from inventory.models import Cluster, Watch
-from inventory.models.cluster import Kind, WatchState
+from inventory.models.cluster import Kind
 from inventory.totals import ClusterSummary, summaries
 from inventory.views.freshness import Freshness, freshness_of, kind_words, notices
 from inventory.views.live import live_page
 from inventory.views.refusals import NotThere, answered
 
 UNREADABLE_SHOWN = 100
+#: The permission to have a cluster listed anew: of the groups operator and admin.
+RELIST = "inventory.change_watch"
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,9 @@ class WatchLine:
     level: str
     words: str
     explains: str
+    since: datetime | None
+    reason: str
+    next_try_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -58,21 +68,30 @@ class ClusterLine:
 
 
 _LEVELS = {
-    WatchState.WAITING.value: "none",
-    WatchState.LISTING.value: "info",
-    WatchState.WATCHING.value: "good",
-    WatchState.BACKING_OFF.value: "warning",
-    WatchState.REFUSED.value: "error",
+    State.REFUSED: "error",
+    State.UNWATCHED: "error",
+    State.UNREACHED: "error",
+    State.SILENT: "error",
+    State.BACKING_OFF: "warning",
+    State.WAITING: "none",
+    State.LISTING: "info",
+    State.RELISTING: "info",
+    State.WATCHING: "good",
 }
 
 
 def watch_line(watch: Watch) -> WatchLine:
+    now = condition_of(watch)
     words = {
-        WatchState.WAITING.value: _("waiting for a worker"),
-        WatchState.LISTING.value: _("first list under way"),
-        WatchState.WATCHING.value: _("in step"),
-        WatchState.BACKING_OFF.value: _("backing off"),
-        WatchState.REFUSED.value: _("refused"),
+        State.REFUSED: _("refused"),
+        State.UNWATCHED: _("nobody watches"),
+        State.UNREACHED: _("never reached"),
+        State.SILENT: _("no word"),
+        State.BACKING_OFF: _("backing off"),
+        State.WAITING: _("waiting for a worker"),
+        State.LISTING: _("first list under way"),
+        State.RELISTING: _("being listed anew"),
+        State.WATCHING: _("in step"),
     }
     explains = {
         Kind.NODES.value: _("which cards there are"),
@@ -83,9 +102,12 @@ def watch_line(watch: Watch) -> WatchLine:
     return WatchLine(
         watch=watch,
         kind=kind_words(watch.kind),
-        level=_LEVELS.get(watch.state, "none"),
-        words=words.get(watch.state, watch.state),
+        level=_LEVELS[now.state],
+        words=words[now.state],
         explains=explains.get(watch.kind, ""),
+        since=now.since,
+        reason=now.reason,
+        next_try_at=watch.next_try_at if now.state in (State.BACKING_OFF, State.UNREACHED, State.REFUSED) else None,
     )
 
 
@@ -136,9 +158,7 @@ def clusters(request: HttpRequest) -> HttpResponseBase:
 @require_safe
 @answered
 def cluster(request: HttpRequest, name: str) -> HttpResponseBase:
-    found = Cluster.objects.filter(name=name).first()
-    if found is None:
-        raise _no_such_cluster(name)
+    found = _found(name)
     unread = querysets.unreadable().filter(cluster=found)
     context: dict[str, Any] = {
         "line": next(iter(_lines(request, [found])), None),
@@ -146,8 +166,29 @@ def cluster(request: HttpRequest, name: str) -> HttpResponseBase:
         "cluster": found,
         "unreadable": list(unread[:UNREADABLE_SHOWN]),
         "notices": notices(request, {found.pk}),
+        "may_relist": request.user.has_perm(RELIST),
     }
     return live_page(request, "clusters/cluster.html", "clusters/cluster_part.html", context)
+
+
+@require_POST
+@permission_required(RELIST, raise_exception=True)
+@answered
+def cluster_relist(request: HttpRequest, name: str) -> HttpResponseBase:
+    """Asks the watchers by their rows; this process calls no cluster."""
+    found = _found(name)
+    kinds = relist(found, request.user.get_username())
+    asked = _("Asked to be listed anew: %(kinds)s. The watchers begin within seconds.")
+    messages.info(request, asked % {"kinds": ", ".join(kind_words(kind) for kind in kinds)})
+    return HttpResponseRedirect(reverse("cluster", args=[found.name]))
+
+
+def _found(name: str) -> Cluster:
+    """Raises NotThere."""
+    found = None if "\0" in name else Cluster.objects.filter(name=name).first()
+    if found is None:
+        raise _no_such_cluster(name)
+    return found
 
 
 def _no_such_cluster(name: str) -> NotThere:

@@ -12,18 +12,20 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from inventory import querysets
+from inventory.condition import STALE_S, State
 from inventory.models import Watch
-from inventory.models.cluster import Kind, WatchState
+from inventory.models.cluster import Kind
 from inventory.totals import NEEDED_KINDS, Sync, sync_of
 
-#: Bookmarks come each minute: silence of a minute and a half means that something is wrong.
-STALE_S = 90
 _ORDER = {"error": 0, "warning": 1, "good": 2}
 
 
 @dataclass(frozen=True)
 class Freshness:
-    """One cluster: level good, warning or error; title and text say what it means for the numbers."""
+    """One cluster: level good, warning or error; title and text say what it means for the numbers.
+
+    at: the last word of the cluster. since: when what is not good began; None while all is good, or when that is `at`.
+    """
 
     cluster: str
     cluster_id: int
@@ -32,6 +34,7 @@ class Freshness:
     text: str
     at: datetime | None
     sync: Sync
+    since: datetime | None = None
 
 
 def freshness_of(request: HttpRequest) -> list[Freshness]:
@@ -58,25 +61,42 @@ def incomplete(request: HttpRequest, cluster_ids: set[int] | None = None) -> boo
 
 def _judge(name: str, cluster_id: int, sync: Sync) -> Freshness:
     level, title, text = _verdict(sync)
-    return Freshness(name, cluster_id, level, title, text, sync.last_event_at, sync)
+    since = None if level == "good" or sync.since == sync.last_event_at else sync.since
+    return Freshness(name, cluster_id, level, title, text, sync.last_event_at, sync, since)
 
 
 def _verdict(sync: Sync) -> tuple[str, str, str]:
-    refused = [watch for watch in sync.watches if watch.state == WatchState.REFUSED]
-    needed = [watch for watch in refused if watch.kind in NEEDED_KINDS]
-    if needed:
-        return "error", _("the cluster refuses to be read"), _reasons(needed)
+    """(level, title, text): what is worst first. A kind that is optional never makes the numbers wrong."""
+    states = {kind: one.state for kind, one in sync.conditions.items()}
+    needed = {states.get(kind) for kind in NEEDED_KINDS}
+    refused = [watch for watch in sync.watches if states[watch.kind] == State.REFUSED]
+    if any(watch.kind in NEEDED_KINDS for watch in refused):
+        text = _reasons([watch for watch in refused if watch.kind in NEEDED_KINDS])
+        return "error", _("the cluster refuses to be read"), text
+    if State.UNWATCHED in needed:
+        text = _("No worker keeps these numbers in step. Start the watchers, or look at their log.")
+        return "error", _("nobody watches"), " ".join(filter(None, (text, _last_known(sync))))
+    if State.UNREACHED in needed:
+        return "error", _("never reached"), sync.reason
     if not sync.synced:
         return "warning", _("the first list is under way"), _not_complete(sync)
-    if sync.age_seconds is None or sync.age_seconds > STALE_S:
-        text = _("These numbers are what was last known. %(reason)s") % {"reason": sync.reason}
-        return "error", _("no word from the cluster"), text.strip()
+    if sync.age_seconds is None or sync.age_seconds > STALE_S or State.SILENT in needed:
+        return "error", _("no word from the cluster"), " ".join(filter(None, (_last_known(sync), sync.reason)))
+    if State.BACKING_OFF in states.values():
+        return "warning", _("the connection is being made again"), sync.reason
+    if State.RELISTING in needed:
+        text = _("Numbers may change until the list is complete. %(reason)s") % {"reason": sync.reason}
+        return "warning", _("being listed anew"), text.strip()
+    if State.WAITING in needed:
+        return "warning", _("waiting for a worker"), sync.reason
     if refused:
         text = _("Memory units of gpushare and the state of components may be missing. %(reason)s")
         return "warning", _("DaemonSets may not be read"), text % {"reason": _reasons(refused)}
-    if any(watch.state == WatchState.BACKING_OFF for watch in sync.watches):
-        return "warning", _("the connection is being made again"), sync.reason
     return "good", _("in step"), ""
+
+
+def _last_known(sync: Sync) -> str:
+    return _("These numbers are what was last known.") if sync.synced else _("There are no numbers yet.")
 
 
 def _not_complete(sync: Sync) -> str:

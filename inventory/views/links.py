@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from urllib.parse import quote
 
 from django.http import HttpRequest, QueryDict
@@ -24,6 +25,15 @@ def with_query(path: str, **values: object) -> str:
     """A path with a query of these values, those that are not "" or None."""
     query = "&".join(f"{name}={quote(str(value))}" for name, value in values.items() if value not in ("", None))
     return f"{path}?{query}" if query else path
+
+
+def with_filters(path: str, query: QueryDict, more: Mapping[str, str]) -> str:
+    """A path with these parameters and some more."""
+    whole = query.copy()
+    for name, value in more.items():
+        whole[name] = value
+    text = whole.urlencode()
+    return f"{path}?{text}" if text else path
 
 
 def state_url(request: HttpRequest, **changes: str | None) -> str:

@@ -9,19 +9,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from inventory import csv_export
+from inventory.filter_fields import BytesFilter, typed_memory
 from inventory.filters import StrictFilterSet
 from inventory.keyset import BadCursor, Page, page_of
 from inventory.views import amounts
 from inventory.views.freshness import incomplete, notices
 from inventory.views.links import state_url
 from inventory.views.live import live_page
-from inventory.views.refusals import BadParameter
+from inventory.views.refusals import BadParameter, Errors
 
 Text = str | Promise
 PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
@@ -74,6 +75,8 @@ class Entry:
     placeholder: str
     wide: bool
     rest: str
+    #: What is wrong with the value; "" when nothing is.
+    error: str
 
 
 @dataclass(frozen=True)
@@ -108,40 +111,68 @@ class Listed:
 
 def list_page(request: HttpRequest, spec: ListSpec, context: Callable[[], dict[str, Any]]) -> HttpResponseBase:
     """The page, its live part, or its CSV (`?format=csv`). context: what the page says besides the list."""
+    if plain := _plain_address(request, spec.filterset):
+        return HttpResponseRedirect(plain)
     filterset = spec.filterset(request.GET, queryset=spec.rows())
-    size = _check(request, filterset)
+    size, errors = _check(request, filterset)
+    if errors:
+        return _refused(request, spec, errors, context)
     if request.GET.get("format") == "csv":
         return csv_export.csv_response(spec.csv, filterset.ordered())
     try:
         page = page_of(filterset.ordered(), request.GET.get("cursor"), size)
-    except BadCursor as error:
-        raise BadParameter(
-            {"cursor": [_("This place in the list does not exist. Start from the first page.")]}
-        ) from error
+    except BadCursor:
+        wrong = _("This place in the list does not exist. Start from the first page.")
+        return _refused(request, spec, {"cursor": [wrong]}, context)
     shown = {
         "listed": _listed(request, spec, filterset, page),
         "notices": notices(request),
         "incomplete": incomplete(request),
         "csv_url": state_url(request, format="csv"),
-        "entries": _entries(request, spec.fields),
-        "kept": _kept(request, spec),
+        "entries": _entries(request, spec.fields, {}),
+        "kept": _kept(request, spec, {}),
         "clear_url": request.path,
     }
     return live_page(request, spec.page, spec.part, shown | context())
 
 
-def _check(request: HttpRequest, filterset: StrictFilterSet) -> int:
-    """The page size. Raises BadParameter with everything that makes no sense."""
-    errors = {} if filterset.is_valid() else {name: list(texts) for name, texts in filterset.errors.items()}
+def _plain_address(request: HttpRequest, filterset: type[StrictFilterSet]) -> str:
+    """The address with amounts of memory as REST takes them, too: "20" and "20 GiB" of a form are 20Gi. "" when they are."""
+    names = [name for name, one in filterset.base_filters.items() if isinstance(one, BytesFilter)]
+    typed = {name: request.GET[name] for name in names if request.GET.get(name)}
+    plain = {name: typed_memory(text) for name, text in typed.items()}
+    return state_url(request, **plain) if plain != typed else ""
+
+
+def _refused(
+    request: HttpRequest, spec: ListSpec, errors: Errors, context: Callable[[], dict[str, Any]]
+) -> HttpResponseBase:
+    """The form as it was filled in, each error at its field, and no list: an unfiltered one would look like an answer."""
+    if request.GET.get("format") == "csv":
+        raise BadParameter(errors)
+    shown = {
+        "refused": [(name, " ".join(texts)) for name, texts in errors.items()],
+        "notices": notices(request),
+        "incomplete": incomplete(request),
+        "entries": _entries(request, spec.fields, errors),
+        "kept": _kept(request, spec, errors),
+        "clear_url": request.path,
+    }
+    return live_page(request, spec.page, "parts/refused.html", context() | shown, status=400)
+
+
+def _check(request: HttpRequest, filterset: StrictFilterSet) -> tuple[int, dict[str, list[str]]]:
+    """(page size, what makes no sense)."""
+    errors: dict[str, list[str]] = {}
+    if not filterset.is_valid():
+        errors = {name: [str(text) for text in texts] for name, texts in filterset.errors.items()}
     if request.GET.get("format", "csv") != "csv":
         errors["format"] = [_("csv is the only other format of this page.")]
     text = request.GET.get("page_size", "")
     size = int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 0 if text else PAGE_SIZE
     if not 1 <= size <= MAX_PAGE_SIZE:
         errors["page_size"] = [_("A number from 1 to %(most)d is wanted.") % {"most": MAX_PAGE_SIZE}]
-    if errors:
-        raise BadParameter(errors)
-    return size
+    return size, errors
 
 
 def _listed(request: HttpRequest, spec: ListSpec, filterset: StrictFilterSet, page: Page[Any]) -> Listed:
@@ -183,32 +214,37 @@ def _head(request: HttpRequest, column: Column, order: Sequence[str]) -> Head:
     return Head(str(column.title), column.number, state_url(request, ordering=name), sort)
 
 
-def _entries(request: HttpRequest, fields: Sequence[Field]) -> list[Entry]:
+def _entries(request: HttpRequest, fields: Sequence[Field], errors: Errors) -> list[Entry]:
     """The form's fields; a select whose only choice is what there is anyway is left out."""
-    made = [(field, _entry(request, field)) for field in fields]
+    made = [(field, _entry(request, field, " ".join(errors.get(field.name, ())))) for field in fields]
     return [one for field, one in made if one.value or not callable(field.options) or len(one.options) > 1]
 
 
-def _entry(request: HttpRequest, field: Field) -> Entry:
-    options = field.options() if callable(field.options) else field.options
+def _entry(request: HttpRequest, field: Field, error: str) -> Entry:
+    offered = field.options() if callable(field.options) else field.options
+    options = [(value, str(title)) for value, title in offered]
+    value = request.GET.get(field.name, "")
+    if options and value and value not in dict(options):
+        options.append((value, value))  # a wrong one too: what was asked stands in the form
     return Entry(
         name=field.name,
         label=str(field.label),
-        value=request.GET.get(field.name, ""),
-        options=[(value, str(title)) for value, title in options],
+        value=value,
+        options=options,
         placeholder=str(field.placeholder),
         wide=field.wide,
         rest=str(field.rest),
+        error=error,
     )
 
 
-def _kept(request: HttpRequest, spec: ListSpec) -> list[tuple[str, str, str]]:
-    """Parameters in force that the form has no field for: (name, value, address without it)."""
+def _kept(request: HttpRequest, spec: ListSpec, errors: Errors) -> list[tuple[str, str, str]]:
+    """Parameters in force that the form has no field for: (name, value, address without it). Wrong ones are not kept."""
     own = {field.name for field in spec.fields} | {"cursor", "format"}
     return [
         (name, value, state_url(request, **{name: None}))
         for name, values in request.GET.lists()
-        if name not in own
+        if name not in own and name[:64] not in errors
         for value in values
         if value
     ]

@@ -23,15 +23,20 @@ _AGES = re.compile(r"(<time[^>]*>)[^<]*")
 HEADER = "X-Fingerprint"
 
 
-def live_page(request: HttpRequest, page: str, part: str, context: dict[str, Any]) -> HttpResponse:
-    """page: template of the whole, which prints `live` where the part belongs. part: template of what is refreshed."""
+def live_page(
+    request: HttpRequest, page: str, part: str, context: dict[str, Any], *, status: int = 200
+) -> HttpResponse:
+    """page: template of the whole, which prints `live` where the part belongs. part: template of what is refreshed.
+
+    status: of the whole page; a refresh of it is one that works.
+    """
     live = render_to_string(part, context, request)
     fingerprint = fingerprint_of(live)
     if request.headers.get("HX-Request") == "true":
         response = _refresh(request, live, fingerprint)
     else:
         more = {"live": mark_safe(live), "fingerprint": fingerprint, "here": request.get_full_path()}  # noqa: S308 - rendered above
-        response = render(request, page, context | more)
+        response = render(request, page, context | more, status=status)
     response.headers["Cache-Control"] = "private, no-cache"
     patch_vary_headers(response, ["HX-Request"])
     return response

@@ -92,7 +92,7 @@ SPEC = ListSpec(
         Field("stack", _("Sharing system"), choices.stacks),
         Field("model", _("Card model"), choices.models),
         Field("ready", _("Condition"), (("true", _("ready")), ("false", _("not ready")), ("unknown", _("not known")))),
-        Field("min_gap_bytes", _("Gap, at least"), placeholder="8Gi"),
+        Field("min_gap_bytes", _("Gap, at least"), placeholder="8 GiB"),
         Field("severity", _("Findings"), choices.SEVERITIES),
     ),
     shape=_shape,
@@ -103,7 +103,7 @@ SPEC = ListSpec(
 
 
 def _context() -> dict[str, Any]:
-    return {"totals": totals.all_totals(), "room_url": with_query("", min_gap_bytes="8Gi")}
+    return {"totals": totals.all_totals(), "free": totals.free_cards(), "room_url": with_query("", min_gap_bytes="8Gi")}
 
 
 @require_safe

@@ -6,20 +6,22 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from inventory import querysets, totals
 from inventory.models import Cluster
-from inventory.totals import ClusterSummary, Totals
+from inventory.models.account import CardState
+from inventory.totals import ClusterSummary, FreeCards, Totals
 from inventory.views import amounts
 from inventory.views.allocations import waiting_line
 from inventory.views.cardmap import SHOWS, card_map
 from inventory.views.cardrows import card_row
 from inventory.views.findings import finding_lines
 from inventory.views.freshness import freshness_of, incomplete, notices
-from inventory.views.links import state_url
+from inventory.views.links import state_url, with_filters
 from inventory.views.live import live_page
 from inventory.views.refusals import BadParameter, answered
 
@@ -32,6 +34,7 @@ class Answer:
     """The figures of the first lines, summed over the clusters shown. partly: cards with a holder and with room."""
 
     totals: Totals
+    free: FreeCards
     partly: int
     unknown_cards: int
     shared_cards: int
@@ -63,7 +66,7 @@ class Answer:
     @property
     def free_width(self) -> str:
         """Width of the wholly free cards, of all cards."""
-        return amounts.width(self.totals.cards_free.value or 0, self.totals.cards_total.value or 0)
+        return amounts.width(self.free.named, self.cards)
 
 
 def answer_of(found: list[ClusterSummary], sums: Totals) -> Answer:
@@ -76,6 +79,7 @@ def answer_of(found: list[ClusterSummary], sums: Totals) -> Answer:
             findings[severity] = findings.get(severity, 0) + count
     return Answer(
         totals=sums,
+        free=FreeCards(sum(one.free.named for one in found), sum(one.free.unnamed for one in found)),
         partly=cards_in("partly"),
         unknown_cards=cards_in("unknown"),
         shared_cards=cards_in("shared"),
@@ -106,6 +110,7 @@ def overview(request: HttpRequest) -> HttpResponseBase:
         "show": show,
         "pool": pool,
         "all_pools_url": state_url(request, pool=None),
+        "urls": _list_urls(request),
     } | _lists(ids)
     return live_page(request, "overview/page.html", "overview/part.html", context)
 
@@ -133,6 +138,19 @@ def _asked(request: HttpRequest) -> tuple[list[Cluster], str, str]:
     if errors:
         raise BadParameter(errors)
     return [every[name] for name in names] or list(every.values()), show, pool
+
+
+def _list_urls(request: HttpRequest) -> dict[str, str]:
+    """The lists behind the figures, of the clusters that the figures are of."""
+    query = QueryDict(mutable=True)
+    query.setlist("cluster", [name for name in request.GET.getlist("cluster") if name])
+    wanted = {
+        "memory": ("cards", {"ordering": "-memory_free_bytes"}),
+        "free": ("cards", {"state": CardState.FREE.value}),
+        "waiting": ("waiting", {}),
+        "findings": ("findings", {}),
+    }
+    return {name: with_filters(reverse(page), query, more) for name, (page, more) in wanted.items()}
 
 
 def _best(ids: set[int]) -> Any:

@@ -69,6 +69,7 @@ TABLE: dict[str, tuple[str, dict[str, Any]]] = {
     "api/v1/summary": ("/api/v1/summary", PROGRAM),
     "api/v1/clusters": ("/api/v1/clusters", PROGRAM),
     "api/v1/clusters/<str:name>": ("/api/v1/clusters/prod", PROGRAM),
+    "api/v1/clusters/<str:name>/relist": ("/api/v1/clusters/prod/relist", PROGRAM),
     "api/v1/nodes": ("/api/v1/nodes", PROGRAM),
     "api/v1/nodes/<str:cluster>/<str:name>": ("/api/v1/nodes/prod/gpu-1", PROGRAM),
     "api/v1/cards": ("/api/v1/cards", PROGRAM),

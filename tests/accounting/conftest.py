@@ -49,7 +49,7 @@ class Fleet:
 @pytest.fixture
 def fleet_of(db: None) -> Callable[[str], Fleet]:
     def make(name: str) -> Fleet:
-        return Fleet(make_cluster(name))
+        return Fleet(make_cluster(name, held=False))
 
     return make
 

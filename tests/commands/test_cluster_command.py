@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from gpudash.demo import Server
 from inventory import clusters
@@ -63,8 +65,42 @@ def test_the_list_shows_how_each_kind_is_in_step(run: Run, kubeconfig: str) -> N
     run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
     Watch.objects.filter(kind="pods").update(state="refused", reason="403 Forbidden")
     said = run("cluster", "list")
-    assert "  nodes: waiting for a worker\n" in said
-    assert "  pods: refused: 403 Forbidden\n" in said
+    assert "  nodes: waiting for a worker since " in said
+    assert ": 403 Forbidden; no word from the cluster yet\n" in said
+
+
+def test_the_list_tells_since_when_and_how_old(run: Run) -> None:
+    make_cluster("old", age_s=200)
+    lines = {line.split(":")[0].strip(): line for line in run("cluster", "list").splitlines()}
+    assert "nodes: no word since " in lines["nodes"]
+    assert lines["nodes"].endswith("3 min ago")
+    assert "cards: in step" in lines["cards"]
+
+
+def test_the_list_does_not_believe_a_watcher_that_is_dead(run: Run) -> None:
+    make_cluster("dead")
+    Watch.objects.update(expires_at=timezone.now() - timedelta(minutes=5))
+    said = run("cluster", "list")
+    assert said.count(": nobody watches since ") == 4
+    assert "in step" not in said
+
+
+def test_relist_asks_each_kind_and_returns(run: Run) -> None:
+    make_cluster("one")
+    make_cluster("two")
+    assert run("cluster", "relist", "one").startswith("one: asked to be listed anew: nodes, pods, daemonsets, cards.")
+    rows = Watch.objects.filter(cluster__name="one")
+    assert set(rows.values_list("resource_version", "holder", "token")) == {("", "", 1)}
+    assert all(row.relist_reason.endswith("(manage.py cluster relist)") and row.relist_asked_at for row in rows)
+    assert not Watch.objects.filter(cluster__name="two").exclude(relist_asked_at=None).exists()
+
+
+def test_relist_of_all(run: Run, refuse: Run) -> None:
+    assert "no cluster yet" in refuse("cluster", "relist", "--all")
+    make_cluster("one")
+    make_cluster("two")
+    assert len(run("cluster", "relist", "--all").splitlines()) == 2
+    assert not Watch.objects.filter(relist_asked_at=None).exists()
 
 
 def test_a_check_says_what_the_credentials_may_do(run: Run, kubeconfig: str) -> None:
@@ -110,7 +146,7 @@ def clusters_rows(name: str) -> list[int]:
 # Answers that are none.
 
 
-#: Questions of a check: four that must be granted, two of the inventory that are optional, and those of the apps above.
+#: Questions of a check: four that must be granted, three of the inventory that are optional, and those of the apps above.
 QUESTIONS = sum(len(wants()) for wants in clusters.WANTED)
 
 
@@ -171,7 +207,7 @@ def test_an_app_above_adds_what_it_wants(
 ) -> None:
     more = clusters.Wanted("get", "", "pods/log", "a test", True, "somewhere", "deploy/other.yaml")
     monkeypatch.setattr(clusters, "WANTED", [lambda: clusters.READER, lambda: [more]])
-    with scripted(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * 6, allowed(False)) as server:
+    with scripted(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * len(clusters.READER), allowed(False)) as server:
         said = run("cluster", "check", "odd")
         asked = json.loads(server.asked[-1].body)["spec"]["resourceAttributes"]
     assert said.splitlines()[-2:] == [

@@ -32,6 +32,12 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
 
 
 @pytest.fixture
+def cluster(db: None) -> Cluster:
+    """A cluster that nobody watches."""
+    return make_cluster("prod", held=False)
+
+
+@pytest.fixture
 def stopping(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     event = threading.Event()
     monkeypatch.setattr(tasks, "stopping", event)

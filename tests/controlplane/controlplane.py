@@ -24,6 +24,7 @@ import argparse
 import json
 import os
 import secrets
+import shutil
 import signal
 import socket
 import ssl
@@ -124,6 +125,26 @@ class ControlPlane:
         request = urllib.request.Request(f"http://127.0.0.1:{self.port('etcd')}/v3/{path}", json.dumps(body).encode())
         with urllib.request.urlopen(request, timeout=60) as answer:
             return dict(json.load(answer))
+
+    def replace_storage(self, other: Path | None = None) -> None:
+        """API server and etcd anew on the same ports: empty, another cluster; or with a copy that `copy_storage` made."""
+        self.stop("apiserver")
+        self.stop("etcd")
+        shutil.rmtree(self.dir / "etcd")
+        if other is not None:
+            shutil.copytree(other, self.dir / "etcd")
+        for part in ("etcd", "apiserver"):
+            self.start(part)
+            self.wait_for(part)
+
+    def copy_storage(self, other: Path) -> None:
+        """Copy what etcd stores; both are stopped for it and started again."""
+        self.stop("apiserver")
+        self.stop("etcd")
+        shutil.copytree(self.dir / "etcd", other)
+        for part in ("etcd", "apiserver"):
+            self.start(part)
+            self.wait_for(part)
 
     def compact(self) -> int:
         """Forget all history up to now, as etcd does every five minutes; returns the revision."""

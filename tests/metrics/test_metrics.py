@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import CollectorRegistry
 
 from inventory import metrics
-from inventory.models import Card, Cluster, Finding, NodeAccount
+from inventory.models import Card, Cluster, Finding, NodeAccount, Watch
 from inventory.models.account import CardState
 from inventory.stacks.catalogue import CATALOGUE
 from tests.factories import GIB, lose_card, make_cluster, make_finding, make_node
@@ -188,3 +190,24 @@ class _Once:
 
     def collect(self) -> list[GaugeMetricFamily]:
         return [self.family]
+
+
+def state_of(kind: str) -> list[str]:
+    found = scrape()["gpudash_mirror_state"]
+    return [dict(labels)["state"] for labels, value in found.items() if value and dict(labels)["kind"] == kind]
+
+
+def test_the_state_of_each_watch_is_told_and_a_dead_one_is_not_in_step(cluster: Cluster) -> None:
+    assert state_of("pods") == ["watching"]
+    ended = timezone.now() - timedelta(minutes=5)
+    Watch.objects.filter(kind="pods").update(expires_at=ended)
+    Watch.objects.filter(kind="nodes").update(last_event_at=ended)
+    assert (state_of("pods"), state_of("nodes"), state_of("cards")) == (["unwatched"], ["silent"], ["watching"])
+    since = scrape()["gpudash_mirror_state_since_timestamp_seconds"]
+    assert since[("cluster", "prod"), ("kind", "pods")] == pytest.approx(ended.timestamp())
+
+
+def test_a_cluster_that_was_never_reached_has_a_state_though_it_has_no_word() -> None:
+    make_cluster("new", synced=False)
+    Watch.objects.update(state="backing-off", reason="connection refused", trouble_since=timezone.now())
+    assert state_of("nodes") == ["never-reached"]

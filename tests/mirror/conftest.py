@@ -38,7 +38,7 @@ class Until(threading.Event):
 
 @pytest.fixture
 def fresh(db: None) -> Cluster:
-    return make_cluster("fresh", synced=False)
+    return make_cluster("fresh", synced=False, held=False)
 
 
 @pytest.fixture
@@ -77,6 +77,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Fol
     def run(lease: Lease, server: ScriptedServer, until: Callable[[], bool] | None = None) -> Follower:
         stopped = Until(until or (lambda: False))
         follower = Follower(lease, client(tmp_path, server.url), stopped)
+        follower.reflector.proving = False
         follower.reflector._backoff = lambda failures, retry_after_s: 0.001
         follower.run(once=until is None)
         return follower

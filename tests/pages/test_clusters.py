@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from django.test import Client
 from django.utils import timezone
 
+from gpudash.access.roles import Role
+from inventory.mirror.anew import relist
 from inventory.models import Cluster, Watch
+from tests.cast import make_user, signed_in
 from tests.factories import make_cluster, make_unreadable
 from tests.pages.reading import get
+
+
+@pytest.fixture
+def operator(db: None) -> Client:
+    return signed_in(make_user("olga", Role.OPERATOR))
 
 
 def test_it_counts_the_clusters_in_step(viewer: Client, fleet: Cluster) -> None:
@@ -79,3 +88,67 @@ def test_an_unknown_cluster_leads_to_those_there_are(viewer: Client, fleet: Clus
 
 def test_only_bad_news_is_at_the_top_of_pages(viewer: Client, fleet: Cluster) -> None:
     assert "notice" not in " ".join(tag.get("class", "") for tag in get(viewer, "/nodes").tags_of("div"))
+
+
+def lapse(**ago: float) -> None:
+    Watch.objects.update(expires_at=timezone.now() - timedelta(**ago))
+
+
+@pytest.mark.parametrize("path", ["/clusters", "/clusters/prod", "/", "/nodes", "/cards"])
+def test_dead_watchers_are_not_in_step(viewer: Client, fleet: Cluster, path: str) -> None:
+    lapse(minutes=5)
+    text = get(viewer, path).text
+    assert "nobody watches" in text
+    assert "in step" not in text.replace("Start the watchers", "").replace("keeps these numbers in step", "").replace(
+        "0 of 1 cluster is in step", ""
+    )
+
+
+def test_a_cluster_that_was_never_reached_says_since_when_and_why(viewer: Client) -> None:
+    make_cluster("new", synced=False)
+    began = timezone.now() - timedelta(minutes=7)
+    Watch.objects.update(state="backing-off", reason="connection refused", trouble_since=began)
+    page = get(viewer, "/clusters")
+    assert "never reached 7 min" in page.text
+    assert "connection refused" in page.text
+    assert "no word yet" in page.text
+
+
+def test_a_watch_that_is_open_again_but_silent_is_not_in_step(viewer: Client, fleet: Cluster) -> None:
+    Watch.objects.exclude(kind="cards").update(last_event_at=timezone.now() - timedelta(minutes=9))
+    rows = get(viewer, "/clusters/prod").rows
+    assert [row[1].split(" ")[0] for row in rows[:4]] == ["✕error", "✕error", "✕error", "✓good"]
+    assert "no word 9 min" in rows[0][1]
+
+
+def test_being_listed_anew_is_said(viewer: Client, fleet: Cluster) -> None:
+    relist(fleet, "olga")
+    Watch.objects.update(expires_at=timezone.now() + timedelta(seconds=9), state="listing")
+    text = get(viewer, "/clusters/prod").text
+    assert "being listed anew" in text
+    assert "asked for by olga" in text
+
+
+def test_an_operator_has_it_listed_anew(operator: Client, fleet: Cluster) -> None:
+    response = operator.post("/clusters/prod/relist", follow=True)
+    assert "Asked to be listed anew: nodes, pods, daemonsets, cards." in response.content.decode()
+    assert set(Watch.objects.values_list("relist_reason", flat=True)) == {"asked for by olga"}
+
+
+def test_a_viewer_may_not(viewer: Client, fleet: Cluster) -> None:
+    assert viewer.post("/clusters/prod/relist").status_code == 403
+    assert "disabled" in next(tag for tag in get(viewer, "/clusters/prod").tags_of("button") if "formaction" in tag)
+    assert not Watch.objects.exclude(relist_reason="").exists()
+
+
+def test_it_takes_a_post_with_a_token_of_the_form(fleet: Cluster) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(make_user("olga", Role.OPERATOR))
+    assert strict.post("/clusters/prod/relist").status_code == 403
+    assert strict.get("/clusters/prod/relist").status_code == 405
+
+
+def test_another_cluster_at_the_address_is_told(viewer: Client, fleet: Cluster) -> None:
+    Cluster.objects.update(uid="b", recreated_at=timezone.now() - timedelta(minutes=3))
+    text = get(viewer, "/clusters/prod").text
+    assert "Another cluster answers at this address; it was listed anew 3 min ago" in text

@@ -1,23 +1,29 @@
-"""`manage.py cluster add|list|check|remove`."""
+"""`manage.py cluster add|list|check|relist|remove`."""
 
 from __future__ import annotations
 
+import getpass
 import os
 from argparse import ArgumentParser
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
-from inventory import clusters
+from inventory import clusters, querysets
+from inventory.condition import condition_of
 from inventory.kube.client import ApiError, BadKubeconfig
 from inventory.management.arguments import chosen_clusters
-from inventory.models import Cluster
+from inventory.mirror import anew
+from inventory.models import Watch
+from inventory.models.cluster import Kind
+from inventory.views.amounts import span
 
 
 class Command(BaseCommand):
-    help = "Add, list, check or remove clusters."
+    help = "Add, list, check or remove clusters, or have them listed anew."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
@@ -37,6 +43,10 @@ class Command(BaseCommand):
             ("remove", "delete a cluster with all its rows"),
         ):
             verbs.add_parser(verb, help=text).add_argument("name")
+        relist = verbs.add_parser("relist", help="have the watchers list anew and the accountant count all")
+        which = relist.add_mutually_exclusive_group(required=True)
+        which.add_argument("name", nargs="?")
+        which.add_argument("--all", action="store_true", help="every cluster")
 
     def handle(self, *args: Any, **options: Any) -> None:
         getattr(self, f"_{options['verb']}")(options)
@@ -54,12 +64,21 @@ class Command(BaseCommand):
         self.stdout.write(f"{cluster.name}: {cluster.server}. Next: manage.py cluster check {cluster.name}")
 
     def _list(self, options: dict[str, Any]) -> None:
-        for cluster in Cluster.objects.prefetch_related("watches"):
+        for cluster in querysets.clusters():
             self.stdout.write(f"{cluster.name}  {cluster.server}")
-            for watch in sorted(cluster.watches.all(), key=lambda row: row.kind):
-                reason = f": {watch.reason}" if watch.reason else ""
-                seen = f", last event {watch.last_event_at:%Y-%m-%d %H:%M:%S} UTC" if watch.last_event_at else ""
-                self.stdout.write(f"  {watch.kind}: {watch.get_state_display()}{reason}{seen}")
+            if cluster.recreated_at:
+                self.stdout.write(f"  another cluster answers at this address since {_at(cluster.recreated_at)}")
+            for watch in cluster.watches.all():
+                self.stdout.write(_watch_line(watch))
+
+    def _relist(self, options: dict[str, Any]) -> None:
+        """Writes rows only, so it returns at once and works from any process; the watchers see it with their next write."""
+        who = f"{_user()} (manage.py cluster relist)"
+        for cluster in chosen_clusters(None if options["all"] else options["name"]):
+            kinds = anew.relist(cluster, who)
+            self.stdout.write(
+                f"{cluster.name}: asked to be listed anew: {', '.join(kinds)}. See: manage.py cluster list"
+            )
 
     def _check(self, options: dict[str, Any]) -> None:
         cluster = chosen_clusters(options["name"])[0]
@@ -79,6 +98,29 @@ class Command(BaseCommand):
     def _remove(self, options: dict[str, Any]) -> None:
         counts = clusters.remove(chosen_clusters(options["name"])[0])
         self.stdout.write(f"{options['name']} removed: " + ", ".join(f"{n} {name}" for name, n in counts.items() if n))
+
+
+def _watch_line(watch: Watch) -> str:
+    now = condition_of(watch)
+    since = f" since {_at(now.since)}" if now.since else ""
+    reason = f": {now.reason}" if now.reason else ""
+    last = watch.last_event_at
+    if watch.kind == Kind.CARDS:
+        seen = f"; last counted {_at(last)}" if last else "; never counted"
+    else:
+        seen = f"; last event {_at(last)}, {span(now.age_s or 0)} ago" if last else "; no word from the cluster yet"
+    return f"  {watch.kind}: {now.state.label}{since}{reason}{seen}"
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # a container's user may have no name
+        return f"user {os.getuid()}"
+
+
+def _at(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _permission_line(answer: clusters.Answer) -> str:

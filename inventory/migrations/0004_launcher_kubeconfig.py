@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('inventory', '0002_orders'),
+        ('inventory', '0003_continuity'),
     ]
 
     operations = [

@@ -1,0 +1,88 @@
+"""Findings of a cluster whose numbers are not kept in step: it was never reached, gives no word, or nobody watches it.
+
+Made from the rows of its watches, by whoever lives: its accountant, and the schedule, which looks at all clusters. Both may look
+at once; a finding is there once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from inventory.condition import TAKEOVER_S, Condition, State, condition_of, watches
+from inventory.models import Finding, Watch
+from inventory.models.cluster import Kind
+from inventory.stacks.catalogue import CATALOGUE
+
+#: A cluster that answers within this was only slow.
+PATIENCE_S = 30
+_CODES = {State.UNREACHED: "never-reached", State.SILENT: "no-word", State.UNWATCHED: "nobody-watches"}
+CODES = tuple(_CODES.values())
+
+
+def find_outages(cluster_id: int | None = None) -> None:
+    """Begin, change and end the findings of this cluster, or of all: two queries where nothing changed."""
+    rows = watches() if cluster_id is None else watches().filter(cluster_id=cluster_id)
+    by_cluster: dict[int, list[Watch]] = {}
+    for watch in rows.order_by("kind"):
+        by_cluster.setdefault(watch.cluster_id, []).append(watch)
+    stored = Finding.objects.filter(cluster_id__in=by_cluster, code__in=CODES, node_name="", ended_at=None)
+    open_now = {(row.cluster_id, row.code): row for row in stored}
+    for pk, own in by_cluster.items():
+        wanted = wanted_findings(own)
+        for code in CODES:
+            _write(pk, code, wanted.get(code), open_now.get((pk, code)))
+
+
+def wanted_findings(own: Iterable[Watch]) -> dict[str, str]:
+    """Code → text, for one cluster."""
+    told: dict[str, list[str]] = {}
+    for watch in own:
+        now: datetime = getattr(watch, "asked_at", timezone.now())
+        condition = condition_of(watch, now)
+        code = _code(watch, condition, now)
+        if code:
+            told.setdefault(code, []).append(_words(watch, condition))
+    return {code: "; ".join(parts) + "." for code, parts in told.items()}
+
+
+def _code(watch: Watch, condition: Condition, now: datetime) -> str | None:
+    if watch.kind == Kind.DAEMONSETS and condition.state != State.UNWATCHED:
+        return None  # optional: without them the numbers are still right
+    if condition.state in (State.BACKING_OFF, State.REFUSED):
+        state = State.UNREACHED if watch.synced_at is None else State.SILENT
+    else:
+        state = condition.state
+    since = condition.since or now
+    if state == State.SILENT and watch.kind == Kind.CARDS:
+        return None
+    patience_s = TAKEOVER_S if state == State.UNWATCHED else PATIENCE_S
+    return _CODES.get(state) if now - since >= timedelta(seconds=patience_s) else None
+
+
+def _words(watch: Watch, condition: Condition) -> str:
+    """No ages: they change with each look, and the page shows since when."""
+    since = f" since {condition.since:%Y-%m-%d %H:%M:%S} UTC" if condition.since else ""
+    last = f", last word {watch.last_event_at:%Y-%m-%d %H:%M:%S} UTC" if watch.last_event_at else ""
+    reason = f" ({condition.reason})" if condition.reason else ""
+    return f"{watch.kind}: {condition.state.label}{since}{last if watch.kind != Kind.CARDS else ''}{reason}"
+
+
+def _write(cluster_id: int, code: str, text: str | None, row: Finding | None) -> None:
+    if text is None:
+        if row is not None:
+            Finding.objects.filter(pk=row.pk, ended_at=None).update(ended_at=timezone.now())
+    elif row is None:
+        Finding.objects.get_or_create(
+            cluster_id=cluster_id,
+            code=code,
+            node_name="",
+            card_key="",
+            pod="",
+            ended_at=None,
+            defaults={"severity": CATALOGUE[code].severity, "text": text, "first_seen_at": timezone.now()},
+        )
+    elif row.text != text:
+        Finding.objects.filter(pk=row.pk).update(text=text)

@@ -1,0 +1,100 @@
+"""What a watch is worth now: its stored state beside its lease, its last word and the database's clock.
+
+A watcher that died cannot write that it is dead, so its row would say "in step" for ever. Whatever shows a state takes it from
+here: pages, commands, REST, metrics and findings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import models
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from inventory.models import Watch
+from inventory.models.cluster import Kind, WatchState
+
+#: Bookmarks come each minute: silence of a minute and a half means that something is wrong.
+STALE_S = 90
+#: A watcher that died is replaced within this; longer, and nobody is there to replace it.
+TAKEOVER_S = 30
+
+
+class State(models.TextChoices):
+    """Best last. WAITING to RELISTING pass by themselves within seconds or with the list; the others do not."""
+
+    REFUSED = "refused", "refused"
+    UNWATCHED = "unwatched", "nobody watches"
+    UNREACHED = "never-reached", "never reached"
+    SILENT = "silent", "no word"
+    BACKING_OFF = "backing-off", "backing off"
+    WAITING = "waiting", "waiting for a worker"
+    LISTING = "listing", "first list under way"
+    RELISTING = "listing-anew", "listing anew"
+    WATCHING = "watching", "in step"
+
+
+_RANKS = {state: rank for rank, state in enumerate(State)}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """state now, since when, and why. age_s: since the last word of the cluster; None: none came yet."""
+
+    state: State
+    since: datetime | None
+    reason: str
+    age_s: float | None
+
+    @property
+    def rank(self) -> int:
+        """0 is the worst."""
+        return _RANKS[self.state]
+
+
+def watches() -> models.QuerySet[Watch]:
+    """Watches, each with `asked_at`: the database's clock, by which its lease ends."""
+    return Watch.objects.annotate(asked_at=Now())
+
+
+def condition_of(watch: Watch, now: datetime | None = None) -> Condition:
+    """now: when not given, the database's clock as `watches` has read it with the row."""
+    moment = now or getattr(watch, "asked_at", None) or timezone.now()
+    age_s = None if watch.last_event_at is None else max(0.0, (moment - watch.last_event_at).total_seconds())
+    state, since, reason = _state(watch, moment, age_s)
+    return Condition(state, since, reason, age_s)
+
+
+def worst_of(watches: Iterable[Watch], now: datetime | None = None) -> Condition | None:
+    found = [condition_of(watch, now) for watch in watches]
+    return min(found, key=lambda one: one.rank, default=None)
+
+
+def _state(watch: Watch, now: datetime, age_s: float | None) -> tuple[State, datetime | None, str]:
+    if watch.expires_at is None or watch.expires_at <= now:
+        return _without_watcher(watch, now)
+    if watch.state == WatchState.REFUSED:
+        return State.REFUSED, watch.trouble_since or watch.state_since, watch.reason
+    if watch.state == WatchState.BACKING_OFF:
+        state = State.UNREACHED if watch.synced_at is None else State.BACKING_OFF
+        return state, watch.trouble_since or watch.state_since, watch.reason
+    if watch.state == WatchState.WATCHING and watch.kind != Kind.CARDS and (age_s is None or age_s > STALE_S):
+        return State.SILENT, watch.last_event_at or watch.state_since, watch.reason
+    if watch.relist_reason or watch.state == WatchState.LISTING:
+        state = State.LISTING if watch.synced_at is None else State.RELISTING
+        return state, watch.relist_asked_at or watch.state_since, watch.relist_reason or watch.reason
+    return State(watch.state), watch.state_since, watch.reason
+
+
+def _without_watcher(watch: Watch, now: datetime) -> tuple[State, datetime | None, str]:
+    """The lease has run out. For a moment that is a change of watchers; a refusal is said again with the next one's try."""
+    lapsed = watch.expires_at or watch.state_since
+    if lapsed is not None and now - lapsed <= timedelta(seconds=TAKEOVER_S):
+        if watch.state == WatchState.REFUSED:
+            return State.REFUSED, watch.trouble_since or watch.state_since, watch.reason
+        return State.WAITING, lapsed, watch.relist_reason
+    # What it last said may still be why: a kubeconfig that cannot be read, for one.
+    return State.UNWATCHED, lapsed, watch.reason if watch.state == WatchState.REFUSED else ""
