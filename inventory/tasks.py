@@ -109,8 +109,17 @@ def prune_history() -> int:
 @shared_task
 def check_clusters() -> None:
     """Ask each cluster what the credentials may do, for the cluster page."""
-    for cluster in Cluster.objects.all():
-        try:
-            clusters.check(cluster)
-        except (ApiError, BadKubeconfig) as error:
-            logger.warning("cluster %s: permissions not checked: %s", cluster.name, error)
+    for cluster_id in Cluster.objects.values_list("pk", flat=True):
+        check_cluster(cluster_id)
+
+
+@shared_task
+def check_cluster(cluster_id: int) -> None:
+    """The same for one cluster."""
+    cluster = Cluster.objects.filter(pk=cluster_id).first()
+    if cluster is None:
+        return
+    try:
+        clusters.check(cluster)
+    except (ApiError, BadKubeconfig) as error:
+        logger.warning("cluster %s: permissions not checked: %s", cluster.name, error)

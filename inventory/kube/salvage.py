@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 
-#: A string that is cut off is a token up to the end, and nothing is tried twice: else each quote in it would be read to the end again.
+#: A string that is cut off is a token up to the end, and nothing is tried twice: else each quote in it would be read to the end.
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{},:]', re.DOTALL)
 _COMMA, _COLON = ord(","), ord(":")
 _OPEN, _CLOSE = frozenset(b"[{"), frozenset(b"]}")

@@ -129,7 +129,7 @@ def _decode(raw: bytes, encoding: str) -> str:
 
 
 def _unix(text: str) -> str:
-    """Without the carriage returns before line feeds. No pattern: `\\r+\\n` reads a run without a feed once for each of its characters."""
+    """Without the carriage returns before line feeds. A pattern would read a run without a feed once for each of its characters."""
     *lines, last = text.split("\n")
     return "\n".join([*(line.rstrip("\r") for line in lines), last])
 
