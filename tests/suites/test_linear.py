@@ -1,4 +1,4 @@
-"""Reading a log takes time in proportion to its length, whatever is in it. Before, 80 kB of carriage returns held a process for 17 s."""
+"""Reading a log takes time in proportion to its length, whatever is in it: 80 kB of carriage returns held a process for 17 s."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ AT_ONCE_S = 0.25
 MOST_RATIO = 9.0
 #: Bytes that a reader may stumble over when they come again and again.
 NASTY = [
-    b"\r", b"a\r", b"\r\r\n", b"\n", b" \n", b"\x1b", b"\x1b[", b"\x1b[0;", b"\x1b]", b"\x1b ", b"\x1b[3C", b"\0", b"\xff", b"\xf0\x9f",
-    b" ", b"(", b"): ", b"9", b"[", b"{", b'{"a":', b'"', b"|", b"|\n", b"| a | Fail |\n", b"+--", b",", b"index,uuid,name\n",
+    b"\r", b"a\r", b"\r\r\n", b"\n", b" \n", b"\x1b", b"\x1b[", b"\x1b[0;", b"\x1b]", b"\x1b ", b"\x1b[3C", b"\0", b"\xff",
+    b"\xf0\x9f",    b" ", b"(", b"): ", b"9", b"[", b"{", b'{"a":', b'"', b"|", b"|\n", b"| a | Fail |\n", b"+--", b",",
+    b"index,uuid,name\n",
     b"[gpudash: ", b"\n[gpudash: 1 bytes left out]\n", b"2026-01-01T00:00:00Z ", b"Binding (device\n", b"frame=", b"= ", b"> ",
     b"Test PASSED\n", b"Failed to ", b"GPU 0: ", b"# Rank 0 ", b"  Name:", b"Device[1]:\n", b"[Device 1 details]\n",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from inventory import clusters
+from inventory.heartbeats import pulses
 from inventory.kube.client import ApiError, BadKubeconfig
 from inventory.management.arguments import chosen_clusters
 from inventory.models import Cluster
@@ -49,6 +50,9 @@ class Command(BaseCommand):
         self.stdout.write(f"{cluster.name}: {cluster.server}. Next: manage.py cluster check {cluster.name}")
 
     def _list(self, options: dict[str, Any]) -> None:
+        for pulse in pulses():
+            if not pulse.ok:
+                self.stdout.write(f"ATTENTION: {pulse.reason}")
         for cluster in Cluster.objects.prefetch_related("watches"):
             self.stdout.write(f"{cluster.name}  {cluster.server}")
             for watch in sorted(cluster.watches.all(), key=lambda row: row.kind):
