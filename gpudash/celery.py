@@ -25,12 +25,20 @@ def _enough_threads(conf: Any, options: dict[str, Any], **_: Any) -> None:
         conf.worker_concurrency = WATCH_THREADS
 
 
+#: As `inventory.heartbeats.EVERY_S`, which cannot be imported before Django is set up.
+HEARTBEAT_S = 5.0
+
 # A lease runs out after LEASE_S (10 s); looked at every 3 s, a killed watcher is replaced within 15 s.
 app.conf.beat_schedule = {
     "dispatch-watchers": {
         "task": "inventory.tasks.dispatch_watchers",
         "schedule": 3.0,
         "options": {"expires": 3.0, "queue": "default"},
+    },
+    "heartbeat": {
+        "task": "inventory.tasks.heartbeat",
+        "schedule": HEARTBEAT_S,
+        "options": {"expires": HEARTBEAT_S, "queue": "default"},
     },
     "check-clusters": {"task": "inventory.tasks.check_clusters", "schedule": 600.0, "options": {"expires": 600.0}},
     "dispatch-reconcilers": {

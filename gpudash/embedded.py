@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import logging
 import signal
-import socket
 import threading
 import time
-from typing import Any
 
-import waitress
-from celery.beat import Scheduler
 from celery.beat import Service as BeatService
 from celery.worker import WorkController
-from django.core.management import CommandError, call_command
+from django.core.management import call_command
 
 from gpudash.celery import app
+from gpudash.schedule import EmbeddedSchedule
+from gpudash.web import bound_server
 from inventory import tasks
 from inventory.models import Cluster
 from inventory.models.cluster import Kind
@@ -28,7 +26,6 @@ logger = logging.getLogger(__name__)
 
 #: Threads of the embedded worker beyond those that watchers hold.
 SPARE_THREADS = 4
-WEB_THREADS = 8
 
 
 def prepare() -> None:
@@ -40,7 +37,7 @@ class EmbeddedService:
     """Threads of one process: the worker (watchers and short tasks), the schedule, the web server."""
 
     def __init__(self, host: str = "127.0.0.1", port: int = 8000) -> None:
-        self._server = _bound_server(host, port)
+        self._server = bound_server(f"{host}:{port}", option="--port")
         self.url = f"http://{host}:{self._server.effective_port}"
         self._use_memory_broker()
 
@@ -57,7 +54,7 @@ class EmbeddedService:
             without_gossip=True,
             quiet=True,
         )
-        self._beat = BeatService(app, max_interval=1, scheduler_cls=Scheduler)
+        self._beat = BeatService(app, max_interval=1, scheduler_cls=EmbeddedSchedule)
         for name, run in (("worker", self._worker.start), ("schedule", self._run_beat), ("web", self._server.run)):
             threading.Thread(target=run, name=name, daemon=True).start()
         tasks.dispatch_watchers.delay()
@@ -88,16 +85,3 @@ class EmbeddedService:
             pass
         self.stop()
         time.sleep(0.2)  # let the watchers' last transactions end
-
-
-def _bound_server(host: str, port: int) -> Any:
-    from gpudash.wsgi import application
-
-    try:
-        return waitress.create_server(
-            application, host=host, port=port, threads=WEB_THREADS, ident="gpudash", clear_untrusted_proxy_headers=True
-        )
-    except (OSError, socket.gaierror) as error:
-        raise CommandError(
-            f"port {port} on {host} cannot be used ({error.strerror}); choose another with --port"
-        ) from None

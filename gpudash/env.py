@@ -7,6 +7,7 @@ import re
 import secrets
 import tempfile
 from contextlib import suppress
+from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -65,6 +66,15 @@ def time_zone(name: str, default: str) -> str:
 def words(name: str, default: str = "") -> list[str]:
     """A list, separated by commas."""
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
+
+
+def address(name: str) -> str:
+    """An IP address, * for any, "" for none."""
+    value = text(name)
+    try:
+        return value if value in ("", "*") else str(ip_address(value))
+    except ValueError:
+        raise BadSetting(name, "an IP address is wanted, or * for any") from None
 
 
 def base_path(name: str) -> str:

@@ -1,4 +1,7 @@
-"""/healthz: the process answers. /readyz: each part that it needs answers too. Both are open and say nothing secret."""
+"""/healthz: the process answers. /readyz: each part that it needs answers too, and the background processes are seen.
+
+Both are open and say nothing secret.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import logging
 from collections.abc import Callable
 
 from django.conf import settings
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
@@ -14,9 +17,12 @@ from django.views.decorators.http import require_safe
 from kombu import Connection
 
 from gpudash.access.required import open_to_all
+from inventory.heartbeats import pulses
+from inventory.models import Role
 
 logger = logging.getLogger(__name__)
 BROKER_TIMEOUT_S = 2
+HEALTHY = b"ok\n"
 
 
 class NotReady(Exception):
@@ -27,7 +33,8 @@ class NotReady(Exception):
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    return HttpResponse("ok\n", content_type="text/plain")
+    """Where gpudash's own server runs, it answers this before Django does (`gpudash.web`)."""
+    return HttpResponse(HEALTHY, content_type="text/plain")
 
 
 @open_to_all
@@ -36,7 +43,15 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> HttpResponse:
     parts = {name: _state(name, check) for name, check in CHECKS.items()}
     ready = all(part["ok"] for part in parts.values())
-    return JsonResponse({"ready": ready, "parts": parts}, status=200 if ready else 503)
+    return JsonResponse({"ready": ready, "parts": parts | _background()}, status=200 if ready else 503)
+
+
+def _background() -> dict[str, dict[str, object]]:
+    """The processes that work behind the pages. They do not make this one unready: that would take the pages away, too."""
+    try:
+        return {one.role.value: {"ok": one.ok, "reason": one.reason} for one in pulses()}
+    except DatabaseError:
+        return {role.value: {"ok": False, "reason": "not known: the database does not answer"} for role in Role}
 
 
 def _state(name: str, check: Callable[[], None]) -> dict[str, object]:

@@ -203,4 +203,14 @@ def _ask(client: Client, wanted: Wanted) -> Answer:
     return Answer(wanted, status.allowed, (status.reason or "")[:1000])
 
 
-__all__ = ["Answer", "ApiError", "BadKubeconfig", "add", "check", "client_of", "current_context", "launcher_source", "remove"]
+__all__ = [
+    "Answer",
+    "ApiError",
+    "BadKubeconfig",
+    "add",
+    "check",
+    "client_of",
+    "current_context",
+    "launcher_source",
+    "remove",
+]

@@ -14,6 +14,7 @@ from django.db.models import Count
 
 from inventory.condition import State, condition_of
 from inventory.condition import watches as watches_now
+from inventory.heartbeats import pulses
 from inventory.models import Card, Cluster, Finding, NodeAccount, Watch
 from inventory.models.account import CardState
 from inventory.stacks.catalogue import CATALOGUE
@@ -42,7 +43,8 @@ def families() -> Iterator[str]:
     """The whole exposition, family by family, in a constant number of queries."""
     names = dict(Cluster.objects.values_list("pk", "name"))
     watches = list(watches_now().order_by("cluster_id", "kind"))
-    for part in (_cards(names), _nodes(names), _mirror(names, watches), _findings(names, watches)):
+    parts = (_cards(names), _nodes(names), _mirror(names, watches), _findings(names, watches), _processes())
+    for part in parts:
         yield from (one.text() for one in part)
 
 
@@ -112,6 +114,17 @@ def _mirror(names: dict[int, str], watches: list[Watch]) -> Iterable[Family]:
         if watch.last_event_at is not None:
             last.add(labels, watch.last_event_at.timestamp())
     return last, synced, states, since
+
+
+def _processes() -> Iterable[Family]:
+    """A role that was never seen is absent."""
+    seen = Family(
+        "gpudash_heartbeat_timestamp_seconds", "When the background process last worked, in seconds since 1970."
+    )
+    for pulse in pulses():
+        if pulse.seen_at is not None:
+            seen.add(labels_of(role=pulse.role.value), pulse.seen_at.timestamp())
+    return (seen,)
 
 
 def _findings(names: dict[int, str], watches: list[Watch]) -> Iterable[Family]:

@@ -16,10 +16,11 @@ from django.utils import timezone
 from inventory import clusters
 from inventory.accounting.accountant import Accountant
 from inventory.accounting.outage import find_outages
+from inventory.heartbeats import beat
 from inventory.kube.client import ApiError, BadKubeconfig
 from inventory.mirror.follow import Follower
 from inventory.mirror.lease import Lease, LeaseLost, acquire, free
-from inventory.models import Allocation, Card, Cluster, Finding, Watch
+from inventory.models import Allocation, Card, Cluster, Finding, Role, Watch
 from inventory.models.cluster import Kind, WatchState
 
 logger = logging.getLogger(__name__)
@@ -50,12 +51,20 @@ def dispatch_watchers() -> int:
 
 
 @shared_task
+def heartbeat() -> None:
+    """Sent by the schedule: that it arrives and is written proves broker, worker and database."""
+    beat(Role.TASKS)
+    close_old_connections()
+
+
+@shared_task
 def watch(cluster_id: int, kind: str) -> None:
     """Hold the lease of one (cluster, kind) and keep its rows in step, until the process ends or the lease is lost."""
     if stopping.is_set():
         return
     lease: Lease | None = None
     try:
+        beat(Role.WATCH)
         lease = acquire(cluster_id, kind)
         if lease is not None:
             _run(lease)
@@ -115,8 +124,17 @@ def prune_history() -> int:
 @shared_task
 def check_clusters() -> None:
     """Ask each cluster what the credentials may do, for the cluster page."""
-    for cluster in Cluster.objects.all():
-        try:
-            clusters.check(cluster)
-        except (ApiError, BadKubeconfig) as error:
-            logger.warning("cluster %s: permissions not checked: %s", cluster.name, error)
+    for cluster_id in Cluster.objects.values_list("pk", flat=True):
+        check_cluster(cluster_id)
+
+
+@shared_task
+def check_cluster(cluster_id: int) -> None:
+    """The same for one cluster."""
+    cluster = Cluster.objects.filter(pk=cluster_id).first()
+    if cluster is None:
+        return
+    try:
+        clusters.check(cluster)
+    except (ApiError, BadKubeconfig) as error:
+        logger.warning("cluster %s: permissions not checked: %s", cluster.name, error)

@@ -12,8 +12,9 @@ from django.utils import timezone
 from inventory.models import Cluster, Node
 from validations.enqueue import soon
 from validations.models import ACTIVE, Campaign, CampaignState, CampaignTarget, Run
+from validations.permitted import check_soon, forbidden
 from validations.planning import Refused, Wish, find_suite
-from validations.requests import Busy, KeyReused, digest, request_run
+from validations.requests import Busy, KeyReused, NotAllowed, digest, request_run
 from validations.suites.base import OptionError
 
 MOST_TARGETS = 10_000
@@ -103,8 +104,20 @@ def _check(suite: str, places: list[Spot], options: dict[str, Any], parallel: in
         problems["targets"] = [f"{len(places)} targets; from 1 to {MOST_TARGETS} are wanted."]
     elif missing := _missing(places):
         problems["targets"] = [f"There is no node {', '.join(missing[:10])} now ({len(missing)} in all)."]
+    elif refused := _refused(places):
+        problems["targets"] = refused
     if problems:
         raise Refused(problems)
+
+
+def _refused(places: list[Spot]) -> list[str]:
+    """Why clusters of the targets are known to refuse every launch."""
+    found = []
+    for cluster in Cluster.objects.filter(name__in={place[0] for place in places}):
+        if reason := forbidden(cluster):
+            check_soon(cluster)
+            found.append(f"Cluster {cluster.name}: {reason.text} ({reason.code})")
+    return found
 
 
 def _missing(places: list[Spot]) -> list[str]:
@@ -189,6 +202,11 @@ def _close(campaign: Campaign, state: CampaignState, reason: str) -> None:
     Campaign.objects.filter(pk=campaign.pk).update(state=state, state_reason=reason, ended_at=timezone.now())
 
 
+def _pause(campaign: Campaign, reason: str) -> None:
+    """The cluster refuses the launcher: that is no fault of the targets, which are kept for when it is mended."""
+    Campaign.objects.filter(pk=campaign.pk).update(state=CampaignState.PAUSED, state_reason=reason[:2000])
+
+
 def _waiting(campaign: Campaign) -> Iterator[CampaignTarget]:
     """The next targets whose place no other run holds, as far as can be told; a held one is tried again later."""
     left = CampaignTarget.objects.filter(campaign=campaign, run=None, skipped="").select_related("cluster")
@@ -209,6 +227,9 @@ def _start(campaign: Campaign, target: CampaignTarget) -> bool:
     )
     try:
         run, _ = request_run(wish, campaign.requested_by, campaign=campaign)
+    except NotAllowed as error:
+        _pause(campaign, str(error))
+        return True
     except Refused as error:
         CampaignTarget.objects.filter(pk=target.pk).update(skipped=str(error)[:2000])
         return True

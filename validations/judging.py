@@ -6,10 +6,14 @@ known to lack a part. It never gives one.
 
 from __future__ import annotations
 
+import logging
+
 import msgspec
 
 from validations.lifecycle.endings import CANCELLED, Ending
 from validations.suites.base import Outcome, Reason, Result, Suite, Verdict, read_log
+
+logger = logging.getLogger(__name__)
 
 INCOMPLETE = Reason("log-incomplete", "A part of the log is missing, so the verdict line proves nothing.")
 _PASSING: tuple[Verdict, ...] = ("passed", "warning")
@@ -19,25 +23,34 @@ def judged(suite: Suite, raw: bytes, outcome: Outcome, ending: Ending | None = N
     """The result of a run. raw: the stored log. complete: whether it was read to its end."""
     if ending is not None and not raw and outcome.exit_code is None:
         return _errored(suite, ending)
-    result = suite.parse(read_log(raw), outcome)
+    result = _parsed(suite, raw, outcome)
     if ending is not None:
         result = _ended_from_outside(result, ending)
     if not complete:
         verdict: Verdict = "errored" if result.verdict in _PASSING else result.verdict
-        result = msgspec.structs.replace(result, verdict=verdict, reasons=_with(result, INCOMPLETE))
+        cancelled = ending is not None and ending.code == CANCELLED
+        result = msgspec.structs.replace(result, verdict=verdict, reasons=_with(result, INCOMPLETE, cancelled))
     return result
+
+
+def _parsed(suite: Suite, raw: bytes, outcome: Outcome) -> Result:
+    """A parser that fails on a log must not keep the run from its end."""
+    try:
+        return suite.parse(read_log(raw), outcome)
+    except Exception as error:
+        logger.exception("the parser of %s failed on a log", suite.id)
+        text = f"The parser of {suite.id} failed on this log ({type(error).__name__}); that is a mistake of gpudash."
+        return without_log(suite.id, suite.parser_version, [Reason("parser", text)])
 
 
 def _errored(suite: Suite, ending: Ending) -> Result:
     """Nobody got to ask the hardware."""
-    return Result(
-        suite=suite.id,
-        parser_version=suite.parser_version,
-        verdict="errored",
-        reasons=[Reason(ending.code, ending.text)],
-        facts={},
-        measurements={},
-    )
+    return without_log(suite.id, suite.parser_version, [Reason(ending.code, ending.text)])
+
+
+def without_log(suite: str, version: int, reasons: list[Reason]) -> Result:
+    """Errored, and nothing was read."""
+    return Result(suite=suite, parser_version=version, verdict="errored", reasons=reasons, facts={}, measurements={})
 
 
 def _ended_from_outside(result: Result, ending: Ending) -> Result:

@@ -7,16 +7,21 @@ from typing import Any
 
 import msgspec
 from django.conf import settings
+from django.utils import timezone
 
 from inventory.models import Card
 from validations.ids import new_id
-from validations.installation import INSTANCE_LABEL, instance_name
+from validations.installation import instance_name
+from validations.jobs import build
+from validations.permitted import forbidden
 from validations.suites import find, registry
-from validations.suites.base import OptionError, Reason, Run, Suite
+from validations.suites.base import OptionError, Reason, Suite
 from validations.targets import NoPlace, Place, find_place
 
 #: Reasons that pass by themselves: a run may be asked to wait for them.
 PASSING = frozenset({"no-free", "not-ready"})
+#: Reasons that lie in the cluster's rules for the launcher and not in the place.
+REFUSALS = frozenset({"forbidden", "unauthorized", "kubeconfig"})
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,23 +89,22 @@ def plan(wish: Wish) -> Plan:
         options=options,
         manifest=manifest,
         reasons=reasons,
-        card=_sure_card(suite, place, options),
+        card=sure_card(suite, place, options),
     )
 
 
 def _manifest(suite: Suite, place: Place, options: dict[str, Any], run_id: str) -> tuple[dict[str, Any], list[Reason]]:
-    reasons = suite.fit(place.target, options)
+    refused = forbidden(place.cluster)
+    reasons = [*([refused] if refused else []), *suite.fit(place.target, options)]
+    namespace = settings.VALIDATION_NAMESPACE
     try:
-        made = suite.manifest(place.target, options, Run(id=run_id, namespace=settings.VALIDATION_NAMESPACE))
+        made = build(suite, place, options, run_id, timezone.now(), namespace=namespace, instance=instance_name())
     except ValueError as error:
         return {}, reasons or [Reason("no-resource", str(error))]
-    label = {INSTANCE_LABEL: instance_name()}
-    made["metadata"]["labels"] |= label
-    made["spec"]["template"]["metadata"]["labels"] |= label
     return made, reasons
 
 
-def _sure_card(suite: Suite, place: Place, options: dict[str, Any]) -> Card | None:
+def sure_card(suite: Suite, place: Place, options: dict[str, Any]) -> Card | None:
     """The one card that the run will take for certain."""
     if int(options.get("cards", suite.cards)) != 1:
         return None

@@ -12,13 +12,20 @@ from django.utils import timezone
 
 from inventory.models import Card
 from validations.enqueue import soon
+from validations.lifecycle.endings import cancelled_by
 from validations.models import ACTIVE, Campaign, Run, RunStep, State
-from validations.planning import Plan, Refused, Wish, plan, workload_key
+from validations.permitted import check_soon
+from validations.planning import REFUSALS, Plan, Refused, Wish, plan, workload_key
+from validations.results import end_run
 from validations.suites.manifest import job_name
 from validations.targets import snapshot
 
 _TRIES = 3
 LONGEST_KEY = 255
+
+
+class NotAllowed(Refused):
+    """The cluster is known to refuse the launcher."""
 
 
 class Busy(Exception):
@@ -49,6 +56,9 @@ def request_run(
             return earlier, False
         wanted = plan(wish)
         if hindrances := wanted.hindrances(wish.wait_for_room):
+            if any(one.code in REFUSALS for one in hindrances):
+                check_soon(wanted.place.cluster)
+                raise NotAllowed({"node": [f"{one.text} ({one.code})" for one in hindrances]})
             raise Refused({"node": [f"{one.text} ({one.code})" for one in hindrances]})
         if holder := holder_of(wanted):
             if key and holder.request_key == key and holder.requested_by == user:
@@ -145,12 +155,19 @@ def request_again(run: Run, user: Any, key: str = "") -> tuple[Run, bool]:
 
 
 def request_cancel(run: Run, user: Any) -> bool:
-    """Ask for the end of a run; False when it has ended or its result is being collected already."""
-    open_states = [state for state in ACTIVE if state != State.COLLECTING.value]
-    rows = Run.objects.filter(pk=run.pk, state__in=open_states, cancel_requested_at=None)
+    """Ask for the end of a run; False when it has ended already.
+
+    One that no process has taken up ends at once, whatever of gpudash or of the cluster is away. For the others a worker is asked,
+    which ends them also when the cluster refuses, or is not reached.
+    """
+    rows = Run.objects.filter(pk=run.pk, state__in=ACTIVE, cancel_requested_at=None)
     name = user.get_username() if user else ""
     with transaction.atomic():
         changed = rows.update(cancel_requested_at=timezone.now(), cancelled_by=name)
         if changed:
             soon("reconcile", run.cluster_id)
-    return bool(changed) or Run.objects.filter(pk=run.pk, state__in=open_states).exists()
+    queued = Run.objects.filter(pk=run.pk, state=State.QUEUED, cancel_requested_at__isnull=False).first()
+    if queued is not None:
+        end_run(queued, State.QUEUED, ending=cancelled_by(queued.cancelled_by).stored(), job_removed=True)
+        return True
+    return bool(changed) or Run.objects.filter(pk=run.pk, state__in=ACTIVE).exists()

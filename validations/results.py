@@ -10,11 +10,12 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from validations import baseline, logstore
-from validations.judging import judged
+from validations.enqueue import soon
+from validations.judging import judged, without_log
 from validations.lifecycle.endings import of_row
 from validations.models import SAYS, LastResult, Measurement, Reparse, Run, RunStep, State
 from validations.suites import find
-from validations.suites.base import Outcome, Result
+from validations.suites.base import Outcome, Reason, Result
 
 
 class NotEnded(Exception):
@@ -30,11 +31,21 @@ def judge_run(run: Run) -> tuple[Result, Run | None, list[baseline.Compared]]:
     """The result of a run from what is stored of it, beside the run that it is compared with."""
     suite = find(run.suite)
     if suite is None:
-        raise LookupError(f"the suite {run.suite} is not there any more")
+        return _without_suite(run), None, []
     result = judged(suite, logstore.whole(run), outcome_of(run), of_row(run.ending), run.log_complete is not False)
     before = baseline.baseline_of(run) if result.measurements else None
     compared = baseline.compare(run.suite, result.measurements, baseline.stored(before)) if before else []
     return baseline.with_baseline(result, before, compared), before, compared
+
+
+def _without_suite(run: Run) -> Result:
+    """A run outlives its suite when gpudash is changed: it still comes to its end."""
+    ending = of_row(run.ending)
+    reasons = [Reason(ending.code, ending.text)] if ending else []
+    gone = Reason("suite-missing", f"The suite {run.suite} is not part of this version of gpudash.")
+    if not any(one.code == gone.code for one in reasons):
+        reasons.append(gone)
+    return without_log(run.suite, run.parser_version or 0, reasons)
 
 
 def end_run(run: Run, from_state: str, **columns: Any) -> bool:
@@ -45,7 +56,7 @@ def end_run(run: Run, from_state: str, **columns: Any) -> bool:
         result, before, compared = judge_run(run)
         now = timezone.now()
         done = {**columns, **_columns(result), "state": State.ENDED.value, "state_since": now, "ended_at": now}
-        done |= {"step_deadline_at": None, "trouble_since": None}
+        done |= {"step_deadline_at": None, "trouble_since": None, "last_error": ""}
         if Run.objects.filter(pk=run.pk, state=from_state).update(**done) != 1:
             return False
         for name, value in done.items():
@@ -62,6 +73,7 @@ def _columns(result: Result) -> dict[str, Any]:
         "reasons": clean(msgspec.to_builtins(result.reasons)),
         "facts": clean(result.facts),
         "parser_version": result.parser_version,
+        "proof_line": result.proof if result.verdict in ("passed", "warning") else None,
     }
 
 
@@ -107,26 +119,42 @@ def _newest(runs: QuerySet[Run]) -> Run | None:
     return runs.only("id", "verdict", "ended_at", "driver_version").order_by("-ended_at", "-id").first()
 
 
-def reparse(run: Run, user: Any = None) -> Reparse | None:
-    """Read the stored log again with the parser of today. None when nothing changed. Raises NotEnded.
+def request_reparse(run: Run, user: Any = None) -> None:
+    """Ask for the stored log to be read again, by a worker: a request must not wait for a parser. Raises NotEnded."""
+    _check_log(run)
+    name = user.get_username() if user else ""
+    with transaction.atomic():
+        Run.objects.filter(pk=run.pk).update(reparse_requested_at=timezone.now(), reparse_requested_by=name)
+        soon("reparse_run", run.pk)
 
-    The old result is kept in the row that is returned; the run carries the new one.
-    """
+
+def _check_log(run: Run) -> None:
     if run.ended_at is None or run.verdict == "skipped":
         raise NotEnded("The run has not ended, or has never run.")
     if run.log_pruned_at is not None:
         raise NotEnded("The log of this run was deleted when its time was over.")
+    if find(run.suite) is None:
+        raise NotEnded(f"The suite {run.suite} is not part of this version of gpudash; the old result stays.")
+
+
+def reparse(run: Run, by: str = "") -> Reparse | None:
+    """Read the stored log again with the parser of today. None when nothing changed. Raises NotEnded.
+
+    The old result is kept in the row that is returned; the run carries the new one. by: name of who asked.
+    """
+    _check_log(run)
     with transaction.atomic():
         run = Run.objects.select_for_update().get(pk=run.pk)
         result, before, compared = judge_run(run)
         measured = baseline.stored(run)
         new = _columns(result)
+        Run.objects.filter(pk=run.pk).update(proof_line=new.pop("proof_line"), reparse_requested_at=None)
         if all(getattr(run, name) == value for name, value in new.items()) and measured == result.measurements:
             return None
         row = Reparse.objects.create(
             run=run,
             at=timezone.now(),
-            requested_by_name=user.get_username() if user else "",
+            requested_by_name=by,
             old_parser_version=run.parser_version,
             old_verdict=run.verdict or "",
             old_reasons=run.reasons,

@@ -6,6 +6,7 @@ import logging
 from datetime import timedelta
 
 from celery import shared_task
+from celery.signals import worker_ready
 from django.conf import settings
 from django.db import close_old_connections
 from django.utils import timezone
@@ -17,13 +18,16 @@ from validations.lifecycle import clients
 from validations.lifecycle import reconcile as passes
 from validations.lifecycle.claim import claim
 from validations.lifecycle.creation import create_job
-from validations.lifecycle.lease import LeaseLost, acquire, launcher_row
-from validations.models import Campaign, CampaignState, Launcher, LogChunk, Run, State
+from validations.lifecycle.lease import LEASE_S, LeaseLost, acquire, launcher_row
+from validations.models import ACTIVE, Campaign, CampaignState, Launcher, LogChunk, Run, State
+from validations.results import NotEnded, reparse
 
 logger = logging.getLogger(__name__)
 
 #: The schedule of gpudash/celery.py; messages older than one interval are not worth doing.
 EVERY_S = 2
+#: A log that was to be read again, and whose message was lost.
+FORGOTTEN = timedelta(seconds=30)
 
 
 @shared_task
@@ -50,6 +54,8 @@ def dispatch_reconcilers() -> int:
         if passes.has_work(launcher_row(cluster_id), now):
             reconcile.apply_async((cluster_id,), expires=EVERY_S * 5)
             sent += 1
+    for run_id in Run.objects.filter(reparse_requested_at__lt=now - FORGOTTEN).values_list("pk", flat=True)[:100]:
+        reparse_run.apply_async((run_id,), expires=EVERY_S * 5)
     if Campaign.objects.filter(state=CampaignState.RUNNING).exists():
         advance_campaigns.apply_async(expires=EVERY_S * 5)
     return sent
@@ -61,6 +67,7 @@ def reconcile(cluster_id: int) -> None:
     cluster = Cluster.objects.filter(pk=cluster_id).first()
     lease = acquire(cluster_id) if cluster is not None else None
     if cluster is None or lease is None:
+        _later(cluster_id)
         return
     try:
         try:
@@ -73,6 +80,32 @@ def reconcile(cluster_id: int) -> None:
         logger.warning("cluster %s: another reconciler has the lease", cluster.name)
     finally:
         lease.release()
+        close_old_connections()
+
+
+def _later(cluster_id: int) -> None:
+    """Another process has the lease, maybe a dead one: a cancel comes again when it has run out, also where no schedule runs."""
+    if Run.objects.filter(cluster_id=cluster_id, state__in=ACTIVE, cancel_requested_at__isnull=False).exists():
+        reconcile.apply_async((cluster_id,), countdown=LEASE_S, expires=LEASE_S * 4)
+
+
+@worker_ready.connect
+def look_at_once(**_: object) -> None:
+    """A worker that starts does what was asked for while there was none, without waiting for the schedule."""
+    dispatch_reconcilers.apply_async(expires=EVERY_S * 5)
+
+
+@shared_task
+def reparse_run(run_id: str) -> None:
+    """Read the stored log of a run again, as somebody has asked."""
+    run = Run.objects.filter(pk=run_id, reparse_requested_at__isnull=False).first()
+    try:
+        if run is not None:
+            reparse(run, run.reparse_requested_by)
+    except NotEnded as error:
+        logger.warning("run %s: not read again: %s", run_id, error)
+    finally:
+        Run.objects.filter(pk=run_id).update(reparse_requested_at=None)
         close_old_connections()
 
 

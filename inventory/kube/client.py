@@ -37,7 +37,12 @@ MAX_ANSWER = 512 << 20
 
 
 class ApiError(Exception):
-    """The API server refused or failed. `status` is the HTTP status (0: it was not reached); `retry_after_s` what it asked for."""
+    """The API server refused or failed. `status` is the HTTP status (0: it was not reached); `retry_after_s` what it asked for.
+
+    call: verb and resource, as in "list pods", where the caller says what it wanted.
+    """
+
+    call = ""
 
     def __init__(self, status: int, reason: str, message: str, retry_after_s: float | None = None) -> None:
         super().__init__(f"{status} {reason}: {message}" if status else message)

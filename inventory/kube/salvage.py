@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:]', re.DOTALL)
+#: A string that is cut off is a token up to the end, and nothing is tried twice: else each quote in it would be read to the end.
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{},:]', re.DOTALL)
 _COMMA, _COLON = ord(","), ord(":")
 _OPEN, _CLOSE = frozenset(b"[{"), frozenset(b"]}")
 

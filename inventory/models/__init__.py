@@ -1,12 +1,14 @@
 """Tables of the inventory, one module per thing.
 
 Writers, one per table: the watchers of nodes, pods and daemonsets write `Node`, `Pod`, `DaemonSet` and `Unreadable`; the
-accountant writes `NodeAccount`, `Card`, `Allocation` and `Finding`; commands write `Cluster`; who holds a lease writes `Watch`.
+accountant writes `NodeAccount`, `Card`, `Allocation` and `Finding`; commands write `Cluster`; who holds a lease writes `Watch`;
+each background process its own `Heartbeat`.
 There is no foreign key between mirrored kinds: a pod may arrive before its node.
 """
 
 from inventory.models.account import Allocation, Card, Finding, NodeAccount, Recount
 from inventory.models.cluster import Cluster, Unreadable, Watch
+from inventory.models.heartbeat import Heartbeat, Role
 from inventory.models.mirror import DaemonSet, Node, Pod
 
 __all__ = [
@@ -15,10 +17,12 @@ __all__ = [
     "Cluster",
     "DaemonSet",
     "Finding",
+    "Heartbeat",
     "Node",
     "NodeAccount",
     "Pod",
     "Recount",
+    "Role",
     "Unreadable",
     "Watch",
 ]

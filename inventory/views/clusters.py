@@ -16,8 +16,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from inventory import querysets
 from inventory.condition import State, condition_of
+from inventory.heartbeats import START, pulses
 from inventory.mirror.anew import relist
-from inventory.models import Cluster, Watch
+from inventory.models import Cluster, Role, Watch
 from inventory.models.cluster import Kind
 from inventory.totals import ClusterSummary, summaries
 from inventory.views.freshness import Freshness, freshness_of, kind_words, notices
@@ -147,12 +148,39 @@ def _lines(request: HttpRequest, chosen: list[Cluster] | None) -> list[ClusterLi
     ]
 
 
+@dataclass(frozen=True)
+class Missing:
+    """A background process that is not seen. at: its last heartbeat, None for never."""
+
+    title: str
+    means: str
+    command: str
+    at: datetime | None
+
+
+def missing() -> list[Missing]:
+    """Background processes that do not work now; two queries."""
+    titles = {
+        Role.SCHEDULE: _("The schedule (beat) is not seen."),
+        Role.TASKS: _("The tasks worker is not seen."),
+        Role.WATCH: _("The watch worker is not seen."),
+    }
+    means = {
+        Role.SCHEDULE: _("Nothing new is started, checked or replaced."),
+        Role.TASKS: _("No run moves, and no watcher that ended is replaced."),
+        Role.WATCH: _("The numbers grow old."),
+    }
+    late = [pulse for pulse in pulses() if not pulse.ok]
+    return [Missing(titles[one.role], means[one.role], START[one.role], one.seen_at) for one in late]
+
+
 @require_safe
 @answered
 def clusters(request: HttpRequest) -> HttpResponseBase:
     lines = _lines(request, None)
     good = sum(1 for line in lines if line.fresh.level == "good")
-    return live_page(request, "clusters/page.html", "clusters/part.html", {"lines": lines, "good": good})
+    context = {"lines": lines, "good": good, "missing": missing()}
+    return live_page(request, "clusters/page.html", "clusters/part.html", context)
 
 
 @require_safe
@@ -167,6 +195,7 @@ def cluster(request: HttpRequest, name: str) -> HttpResponseBase:
         "unreadable": list(unread[:UNREADABLE_SHOWN]),
         "notices": notices(request, {found.pk}),
         "may_relist": request.user.has_perm(RELIST),
+        "missing": missing(),
     }
     return live_page(request, "clusters/cluster.html", "clusters/cluster_part.html", context)
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from inventory.kube.decode import ERROR_CHARS, Decoder, NotAList, Page
 from inventory.kube.objects import Node, Pod
+from inventory.kube.salvage import children
 from tests.kube.words import line, page_body, pod
 
 PODS: Decoder[Pod] = Decoder(Pod)
@@ -276,3 +277,10 @@ def test_any_bytes_and_any_cut_raise_nothing_but_not_a_list(body: bytes, cut: in
     whole = list_of(GOOD, strange(spec=body))
     for text in (body, whole, whole[:cut]):
         assert refused_or_read(PODS.page, text)
+
+
+def test_a_string_that_is_cut_off_is_read_once_however_many_quotes_it_holds() -> None:
+    """Each escaped quote was taken for the begin of another string that has no end."""
+    started = time.process_time()
+    assert children(b'{"a":"' + b'\\"' * 200_000) is None
+    assert time.process_time() - started < 5

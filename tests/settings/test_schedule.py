@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management import CommandError
 
 from gpudash.celery import app
-from gpudash.embedded import _bound_server
+from gpudash.web import bound_server
 
 
 def test_each_task_of_the_schedule_exists() -> None:
@@ -38,4 +38,4 @@ def test_a_port_that_is_taken_is_named() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(CommandError, match=f"port {port} on 127.0.0.1 cannot be used"):
-            _bound_server("127.0.0.1", port)
+            bound_server(f"127.0.0.1:{port}")

@@ -151,7 +151,9 @@ def environment() -> Iterator[dict[str, str]]:
         }
 
 
-def test_each_service_of_the_compose_file_starts_from_it(image: str, environment: dict[str, str], tmp_path: Path) -> None:
+def test_each_service_of_the_compose_file_starts_from_it(
+    image: str, environment: dict[str, str], tmp_path: Path
+) -> None:
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
     own = {name: one["command"].split() for name, one in compose.items() if name not in ("postgres", "redis")}
     assert own.keys() == {"migrate", "web", "watch", "tasks", "schedule"}

@@ -10,8 +10,10 @@ from django.test import Client
 
 from inventory.models import Card, Cluster, Node
 from tests.pages.reading import get, read
-from tests.validation_pages.rows import make_run
+from tests.validation_pages.rows import PASSED_LOG, make_run
+from validations import tasks
 from validations.models import Run
+from validations.suites import registry
 
 FORM = {"suite": "cuda-vectoradd", "node": "gpu-1", "key": "k-1"}
 
@@ -160,8 +162,32 @@ def test_a_run_can_be_run_again_or_the_form_says_why_not(operator: Client, place
     assert answer.headers["Location"].startswith("/validations/new?suite=nvidia-smi&cluster=prod&node=win-1")
 
 
-def test_reading_a_log_again_says_whether_anything_changed(operator: Client, place: Cluster) -> None:
+def test_a_log_is_read_again_by_a_worker_and_the_page_says_so(operator: Client, place: Cluster) -> None:
     run = make_run(place, verdict="errored", log=b"x\n")
     page = read(operator.post(f"/validations/runs/{run.pk}/reparse", follow=True))
-    assert "The log was read again" in page.text
-    assert "The result is the same." in read(operator.post(f"/validations/runs/{run.pk}/reparse", follow=True)).text
+    assert "The log is being read again" in page.text
+    assert "Earlier results of the same log" not in page.text
+    tasks.reparse_run(run.pk)
+    page = read(operator.get(f"/validations/runs/{run.pk}"))
+    assert "is being read again" not in page.text
+    assert "Earlier results of the same log" in page.text
+
+
+def test_no_request_parses_a_log(operator: Client, place: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log is written by whoever made the image: what it does to a parser must not be done to the pages."""
+    run = make_run(place, verdict="passed", log=PASSED_LOG, proof_line=5)
+    waiting = make_run(place, suite="nvidia-smi", state="queued")
+
+    def parsed(*_: object) -> None:
+        raise AssertionError("a log was parsed")
+
+    for suite in registry().values():
+        monkeypatch.setattr(type(suite), "parse", parsed)
+    monkeypatch.setattr("validations.judging.read_log", parsed)
+    assert 'data-n="5"' in operator.get(f"/validations/runs/{run.pk}").content.decode()
+    for path in (f"/validations/runs/{run.pk}/log?after=0", f"/api/v1/runs/{run.pk}", f"/api/v1/runs/{run.pk}/log"):
+        assert operator.get(path).status_code == 200
+    for path in (f"{run.pk}/reparse", f"{run.pk}/again", f"{waiting.pk}/cancel"):
+        assert operator.post(f"/validations/runs/{path}").status_code == 302
+    waiting.refresh_from_db()
+    assert waiting.verdict == "errored"

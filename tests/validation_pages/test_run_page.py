@@ -17,7 +17,7 @@ SCRIPT = "<script>alert(1)</script>"
 def test_a_pass_says_what_it_proves_and_shows_the_line_that_proves_it(
     viewer: Client, place: Cluster, card: Card
 ) -> None:
-    run = make_run(place, card=card, log=PASSED_LOG)
+    run = make_run(place, card=card, log=PASSED_LOG, proof_line=5)
     page = get(viewer, f"/validations/runs/{run.pk}")
     assert "Passed" in re.sub("passed", "Passed", page.text)
     assert "runs a kernel on it and reads back the right result" in page.text

@@ -45,7 +45,7 @@ def test_half_a_line_comes_again_when_it_is_whole(viewer: Client, place: Cluster
 
 
 def test_the_end_comes_with_the_lines_that_prove_the_verdict(viewer: Client, place: Cluster) -> None:
-    run = make_run(place, log=PASSED_LOG)
+    run = make_run(place, log=PASSED_LOG, proof_line=5)
     answer = ask(viewer, run, 4, 100)
     assert answer.headers["X-Log-Ended"] == "true"
     assert answer.headers["X-Log-Proof"] == "5"

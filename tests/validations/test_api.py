@@ -149,7 +149,11 @@ def test_a_log_is_read_again_by_rest(api: Client, prod: Cluster, fake: FakeClust
     assert post(api, f"runs/{run.pk}/reparse").status_code == 409
     fake.end(run.job_name, PASSED)
     passed_by(run, prod)
-    assert post(api, f"runs/{run.pk}/reparse").json()["changed"] is False
+    assert post(api, f"runs/{run.pk}/reparse").status_code == 202
+    assert api.get(f"/api/v1/runs/{run.pk}").json()["reparse_requested_at"] is not None
+    tasks.reparse_run(run.pk)
+    told = api.get(f"/api/v1/runs/{run.pk}").json()
+    assert (told["reparse_requested_at"], told["verdict"]) == (None, "passed")
 
 
 def test_a_log_is_followed_by_offset(api: Client, prod: Cluster, fake: FakeCluster) -> None:

@@ -27,7 +27,7 @@ def test_a_run_goes_through_its_states_to_a_verdict_and_leaves_nothing(prod: Clu
     fake.end(run.job_name, PASSED)
     passed_by(run, prod)
     assert (run.state, run.verdict, run.exit_code) == ("ended", "passed", 0)
-    assert run.facts["elements"] == 50000
+    assert (run.facts["elements"], run.proof_line) == (50000, 5)
     assert logstore.whole(run) == PASSED
     assert run.log_complete is True
     assert run.image_digest.endswith("0" * 64)
@@ -390,11 +390,14 @@ def test_jobs_that_no_run_knows_are_reaped_and_those_of_others_are_not(prod: Clu
     run = launched(prod)
     orphan = {**fake.jobs[run.job_name]["metadata"]}
     labels = orphan["labels"] | {"gpudash.io/run": "0000000000abcde"}
-    fake.jobs["gpudash-orphan"] = {"metadata": orphan | {"name": "gpudash-orphan", "uid": "o", "labels": labels}}
+    name = "gpudash-0000000000abcde"
+    fake.jobs[name] = {"metadata": orphan | {"name": name, "uid": "o", "labels": labels}}
     foreign = labels | {"gpudash.io/instance": "another"}
     fake.jobs["theirs"] = {"metadata": orphan | {"name": "theirs", "uid": "t", "labels": foreign}}
+    # A name that no run of ours has is not ours, whatever its labels say.
+    fake.jobs["copied"] = {"metadata": orphan | {"name": "copied", "uid": "c", "labels": labels}}
     passed_by(run, prod)
-    assert set(fake.jobs) == {run.job_name, "theirs"}
+    assert set(fake.jobs) == {run.job_name, "theirs", "copied"}
 
 
 def test_a_job_that_cannot_be_deleted_now_is_deleted_later(prod: Cluster, fake: FakeCluster) -> None:

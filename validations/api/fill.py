@@ -76,6 +76,8 @@ def run_detail(row: models.Run) -> shapes.RunDetail:
         job=row.job_name or None,
         pod=row.pod_name or None,
         log=log(row),
+        job_removed=row.job_removed,
+        reparse_requested_at=row.reparse_requested_at,
     )
 
 

@@ -20,7 +20,7 @@ from validations.filters import RunFilter
 from validations.models import Run
 from validations.planning import Wish, plan
 from validations.requests import holder_of, request_again, request_cancel, request_run
-from validations.results import reparse
+from validations.results import request_reparse
 from validations.suites import find, registry
 
 LOG_PIECE = 1 << 20
@@ -97,7 +97,7 @@ class RunCancel(ApiView):
     def post(self, request: Request, run_id: str) -> Response:
         run = _whole(run_id)
         if not request_cancel(run, request.user):
-            raise Conflict(f"Run {run.pk} has ended, or its result is being collected; there is nothing to cancel.")
+            raise Conflict(f"Run {run.pk} has ended; there is nothing to cancel.")
         return Response(fill.run_detail(_whole(run_id)), status=202)
 
 
@@ -113,22 +113,16 @@ class RunAgain(ApiView):
 
 class RunReparse(ApiView):
     @extend_schema(
-        summary="Read the stored log again with the parser of today", request=None, responses=shapes.ReparseShape
+        summary="Have the stored log read again with the parser of today, by a worker",
+        request=None,
+        responses={202: shapes.ReparseShape},
     )
     def post(self, request: Request, run_id: str) -> Response:
         run = _whole(run_id)
         with problems():
-            row = reparse(run, request.user)
-        return Response(
-            shapes.ReparseShape(
-                run=run.pk,
-                changed=row is not None,
-                old_verdict=row.old_verdict if row else run.verdict,
-                new_verdict=row.new_verdict if row else run.verdict or "",
-                old_parser_version=row.old_parser_version if row else run.parser_version,
-                new_parser_version=row.new_parser_version if row else run.parser_version,
-            )
-        )
+            request_reparse(run, request.user)
+        told = shapes.ReparseShape(run=run.pk, old_verdict=run.verdict, old_parser_version=run.parser_version)
+        return Response(told, status=202)
 
 
 class RunLogText(ApiView):

@@ -133,6 +133,10 @@ class RunDetail(RunShape, frozen=True, kw_only=True):
     job: str | None
     pod: str | None
     log: RunLog
+    job_removed: Annotated[
+        bool, Meta(description="Whether the Job is known to be away; last_error says why it is not.")
+    ]
+    reparse_requested_at: Annotated[datetime | None, Meta(description="The log is being read again; null: it is not.")]
 
 
 class RunDraft(Shape, frozen=True, kw_only=True):
@@ -158,14 +162,14 @@ class Preview(Shape, frozen=True, kw_only=True):
 
 
 class ReparseShape(Shape, frozen=True, kw_only=True):
-    """A log that was read again. changed false: the result is the same as before."""
+    """A log that is being read again. The run has the new result once its `reparse_requested_at` is null again."""
 
     run: str
-    changed: bool
+    changed: Annotated[None, Meta(description="Not known yet.")] = None
     old_verdict: str | None
-    new_verdict: str
+    new_verdict: Annotated[None, Meta(description="Not known yet.")] = None
     old_parser_version: int | None
-    new_parser_version: int | None
+    new_parser_version: Annotated[None, Meta(description="Not known yet.")] = None
 
 
 class CampaignProgress(Shape, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """The calls that a launcher makes: create, list, delete Jobs; list pods; read a log; events and runtime classes where allowed.
 
-Knows no tables. Errors are `ApiError` of the client; a 200 that makes no sense is one with status 0.
+Knows no tables. Errors are `ApiError` of the client that name the call; a 200 that makes no sense is one with status 0.
 """
 
 from __future__ import annotations
@@ -22,6 +22,16 @@ PAGE = 500
 MOST_PAGES = 200
 LIST_S = 30.0
 LOG_S = 30.0
+
+
+@contextmanager
+def _calling(call: str) -> Iterator[None]:
+    """Errors name what was asked for, so that a refusal can say which rule is missing."""
+    try:
+        yield
+    except ApiError as error:
+        error.call = call
+        raise
 
 
 class Caller(Protocol):
@@ -46,10 +56,12 @@ class ClusterApi:
         self._core = f"/api/v1/namespaces/{quote(namespace, safe='')}"
 
     def jobs(self) -> Listed[Job]:
-        return self._list(self._jobs, Job, self._selector)
+        with _calling("list jobs"):
+            return self._list(self._jobs, Job, self._selector)
 
     def pods(self) -> Listed[Pod]:
-        return self._list(f"{self._core}/pods", Pod, self._selector)
+        with _calling("list pods"):
+            return self._list(f"{self._core}/pods", Pod, self._selector)
 
     def _list(self, path: str, kind: type[T], selector: str) -> Listed[T]:
         """All pages. A list that changes its token under way (410) begins anew at the next pass."""
@@ -69,7 +81,8 @@ class ClusterApi:
 
     def create(self, manifest: dict[str, Any]) -> Job:
         """POST the Job. Raises ApiError; 409 when there is one of this name."""
-        body = self.client.send("POST", self._jobs, msgspec.json.encode(manifest))
+        with _calling("create jobs"):
+            body = self.client.send("POST", self._jobs, msgspec.json.encode(manifest))
         job = read_job(body)
         if job is None:
             raise ApiError(0, "Strange", "the answer to the creation is not a Job")
@@ -78,7 +91,8 @@ class ClusterApi:
     def job(self, name: str) -> Job | None:
         """The Job of this name, None when there is none. Raises ApiError."""
         try:
-            job = read_job(self.client.get(f"{self._jobs}/{quote(name, safe='')}", None, LIST_S))
+            with _calling("get jobs"):
+                job = read_job(self.client.get(f"{self._jobs}/{quote(name, safe='')}", None, LIST_S))
         except ApiError as error:
             if error.status == 404:
                 return None
@@ -93,7 +107,8 @@ class ClusterApi:
         if uid:
             options["preconditions"] = {"uid": uid}
         try:
-            self.client.send("DELETE", f"{self._jobs}/{quote(name, safe='')}", msgspec.json.encode(options))
+            with _calling("delete jobs"):
+                self.client.send("DELETE", f"{self._jobs}/{quote(name, safe='')}", msgspec.json.encode(options))
         except ApiError as error:
             if error.status != 404 and not (error.status == 409 and uid):
                 raise
@@ -104,7 +119,8 @@ class ClusterApi:
         query: dict[str, Any] = {"container": CONTAINER}
         if limit_bytes is not None:
             query["limitBytes"] = limit_bytes
-        with self.client.stream(f"{self._core}/pods/{quote(pod, safe='')}/log", query, LOG_S) as stream:
+        path = f"{self._core}/pods/{quote(pod, safe='')}/log"
+        with _calling("get pods/log"), self.client.stream(path, query, LOG_S) as stream:
             yield stream
 
     def events(self, uid: str) -> list[Event]:

@@ -13,9 +13,11 @@ from inventory.models import Allocation
 from validations import logstore
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.endings import Ending
+from validations.lifecycle.refusals import refusal
 from validations.lifecycle.watching import Seen
 from validations.models import Run
 from validations.results import end_run
+from validations.suites.manifest import job_name
 
 #: New bytes that one look takes at most; a chatty run is caught up with over several looks.
 LIVE_BYTES = 256 << 10
@@ -23,21 +25,31 @@ LIVE_BYTES = 256 << 10
 KNOWN = 1024
 
 
-def follow_log(run: Run, api: ClusterApi) -> None:
-    """Store the new bytes of a running container's log, as long as the head has room. Errors wait for the next look."""
-    room = min(logstore.room(run), LIVE_BYTES)
-    if not room or not run.pod_name or run.log_read != run.log_stored:
-        return
+def follow_log(run: Run, api: ClusterApi) -> str:
+    """Store the new bytes of a running container's log, as long as the head has room. Errors wait for the next look.
+
+    Returns why the cluster refuses the log, "" when it does not.
+    """
+    room, pod = min(logstore.room(run), LIVE_BYTES), own_pod(run, run.pod_name)
+    if not room or not pod or run.log_read != run.log_stored:
+        return ""
     keeper = logstore.Keeper(room, 0)
     try:
-        with api.log(run.pod_name, limit_bytes=run.log_read + room) as stream:
+        with api.log(pod, limit_bytes=run.log_read + room) as stream:
             same = logstore.feed_after(stream.chunks(), run.log_read, keeper, logstore.start(run, KNOWN))
-    except ApiError:
-        return
+    except ApiError as error:
+        told = refusal(error, api.namespace)
+        return told.text if told else ""
     new, _ = keeper.kept()
     if same and new:
         with transaction.atomic():
             logstore.append(run, new, len(new))
+    return ""
+
+
+def own_pod(run: Run, name: str) -> str:
+    """The pod's name when the Job of this run can have made it, else "": no other pod's log is read for a run."""
+    return name if name.startswith(f"{job_name(run.pk)}-") else ""
 
 
 def finish(run: Run, api: ClusterApi, seen: Seen | None, ending: Ending | None, patient: bool) -> None:
@@ -46,7 +58,7 @@ def finish(run: Run, api: ClusterApi, seen: Seen | None, ending: Ending | None, 
     Raises Moved when another process was first.
     """
     rest = _rest(run, api, seen, patient)
-    columns = _columns(run, seen, ending, rest.complete)
+    columns = _columns(run, seen, ending or rest.refused, rest.complete)
     with transaction.atomic():
         logstore.append(run, rest.data, rest.read)
         if not end_run(run, run.state, log_left_out=rest.left_out, **columns):
@@ -54,17 +66,18 @@ def finish(run: Run, api: ClusterApi, seen: Seen | None, ending: Ending | None, 
 
 
 class _Rest(msgspec.Struct, frozen=True):
-    """What is still to be stored of a log. complete: it was read to its end."""
+    """What is still to be stored of a log. complete: it was read to its end. refused: why the cluster did not give it."""
 
     complete: bool
     data: bytes = b""
     read: int = 0
     left_out: int | None = None
+    refused: Ending | None = None
 
 
 def _rest(run: Run, api: ClusterApi, seen: Seen | None, patient: bool) -> _Rest:
     """The log's rest. A container that never started has an empty log."""
-    pod = seen.pod_name if seen and seen.pod_name else run.pod_name
+    pod = own_pod(run, seen.pod_name if seen and seen.pod_name else run.pod_name)
     if not pod:
         return _Rest(run.log_stored == 0)
     keeper = logstore.Keeper(logstore.room(run), int(settings.RUN_LOG_TAIL_BYTES))
@@ -75,7 +88,7 @@ def _rest(run: Run, api: ClusterApi, seen: Seen | None, patient: bool) -> _Rest:
         if error.status == 400 and not run.log_stored and (seen is None or seen.terminated is None):
             return _Rest(True)
         if error.status in (400, 404) or not patient:
-            return _Rest(False)
+            return _Rest(False, refused=refusal(error, api.namespace))
         raise
     data, left_out = keeper.kept()
     return _Rest(same, data if same else logstore.ROTATED + data, keeper.total, left_out)

@@ -1,17 +1,26 @@
-"""The Job is created, once: its name comes from the run's id, so a second try finds the first one's."""
+"""The Job is created, once: its name comes from the run's id, so a second try finds the first one's.
+
+What is posted is made anew from suite, options and place (`building`), and kept in the row for the page.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.utils import timezone
 
 from inventory.kube.client import ApiError
+from validations.lifecycle.building import CannotBuild, manifest_now
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.endings import Ending
 from validations.lifecycle.moves import move, note
 from validations.lifecycle.objects import Job
+from validations.lifecycle.refusals import at_creation, by_rule, refusal
 from validations.models import Run, State
+from validations.permitted import remember
+from validations.planning import workload_key
 from validations.results import end_run
-from validations.suites.manifest import RUN_LABEL, run_label
+from validations.suites.manifest import RUN_LABEL, job_name, run_label
 
 #: Refusals that may pass: signed out, time-out, conflict of writes, too many requests.
 _PASSING = frozenset((401, 408, 425, 429))
@@ -20,28 +29,50 @@ _PASSING = frozenset((401, 408, 425, 429))
 def create_job(run: Run, api: ClusterApi) -> None:
     """creating → pending, or ended when the API server says no. Raises ApiError when it is to be tried again."""
     try:
-        job = api.create(run.manifest)
+        manifest = manifest_now(run, timezone.now())
+    except CannotBuild as error:
+        end_run(run, State.CREATING, ending=error.ending.stored(), job_removed=not run.last_error)
+        return
+    try:
+        job = api.create(manifest)
     except ApiError as error:
         if error.status == 409:
             _found(run, api)
             return
         if error.status < 400 or error.status >= 500 or error.status in _PASSING:
-            note(run, last_error=f"The Job could not be created yet: {error}"[:2000])
+            told = refusal(error, api.namespace)
+            note(run, last_error=(told.text if told else f"The Job could not be created yet: {error}")[:2000])
             raise
-        end_run(run, State.CREATING, ending=refusal(run, error).stored(), job_removed=True)
+        _refused(run, api, error)
         return
+    note(run, manifest=manifest, **shown(manifest))
     _created(run, api, job)
+
+
+def shown(manifest: dict[str, Any]) -> dict[str, str]:
+    """Columns that say what runs."""
+    image = manifest["spec"]["template"]["spec"]["containers"][0]["image"]
+    return {"image": image, "workload_key": workload_key(manifest), "namespace": manifest["metadata"]["namespace"]}
+
+
+def _refused(run: Run, api: ClusterApi, error: ApiError) -> None:
+    """The run ends. After an earlier try whose answer was lost there may be a Job all the same: it is looked for."""
+    ending = at_creation(error, api.namespace)
+    if by_rule(error):
+        remember(run.cluster_id, ending.code, ending.text)
+    end_run(run, State.CREATING, ending=ending.stored(), job_removed=not run.last_error)
 
 
 def _found(run: Run, api: ClusterApi) -> None:
     """There is a Job of this name: ours from an earlier try, or somebody else's."""
-    job = api.job(run.job_name)
+    name = job_name(run.pk)
+    job = api.job(name)
     if job is None:
         return  # it went away in between: the next pass creates it
     if is_of(job, run):
         _created(run, api, job)
         return
-    text = f"There is a Job {run.job_name} in {run.namespace} that is not of this run; rename or delete it."
+    text = f"There is a Job {name} in {api.namespace} that is not of this run; rename or delete it."
     end_run(run, State.CREATING, ending=Ending("refused", text).stored(), job_removed=True)
 
 
@@ -59,16 +90,3 @@ def _created(run: Run, api: ClusterApi, job: Job) -> None:
 def adopt(run: Run, job: Job) -> bool:
     """The Job is there: creating → pending."""
     return move(run, State.PENDING, timezone.now(), job_uid=job.metadata.uid[:128], last_error="")
-
-
-def refusal(run: Run, error: ApiError) -> Ending:
-    """A no of the API server, with its message."""
-    message = error.message or str(error)
-    if error.status == 404:
-        text = f"The namespace {run.namespace} does not exist in the cluster; create it (GPUDASH_VALIDATION_NAMESPACE). {message}"
-        return Ending("namespace", text)
-    if error.status == 403 and "quota" in message.lower():
-        return Ending("quota", f"A quota of the namespace {run.namespace} does not admit the Job: {message}")
-    if error.status == 403:
-        return Ending("forbidden", f"The cluster does not let gpudash create the Job: {message}")
-    return Ending("refused", f"The API server refused the Job: {error}")

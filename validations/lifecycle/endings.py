@@ -20,6 +20,11 @@ class Ending(msgspec.Struct, frozen=True):
         return [self.code, self.text.replace("\0", "")[:4000]]
 
 
+def cancelled_by(name: str) -> Ending:
+    """name: who asked for the end, "" for nobody by name."""
+    return Ending(CANCELLED, f"Cancelled by {name or 'an operator'}.")
+
+
 def of_row(stored: object) -> Ending | None:
     """The ending as it is kept in a run's row; None for none."""
     if isinstance(stored, list) and len(stored) == 2:

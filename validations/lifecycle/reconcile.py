@@ -11,22 +11,23 @@ from collections import defaultdict
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Q
+from django.db import DatabaseError
 from django.utils import timezone
 
 from inventory.kube.client import ApiError
-from validations.lifecycle import step
+from validations.lifecycle import outage, step
 from validations.lifecycle.claim import claim
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.creation import create_job, is_of
-from validations.lifecycle.endings import CANCELLED, Ending
+from validations.lifecycle.endings import Ending, cancelled_by
 from validations.lifecycle.lease import Lease
 from validations.lifecycle.moves import note
 from validations.lifecycle.objects import Job, Pod
+from validations.lifecycle.refusals import NO_CLIENT, refusal
 from validations.logstore import Moved
 from validations.models import ACTIVE, Launcher, Run, State
 from validations.results import end_run
-from validations.suites.manifest import RUN_LABEL, run_label
+from validations.suites.manifest import RUN_LABEL, job_name, run_label
 
 logger = logging.getLogger(__name__)
 
@@ -34,8 +35,8 @@ logger = logging.getLogger(__name__)
 SWEEP_S = 300
 #: Time between two looks above which the cluster counts as not seen.
 UNSEEN_S = 30
-#: How long a cluster that was not reached is left alone: each try may hold a thread for a connection time-out.
-RETRY_S = 10
+#: How often Jobs are looked for that cannot be deleted now, when nothing else is to be done.
+LEFT_S = 10
 
 
 class Reality:
@@ -51,7 +52,7 @@ class Reality:
 
     def unreadable(self, run: Run) -> bool:
         """Whether something of this run may be among what could not be read."""
-        return any(not name or name.startswith(run.job_name) for name in self.strange)
+        return any(not name or name.startswith(job_name(run.pk)) for name in self.strange)
 
 
 def has_work(launcher: Launcher, now: datetime) -> bool:
@@ -59,7 +60,10 @@ def has_work(launcher: Launcher, now: datetime) -> bool:
     if launcher.next_try_at is not None and now < launcher.next_try_at:
         return False
     mine = Run.objects.filter(cluster_id=launcher.cluster_id)
-    if mine.filter(Q(state__in=ACTIVE) | Q(state=State.ENDED, job_removed=False)).exists():
+    if mine.filter(state__in=ACTIVE).exists():
+        return True
+    looked = launcher.reached_at is not None and now - launcher.reached_at < timedelta(seconds=LEFT_S)
+    if not looked and mine.filter(state=State.ENDED, job_removed=False).exists():
         return True
     return launcher.swept_at is None or now - launcher.swept_at > timedelta(seconds=SWEEP_S)
 
@@ -76,10 +80,10 @@ def reconcile(lease: Lease, api: ClusterApi | None, why: str = "") -> None:
     swept = launcher.swept_at is not None and now - launcher.swept_at <= timedelta(seconds=SWEEP_S)
     try:
         if api is None:
-            raise ApiError(0, "NoClient", why)
+            raise ApiError(0, NO_CLIENT, why)
         reality = Reality(api)
     except ApiError as error:
-        _not_reached(lease, launcher, runs, error, now)
+        outage.not_seen(lease, launcher, runs, error, now)
         return
     classes = launcher.runtime_classes if swept else api.runtime_classes()
     _extend(runs, launcher, now)
@@ -89,6 +93,7 @@ def reconcile(lease: Lease, api: ClusterApi | None, why: str = "") -> None:
         failing_since=None,
         next_try_at=None,
         error="",
+        refused=outage.still_refused(launcher),
         swept_at=launcher.swept_at if swept else now,
         **fields,
     )
@@ -111,28 +116,11 @@ def _living(cluster_id: int) -> list[Run]:
 def _queued(run: Run, now: datetime) -> bool:
     """A run that waits for a slot: cancelled, or too long, or on. True: there is nothing more to do in this pass."""
     if run.cancel_requested_at is not None:
-        end_run(run, State.QUEUED, ending=cancelled(run).stored(), job_removed=True)
+        end_run(run, State.QUEUED, ending=cancelled_by(run.cancelled_by).stored(), job_removed=True)
     elif now - run.state_since > timedelta(seconds=settings.RUN_QUEUE_TIMEOUT_S):
         text = f"No slot came free within {settings.RUN_QUEUE_TIMEOUT_S} s (GPUDASH_RUN_QUEUE_TIMEOUT_S). {run.waiting_message}"
         end_run(run, State.QUEUED, ending=Ending("timeout", text).stored(), job_removed=True)
     return True
-
-
-def cancelled(run: Run) -> Ending:
-    return Ending(CANCELLED, f"Cancelled by {run.cancelled_by or 'an operator'}.")
-
-
-def _not_reached(lease: Lease, launcher: Launcher, runs: list[Run], error: ApiError, now: datetime) -> None:
-    """The runs go on: nobody knows better. Those that were not seen for too long end all the same."""
-    text = f"The cluster was not reached: {error}"[:2000]
-    lease.update(error=text, failing_since=launcher.failing_since or now, next_try_at=now + timedelta(seconds=RETRY_S))
-    for run in runs:
-        note(run, last_error=text)
-        due = run.step_deadline_at
-        left = timedelta(seconds=max(settings.RUN_OUTAGE_LIMIT_S - run.extended_s, 0))
-        if due is not None and now > due + left:
-            # The Job is not removed: it is found when the cluster is there again.
-            end_run(run, run.state, ending=Ending("unreachable", text).stored(), log_complete=False)
 
 
 def _extend(runs: list[Run], launcher: Launcher, now: datetime) -> None:
@@ -152,7 +140,7 @@ def _extend(runs: list[Run], launcher: Launcher, now: datetime) -> None:
 def _safely(run: Run, reality: Reality, api: ClusterApi, now: datetime) -> None:
     """One run's trouble is its own: it is noted, and the next pass tries again."""
     try:
-        job = reality.jobs.get(run.job_name)
+        job = reality.jobs.get(job_name(run.pk))
         job = job if job is not None and is_of(job, run) else None
         if run.state == State.CREATING and job is None and run.cancel_requested_at is None:
             create_job(run, api) if not step.too_late(run, now) else step.give_up_creating(run, api)
@@ -160,26 +148,33 @@ def _safely(run: Run, reality: Reality, api: ClusterApi, now: datetime) -> None:
         pods = reality.pods[run_label(run.id)]
         step.advance(run, job, pods, reality.unreadable(run), api, now)
     except ApiError as error:
-        note(run, last_error=str(error)[:2000])
+        told = refusal(error, api.namespace)
+        note(run, last_error=(told.text if told else str(error))[:2000])
     except Moved:
         logger.info("run %s was moved by another process", run.pk)
+    except DatabaseError:
+        raise
+    except Exception as error:
+        logger.exception("run %s: the pass failed", run.pk)
+        outage.mistaken(run, error, now)
 
 
 def _reap(lease: Lease, reality: Reality, api: ClusterApi) -> None:
-    """Jobs with our label whose run has ended, or was never there; then the runs whose Jobs are known to be away."""
-    labels = {(job.metadata.labels or {}).get(RUN_LABEL, ""): job for job in reality.jobs.values()}
-    alive = set(Run.objects.filter(pk__in=labels, state__in=ACTIVE).values_list("pk", flat=True))
-    for label, job in labels.items():
+    """Jobs with our label and name whose run has ended, or was never there; then the runs whose Jobs are known to be away."""
+    labels = {name: (job.metadata.labels or {}).get(RUN_LABEL, "") for name, job in reality.jobs.items()}
+    ours = {label: reality.jobs[name] for name, label in labels.items() if name == job_name(label)}
+    alive = set(Run.objects.filter(pk__in=ours, state__in=ACTIVE).values_list("pk", flat=True))
+    for label, job in ours.items():
         if label in alive or job.metadata.deletionTimestamp:
             continue
         lease.update()
         try:
             api.delete(job.metadata.name, job.metadata.uid)
         except ApiError as error:
-            logger.warning("the Job %s could not be deleted: %s", job.metadata.name, error)
+            step.left_behind(label, error, api)
     if "" in reality.strange:
         return
     waiting = Run.objects.filter(cluster_id=lease.cluster_id, state=State.ENDED, job_removed=False)
-    for run in waiting.only("id", "job_name", "state")[:1000]:
-        if run.job_name not in reality.jobs and run.job_name not in reality.strange:
-            Run.objects.filter(pk=run.pk).update(job_removed=True)
+    for pk in waiting.values_list("pk", flat=True)[:1000]:
+        if job_name(pk) not in reality.jobs and job_name(pk) not in reality.strange:
+            Run.objects.filter(pk=pk).update(job_removed=True)

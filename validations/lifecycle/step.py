@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -11,11 +12,15 @@ from inventory.models import Node
 from validations.lifecycle import collect
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.creation import adopt
-from validations.lifecycle.endings import CANCELLED, Ending, of_row
+from validations.lifecycle.endings import Ending, cancelled_by, of_row
 from validations.lifecycle.moves import move, note
 from validations.lifecycle.objects import Job, Pod
+from validations.lifecycle.refusals import refusal
 from validations.lifecycle.watching import Seen, last_word, observe
 from validations.models import Run, State
+from validations.suites.manifest import job_name
+
+logger = logging.getLogger(__name__)
 
 UNREADABLE = "The cluster's answer about the Job or the pod of this run could not be read."
 #: A pod that is being deleted this long is not let go by its node.
@@ -30,19 +35,17 @@ def too_late(run: Run, now: datetime) -> bool:
 
 
 def give_up_creating(run: Run, api: ClusterApi) -> None:
-    """The Job may exist all the same (an answer that was lost): it is deleted by its name, then the run ends."""
-    api.delete(run.job_name)
+    """The Job may exist all the same (an answer that was lost): it is deleted by its name, now or when it is found later."""
     text = f"The Job could not be created within {settings.RUN_CREATE_TIMEOUT_S} s. {run.last_error}"
-    collect.finish(run, api, None, Ending("timeout", text), patient=False)
+    _end(run, api, None, Ending("timeout", text), patient=False)
 
 
 def advance(run: Run, job: Job | None, pods: list[Pod], unreadable: bool, api: ClusterApi, now: datetime) -> None:
     """Move a run forward by what the cluster shows. Raises ApiError; the next pass then tries again."""
     if job is not None and run.state == State.CREATING and not adopt(run, job):
         return
-    if run.cancel_requested_at is not None and run.state != State.COLLECTING:
-        text = f"Cancelled by {run.cancelled_by or 'an operator'}."
-        _end(run, api, observe(job, pods) if job else None, Ending(CANCELLED, text), patient=False)
+    if run.cancel_requested_at is not None:
+        _end(run, api, observe(job, pods) if job else None, cancelled_by(run.cancelled_by), patient=False)
         return
     if job is None or (run.job_uid and job.metadata.uid != run.job_uid):
         _without_job(run, pods, unreadable, api, now)
@@ -61,7 +64,6 @@ def _look(run: Run, seen: Seen, api: ClusterApi, now: datetime) -> None:
         run,
         waiting_reason=reason,
         waiting_message=_told(run, seen, message, api, now),
-        last_error="",
         **collect.where(run, seen),
     )
     if seen.state.rank > State(run.state).rank and not _forward(run, seen, now):
@@ -70,8 +72,8 @@ def _look(run: Run, seen: Seen, api: ClusterApi, now: datetime) -> None:
         patient = not too_late(run, now)
         _end(run, api, seen, of_row(run.ending) or seen.ending, patient)
         return
-    if run.state == State.RUNNING:
-        collect.follow_log(run, api)
+    # Of the log that comes while it runs: a refusal is told now, not only at the end.
+    note(run, last_error=collect.follow_log(run, api) if run.state == State.RUNNING else "")
     ending = seen.ending or _stuck(run, seen, now) or _in_trouble(run, seen, now)
     if ending is not None:
         _end(run, api, seen, ending, patient=False)
@@ -158,10 +160,10 @@ def _without_job(run: Run, pods: list[Pod], unreadable: bool, api: ClusterApi, n
         if too_late(run, now):
             _end(run, api, None, Ending("unreadable", UNREADABLE), patient=False)
         return
-    there = api.job(run.job_name)
+    there = api.job(job_name(run.pk))
     if there is not None and there.metadata.uid == run.job_uid:
         return  # the list was not whole
-    text = f"The Job {run.job_name} was deleted from outside before its end."
+    text = f"The Job {job_name(run.pk)} was deleted from outside before its end."
     newest = max(pods, key=lambda pod: pod.metadata.creationTimestamp or "", default=None)
     seen = observe(Job(), [newest]) if newest else None
     _end(run, api, seen, Ending("job-deleted", text), patient=False)
@@ -171,7 +173,15 @@ def _end(run: Run, api: ClusterApi, seen: Seen | None, ending: Ending | None, pa
     """Log and verdict first; only then the Job is deleted. When that fails, the next pass finds it."""
     collect.finish(run, api, seen, ending, patient)
     try:
-        api.delete(run.job_name, run.job_uid)
-    except ApiError:
-        return
+        api.delete(job_name(run.pk), run.job_uid)
+    except ApiError as error:
+        left_behind(run.pk, error, api)
     # The next list says whether it is really away: finalizers take their time.
+
+
+def left_behind(run_id: str, error: ApiError, api: ClusterApi) -> None:
+    """The Job of an ended run cannot be deleted now: the run says why; each sweep tries again."""
+    told = refusal(error, api.namespace)
+    text = f"The Job {job_name(run_id)} is still in the cluster: {told.text if told else error}"[:2000]
+    if Run.objects.filter(pk=run_id, state=State.ENDED).exclude(last_error=text).update(last_error=text):
+        logger.warning("run %s: %s", run_id, text)

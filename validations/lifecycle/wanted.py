@@ -18,6 +18,9 @@ LAUNCHER = (
     ("list", "", "events", "says more of a validation that waits"),
 )
 
+#: What a run cannot do without.
+NEEDED = frozenset(f"{verb} {resource}" for verb, _, resource, why in LAUNCHER if why == "needed for validations")
+
 
 def wanted() -> tuple[Wanted, ...]:
     """In the namespace of the Jobs, as the settings name it now."""

@@ -11,6 +11,7 @@ class Launcher(models.Model):
     """One row per cluster. The row is also the lock under which slots are counted.
 
     reached_at: the last time that the Jobs of the cluster were listed. error: why they were not, since `failing_since`.
+    refused: the last no of its rules to the launcher, {"at": RFC 3339, "code", "text"}; {} for none.
     runtime_classes: names, as the cluster listed them; [] when it has none or does not show them.
     """
 
@@ -23,6 +24,7 @@ class Launcher(models.Model):
     error = models.TextField(blank=True)
     #: A cluster that was not reached is tried again from then on.
     next_try_at = models.DateTimeField(null=True)
+    refused = models.JSONField(default=dict)
     swept_at = models.DateTimeField(null=True)
     runtime_classes = models.JSONField(default=list)
     #: Counts the claims; an update of it takes the row's lock.

@@ -39,7 +39,7 @@ class Run(models.Model):
     node_snapshot = models.JSONField(default=dict)
 
     options = models.JSONField(default=dict)
-    #: The Job as it was or will be created; {} when none could be made.
+    #: The Job as it was posted, or would be; for pages only: what is posted is made anew. {} when none could be made.
     manifest = models.JSONField(default=dict)
     #: Digest of image, command and environment: only runs of the same workload are compared.
     workload_key = models.CharField(max_length=32, blank=True)
@@ -72,6 +72,11 @@ class Run(models.Model):
     reasons = models.JSONField(default=list)
     facts = models.JSONField(default=dict)
     parser_version = models.IntegerField(null=True)
+    #: Line of the stored text that the verdict rests on besides the lines of its reasons; None for none.
+    proof_line = models.IntegerField(null=True)
+    #: The stored log is to be read again, by a worker; None when it is not, or has been.
+    reparse_requested_at = models.DateTimeField(null=True)
+    reparse_requested_by = models.CharField(max_length=150, blank=True)
     exit_code = models.BigIntegerField(null=True)
     #: Termination reason and signal of the container, as Kubernetes gave them.
     end_reason = models.CharField(max_length=128, blank=True)
@@ -136,6 +141,11 @@ class Run(models.Model):
             models.Index(fields=["suite", "-id"], name="runs_by_suite"),
             models.Index(fields=["campaign", "id"], condition=Q(campaign__isnull=False), name="runs_of_a_campaign"),
             models.Index(fields=["ended_at"], condition=Q(log_pruned_at=None), name="runs_with_a_log"),
+            models.Index(
+                fields=["reparse_requested_at"],
+                condition=Q(reparse_requested_at__isnull=False),
+                name="runs_to_read_again",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -22,6 +22,7 @@ _METADATA = {"DCGM Version": "dcgm_version", "Driver Version Detected": "driver_
 _NOTES = ("Warning", "Error", "Info")
 _WORDS = {"pass": "pass", "fail": "fail", "warn": "warn", "skip": "skip", "not run": "skip", "not_run": "skip"}
 _MOST_NOTES = 40
+_QUOTED = re.compile(r'"([^"\\]{1,200})"')
 
 
 class Test(msgspec.Struct):
@@ -98,7 +99,7 @@ def _continuation(report: Report, value: str, line: int) -> None:
         status = _WORDS[match["status"].lower()]
         if status == "fail" and test.status != "fail":
             test.status, test.line = "fail", line
-        if status in ("fail", "warn"):
+        if status in ("fail", "warn") and len(test.notes) < _MOST_NOTES:
             test.notes.append(name(value))
     elif test.notes and len(test.notes) < _MOST_NOTES:
         test.notes[-1] = name(f"{test.notes[-1]} {value}")
@@ -118,12 +119,13 @@ def from_json(lines: Lines) -> Report | None:
         return None
     report = Report(whole=True)
     _json_facts(report, found, body)
+    places = _places(lines, start)
     error = body.get("runtime_error") or found.get("runtime_error")
     if error:
-        report.error = (name(str(error)), _line_of(lines, start, "runtime_error"))
+        report.error = (name(str(error)), places.get("runtime_error", lines.numbers[start]))
     for category in _list(body.get("test_categories")):
         for test in _list(category.get("tests")):
-            _json_test(report, test, lines, start)
+            _json_test(report, test, places, lines.numbers[start])
     return report
 
 
@@ -150,7 +152,7 @@ def _json_facts(report: Report, found: object, body: dict[str, Any]) -> None:
                 report.facts.setdefault(fact, name(place[key]))
 
 
-def _json_test(report: Report, test: dict[str, Any], lines: Lines, start: int) -> None:
+def _json_test(report: Report, test: dict[str, Any], places_of: dict[str, int], start: int) -> None:
     """The worst status of a test: of its summary and of each of its results. One without any status is no pass."""
     label = name(str(test.get("name", "")))
     results = _list(test.get("results"))
@@ -159,7 +161,7 @@ def _json_test(report: Report, test: dict[str, Any], lines: Lines, start: int) -
     statuses = [_WORDS.get(str(place.get("status", "")).lower(), "unknown") for place in places] or ["unknown"]
     worst = next(word for word in ("fail", "unknown", "warn", "pass", "skip") if word in statuses)
     notes = [note for result in places for note in _notes(result.get("warnings"))]
-    report.tests.append(Test(label, worst, _line_of(lines, start, f'"{label}"'), notes[:_MOST_NOTES]))
+    report.tests.append(Test(label, worst, places_of.get(label, start), notes[:_MOST_NOTES]))
 
 
 def _notes(warnings: object) -> list[str]:
@@ -170,6 +172,10 @@ def _notes(warnings: object) -> list[str]:
     return [name(str(one.get("warning", "")) if isinstance(one, dict) else str(one)) for one in warnings]
 
 
-def _line_of(lines: Lines, start: int, needle: str) -> int:
-    at = next((at for at in range(start, len(lines.texts)) if needle in lines.texts[at]), start)
-    return lines.numbers[at]
+def _places(lines: Lines, start: int) -> dict[str, int]:
+    """The line of each quoted word of the JSON, the first one; found in one walk, however many tests ask."""
+    found: dict[str, int] = {}
+    for at in range(start, len(lines.texts)):
+        for word in _QUOTED.findall(lines.texts[at]):
+            found.setdefault(word, lines.numbers[at])
+    return found

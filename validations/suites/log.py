@@ -1,18 +1,24 @@
 """Raw bytes of a container log → clean text lines with the numbers that a page shows.
 
-Knows encodings, line ends, terminal escapes and time prefixes; knows nothing of suites or verdicts. Linear in the input:
-every pattern is a run of disjoint classes, and a line longer than `LONGEST_LINE` is read only that far.
+Knows encodings, line ends, terminal escapes and time prefixes; knows nothing of suites or verdicts. Linear in the input: a
+pattern reads no byte again that another try of it has read, a line longer than `LONGEST_LINE` is read only that far, and of more
+than `MOST_LINES` lines those in the middle are not read.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import msgspec
 
+T = TypeVar("T")
+
 #: Characters of one line that parsers get to see; a longer line ends in ELLIPSIS.
 LONGEST_LINE = 4096
+#: Lines that parsers get to see: half of them from the begin, half from the end.
+MOST_LINES = 1_000_000
 ELLIPSIS = "…"
 
 #: What the log store writes where it left out the middle of a log, or where the node rotated a part of it away.
@@ -70,8 +76,11 @@ def _without_feeds(parts: list[bytes]) -> list[bytes]:
     return [part.removeprefix(b"\n") if at > 0 else part for at, part in enumerate(trimmed)]
 
 
-def read_log(raw: bytes) -> Lines:
-    """Clean, numbered lines of a container log in any encoding that Windows and Linux containers write. Never raises."""
+def read_log(raw: bytes, most: int | None = MOST_LINES) -> Lines:
+    """Clean, numbered lines of a container log in any encoding that Windows and Linux containers write. Never raises.
+
+    most: lines beyond this number are left out of the middle, which counts as a cut; None: all lines, for a page that shows some.
+    """
     text = stored_text(raw)
     if _STAMP.search(text, 0, 65_536):
         text = _STAMP.sub("", text)
@@ -80,9 +89,18 @@ def read_log(raw: bytes) -> Lines:
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
-    texts, numbers = _parts(lines) if "\r" in text else (lines, range(1, len(lines) + 1))
+    places: Sequence[int] = range(1, len(lines) + 1)
+    crowded = most is not None and len(lines) > most
+    if most is not None and crowded:
+        lines, places = _ends(lines, most // 2), _ends(places, most // 2)
+    texts, numbers = _parts(lines, places) if "\r" in text else (lines, places)
     texts = [line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + ELLIPSIS for line in texts]
-    return Lines(texts, numbers, *_mark_cut(texts))
+    cut, left_out = _mark_cut(texts)
+    return Lines(texts, numbers, cut or crowded, None if crowded else left_out)
+
+
+def _ends(things: Sequence[T], half: int) -> list[T]:
+    return [*things[:half], *things[-half:]]
 
 
 def _encoding(raw: bytes) -> str:
@@ -107,9 +125,13 @@ def _decode(raw: bytes, encoding: str) -> str:
         encoding = "utf-8"
     text = raw.decode(encoding, "replace")
     text = text.replace("\x00", "").removeprefix("\ufeff")
-    if "\r" in text:
-        text = re.sub(r"\r+\n", "\n", text)
-    return text
+    return _unix(text) if "\r" in text else text
+
+
+def _unix(text: str) -> str:
+    """Without the carriage returns before line feeds. A pattern would read a run without a feed once for each of its characters."""
+    *lines, last = text.split("\n")
+    return "\n".join([*(line.rstrip("\r") for line in lines), last])
 
 
 def _aligned(raw: bytes, encoding: str) -> bool:
@@ -134,11 +156,11 @@ def _plain(match: re.Match[str]) -> str:
     return "\r" if final in ("H", "f", "E") else ""
 
 
-def _parts(lines: list[str]) -> tuple[list[str], list[int]]:
+def _parts(lines: list[str], places: Sequence[int]) -> tuple[list[str], list[int]]:
     """Lines split at bare carriage returns (progress displays); each part keeps the number of its line."""
     texts: list[str] = []
     numbers: list[int] = []
-    for number, line in enumerate(lines, 1):
+    for number, line in zip(places, lines, strict=True):
         if "\r" not in line:
             texts.append(line)
             numbers.append(number)

@@ -5,6 +5,8 @@ Knows nothing of tables. None means unknown.
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import msgspec
 
 from inventory.kube.objects import Taint
@@ -48,7 +50,11 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """What a manifest needs of a run: its id (the Job's name comes from it) and the namespace of the launcher."""
+    """What a manifest needs of a run: its id (the Job's name comes from it) and the namespace of the launcher.
+
+    moment: when the Job is posted, with a time zone; None where that does not matter.
+    """
 
     id: str
     namespace: str
+    moment: datetime | None = None

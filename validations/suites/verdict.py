@@ -102,7 +102,10 @@ class Reading(msgspec.Struct, kw_only=True):
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """The judged outcome of one run. The first reason is the one that decided."""
+    """The judged outcome of one run. The first reason is the one that decided.
+
+    proof: number of the line that a pass rests on; None without one. It is for pages and no part of the stored form.
+    """
 
     suite: str
     parser_version: int
@@ -110,9 +113,11 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     reasons: list[Reason]
     facts: Facts
     measurements: dict[str, Measurement]
+    proof: int | None = None
 
 
 def to_json(result: Result) -> dict[str, Any]:
     """The form of `parse_log -o json`: suite, parser_version, verdict, reasons, facts, measurements."""
     built: dict[str, Any] = msgspec.to_builtins(result)
+    del built["proof"]
     return built

@@ -52,7 +52,7 @@ def card_words(run: Run) -> str:
 
 def _reason(run: Run) -> str:
     if run.verdict is None:
-        return run.waiting_message or run.waiting_reason or run.last_error
+        return run.last_error or run.waiting_message or run.waiting_reason
     found = reasons_of(run.reasons)
     return found[0]["text"] if found else ""
 

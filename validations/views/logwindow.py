@@ -63,7 +63,7 @@ class Log:
     """A stored log, read once. proofs: numbers of the lines that reasons rest on. open_end: its last line may still grow."""
 
     def __init__(self, raw: bytes) -> None:
-        self.lines: Lines = read_log(raw)
+        self.lines: Lines = read_log(raw, most=None)
         self.last = self.lines.numbers[-1] if self.lines.texts else 0
         self.proofs: set[int] = set()
         self.open_end = bool(raw) and not raw.rstrip(b"\x00").endswith(b"\n")

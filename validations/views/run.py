@@ -17,10 +17,10 @@ from inventory.views.links import card_url, node_url, with_query
 from inventory.views.live import live_page
 from inventory.views.refusals import NotThere, answered
 from validations import querysets
-from validations.models import Run, State
+from validations.models import Run
 from validations.planning import Refused
 from validations.requests import Busy, request_again, request_cancel
-from validations.results import NotEnded, reparse
+from validations.results import NotEnded, request_reparse
 from validations.suites import find
 from validations.views import words
 from validations.views.lines import card_words, reasons_of
@@ -78,8 +78,10 @@ def _context(request: HttpRequest, row: Run) -> dict[str, Any]:
         "newer_parser": suite is not None
         and row.parser_version is not None
         and suite.parser_version > row.parser_version
-        and row.log_pruned_at is None,
-        "may_cancel": row.active and row.state != State.COLLECTING and row.cancel_requested_at is None,
+        and row.log_pruned_at is None
+        and row.reparse_requested_at is None,
+        "may_cancel": row.active and row.cancel_requested_at is None,
+        "left_behind": row.last_error if not row.active and not row.job_removed else "",
         "may_launch": may_launch(request),
         "notices": notices(request, {row.cluster_id}),
         "log_url": reverse("run-log", args=[row.pk]),
@@ -141,7 +143,7 @@ def run_cancel(request: HttpRequest, run_id: str) -> HttpResponseBase:
     if request_cancel(row, request.user):
         messages.info(request, _("The run is being cancelled: its Job is deleted and it ends as errored."))
     else:
-        messages.info(request, _("The run has ended, or its result is being collected already."))
+        messages.info(request, _("The run has ended already."))
     return _back(row)
 
 
@@ -174,12 +176,9 @@ def _form_url(row: Run) -> str:
 def run_reparse(request: HttpRequest, run_id: str) -> HttpResponseBase:
     row = found_run(run_id)
     try:
-        changed = reparse(row, request.user)
+        request_reparse(row, request.user)
     except NotEnded as error:
         messages.info(request, str(error))
     else:
-        text = (
-            _("The log was read again; the earlier result is kept below.") if changed else _("The result is the same.")
-        )
-        messages.info(request, text)
+        messages.info(request, _("The log is being read again; if the result changes, the earlier one is kept below."))
     return _back(row)

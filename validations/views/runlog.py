@@ -14,7 +14,6 @@ from inventory.views.links import state_url
 from inventory.views.refusals import BadParameter, NotThere, answered
 from validations import logstore
 from validations.models import LogChunk, Run, State
-from validations.suites import find
 from validations.views.lines import reasons_of
 from validations.views.logwindow import MOST_LINES, Log, Window
 
@@ -170,12 +169,8 @@ def _number(request: HttpRequest, name: str) -> int:
 
 
 def log_of(row: Run) -> Log:
-    """The stored log, with the lines that the verdict rests on. A pass rests on its verdict line, which its suite finds again."""
+    """The stored log, with the lines that the verdict rests on. Nothing is parsed here: the proof of a pass is kept with it."""
     log = Log(logstore.whole(row))
     found = {reason["line"] for reason in reasons_of(row.reasons) if reason["line"]}
-    suite = find(row.suite) if row.verdict in ("passed", "warning") else None
-    if suite is not None and suite.parser_version == row.parser_version:
-        proof = suite.read(log.lines).proof
-        found |= {proof} if proof else set()
-    log.mark(found)
+    log.mark(found | ({row.proof_line} if row.proof_line else set()))
     return log

@@ -65,6 +65,14 @@ _HEADLINES: dict[str, Promise] = {
     "log-incomplete": gettext_lazy("a part of the log is missing"),
     "slower": gettext_lazy("slower than the last good run"),
     "exit-code": gettext_lazy("the exit code says no"),
+    "forbidden": gettext_lazy("the cluster does not let the launcher do this"),
+    "unauthorized": gettext_lazy("the cluster does not accept the launcher's credentials"),
+    "kubeconfig": gettext_lazy("the launcher's kubeconfig cannot be used"),
+    "namespace": gettext_lazy("the namespace of the Jobs is not there"),
+    "unreachable": gettext_lazy("the cluster was not reached"),
+    "no-place": gettext_lazy("the node or card is not there any more"),
+    "place-changed": gettext_lazy("the node has changed since"),
+    "suite-missing": gettext_lazy("the suite is not there any more"),
 }
 
 

@@ -14,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from inventory import clusters, querysets
 from inventory.condition import condition_of
+from inventory.heartbeats import pulses
 from inventory.kube.client import ApiError, BadKubeconfig
 from inventory.management.arguments import chosen_clusters
 from inventory.mirror import anew
@@ -64,6 +65,9 @@ class Command(BaseCommand):
         self.stdout.write(f"{cluster.name}: {cluster.server}. Next: manage.py cluster check {cluster.name}")
 
     def _list(self, options: dict[str, Any]) -> None:
+        for pulse in pulses():
+            if not pulse.ok:
+                self.stdout.write(f"ATTENTION: {pulse.reason}")
         for cluster in querysets.clusters():
             self.stdout.write(f"{cluster.name}  {cluster.server}")
             if cluster.recreated_at:

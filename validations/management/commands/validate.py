@@ -77,7 +77,8 @@ class Command(BaseCommand):
 
     def _tell(self, run: Run, told: str) -> str:
         text = run.get_state_display()
-        why = ": ".join(part for part in (run.waiting_reason, run.waiting_message) if part) or run.last_error
+        waits = ": ".join(part for part in (run.waiting_reason, run.waiting_message) if part)
+        why = "; ".join(dict.fromkeys(part for part in (run.last_error, waits) if part))
         if run.state == "queued" and not why and time.time() - run.created_at.timestamp() > NOBODY_S:
             why = "nobody has taken it up; is the service running (standalone, or worker and beat)?"
         text += f" ({why})" if why else ""

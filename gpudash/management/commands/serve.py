@@ -1,0 +1,53 @@
+"""`manage.py serve`: the web process of a team. `waitress-serve gpudash.wsgi:application` works too, its /healthz waits in line."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from gpudash.web import FORWARDED, THREADS, bound_server
+
+
+class Command(BaseCommand):
+    help = "Serve the pages, REST and /metrics. /healthz is answered also while all threads are busy."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--listen",
+            action="append",
+            metavar="HOST:PORT",
+            help="where to listen (127.0.0.1:8000); may be repeated",
+        )
+        parser.add_argument("--threads", type=int, default=THREADS, help=f"requests at once ({THREADS})")
+        parser.add_argument(
+            "--trusted-proxy",
+            default=settings.TRUSTED_PROXY,
+            metavar="ADDRESS",
+            help="the proxy whose word about the client is believed (GPUDASH_TRUSTED_PROXY); without it nobody's is",
+        )
+        parser.add_argument(
+            "--trusted-proxy-headers",
+            default=" ".join(FORWARDED),
+            metavar="NAMES",
+            help=f"what is believed of it ({' '.join(FORWARDED)})",
+        )
+        parser.add_argument("--trusted-proxy-count", type=int, default=1, help="how many proxies are in a row (1)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["threads"] < 1:
+            raise CommandError("--threads: a number from 1 on is wanted")
+        server = bound_server(
+            " ".join(options["listen"] or ["127.0.0.1:8000"]),
+            options["threads"],
+            options["trusted_proxy"],
+            tuple(options["trusted_proxy_headers"].replace(",", " ").split()),
+            options["trusted_proxy_count"],
+        )
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        server.print_listen("Serving on http://{}:{}")
+        server.run()

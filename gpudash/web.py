@@ -1,0 +1,95 @@
+"""The web server: waitress, which answers /healthz by itself while its threads are busy with pages.
+
+Waitress reads requests on one loop and gives them to threads; a request waits until one is free. A probe that waited there would say
+that a process is dead which is only busy. So the loop itself answers it: without a thread, Django, a session or the database.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+from typing import Any
+
+import waitress
+from django.core.management import CommandError
+from waitress.channel import HTTPChannel
+from waitress.server import BaseWSGIServer
+
+from gpudash.health import HEALTHY
+
+THREADS = 8
+#: How long a thread keeps the interpreter when others want it, in seconds: the loop waits for several of them in turn.
+SWITCH_S = 0.001
+FORWARDED = ("x-forwarded-for", "x-forwarded-proto")
+_PROBES = (b"GET /healthz ", b"GET /healthz?", b"HEAD /healthz ", b"HEAD /healthz?")
+_HEAD = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n"
+    b"Cache-Control: max-age=0, no-cache, no-store, must-revalidate, private\r\nX-Content-Type-Options: nosniff\r\n\r\n"
+)
+
+
+class ProbeChannel(HTTPChannel):  # type: ignore[misc]
+    """One connection. What is not a whole, plain probe goes the usual way, where Django answers it."""
+
+    def received(self, data: bytes) -> bool:
+        if data.startswith(_PROBES) and self._is_probe(data):
+            self._answer(_HEAD % len(HEALTHY) + (b"" if data.startswith(b"HEAD") else HEALTHY))
+            return True
+        taken: bool = super().received(data)
+        return taken
+
+    def _is_probe(self, data: bytes) -> bool:
+        """By waitress' own parser: one complete request that it finds nothing wrong with, and nothing before or after it."""
+        if self.request is not None or self.requests or self.will_close or self.close_when_flushed:
+            return False
+        request = self.parser_class(self.adj)
+        read: int = request.received(data)
+        request.close()
+        return bool(request.completed and not request.error and read == len(data) and request.path == "/healthz")
+
+    def _answer(self, answer: bytes) -> None:
+        with self.outbuf_lock:
+            self.outbufs[-1].append(answer)
+            self.current_outbuf_count += len(answer)
+            self.total_outbufs_len += len(answer)
+            self.close_when_flushed = True
+
+
+def bound_server(
+    listen: str,
+    threads: int = THREADS,
+    trusted_proxy: str = "",
+    trusted_proxy_headers: tuple[str, ...] = FORWARDED,
+    trusted_proxy_count: int = 1,
+    option: str = "--listen",
+) -> Any:
+    """A server that has its ports and does not run yet. listen: "HOST:PORT", several separated by spaces.
+
+    trusted_proxy: the address whose word about the client is believed, "" for nobody's; the headers of others are taken away.
+    option: what a user changes when the port is taken. Raises CommandError.
+    """
+    from gpudash.wsgi import application
+
+    proxy: dict[str, Any] = {}
+    if trusted_proxy:
+        proxy = {
+            "trusted_proxy": trusted_proxy,
+            "trusted_proxy_headers": set(trusted_proxy_headers),
+            "trusted_proxy_count": trusted_proxy_count,
+        }
+    try:
+        server = waitress.create_server(
+            application, listen=listen, threads=threads, ident="gpudash", clear_untrusted_proxy_headers=True, **proxy
+        )
+    except (OSError, socket.gaierror) as error:
+        host, _, port = listen.rpartition(":")
+        told = f"port {port} on {host} cannot be used ({error.strerror})"
+        raise CommandError(f"{told}; choose another with {option}") from None
+    except ValueError as error:
+        raise CommandError(f"{error} (listen: {listen}; trusted proxy: {trusted_proxy or 'none'})") from None
+    # One server for each address: itself, or those in the map of the one that stands for several.
+    for one in [server] if isinstance(server, BaseWSGIServer) else server.map.values():
+        if isinstance(one, BaseWSGIServer):
+            one.channel_class = ProbeChannel
+    sys.setswitchinterval(SWITCH_S)
+    return server

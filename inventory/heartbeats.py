@@ -1,0 +1,93 @@
+"""Do the background processes work? Each leaves a heartbeat in the database; one that is late is named, with what it means.
+
+Times and ages are the database's, so hosts need not agree on the time. Knows no Celery.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import msgspec
+from django.conf import settings
+from django.db.models import Count, DurationField, ExpressionWrapper, F, Max
+from django.db.models.functions import Now
+
+from inventory.models import Heartbeat, Role, Watch
+
+#: How often each process leaves one.
+EVERY_S = 5.0
+#: Four were missed: with the time of one page it is told within 30 s, and a worker that is busy for a moment is not called dead.
+LATE_S = 20.0
+MEANS = {
+    Role.SCHEDULE: "nothing new is started, checked or replaced",
+    Role.TASKS: "no run moves, and no watcher that ended is replaced",
+    Role.WATCH: "the numbers grow old",
+}
+START = {
+    Role.SCHEDULE: "celery -A gpudash beat",
+    Role.TASKS: "celery -A gpudash worker -Q default",
+    Role.WATCH: "celery -A gpudash worker -Q watch -P threads",
+}
+
+
+class Pulse(msgspec.Struct, frozen=True):
+    """One role. seen_at: its last heartbeat, None for never; age_s: by the database's clock."""
+
+    role: Role
+    seen_at: datetime | None = None
+    age_s: float | None = None
+
+    @property
+    def ok(self) -> bool:
+        return self.age_s is not None and self.age_s <= LATE_S
+
+    @property
+    def reason(self) -> str:
+        """ "" for one that works, else what is wrong, what it means, and what to start."""
+        if self.ok:
+            return ""
+        ago = "yet" if self.age_s is None else f"for {self.age_s:.0f} s"
+        return f"the {self.role.label} has not been seen {ago}: {MEANS[self.role]}; is `{START[self.role]}` running?"
+
+
+def beat(role: Role) -> None:
+    """This process works, now. One statement where the row is there."""
+    if not Heartbeat.objects.filter(role=role).update(beat_at=Now()):
+        Heartbeat.objects.get_or_create(role=role, defaults={"beat_at": Now()})
+
+
+def pulses() -> list[Pulse]:
+    """All roles that should be there, in two queries. Without a cluster nobody has to watch."""
+    age = ExpressionWrapper(Now() - F("beat_at"), output_field=DurationField())
+    rows = {row.role: row for row in Heartbeat.objects.annotate(age=age)}
+    found = [_pulse(role, rows.get(role)) for role in Role]
+    renewed = _last_renewal()
+    if renewed is None:
+        return [one for one in found if one.role is not Role.WATCH]
+    return [_later(one, *renewed) if one.role is Role.WATCH else one for one in found]
+
+
+def _pulse(role: Role, row: Any) -> Pulse:
+    """row: a Heartbeat with its `age`, None for never."""
+    if row is None:
+        return Pulse(role)
+    age: timedelta = row.age
+    return Pulse(role, row.beat_at, max(age.total_seconds(), 0.0))
+
+
+def _last_renewal() -> tuple[datetime | None, timedelta | None] | None:
+    """When a lease of any watcher was renewed last, and its age; None when there is nothing to watch."""
+    age = ExpressionWrapper(Now() - Max("expires_at"), output_field=DurationField())
+    found = Watch.objects.aggregate(watches=Count("pk"), end=Max("expires_at"), age=age)
+    if not found["watches"]:
+        return None
+    lease = timedelta(seconds=settings.LEASE_S)
+    return (found["end"] - lease, found["age"] + lease) if found["end"] else (None, None)
+
+
+def _later(pulse: Pulse, seen_at: datetime | None, age: timedelta | None) -> Pulse:
+    if seen_at is None or age is None:
+        return pulse
+    seconds = max(age.total_seconds(), 0.0)
+    return Pulse(pulse.role, seen_at, seconds) if pulse.age_s is None or seconds < pulse.age_s else pulse

@@ -1,0 +1,58 @@
+"""The Job of a run is made anew when it is posted, from what the run asks for and what the mirror knows now.
+
+The row's own manifest is only what pages show. Namespace and names come from settings and from the run's id, never from the row.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+
+from validations.installation import instance_name
+from validations.jobs import build
+from validations.lifecycle.endings import Ending
+from validations.models import Run
+from validations.planning import PASSING, sure_card
+from validations.suites import find
+from validations.suites.base import OptionError, Suite
+from validations.targets import NoPlace, Place, find_place
+
+
+class CannotBuild(Exception):
+    """There is no Job for this run any more; `ending` says why."""
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.ending = Ending(code, text)
+
+
+def manifest_now(run: Run, moment: datetime) -> dict[str, Any]:
+    """The Job to post. Raises CannotBuild when the suite is gone, or the place is not what the run was asked for."""
+    suite = find(run.suite)
+    if suite is None:
+        raise CannotBuild("suite-missing", f"The suite {run.suite[:64]} is not part of this version of gpudash.")
+    try:
+        place = find_place(run.cluster.name, run.node_name, run.card_asked)
+        options = dict(suite.settle(run.options if isinstance(run.options, dict) else {}))
+        _check(run, suite, place, options)
+        namespace = settings.VALIDATION_NAMESPACE
+        return build(suite, place, options, run.pk, moment, namespace=namespace, instance=instance_name())
+    except NoPlace as error:
+        raise CannotBuild("no-place", f"The place of this run is not there any more: {error}") from None
+    except OptionError as error:
+        texts = "; ".join(f"{name}: {text}" for name, text in error.problems.items())
+        raise CannotBuild("bad-arguments", f"The options of this run are not taken: {texts}") from None
+    except ValueError as error:
+        raise CannotBuild("no-resource", str(error)) from None
+
+
+def _check(run: Run, suite: Suite, place: Place, options: dict[str, Any]) -> None:
+    """What only has to be waited for (a full node) is for the scheduler to say. A result must not go to another card."""
+    if hindrances := [one for one in suite.fit(place.target, options) if one.code not in PASSING]:
+        raise CannotBuild(hindrances[0].code, " ".join(one.text for one in hindrances))
+    card = sure_card(suite, place, options)
+    if run.card_evidence == "target" and (card is None or card.key != run.card_key):
+        text = f"Node {run.node_name} has changed: the run would not be sure to take card {run.card_key} any more."
+        raise CannotBuild("place-changed", text)

@@ -1,0 +1,68 @@
+"""A pass that could not look: the cluster was not reached, or it refuses. What becomes of the runs then.
+
+An outage may pass: deadlines wait for it, up to a limit. A refusal does not pass by waiting: a run ends with it when its step has
+taken too long. A cancel is carried out all the same; the Job that may be left is deleted as soon as the cluster lets us.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+
+from inventory.kube.client import ApiError
+from validations.lifecycle.endings import Ending, cancelled_by
+from validations.lifecycle.lease import Lease
+from validations.lifecycle.moves import note
+from validations.lifecycle.refusals import refusal
+from validations.lifecycle.step import too_late
+from validations.models import Launcher, Run
+from validations.results import end_run
+
+#: How long a cluster that was not reached is left alone: each try may hold a thread for a connection time-out.
+RETRY_S = 10
+#: What only the making of a Job shows; the others are over when a pass gets through.
+_AT_CREATION = "create jobs"
+
+
+def not_seen(lease: Lease, launcher: Launcher, runs: list[Run], error: ApiError, now: datetime) -> None:
+    """Write why nobody could look, to the launcher's row and to the runs; end those that need not wait for it."""
+    refused = refusal(error, settings.VALIDATION_NAMESPACE)
+    text = (refused.text if refused else f"The cluster was not reached: {error}")[:2000]
+    known: dict[str, Any] = {}
+    if refused:
+        known["refused"] = {"at": now.isoformat(), "code": refused.code, "text": text, "call": error.call}
+    again = now + timedelta(seconds=RETRY_S)
+    lease.update(error=text, failing_since=launcher.failing_since or now, next_try_at=again, **known)
+    for run in runs:
+        note(run, last_error=text, waiting_reason=refused.code if refused else "unreachable", waiting_message="")
+        if ending := _ending(run, refused, text, now):
+            # The Job is not removed: it is found when the cluster is there again.
+            end_run(run, run.state, ending=ending.stored(), log_complete=False)
+
+
+def _ending(run: Run, refused: Ending | None, text: str, now: datetime) -> Ending | None:
+    if run.cancel_requested_at is not None:
+        return cancelled_by(run.cancelled_by)
+    if refused is not None:
+        return refused if too_late(run, now) else None
+    due = run.step_deadline_at
+    left = timedelta(seconds=max(settings.RUN_OUTAGE_LIMIT_S - run.extended_s, 0))
+    return Ending("unreachable", text) if due is not None and now > due + left else None
+
+
+def still_refused(launcher: Launcher) -> dict[str, Any]:
+    """What is still known to be refused after a pass that could look."""
+    kept = launcher.refused
+    return kept if isinstance(kept, dict) and kept.get("call") == _AT_CREATION else {}
+
+
+def mistaken(run: Run, error: Exception, now: datetime) -> None:
+    """A mistake of ours with one run. It may pass; it keeps nobody from cancelling the run, and the run from its end."""
+    text = f"gpudash made a mistake with this run ({type(error).__name__}); the log of the tasks worker has it in full."
+    note(run, last_error=text)
+    if run.cancel_requested_at is not None:
+        end_run(run, run.state, ending=cancelled_by(run.cancelled_by).stored(), log_complete=False)
+    elif too_late(run, now):
+        end_run(run, run.state, ending=Ending("internal", text).stored(), log_complete=False)

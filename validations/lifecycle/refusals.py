@@ -1,0 +1,69 @@
+"""What a cluster says no to, in words that say what to do: another thing than a cluster that was not reached. Pure.
+
+A refusal does not pass by waiting as an outage does: a run ends with it when its step has taken too long, and its code says which.
+"""
+
+from __future__ import annotations
+
+from inventory.kube.client import ApiError
+from validations.lifecycle.endings import Ending
+from validations.lifecycle.wanted import ROLE
+
+#: Reason of an ApiError for which there was no client: the kubeconfig cannot be used.
+NO_CLIENT = "NoClient"
+
+
+def refusal(error: ApiError, namespace: str) -> Ending | None:
+    """The no of the API server; None for an error that may pass by itself (not reached, 5xx, too many requests)."""
+    message = (error.message or str(error))[:1000]
+    if error.reason == NO_CLIENT:
+        return Ending("kubeconfig", f"The launcher's kubeconfig cannot be used: {message}")
+    if error.status == 401:
+        return Ending(
+            "unauthorized",
+            f"The cluster does not accept the launcher's credentials (401, asked to {_call(error)}). "
+            f"Renew the token or certificate of its kubeconfig. {message}",
+        )
+    if error.status == 403:
+        return _forbidden(error, namespace, message)
+    return None
+
+
+def _forbidden(error: ApiError, namespace: str, message: str) -> Ending:
+    if "quota" in message.lower():
+        return Ending("quota", f"A quota of the namespace {namespace} does not admit the Job: {message}")
+    if "being terminated" in message:
+        return Ending("namespace", f"The namespace {namespace} is being deleted: {message}")
+    if not by_rule(error):
+        return Ending(
+            "forbidden", f"The cluster did not admit to {_call(error)} in the namespace {namespace}: {message}"
+        )
+    return Ending("forbidden", f"{missing_rule(_call(error), namespace)} The cluster says: {message}")
+
+
+def missing_rule(call: str, namespace: str) -> str:
+    """Words for a rule that is not granted. call: "create jobs"."""
+    return (
+        f"The cluster does not let the launcher {call} in the namespace {namespace} (forbidden). "
+        f"Grant it with {ROLE}, whose first lines make the namespace and the binding."
+    )
+
+
+def by_rule(error: ApiError) -> bool:
+    """Whether roles say no, which holds for the next call too; an admission plugin may say yes to another Job."""
+    return error.status == 403 and " cannot " in error.message
+
+
+def at_creation(error: ApiError, namespace: str) -> Ending:
+    """A no to the creation of a Job, which ends the run."""
+    if known := refusal(error, namespace):
+        return known
+    message = error.message or str(error)
+    if error.status == 404:
+        text = f"The namespace {namespace} does not exist in the cluster; create it (GPUDASH_VALIDATION_NAMESPACE). {message}"
+        return Ending("namespace", text)
+    return Ending("refused", f"The API server refused the Job: {error}")
+
+
+def _call(error: ApiError) -> str:
+    return error.call or "do this"
