@@ -6,8 +6,8 @@ here: pages, commands, REST, metrics and findings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.db import models
@@ -17,6 +17,10 @@ from django.utils import timezone
 from inventory.models import Watch
 from inventory.models.cluster import Kind, WatchState
 
+#: Without these three the figures of a cluster are not complete; DaemonSets only make units and components better known.
+NEEDED_KINDS = (Kind.NODES, Kind.PODS, Kind.CARDS)
+#: The age of the mirror is that of what comes from the cluster; the accountant only reads the mirror.
+AGEING_KINDS = (Kind.NODES, Kind.PODS)
 #: Bookmarks come each minute: silence of a minute and a half means that something is wrong.
 STALE_S = 90
 #: A watcher that died is replaced within this; longer, and nobody is there to replace it.
@@ -68,11 +72,6 @@ def condition_of(watch: Watch, now: datetime | None = None) -> Condition:
     return Condition(state, since, reason, age_s)
 
 
-def worst_of(watches: Iterable[Watch], now: datetime | None = None) -> Condition | None:
-    found = [condition_of(watch, now) for watch in watches]
-    return min(found, key=lambda one: one.rank, default=None)
-
-
 def _state(watch: Watch, now: datetime, age_s: float | None) -> tuple[State, datetime | None, str]:
     if watch.expires_at is None or watch.expires_at <= now:
         return _without_watcher(watch, now)
@@ -98,3 +97,46 @@ def _without_watcher(watch: Watch, now: datetime) -> tuple[State, datetime | Non
         return State.WAITING, lapsed, watch.relist_reason
     # What it last said may still be why: a kubeconfig that cannot be read, for one.
     return State.UNWATCHED, lapsed, watch.reason if watch.state == WatchState.REFUSED else ""
+
+
+@dataclass(frozen=True)
+class Sync:
+    """How far the mirror of one cluster is. age_seconds: since the last word of the cluster, of the slowest kind.
+
+    synced_at: when the first complete list of everything needed was there; None before.
+    state: the least good one of its watches, since: from when on, reason: why.
+    """
+
+    synced_at: datetime | None
+    last_event_at: datetime | None
+    age_seconds: float | None
+    state: State
+    since: datetime | None
+    reason: str
+    watches: tuple[Watch, ...] = ()
+    conditions: Mapping[str, Condition] = field(default_factory=dict)
+
+    @property
+    def synced(self) -> bool:
+        return self.synced_at is not None
+
+
+def sync_of(watches: Iterable[Watch], now: datetime | None = None) -> Sync:
+    """The state of one cluster from its watches."""
+    rows = {watch.kind: watch for watch in watches}
+    conditions = {kind: condition_of(watch, now) for kind, watch in rows.items()}
+    needed = [rows.get(kind) for kind in NEEDED_KINDS]
+    firsts = [watch.synced_at if watch else None for watch in needed]
+    lasts = [rows[kind].last_event_at if kind in rows else None for kind in AGEING_KINDS]
+    ages = [conditions[kind].age_s if kind in rows else None for kind in AGEING_KINDS]
+    worst = min(conditions.values(), key=lambda one: one.rank, default=None)
+    return Sync(
+        synced_at=None if None in firsts else max(first for first in firsts if first),
+        last_event_at=None if None in lasts else min(last for last in lasts if last),
+        age_seconds=None if None in ages else max(age for age in ages if age is not None),
+        state=worst.state if worst else State.WAITING,
+        since=worst.since if worst else None,
+        reason=worst.reason if worst else "",
+        watches=tuple(sorted(rows.values(), key=lambda watch: watch.kind)),
+        conditions=conditions,
+    )

@@ -14,16 +14,10 @@ from typing import Any
 from django.db.models import Case, Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum, When
 from django.db.models.functions import Coalesce, Greatest
 
-from inventory.condition import Condition, State, condition_of
+from inventory.condition import Sync, sync_of
 from inventory.condition import watches as watches_now
 from inventory.models import Card, Cluster, Finding, Node, NodeAccount, Pod, Unreadable, Watch
 from inventory.models.account import CardState
-from inventory.models.cluster import Kind
-
-#: Without these three the figures of a cluster are not complete; DaemonSets only make units and components better known.
-NEEDED_KINDS = (Kind.NODES, Kind.PODS, Kind.CARDS)
-#: The age of the mirror is that of what comes from the cluster; the accountant only reads the mirror.
-AGEING_KINDS = (Kind.NODES, Kind.PODS)
 
 
 @dataclass(frozen=True)
@@ -77,28 +71,6 @@ class PoolTotals:
     cluster: str
     pool: str
     totals: Totals
-
-
-@dataclass(frozen=True)
-class Sync:
-    """How far the mirror of one cluster is. age_seconds: since the last word of the cluster, of the slowest kind.
-
-    synced_at: when the first complete list of everything needed was there; None before.
-    state: the least good one of its watches, since: from when on, reason: why.
-    """
-
-    synced_at: datetime | None
-    last_event_at: datetime | None
-    age_seconds: float | None
-    state: State
-    since: datetime | None
-    reason: str
-    watches: tuple[Watch, ...] = ()
-    conditions: Mapping[str, Condition] = field(default_factory=dict)
-
-    @property
-    def synced(self) -> bool:
-        return self.synced_at is not None
 
 
 @dataclass(frozen=True)
@@ -264,27 +236,6 @@ def _cards(clusters: Iterable[Cluster] | None) -> tuple[dict[int, dict[str, int]
         states.setdefault(cluster_id, dict.fromkeys(CardState.values, 0))[state] = count
         room[cluster_id] = room.get(cluster_id, 0) + with_room
     return states, room
-
-
-def sync_of(watches: Iterable[Watch], now: datetime | None = None) -> Sync:
-    """The state of one cluster from its watches."""
-    rows = {watch.kind: watch for watch in watches}
-    conditions = {kind: condition_of(watch, now) for kind, watch in rows.items()}
-    needed = [rows.get(kind) for kind in NEEDED_KINDS]
-    firsts = [watch.synced_at if watch else None for watch in needed]
-    lasts = [rows[kind].last_event_at if kind in rows else None for kind in AGEING_KINDS]
-    ages = [conditions[kind].age_s if kind in rows else None for kind in AGEING_KINDS]
-    worst = min(conditions.values(), key=lambda one: one.rank, default=None)
-    return Sync(
-        synced_at=None if None in firsts else max(first for first in firsts if first),
-        last_event_at=None if None in lasts else min(last for last in lasts if last),
-        age_seconds=None if None in ages else max(age for age in ages if age is not None),
-        state=worst.state if worst else State.WAITING,
-        since=worst.since if worst else None,
-        reason=worst.reason if worst else "",
-        watches=tuple(sorted(rows.values(), key=lambda watch: watch.kind)),
-        conditions=conditions,
-    )
 
 
 @dataclass

@@ -9,7 +9,8 @@ from datetime import datetime
 
 import msgspec
 
-from inventory import models, querysets, totals
+from inventory import models, querysets
+from inventory.condition import sync_of
 from inventory.querysets import NodeRow
 
 
@@ -87,7 +88,7 @@ def inspect(cluster: models.Cluster, node_name: str | None = None) -> Inspection
     findings = querysets.findings_now().filter(cluster=cluster, **only).order_by("severity_rank", "first_seen_at", "id")
     return Inspection(
         cluster=cluster.name,
-        synced_at=totals.sync_of(cluster.watches.all()).synced_at,
+        synced_at=sync_of(cluster.watches.all()).synced_at,
         nodes=[
             _node(row, cards.get(row.account.node_name, []), unplaced.get(row.account.node_name, []))
             for row in querysets.with_nodes(accounts)

@@ -12,10 +12,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from inventory import querysets
-from inventory.condition import STALE_S, State
+from inventory.condition import NEEDED_KINDS, STALE_S, State, Sync, sync_of
 from inventory.models import Watch
 from inventory.models.cluster import Kind
-from inventory.totals import NEEDED_KINDS, Sync, sync_of
 
 _ORDER = {"error": 0, "warning": 1, "good": 2}
 

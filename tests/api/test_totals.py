@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from inventory import totals
+from inventory.condition import NEEDED_KINDS, Sync, sync_of
 from inventory.models import Card, Cluster, Node, NodeAccount, Watch
 from inventory.models.cluster import Kind, WatchState
 from tests.factories import (
@@ -90,11 +91,11 @@ def test_a_node_that_is_not_counted_yet_is_told(cluster: Cluster) -> None:
     assert totals.summaries()[0].nodes_uncounted == 1
 
 
-def sync(cluster: Cluster) -> totals.Sync:
-    return totals.sync_of(Watch.objects.filter(cluster=cluster))
+def sync(cluster: Cluster) -> Sync:
+    return sync_of(Watch.objects.filter(cluster=cluster))
 
 
-@pytest.mark.parametrize("kind", totals.NEEDED_KINDS)
+@pytest.mark.parametrize("kind", NEEDED_KINDS)
 def test_one_kind_without_its_first_list_leaves_the_cluster_unsynced(cluster: Cluster, kind: Kind) -> None:
     assert sync(cluster).synced
     Watch.objects.filter(kind=kind).update(synced_at=None)
@@ -111,7 +112,7 @@ def test_daemonsets_are_not_needed(cluster: Cluster) -> None:
 def test_the_age_is_that_of_the_slowest_kind_and_the_state_the_worst(cluster: Cluster) -> None:
     late = timezone.now() - timedelta(minutes=10)
     Watch.objects.filter(kind=Kind.PODS).update(last_event_at=late, state=WatchState.REFUSED, reason="403: forbidden")
-    found = totals.sync_of(Watch.objects.all(), late + timedelta(minutes=11))
+    found = sync_of(Watch.objects.all(), late + timedelta(minutes=11))
     assert (found.age_seconds, found.state, found.reason) == (660.0, "refused", "403: forbidden")
 
 
@@ -121,7 +122,7 @@ def test_a_clock_that_runs_ahead_makes_no_negative_age(cluster: Cluster) -> None
 
 
 def test_a_cluster_that_nobody_watches_is_waiting(db: None) -> None:
-    found = totals.sync_of([])
+    found = sync_of([])
     assert (found.synced, found.age_seconds, found.state) == (False, None, "waiting")
 
 

@@ -20,7 +20,6 @@ FORMS = (
     "/allocations/waiting",
     "/findings",
     "/validations",
-    "/validations/campaigns",
 )
 
 

@@ -1,0 +1,50 @@
+"""One person's SQLite file is put back from a copy while watchers have it open: the new file gets what the cluster has."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.processes import Processes
+from tests.services import wait_until
+
+pytestmark = pytest.mark.timeout(120, func_only=True)
+PODS = "SELECT count(*) FROM inventory_pod"
+CARDS = "SELECT count(*) FROM inventory_card WHERE gone_at IS NULL"
+
+
+def ask(file: Path, question: str) -> int:
+    with closing(sqlite3.connect(file, timeout=30)) as connection:
+        return int(connection.execute(question).fetchone()[0])
+
+
+def test_a_file_that_is_put_back_under_running_watchers_is_brought_in_step(kubeconfig: str, tmp_path: Path) -> None:
+    file, backup = tmp_path / "gpudash.sqlite3", tmp_path / "backup.sqlite3"
+    processes = Processes(tmp_path, f"sqlite:///{file}")
+    processes.call("migrate")
+    processes.call("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    in_step = "SELECT count(*) = 4 FROM inventory_watch WHERE state = 'watching' AND relist_reason = ''"
+    try:
+        processes.manage("sync")
+        wait_until(lambda: bool(ask(file, in_step)), "all kinds are in step", 60)
+        pods, cards = ask(file, PODS), ask(file, CARDS)
+        with closing(sqlite3.connect(file, timeout=30)) as connection:
+            connection.execute("VACUUM INTO ?", [str(backup)])
+        with closing(sqlite3.connect(backup)) as connection, connection:
+            connection.execute("PRAGMA foreign_keys = OFF")
+            for table in ("allocation", "card", "pod", "nodeaccount"):
+                connection.execute(f"DELETE FROM inventory_{table}")
+        for beside in ("-wal", "-shm"):
+            Path(f"{file}{beside}").unlink(missing_ok=True)
+        backup.rename(file)
+        assert ask(file, PODS) == 0
+
+        def same() -> bool:
+            return (ask(file, PODS), ask(file, CARDS), ask(file, in_step)) == (pods, cards, 1)
+
+        wait_until(same, f"the new file has {pods} pods and {cards} cards", 60, every_s=0.2)
+    finally:
+        processes.stop()
