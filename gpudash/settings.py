@@ -194,16 +194,21 @@ LOG_LEVEL = env.choice("GPUDASH_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING",
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"ids": {"()": "gpudash.request_log.IdsFilter"}},
+    "filters": {
+        "ids": {"()": "gpudash.request_log.IdsFilter"},
+        "no-request": {"()": "gpudash.logs.NoRequestFilter"},
+    },
     "formatters": {
-        "text": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "text": {"()": "gpudash.logs.LineFormatter", "format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
         "json": {
             "()": "pythonjsonlogger.json.JsonFormatter",
             "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s %(request_id)s %(cluster)s",
             "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},
         },
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["ids"]}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["ids", "no-request"]}
+    },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
         "django.server": {"level": "WARNING"},

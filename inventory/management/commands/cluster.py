@@ -8,16 +8,18 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from inventory import clusters
 from inventory.heartbeats import pulses
 from inventory.kube.client import ApiError, BadKubeconfig
 from inventory.management.arguments import chosen_clusters
+from inventory.management.shown import ShownCommand
 from inventory.models import Cluster
+from inventory.printable import one_line
 
 
-class Command(BaseCommand):
+class Command(ShownCommand):
     help = "Add, list, check or remove clusters."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -56,7 +58,7 @@ class Command(BaseCommand):
         for cluster in Cluster.objects.prefetch_related("watches"):
             self.stdout.write(f"{cluster.name}  {cluster.server}")
             for watch in sorted(cluster.watches.all(), key=lambda row: row.kind):
-                reason = f": {watch.reason}" if watch.reason else ""
+                reason = f": {one_line(watch.reason)}" if watch.reason else ""
                 seen = f", last event {watch.last_event_at:%Y-%m-%d %H:%M:%S} UTC" if watch.last_event_at else ""
                 self.stdout.write(f"  {watch.kind}: {watch.get_state_display()}{reason}{seen}")
 
@@ -66,7 +68,7 @@ class Command(BaseCommand):
             version, answers = clusters.check(cluster)
         except (BadKubeconfig, ApiError) as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(f"{cluster.name}: {cluster.server}, Kubernetes {version}")
+        self.stdout.write(f"{cluster.name}: {cluster.server}, Kubernetes {one_line(version)}")
         for answer in answers:
             self.stdout.write(_permission_line(answer))
         missing = sorted({one.wanted.role for one in answers if one.wanted.optional and one.allowed is False})
@@ -84,5 +86,5 @@ def _permission_line(answer: clusters.Answer) -> str:
     wanted = answer.wanted
     word = {True: "may", False: "may NOT", None: "not known whether it may"}[answer.allowed]
     optional = ", optional" if wanted.optional else ""
-    why = f" ({answer.reason})" if answer.reason and not answer.allowed else ""
+    why = f" ({one_line(answer.reason)})" if answer.reason and not answer.allowed else ""
     return f"  {word} {wanted.verb} {wanted.resource}: {wanted.needed_for}{optional}{why}"
