@@ -51,7 +51,9 @@ def _background() -> dict[str, dict[str, object]]:
     try:
         return {one.role.value: {"ok": one.ok, "reason": one.reason} for one in pulses()}
     except DatabaseError:
-        return {role.value: {"ok": False, "reason": "not known: the database does not answer"} for role in Role}
+        return {
+            role.value: {"ok": False, "reason": "not known: it could not be read from the database"} for role in Role
+        }
 
 
 def _state(name: str, check: Callable[[], None]) -> dict[str, object]:

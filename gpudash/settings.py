@@ -215,7 +215,7 @@ LOGGING = {
         "secrets": {"()": "gpudash.log_secrets.SecretsFilter"},
     },
     "formatters": {
-        "text": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
+        "text": {"()": "gpudash.logs.LineFormatter", "format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
         "json": {
             "()": "pythonjsonlogger.json.JsonFormatter",
             "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s %(request_id)s %(cluster)s",

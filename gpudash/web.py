@@ -19,7 +19,7 @@ from gpudash.health import HEALTHY
 
 THREADS = 8
 #: How long a thread keeps the interpreter when others want it, in seconds: the loop waits for several of them in turn.
-SWITCH_S = 0.001
+SWITCH_S = 0.0005
 FORWARDED = ("x-forwarded-for", "x-forwarded-proto")
 _PROBES = (b"GET /healthz ", b"GET /healthz?", b"HEAD /healthz ", b"HEAD /healthz?")
 _HEAD = (
@@ -53,6 +53,8 @@ class ProbeChannel(HTTPChannel):  # type: ignore[misc]
             self.current_outbuf_count += len(answer)
             self.total_outbufs_len += len(answer)
             self.close_when_flushed = True
+        # Now, not in the next round of the loop: each system call may wait for the threads once more.
+        self.handle_write()
 
 
 def bound_server(

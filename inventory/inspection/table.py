@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from inventory.inspection.columns import aligned
 from inventory.inspection.report import Allocation, Card, Inspection, Node
+from inventory.printable import one_line
 
 UNKNOWN = "?"
 _UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
@@ -63,16 +64,21 @@ def _node(node: Node) -> str:
         _free(node.memory_total_bytes, node.memory_allocated_bytes),
         str(len(node.unplaced)) if node.unplaced else "-",
     ]
-    return "\t".join(cells)
+    return _cells(cells)
+
+
+def _cells(cells: list[str]) -> str:
+    """One line: a name that holds a tab or a line feed makes no cell and no line of its own."""
+    return "\t".join(one_line(cell) for cell in cells)
 
 
 def _details(node: Node) -> list[str]:
     unit = f", unit {node.unit} ({node.unit_source or 'source not known'})" if node.unit else ""
-    lines = [f"{node.name}: {', '.join(node.stacks) or UNKNOWN}, ready {_ready(node.ready)}{unit}"]
+    lines = [f"{one_line(node.name)}: {', '.join(node.stacks) or UNKNOWN}, ready {_ready(node.ready)}{unit}"]
     lines.append("  CARD\tMODEL\tHEALTH\tALLOCATED\tFREE\tHOLDER\tHOLDS\tKNOWN FROM")
     lines += [line for card in node.cards for line in _card(card)]
     for allocation in node.unplaced:
-        lines.append("\t".join([f"  {UNKNOWN}", "", "", "", "", *_holder(allocation)]))
+        lines.append(_cells([f"  {UNKNOWN}", "", "", "", "", *_holder(allocation)]))
     return [*lines, ""]
 
 
@@ -87,7 +93,7 @@ def _card(card: Card) -> list[str]:
     ]
     holders = [_holder(allocation) for allocation in card.allocations] or [["-", "", ""]]
     first, *others = holders
-    return ["\t".join([*own, *first]), *("\t".join(["  ", "", "", "", "", *other]) for other in others)]
+    return [_cells([*own, *first]), *(_cells(["  ", "", "", "", "", *other]) for other in others)]
 
 
 def _holder(allocation: Allocation) -> list[str]:
@@ -107,5 +113,5 @@ def _findings(inspection: Inspection) -> list[str]:
         place = " ".join(
             part for part in (finding.node, f"card {finding.card}" if finding.card else "", finding.pod) if part
         )
-        lines.append(f"  {finding.severity}\t{finding.code}\t{place or '-'}\t{' '.join(finding.text.split())}")
+        lines.append(_cells([f"  {finding.severity}", finding.code, place or "-", " ".join(finding.text.split())]))
     return lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from django.db.models import Count
 from inventory.models import Cluster
 from tests.cluster_runs.conftest import NAMESPACE, add_node
 from tests.cluster_runs.kubelet import Kubelet, Script
+from tests.controlplane.admin import MERGE
 from tests.processes import Processes, kill
 from tests.services import wait_until
 from tests.validations.recorded import FAILED, PASSED, codes, later, wish
@@ -117,15 +117,11 @@ def test_an_image_that_is_not_there_ends_the_run_in_time(real: Cluster, kubelet:
 def test_the_jobs_deadline_ends_a_container_that_hangs(real: Cluster, kubelet: Kubelet) -> None:
     add_node(real, kubelet, "hangs", script=Script(PASSED[:60], hangs=True))
     run, _ = request_run(wish(node="hangs", options={"deadline_s": 60}))
-    Run.objects.filter(pk=run.pk).update(manifest=_with_deadline(run, 5))
+    drive(real, run, lambda: run.state == "running")
+    path = f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs/{run.job_name}"
+    kubelet.admin.call("PATCH", path, {"spec": {"activeDeadlineSeconds": 5}}, MERGE)
     drive(real, run)
     assert (run.verdict, "timeout" in codes(run)) == ("errored", True), run.reasons
-
-
-def _with_deadline(run: Run, seconds: int) -> dict[str, object]:
-    manifest: dict[str, object] = json.loads(json.dumps(run.manifest))
-    manifest["spec"]["activeDeadlineSeconds"] = seconds  # type: ignore[index]
-    return manifest
 
 
 @pytest.mark.parametrize(("what", "code"), [("pods", "pod-deleted"), ("jobs", "job-deleted")])

@@ -6,19 +6,19 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
 
 from gpudash.access.links import make_link
 from gpudash.access.local import local_admin
 from gpudash.demo import Fleet, serve
 from gpudash.embedded import EmbeddedService, prepare
 from inventory import clusters
+from inventory.management.shown import ShownCommand
 from inventory.models import Cluster
 
 NAME = "demo"
 
 
-class Command(BaseCommand):
+class Command(ShownCommand):
     help = "Show gpudash on a simulated fleet. Prints a link that signs in."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

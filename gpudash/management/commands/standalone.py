@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from gpudash.access.links import make_link
 from gpudash.access.local import local_admin
 from gpudash.embedded import EmbeddedService, prepare
 from inventory import clusters
 from inventory.kube.client import BadKubeconfig
+from inventory.management.shown import ShownCommand
 
 
-class Command(BaseCommand):
+class Command(ShownCommand):
     help = "Run everything in one process on loopback, against a real cluster. Migrates its own data folder."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -7,15 +7,16 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from gpudash.access.forms import DEFAULT_DAYS, MAX_DAYS
 from gpudash.access.models import ApiToken
 from gpudash.access.roles import Role, role_of
+from inventory.management.shown import ShownCommand
 
 
-class Command(BaseCommand):
+class Command(ShownCommand):
     help = "API tokens: create, list, revoke"
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -10,12 +10,13 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from gpudash.access.roles import Role, role_of, set_role
+from inventory.management.shown import ShownCommand
 
 
-class Command(BaseCommand):
+class Command(ShownCommand):
     help = "Users: create, list"
 
     def add_arguments(self, parser: ArgumentParser) -> None:

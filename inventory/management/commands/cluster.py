@@ -10,20 +10,22 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from inventory import clusters, querysets
 from inventory.condition import condition_of
 from inventory.heartbeats import pulses
 from inventory.kube.client import ApiError, BadKubeconfig
 from inventory.management.arguments import chosen_clusters
+from inventory.management.shown import ShownCommand
 from inventory.mirror import anew
 from inventory.models import Watch
 from inventory.models.cluster import Kind
+from inventory.printable import one_line
 from inventory.views.amounts import span
 
 
-class Command(BaseCommand):
+class Command(ShownCommand):
     help = "Add, list, check or remove clusters, or have them listed anew."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -90,7 +92,7 @@ class Command(BaseCommand):
             version, answers = clusters.check(cluster)
         except (BadKubeconfig, ApiError) as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(f"{cluster.name}: {cluster.server}, Kubernetes {version}")
+        self.stdout.write(f"{cluster.name}: {cluster.server}, Kubernetes {one_line(version)}")
         for answer in answers:
             self.stdout.write(_permission_line(answer))
         missing = sorted({one.wanted.role for one in answers if one.wanted.optional and one.allowed is False})
@@ -107,7 +109,7 @@ class Command(BaseCommand):
 def _watch_line(watch: Watch) -> str:
     now = condition_of(watch)
     since = f" since {_at(now.since)}" if now.since else ""
-    reason = f": {now.reason}" if now.reason else ""
+    reason = f": {one_line(now.reason)}" if now.reason else ""
     last = watch.last_event_at
     if watch.kind == Kind.CARDS:
         seen = f"; last counted {_at(last)}" if last else "; never counted"
@@ -131,5 +133,5 @@ def _permission_line(answer: clusters.Answer) -> str:
     wanted = answer.wanted
     word = {True: "may", False: "may NOT", None: "not known whether it may"}[answer.allowed]
     optional = ", optional" if wanted.optional else ""
-    why = f" ({answer.reason})" if answer.reason and not answer.allowed else ""
+    why = f" ({one_line(answer.reason)})" if answer.reason and not answer.allowed else ""
     return f"  {word} {wanted.verb} {wanted.resource}: {wanted.needed_for}{optional}{why}"

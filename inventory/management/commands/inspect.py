@@ -8,15 +8,16 @@ from typing import Any
 
 import msgspec
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from inventory.inspection import gpushare, report
 from inventory.inspection.table import table
 from inventory.kube import objects as kube
+from inventory.management.shown import ShownCommand
 from inventory.models import Cluster, Node, NodeAccount, Pod
 
 
-class Command(BaseCommand):
+class Command(ShownCommand):
     help = "Nodes, cards and who holds them, from the mirror"
 
     def add_arguments(self, parser: ArgumentParser) -> None:

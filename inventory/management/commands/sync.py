@@ -9,7 +9,7 @@ import time
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connections
 from django.db.models import Count
 
@@ -17,15 +17,17 @@ from inventory import clusters, tasks
 from inventory.accounting.accountant import Accountant
 from inventory.kube.client import BadKubeconfig
 from inventory.management.arguments import chosen_clusters
+from inventory.management.shown import ShownCommand
 from inventory.mirror.follow import Follower, NotListed
 from inventory.mirror.lease import Lease, LeaseLost, acquire
 from inventory.models import Card, Cluster, Watch
 from inventory.models.cluster import Kind
+from inventory.printable import one_line
 
 logger = logging.getLogger(__name__)
 
 
-class Command(BaseCommand):
+class Command(ShownCommand):
     help = "Bring the mirror in step with the cluster, in the foreground."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -59,7 +61,7 @@ class Command(BaseCommand):
         for watch in Watch.objects.filter(cluster=cluster).order_by("kind"):
             if watch.kind not in counts:
                 self.stdout.write(
-                    f"{cluster.name} {watch.kind}: not read ({watch.reason}); labels must tell the memory unit"
+                    f"{cluster.name} {watch.kind}: not read ({one_line(watch.reason)}); labels must tell the memory unit"
                 )
                 continue
             written, seconds = counts[watch.kind]

@@ -8,13 +8,15 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from inventory.management.shown import ShownCommand
+from inventory.printable import one_line
 from validations.suites import find, registry
 from validations.suites.base import TEXT_ALONE, Outcome, Result, read_log, to_json
 
 
-class Command(BaseCommand):
+class Command(ShownCommand):
     help = "Parse a validation log without a cluster. The verdict is in the output; the exit code says whether there is one."
     requires_system_checks: list[str] = []
     requires_migrations_checks = False
@@ -50,7 +52,7 @@ def as_text(result: Result) -> str:
     rows = [f"{result.suite}: {result.verdict} (parser {result.parser_version})"]
     for reason in result.reasons:
         where = f" (line {reason.line})" if reason.line is not None else ""
-        rows.append(f"  {reason.code}: {reason.text}{where}")
+        rows.append(f"  {reason.code}: {one_line(reason.text)}{where}")
     rows += [f"  {name} = {one.value:g} {one.unit}" for name, one in result.measurements.items()]
     rows += [f"  {name}: {json.dumps(value, ensure_ascii=False)}" for name, value in result.facts.items()]
     return "\n".join(rows)

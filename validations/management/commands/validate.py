@@ -7,8 +7,10 @@ import time
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from inventory.management.shown import ShownCommand
+from inventory.printable import one_line
 from validations.models import Measurement, Run
 from validations.planning import Refused, Wish
 from validations.requests import Busy, request_run
@@ -19,7 +21,7 @@ NOT_PASSED, NOT_LAUNCHED = 1, 2
 NOBODY_S = 30.0
 
 
-class Command(BaseCommand):
+class Command(ShownCommand):
     help = "Launch a validation run. With --wait the exit code is 0 only for passed."
     #: Seconds between two looks at the row.
     poll_s = 1.0
@@ -55,7 +57,7 @@ class Command(BaseCommand):
             run, _ = request_run(wish)
         except (Refused, Busy) as error:
             raise CommandError(str(error), returncode=NOT_LAUNCHED) from None
-        self.stdout.write(f"{run.pk} {run.suite} on {run.target_text}")
+        self.stdout.write(f"{run.pk} {run.suite} on {one_line(run.target_text)}")
         if options["wait"]:
             self._wait(run, options["timeout"])
 
@@ -81,7 +83,7 @@ class Command(BaseCommand):
         why = "; ".join(dict.fromkeys(part for part in (run.last_error, waits) if part))
         if run.state == "queued" and not why and time.time() - run.created_at.timestamp() > NOBODY_S:
             why = "nobody has taken it up; is the service running (standalone, or worker and beat)?"
-        text += f" ({why})" if why else ""
+        text += f" ({one_line(why)})" if why else ""
         if text != told:
             self.stdout.write(f"  {text}")
         return text
@@ -90,7 +92,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{run.verdict}")
         for reason in run.reasons:
             where = f" (line {reason['line']})" if reason.get("line") is not None else ""
-            self.stdout.write(f"  {reason['code']}: {reason['text']}{where}")
+            self.stdout.write(f"  {reason['code']}: {one_line(reason['text'])}{where}")
         for one in Measurement.objects.filter(run=run).order_by("id"):
             self.stdout.write(f"  {one.name} = {one.value:g} {one.unit}")
 
