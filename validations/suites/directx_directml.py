@@ -51,6 +51,7 @@ def _compare(reading: Reading, given: list[float | None], line: int, got: list[f
     else:
         reading.proof = line
         if "gpu_name" not in reading.facts:
+            reading.lower("none", "The program does not say on which adapter it ran: nothing is known of the card.")
             reading.remark("adapter-not-named", "DirectML works; the program does not say on which adapter.", line)
 
 
@@ -62,6 +63,7 @@ SUITE = Suite(
     id="directx-directml",
     title="DirectML works",
     proves="DirectML gives the right answer in a container; the adapter is not named, so no GPU is proven.",
+    level="right",
     os=("windows",),
     families=DIRECTX,
     parser_version=VERSION,

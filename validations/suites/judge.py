@@ -33,6 +33,7 @@ def judge(suite: str, version: int, lines: Lines, reading: Reading, outcome: Out
         reasons=_reasons(seen),
         facts=reading.facts,
         measurements=reading.measurements,
+        grade=reading.grade,
     )
 
 
