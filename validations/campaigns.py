@@ -13,6 +13,7 @@ from inventory.models import Cluster, Node
 from validations.enqueue import soon
 from validations.models import ACTIVE, Campaign, CampaignState, CampaignTarget, Run
 from validations.planning import Refused, Wish, find_suite
+from validations.reaching import settle
 from validations.requests import Busy, KeyReused, digest, request_run
 from validations.suites.base import OptionError
 
@@ -138,14 +139,18 @@ def change(campaign: Campaign, verb: str) -> None:
 
 
 class Progress(dict[str, int]):
-    """Counts by verdict, and of runs that are `active`, targets `left` and targets `skipped`."""
+    """Places by the verdict of their run, by runs that are `active`, and those `left`, `skipped` and `not_reached`.
+
+    Places are no cards where a place names none: how many cards were looked at is told by `validations.coverage`.
+    """
 
 
 def progress(campaign: Campaign) -> Progress:
     """Two queries."""
     targets = CampaignTarget.objects.filter(campaign=campaign)
     found = targets.aggregate(
-        left=Count("pk", filter=Q(run=None, skipped="")),
+        left=Count("pk", filter=Q(run=None, skipped="", not_reached="")),
+        not_reached=Count("pk", filter=~Q(not_reached="")),
         skipped=Count("pk", filter=~Q(skipped="")),
         active=Count("pk", filter=Q(run__state__in=ACTIVE)),
         **{
@@ -171,8 +176,9 @@ def _start_one(campaign_id: str) -> bool:
         if running.update(touched_at=timezone.now()) != 1:
             return False
         campaign = Campaign.objects.select_related("requested_by").get(pk=campaign_id)
+        settle(campaign)
         counts = progress(campaign)
-        failures = sum(counts[verdict] for verdict in FAILURES)
+        failures = Run.objects.filter(campaign=campaign, verdict__in=FAILURES).count()
         if campaign.stop_after_failures is not None and failures >= campaign.stop_after_failures:
             _close(campaign, CampaignState.STOPPED, f"{failures} runs did not pass.")
             return False
@@ -191,10 +197,15 @@ def _close(campaign: Campaign, state: CampaignState, reason: str) -> None:
 
 def _waiting(campaign: Campaign) -> Iterator[CampaignTarget]:
     """The next targets whose place no other run holds, as far as can be told; a held one is tried again later."""
-    left = CampaignTarget.objects.filter(campaign=campaign, run=None, skipped="").select_related("cluster")
-    held = set(Run.objects.filter(state__in=ACTIVE).values_list("cluster_id", "node_name", "card_key"))
-    for target in left.order_by("position")[:500]:
-        if (target.cluster_id, target.node_name, target.card_key) not in held:
+    left = CampaignTarget.objects.filter(campaign=campaign, run=None, skipped="", not_reached="")
+    active = Run.objects.filter(state__in=ACTIVE)
+    held = set(active.values_list("cluster_id", "node_name", "card_key"))
+    # Where the card cannot be chosen, one run of a suite is on the node at a time.
+    asked = active.filter(card_key="", suite=campaign.suite).exclude(card_asked="")
+    shared = set(asked.values_list("cluster_id", "node_name"))
+    for target in left.select_related("cluster").order_by("position")[:500]:
+        node = (target.cluster_id, target.node_name)
+        if (*node, target.card_key) not in held and node not in shared:
             yield target
 
 

@@ -6,13 +6,15 @@ known to lack a part. It never gives one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from validations.lifecycle.endings import CANCELLED, Ending
 from validations.suites.base import Outcome, Reason, Result, Suite, Verdict, read_log
 
 INCOMPLETE = Reason("log-incomplete", "A part of the log is missing, so the verdict line proves nothing.")
-_PASSING: tuple[Verdict, ...] = ("passed", "warning")
+PASSING: tuple[Verdict, ...] = ("passed", "warning")
 
 
 def judged(suite: Suite, raw: bytes, outcome: Outcome, ending: Ending | None = None, complete: bool = True) -> Result:
@@ -23,9 +25,15 @@ def judged(suite: Suite, raw: bytes, outcome: Outcome, ending: Ending | None = N
     if ending is not None:
         result = _ended_from_outside(result, ending)
     if not complete:
-        verdict: Verdict = "errored" if result.verdict in _PASSING else result.verdict
+        verdict: Verdict = "errored" if result.verdict in PASSING else result.verdict
         result = msgspec.structs.replace(result, verdict=verdict, reasons=_with(result, INCOMPLETE))
     return result
+
+
+def graded(suite: Suite, result: Result, options: Mapping[str, object]) -> Result:
+    """The same with what it proves: no more than suite and options say, nor than the log itself."""
+    grade = suite.grade(options)
+    return msgspec.structs.replace(result, grade=grade if result.grade is None else grade.lowered(result.grade))
 
 
 def _errored(suite: Suite, ending: Ending) -> Result:

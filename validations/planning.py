@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from typing import Any
 
 import msgspec
@@ -41,7 +42,7 @@ class Refused(Exception):
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """A wish that names things that exist. manifest: {} when none can be made. reasons: why it cannot run now.
 
-    card: the card that the run is sure to take, None for "some card of this node".
+    card: the card that the run will take, None for "some card of this node". Which one it took is read from its pod.
     """
 
     run_id: str
@@ -76,7 +77,7 @@ def plan(wish: Wish) -> Plan:
     except OptionError as error:
         raise Refused({f"options.{name}": [text] for name, text in error.problems.items()}) from None
     run_id = new_id()
-    manifest, reasons = _manifest(suite, place, options, run_id)
+    manifest, reasons = _manifest(suite, place, options, run_id, time.time_ns())
     return Plan(
         run_id=run_id,
         suite=suite,
@@ -88,10 +89,14 @@ def plan(wish: Wish) -> Plan:
     )
 
 
-def _manifest(suite: Suite, place: Place, options: dict[str, Any], run_id: str) -> tuple[dict[str, Any], list[Reason]]:
+def _manifest(
+    suite: Suite, place: Place, options: dict[str, Any], run_id: str, at_ns: int
+) -> tuple[dict[str, Any], list[Reason]]:
+    """The Job as it would be made at this moment: nothing but the arguments and the settings go into it."""
     reasons = suite.fit(place.target, options)
+    run = Run(id=run_id, namespace=settings.VALIDATION_NAMESPACE, at_ns=at_ns)
     try:
-        made = suite.manifest(place.target, options, Run(id=run_id, namespace=settings.VALIDATION_NAMESPACE))
+        made = suite.manifest(place.target, options, run)
     except ValueError as error:
         return {}, reasons or [Reason("no-resource", str(error))]
     label = {INSTANCE_LABEL: instance_name()}
@@ -101,11 +106,11 @@ def _manifest(suite: Suite, place: Place, options: dict[str, Any], run_id: str) 
 
 
 def _sure_card(suite: Suite, place: Place, options: dict[str, Any]) -> Card | None:
-    """The one card that the run will take for certain."""
+    """The one card that the run asks for and, as far as the sharing system keeps its word, will take."""
     if int(options.get("cards", suite.cards)) != 1:
         return None
     card = place.card or place.only_card
-    return card if card is not None and suite.card_exact(place.target) else None
+    return card if card is not None and suite.card_exact(place.target, str(options.get("resource", ""))) else None
 
 
 def workload_key(manifest: dict[str, Any]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from django.utils import timezone
 
 from inventory.kube.client import ApiError
@@ -11,6 +13,7 @@ from validations.lifecycle.moves import move, note
 from validations.lifecycle.objects import Job
 from validations.models import Run, State
 from validations.results import end_run
+from validations.suites.gpushare import assumed_at
 from validations.suites.manifest import RUN_LABEL, run_label
 
 #: Refusals that may pass: signed out, time-out, conflict of writes, too many requests.
@@ -20,7 +23,7 @@ _PASSING = frozenset((401, 408, 425, 429))
 def create_job(run: Run, api: ClusterApi) -> None:
     """creating → pending, or ended when the API server says no. Raises ApiError when it is to be tried again."""
     try:
-        job = api.create(run.manifest)
+        job = api.create(assumed_at(run.manifest, time.time_ns()))
     except ApiError as error:
         if error.status == 409:
             _found(run, api)

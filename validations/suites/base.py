@@ -98,7 +98,9 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         except OptionError:
             return Grade("none", "The options of this run are not those of the suite any more.")
         if not self.own_image(values):
-            return Grade("none", f"The image {values['image']} is not the suite's own, so what it prints proves nothing.")
+            return Grade(
+                "none", f"The image {values['image']} is not the suite's own, so what it prints proves nothing."
+            )
         return self.grade_by(values) if self.grade_by else Grade(self.level)
 
     def own_image(self, values: Values) -> bool:
@@ -113,6 +115,6 @@ class Suite(msgspec.Struct, frozen=True, kw_only=True):
         """The batch/v1 Job, for a target that fits. Raises OptionError, or ValueError when no resource of it suits."""
         return job(self, target, self.settle(options), run)
 
-    def card_exact(self, target: Target) -> bool:
-        """Whether a run can be told which card to take; else the result is the node's ("some card of this node")."""
-        return card_exact(self.families, target)
+    def card_exact(self, target: Target, resource: str = "") -> bool:
+        """Whether a run can be told which card to take. resource: the one that it asks for, "" for the best."""
+        return card_exact(self.families, target, resource)

@@ -1,0 +1,67 @@
+"""Do the runs of a campaign reach the cards that it asks for? What a run took is put to the place of that card, not to its own.
+
+Called by `validations.campaigns` under the lock of the campaign's row. Where the card of a run cannot be chosen but is known
+afterwards, the place is tried again; where it is never known, or no new card comes up for too long, the places of the node are
+settled as not reached, with the reason.
+"""
+
+from __future__ import annotations
+
+from django.db.models import F, Q, QuerySet
+
+from inventory.stacks.base import COUNT_ONLY
+from validations.models import SAYS, Campaign, CampaignTarget, Run, State
+
+
+def settle(campaign: Campaign) -> None:
+    """Look at the runs that have ended on another card than their place's, or on no known one. One query when there is none."""
+    ended = CampaignTarget.objects.filter(campaign=campaign, run__state=State.ENDED).exclude(card_key="")
+    strays = ended.exclude(run__card_key=F("card_key")).filter(Q(run__verdict__in=SAYS) | ~Q(run__card_key=""))
+    for target in strays.select_related("run").order_by("position"):
+        _settle_one(campaign, target)
+
+
+def _settle_one(campaign: Campaign, target: CampaignTarget) -> None:
+    run = target.run
+    assert run is not None
+    mine = CampaignTarget.objects.filter(campaign=campaign, cluster_id=target.cluster_id, node_name=target.node_name)
+    CampaignTarget.objects.filter(pk=target.pk).update(run=None, tried=run)
+    if run.card_key:
+        _give(mine, run)
+    left = mine.filter(run=None, skipped="", not_reached="").exclude(card_key="")
+    reason = _hopeless(campaign, mine, run)
+    if reason:
+        left.update(not_reached=reason, tried=run)
+
+
+def _give(mine: QuerySet[CampaignTarget], run: Run) -> None:
+    """The run is that of the card which it took. A failure is never covered by another run on the same card."""
+    place = mine.filter(card_key=run.card_key).select_related("run").first()
+    if place is None:
+        return
+    old = place.run
+    if old is None or (old.verdict not in ("failed", None) and run.verdict == "failed"):
+        CampaignTarget.objects.filter(pk=place.pk).update(run=run, skipped="", not_reached="")
+
+
+def _hopeless(campaign: Campaign, mine: QuerySet[CampaignTarget], run: Run) -> str:
+    """Why no more runs are made on this node for cards that were not reached; "" when another may reach one."""
+    if not run.card_key and run.card_evidence == COUNT_ONLY:
+        return f"{run.card_note} Run {run.pk} {run.verdict} on some card of the node; more runs would not tell which cards they took."
+    cards = mine.exclude(card_key="").count()
+    most = 2 * cards + 2
+    futile = _futile(campaign, run)
+    if futile < most:
+        return ""
+    return f"{futile} runs one after another on this node took no card that none had taken before; the last was run {run.pk}."
+
+
+def _futile(campaign: Campaign, run: Run) -> int:
+    """How many of the campaign's last runs on this node reached no new card."""
+    runs = Run.objects.filter(campaign=campaign, cluster_id=run.cluster_id, node_name=run.node_name, state=State.ENDED)
+    seen: set[str] = set()
+    futile = 0
+    for card in runs.order_by("ended_at", "id").values_list("card_key", flat=True):
+        futile = futile + 1 if not card or card in seen else 0
+        seen.add(card)
+    return futile
