@@ -152,7 +152,7 @@ def _of_mirror(run: Run, cards: list[Card]) -> Taken | None:
     if not run.pod_uid:
         return None
     rows = Allocation.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name, pod_uid=run.pod_uid)
-    held = {key: evidence for key, evidence in rows.values_list("card_key", "evidence")[:64]}
+    held: dict[str, str] = dict(rows.values_list("card_key", "evidence")[:64])
     if not held:
         return None
     if "" in held:

@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from inventory.models import Cluster, Node
+from inventory.models import Card, Cluster, Node
 from validations.enqueue import soon
 from validations.models import ACTIVE, Campaign, CampaignState, CampaignTarget, Run
 from validations.planning import Refused, Wish, find_suite
@@ -117,12 +117,30 @@ def _missing(places: list[Spot]) -> list[str]:
     return sorted(missing)
 
 
-def _targets(campaign: Campaign, places: list[Spot]) -> list[CampaignTarget]:
+def _targets(campaign: Campaign, wanted: list[Spot]) -> list[CampaignTarget]:
     ids = dict(Cluster.objects.values_list("name", "pk"))
+    keys = _keys(wanted)
+    places = list(
+        dict.fromkeys((cluster, node, keys.get((cluster, node, card), card)) for cluster, node, card in wanted)
+    )
     return [
         CampaignTarget(campaign=campaign, position=position, cluster_id=ids[cluster], node_name=node, card_key=card)
         for position, (cluster, node, card) in enumerate(places)
     ]
+
+
+def _keys(places: list[Spot]) -> dict[Spot, str]:
+    """Cards that are named by UUID or index → their keys: one query per cluster. A name of no card stays as it is."""
+    found: dict[Spot, str] = {}
+    for cluster in {place[0] for place in places if place[2]}:
+        nodes = {node for name, node, card in places if name == cluster and card}
+        rows = Card.objects.filter(cluster__name=cluster, gone_at=None).order_by("node_name", "index", "id")
+        for node, key, uuid, index in rows.values_list("node_name", "key", "uuid", "index").iterator():
+            if node in nodes:
+                for name in (str(index), uuid):
+                    found.setdefault((cluster, node, name), key)
+                found[cluster, node, key] = key
+    return found
 
 
 def change(campaign: Campaign, verb: str) -> None:
@@ -159,6 +177,13 @@ def progress(campaign: Campaign) -> Progress:
         },
     )
     return Progress(found)
+
+
+def settle_ended(campaign_id: str) -> None:
+    """Put the last runs of a campaign that starts nothing more to the places of the cards that they took."""
+    with transaction.atomic():
+        if Campaign.objects.filter(pk=campaign_id).update(touched_at=timezone.now()):
+            settle(Campaign.objects.get(pk=campaign_id))
 
 
 def advance(campaign_id: str) -> int:

@@ -10,28 +10,52 @@ from __future__ import annotations
 from django.db.models import F, Q, QuerySet
 
 from inventory.stacks.base import COUNT_ONLY
-from validations.models import SAYS, Campaign, CampaignTarget, Run, State
+from validations.models import SAYS, Campaign, CampaignState, CampaignTarget, Run, State
+
+#: Runs that have ended with a result, or on a card, other than that of their place; their places are to be settled anew.
+STRAY = (
+    Q(run__state=State.ENDED)
+    & ~Q(card_key="")
+    & ~Q(run__card_asked="")
+    & ~Q(run__card_key=F("run__card_asked"))
+    & (Q(run__verdict__in=SAYS) | ~Q(run__card_key=""))
+)
 
 
 def settle(campaign: Campaign) -> None:
     """Look at the runs that have ended on another card than their place's, or on no known one. One query when there is none."""
-    ended = CampaignTarget.objects.filter(campaign=campaign, run__state=State.ENDED).exclude(card_key="")
-    strays = ended.exclude(run__card_key=F("card_key")).filter(Q(run__verdict__in=SAYS) | ~Q(run__card_key=""))
+    strays = CampaignTarget.objects.filter(STRAY, campaign=campaign)
     for target in strays.select_related("run").order_by("position"):
         _settle_one(campaign, target)
+
+
+def with_strays() -> list[str]:
+    """Ids of campaigns that start nothing more and have such runs all the same: they went on to their end."""
+    found = CampaignTarget.objects.filter(STRAY).exclude(campaign__state=CampaignState.RUNNING)
+    return list(found.order_by("campaign_id").values_list("campaign_id", flat=True).distinct()[:100])
 
 
 def _settle_one(campaign: Campaign, target: CampaignTarget) -> None:
     run = target.run
     assert run is not None
     mine = CampaignTarget.objects.filter(campaign=campaign, cluster_id=target.cluster_id, node_name=target.node_name)
-    CampaignTarget.objects.filter(pk=target.pk).update(run=None, tried=run)
+    own = CampaignTarget.objects.filter(pk=target.pk)
+    own.update(run=_earlier(campaign, target), tried=run)
     if run.card_key:
         _give(mine, run)
-    left = mine.filter(run=None, skipped="", not_reached="").exclude(card_key="")
-    reason = _hopeless(campaign, mine, run)
-    if reason:
+    if campaign.state in (CampaignState.STOPPED, CampaignState.DONE):
+        took = f"card {run.card_key}" if run.card_key else "a card that is not known"
+        own.filter(run=None).update(not_reached=f"Run {run.pk} took {took}, and the campaign had ended.")
+    elif reason := _hopeless(campaign, mine, run):
+        left = mine.filter(run=None, skipped="", not_reached="").exclude(card_key="")
         left.update(not_reached=reason, tried=run)
+
+
+def _earlier(campaign: Campaign, target: CampaignTarget) -> Run | None:
+    """A run for another place that took this place's card while a run for this one was under way."""
+    runs = Run.objects.filter(campaign=campaign, cluster_id=target.cluster_id, node_name=target.node_name)
+    free = runs.filter(card_key=target.card_key, verdict__in=SAYS, campaign_target=None)
+    return free.order_by("ended_at", "id").first()
 
 
 def _give(mine: QuerySet[CampaignTarget], run: Run) -> None:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from inventory.kube.client import ApiError, BadKubeconfig
 from inventory.models import Cluster
-from validations import campaigns
+from validations import campaigns, reaching
 from validations.lifecycle import clients
 from validations.lifecycle import reconcile as passes
 from validations.lifecycle.claim import claim
@@ -50,7 +50,7 @@ def dispatch_reconcilers() -> int:
         if passes.has_work(launcher_row(cluster_id), now):
             reconcile.apply_async((cluster_id,), expires=EVERY_S * 5)
             sent += 1
-    if Campaign.objects.filter(state=CampaignState.RUNNING).exists():
+    if Campaign.objects.filter(state=CampaignState.RUNNING).exists() or reaching.with_strays():
         advance_campaigns.apply_async(expires=EVERY_S * 5)
     return sent
 
@@ -81,6 +81,8 @@ def advance_campaigns() -> None:
     """Start the next runs of all campaigns under way."""
     for campaign_id in Campaign.objects.filter(state=CampaignState.RUNNING).values_list("pk", flat=True):
         campaigns.advance(campaign_id)
+    for campaign_id in reaching.with_strays():
+        campaigns.settle_ended(campaign_id)
     close_old_connections()
 
 

@@ -17,6 +17,7 @@ from inventory.filters import NodeFilter
 from validations import campaigns, querysets
 from validations.api import fill, shapes
 from validations.api.base import ListedView, body_of, check_text, key_of, listed, no_such, problems
+from validations.coverage import coverage
 from validations.filters import CampaignFilter, TargetFilter
 from validations.models import Campaign, CampaignTarget
 from validations.targets import NoPlace, find_cluster
@@ -107,10 +108,11 @@ class CampaignMatrix(ListedView):
 def with_results(rows: QuerySet[CampaignTarget]) -> QuerySet[Any]:
     """Targets with what became of their runs as columns of their own, as CSV needs them; None without a run.
 
-    reason: the code of the run's first reason.
+    reason: the code of the run's first reason. card_taken: the card that the run took, "" when that is not known.
     """
-    columns = {name: F(f"run__{name}") for name in ("state", "verdict", "exit_code", "started_at", "ended_at")}
-    return rows.annotate(**columns, reason=F("run__reasons__0__code"))
+    names = ("state", "verdict", "level", "exit_code", "started_at", "ended_at")
+    columns = {name: F(f"run__{name}") for name in names}
+    return rows.annotate(**columns, card_taken=F("run__card_key"), reason=F("run__reasons__0__code"))
 
 
 def _campaign(campaign_id: str) -> Campaign:
@@ -121,7 +123,7 @@ def _campaign(campaign_id: str) -> Campaign:
 
 
 def _detail(row: Campaign) -> shapes.CampaignDetail:
-    return fill.campaign_detail(row, campaigns.progress(row))
+    return fill.campaign_detail(row, campaigns.progress(row), coverage(row))
 
 
 def _spots(draft: shapes.CampaignDraft) -> list[campaigns.Spot]:

@@ -44,6 +44,7 @@ def finish(run: Run, api: ClusterApi, seen: Seen | None, ending: Ending | None, 
 
     Raises Moved when another process was first.
     """
+    ending = ending or _elsewhere(run, seen)
     rest = _rest(run, api, seen, patient)
     columns = _columns(run, seen, ending, rest.complete)
     with transaction.atomic():
@@ -51,6 +52,17 @@ def finish(run: Run, api: ClusterApi, seen: Seen | None, ending: Ending | None, 
         took = attribution.taken(run, seen.pod if seen else None)
         if not end_run(run, run.state, took, log_left_out=rest.left_out, **columns):
             raise logstore.Moved(run.pk)
+
+
+def _elsewhere(run: Run, seen: Seen | None) -> Ending | None:
+    """Two nodes with one host name: what ran on the other says nothing of this one."""
+    spec = seen.pod.spec if seen is not None and seen.pod is not None else None
+    if spec is None or not spec.nodeName or spec.nodeName == run.node_name:
+        return None
+    text = (
+        f"The pod ran on node {spec.nodeName}, not on {run.node_name}: both have the same label kubernetes.io/hostname."
+    )
+    return Ending("wrong-node", text)
 
 
 class _Rest(msgspec.Struct, frozen=True):
