@@ -39,7 +39,7 @@ def families() -> Iterator[str]:
     )
     levels = Family(
         "gpudash_validation_run_last_level",
-        "1 for the level of the last run, where it passed: right (result checked), ran, seen, or none (its image is not the suite's).",
+        "1 for the level of the last run, where it passed: right (result checked), ran, seen, none (nothing is proven).",
     )
     for labels, row in _rows():
         verdicts.add(f'{labels},verdict="{escaped(row.verdict)}"', 1)

@@ -5,6 +5,117 @@ from django.conf import settings
 from django.db import migrations, models
 
 
+#: What a pass of each suite proved when this was written; frozen here, since suites change and stored runs do not.
+LEVELS = {
+    "cuda-vectoradd": "right",
+    "cuda-montecarlo": "right",
+    "dcgm-diag": "right",
+    "nccl-allreduce": "right",
+    "directx-directml": "right",
+    "cuda-nbody": "ran",
+    "winml-tinyyolov2": "ran",
+    "directx-ffmpeg": "ran",
+    "cuda-devicequery": "seen",
+    "nvidia-smi": "seen",
+    "directx-device-discovery": "seen",
+    "directx-opencl-enum": "seen",
+    "directx-vulkaninfo": "seen",
+}
+#: The images that the suites brought then; the others chose theirs by the node, when none was given.
+IMAGES = {
+    "cuda-montecarlo": "index.docker.io/tensorworks/example-cuda-montecarlo:0.0.1",
+    "cuda-nbody": "nvcr.io/nvidia/k8s/cuda-sample:nbody-cuda11.7.1",
+    "cuda-vectoradd": "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0",
+    "dcgm-diag": "nvcr.io/nvidia/cloud-native/dcgm:4.2.3-1-ubuntu22.04",
+    "directx-device-discovery": "index.docker.io/tensorworks/example-device-discovery:0.0.1",
+    "directx-directml": "index.docker.io/tensorworks/example-directml:0.0.1",
+    "directx-ffmpeg": "index.docker.io/tensorworks/example-ffmpeg:0.0.1",
+    "directx-opencl-enum": "index.docker.io/tensorworks/example-opencl-enum:0.0.1",
+    "directx-vulkaninfo": "mcr.microsoft.com/windows/server:ltsc2022",
+    "nccl-allreduce": "nvcr.io/nvidia/pytorch:25.06-py3",
+}
+SAYS, PASSING = ("passed", "warning", "failed"), ("passed", "warning")
+ON_THE_CARD = {"diagnostic", "gpu memory", "memory", "memory bandwidth", "memory_bandwidth", "memtest", "pcie"}
+ON_THE_CARD |= {"pulse test", "pulse_test", "targeted power", "targeted stress", "targeted_power", "targeted_stress"}
+OWN_IMAGE = "The run had an image of its own, so what it printed proves nothing."
+
+
+def level_of(suite, options, facts, reasons):
+    """(level, why it is less than the suite can prove) of a stored run, from what was kept of it."""
+    options = options if isinstance(options, dict) else {}
+    facts = facts if isinstance(facts, dict) else {}
+    level = LEVELS.get(suite, "none")
+    if options.get("image") not in (None, "", IMAGES.get(suite)):
+        return "none", OWN_IMAGE
+    if suite == "directx-directml" and not facts.get("gpu_name"):
+        return "none", "The program did not say on which adapter it ran."
+    if suite == "dcgm-diag":
+        tests = facts.get("tests") if isinstance(facts.get("tests"), dict) else {}
+        worked = any(str(name).lower() in ON_THE_CARD and status == "pass" for name, status in tests.items())
+        if str(options.get("level", 1)) not in ("2", "3") or not worked:
+            return "seen", "No test of the diagnostic that works on the card has passed."
+    codes = {row.get("code") for row in reasons if isinstance(row, dict)} if isinstance(reasons, list) else set()
+    if suite == "nccl-allreduce" and codes & {"not-verified", "single-rank"}:
+        return "ran", "The sums were not checked, or fewer than two cards took part."
+    return level, ""
+
+
+def grade_runs(apps, editor):
+    if editor.connection.vendor == "postgresql":
+        # Checks of foreign keys that are put off would stand in the way of the indexes that are made last.
+        editor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    Run = apps.get_model("validations", "Run")
+    rows = Run.objects.filter(verdict__in=SAYS).only("id", "suite", "verdict", "options", "facts", "reasons")
+    batch = []
+    for run in rows.iterator(chunk_size=1000):
+        run.level_possible, note = level_of(run.suite, run.options, run.facts, run.reasons)
+        run.level, run.level_note = (run.level_possible, note) if run.verdict in PASSING else ("", "")
+        batch.append(run)
+        if len(batch) == 1000:
+            Run.objects.bulk_update(batch, ["level", "level_note", "level_possible"])
+            batch = []
+    Run.objects.bulk_update(batch, ["level", "level_note", "level_possible"])
+
+
+def remake_last_results(apps, _editor):
+    """What was kept as proof of a card is looked up anew: a pass that proves nothing is none."""
+    Run, LastResult = (apps.get_model("validations", name) for name in ("Run", "LastResult"))
+    for row in LastResult.objects.order_by("pk").iterator(chunk_size=1000):
+        own = {"cluster_id": row.cluster_id, "node_name": row.node_name, "card_key": row.card_key, "suite": row.suite}
+        ended = Run.objects.filter(**own, ended_at__isnull=False).order_by("-ended_at", "-id")
+        passed = ended.filter(verdict="passed")
+        good, lower = passed.filter(level="right").first(), passed.filter(level__in=("ran", "seen")).first()
+        last_pass, said = passed.first(), last_word(ended)
+        row.good, row.good_at = good, good.ended_at if good else None
+        row.good_driver = good.driver_version if good else ""
+        row.lower, row.lower_at, row.lower_level = lower, lower.ended_at if lower else None, lower.level if lower else ""
+        row.passed_at = last_pass.ended_at if last_pass else None
+        row.said, row.said_verdict = said, said.verdict if said else ""
+        row.said_at = said.ended_at if said else None
+        row.save()
+
+
+def last_word(ended):
+    """The newest failure that no later pass of at least its level takes back, else the newest pass that says something."""
+    order, proven, last = ("none", "seen", "ran", "right"), -1, None
+    for run in ended.filter(verdict__in=SAYS)[:500]:
+        if run.verdict == "failed":
+            if order.index(run.level_possible or "right") > proven:
+                return run
+            continue
+        proven = max(proven, order.index(run.level or "none"))
+        last = last or (run if run.level not in ("", "none") else None)
+    return last
+
+
+def forget_comparisons(apps, _editor):
+    """Numbers that stood beside those of a run whose card model or driver was not known to be the same."""
+    Measurement = apps.get_model("validations", "Measurement")
+    unknown = models.Q(run__driver_version="") | models.Q(run__card_model="")
+    ids = Measurement.objects.filter(unknown, baseline__isnull=False).values("pk")
+    Measurement.objects.filter(pk__in=ids).update(baseline=None, baseline_value=None, slower_percent=None)
+
+
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -76,4 +187,7 @@ class Migration(migrations.Migration):
             model_name='run',
             constraint=models.CheckConstraint(condition=models.Q(('level', ''), ('level__in', ['none', 'seen', 'ran', 'right']), _connector='OR'), name='run_level_known'),
         ),
+        migrations.RunPython(grade_runs, migrations.RunPython.noop, elidable=True),
+        migrations.RunPython(remake_last_results, migrations.RunPython.noop, elidable=True),
+        migrations.RunPython(forget_comparisons, migrations.RunPython.noop, elidable=True),
     ]
