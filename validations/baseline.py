@@ -58,7 +58,9 @@ def baseline_of(run: Run) -> Run | None:
     """The run to compare with; None when there is none. Two queries."""
     if not run.workload_key or not run.card_model or not run.driver_version:
         return None
-    good = Run.objects.select_related("cluster").filter(suite=run.suite, workload_key=run.workload_key, verdict="passed")
+    good = Run.objects.select_related("cluster").filter(
+        suite=run.suite, workload_key=run.workload_key, verdict="passed"
+    )
     good = good.filter(card_model=run.card_model, driver_version=run.driver_version).exclude(pk=run.pk)
     if run.ended_at is not None:
         good = good.filter(ended_at__lte=run.ended_at)

@@ -42,7 +42,7 @@ CAMPAIGNS = (
     "created_at",
     "ended_at",
 )
-#: Rows of `validations.api.campaigns.with_results`.
+#: Rows of `validations.querysets.with_results`.
 MATRIX = (
     "position",
     "cluster",

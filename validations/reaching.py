@@ -22,6 +22,14 @@ STRAY = (
 )
 
 
+def took_another(target: CampaignTarget) -> bool:
+    """The same of one row with its run: until it is settled, the verdict of its run is not that of its card."""
+    run = target.run
+    if run is None or run.state != State.ENDED or not target.card_key or not run.card_asked:
+        return False
+    return run.card_key != run.card_asked and (run.verdict in SAYS or bool(run.card_key))
+
+
 def settle(campaign: Campaign) -> None:
     """Look at the runs that have ended on another card than their place's, or on no known one. One query when there is none."""
     strays = CampaignTarget.objects.filter(STRAY, campaign=campaign)

@@ -1,4 +1,4 @@
-"""The upgrade of stored runs: what they prove is read from suite, options and what was kept of them, and old proofs that are none go."""
+"""The upgrade of stored runs: what they prove is read from what was kept of them, and old proofs that are none go."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.utils.datastructures import MultiValueDict
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
@@ -91,7 +91,7 @@ class CampaignMatrix(ListedView):
 
     def rows(self) -> QuerySet[Any]:
         rows = querysets.campaign_targets(_campaign(self.kwargs["campaign_id"]).pk).select_related(None)
-        return with_results(rows)
+        return querysets.with_results(rows)
 
     def fill(self, row: CampaignTarget, clusters: dict[int, str]) -> shapes.CampaignRow:
         return fill.campaign_row(row, clusters)
@@ -103,16 +103,6 @@ class CampaignMatrix(ListedView):
     )
     def get(self, request: Request, campaign_id: str) -> Any:
         return self.list(request)
-
-
-def with_results(rows: QuerySet[CampaignTarget]) -> QuerySet[Any]:
-    """Targets with what became of their runs as columns of their own, as CSV needs them; None without a run.
-
-    reason: the code of the run's first reason. card_taken: the card that the run took, "" when that is not known.
-    """
-    names = ("state", "verdict", "level", "exit_code", "started_at", "ended_at")
-    columns = {name: F(f"run__{name}") for name in names}
-    return rows.annotate(**columns, card_taken=F("run__card_key"), reason=F("run__reasons__0__code"))
 
 
 def _campaign(campaign_id: str) -> Campaign:

@@ -4,7 +4,6 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-
 #: What a pass of each suite proved when this was written; frozen here, since suites change and stored runs do not.
 LEVELS = {
     "cuda-vectoradd": "right",

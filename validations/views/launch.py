@@ -146,7 +146,10 @@ def preview_of(form: Form) -> Preview:
 def _target(made: Plan) -> str:
     node, asked = made.place.node.name, made.place.card
     if made.card is not None:
-        return _("Card %(card)s of node %(node)s, for certain.") % {"card": made.card.key, "node": node}
+        return _("Card %(card)s of node %(node)s. Which card it took is read from its pod.") % {
+            "card": made.card.key,
+            "node": node,
+        }
     if asked is not None:
         return _(
             "Some card of node %(node)s: this sharing system chooses the card itself, so card %(card)s cannot be asked for. "
