@@ -57,7 +57,8 @@ def test_the_first_level_of_the_diagnostic_only_sees() -> None:
 
 
 def test_a_report_in_which_no_test_worked_on_the_card_lowers_the_level_that_was_asked_for() -> None:
-    log = b'{"DCGM Diagnostic":{"test_categories":[{"category":"Deployment","tests":[{"name":"%s","results":[{"status":"Pass"}]}]}]}}\n'
+    test = b'{"name":"%s","results":[{"status":"Pass"}]}'
+    log = b'{"DCGM Diagnostic":{"test_categories":[{"category":"Deployment","tests":[' + test + b"]}]}}\n"
     assert level("dcgm-diag", log % b"software", level=2) == "seen"
     assert level("dcgm-diag", log % b"memory", level=2) == "right"
     assert level("dcgm-diag", log % b"memory", level=1) == "seen"

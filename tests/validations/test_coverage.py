@@ -50,9 +50,9 @@ def drive(cluster: Cluster, fake: FakeCluster, gives: Callable[[Run], int], log:
         tasks.advance_campaigns()
         tasks.reconcile(cluster.pk)
         active = Run.objects.filter(state__in=("pending", "pulling"))
-        if not active and not Run.objects.exclude(state="ended").exists():
-            if not Campaign.objects.filter(state="running").exists():
-                return
+        open_ = Run.objects.exclude(state="ended").exists() or Campaign.objects.filter(state="running").exists()
+        if not open_:
+            return
         for run in active.order_by("id"):
             _give(fake, run, gives(run))
             fake.end(run.job_name, log, int(log == FAILED))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from inventory.models import Allocation, Card, Cluster, Node, NodeAccount
 from tests.factories import make_node
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import FAILED, PASSED, codes, launched, passed_by
-from validations import baseline, proof
+from validations import baseline, metrics, proof
 from validations.models import LastResult, Measurement, Reparse, Run
 from validations.requests import request_again
 from validations.results import NotEnded, reparse
@@ -276,3 +277,32 @@ def test_a_comparison_names_node_and_card(ended: Callable[..., Run]) -> None:
     ended(nbody(10.0, 9000.0), node="two", suite="cuda-nbody")
     run = ended(nbody(90.0, 1000.0), node="one", suite="cuda-nbody")
     assert "on node two, card GPU-two-0: " in run.reasons[0]["text"]
+
+
+def test_the_scrape_tells_a_pass_from_a_proof(ended: Callable[..., Run]) -> None:
+    smi = ended(SMI, node="one", suite="nvidia-smi")
+    good = ended(PASSED, node="one")
+    own = ended(PASSED, node="one", options={"image": "example.org/mine:1"})
+    text = "".join(metrics.families())
+
+    def series(name: str) -> dict[str, float]:
+        """suite and level → value"""
+        found = {}
+        for line in text.splitlines():
+            if line.startswith(f"gpudash_validation_run_{name}{{"):
+                labels = dict(re.findall(r'(\w+)="([^"]*)"', line))
+                found["/".join(labels[key] for key in ("suite", "level") if key in labels)] = float(
+                    line.rpartition(" ")[2]
+                )
+        return found
+
+    assert smi.ended_at
+    assert good.ended_at
+    assert own.ended_at
+    assert series("last_proven_timestamp_seconds") == {"cuda-vectoradd": good.ended_at.timestamp()}
+    assert series("last_passed_timestamp_seconds") == {
+        "nvidia-smi": smi.ended_at.timestamp(),
+        "cuda-vectoradd": own.ended_at.timestamp(),
+    }
+    assert series("last_level") == {"nvidia-smi/seen": 1.0, "cuda-vectoradd/none": 1.0}
+    assert series("last_verdict") == {"nvidia-smi": 1.0, "cuda-vectoradd": 1.0}

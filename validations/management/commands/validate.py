@@ -95,7 +95,9 @@ class Command(BaseCommand):
     def _result(self, run: Run) -> None:
         self.stdout.write(f"{run.verdict}")
         if run.level:
-            self.stdout.write(f"  level {run.level}: {LEVELS[run.level]}" + (f" {run.level_note}" if run.level_note else ""))
+            self.stdout.write(
+                f"  level {run.level}: {LEVELS[run.level]}" + (f" {run.level_note}" if run.level_note else "")
+            )
         for reason in run.reasons:
             where = f" (line {reason['line']})" if reason.get("line") is not None else ""
             self.stdout.write(f"  {reason['code']}: {reason['text']}{where}")
