@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import time
+from datetime import datetime
 from typing import Any
 
 import msgspec
 from django.conf import settings
+from django.utils import timezone
 
 from inventory.models import Card
 from validations.ids import new_id
@@ -77,7 +78,7 @@ def plan(wish: Wish) -> Plan:
     except OptionError as error:
         raise Refused({f"options.{name}": [text] for name, text in error.problems.items()}) from None
     run_id = new_id()
-    manifest, reasons = _manifest(suite, place, options, run_id, time.time_ns())
+    manifest, reasons = _manifest(suite, place, options, run_id, timezone.now())
     return Plan(
         run_id=run_id,
         suite=suite,
@@ -90,11 +91,11 @@ def plan(wish: Wish) -> Plan:
 
 
 def _manifest(
-    suite: Suite, place: Place, options: dict[str, Any], run_id: str, at_ns: int
+    suite: Suite, place: Place, options: dict[str, Any], run_id: str, moment: datetime
 ) -> tuple[dict[str, Any], list[Reason]]:
     """The Job as it would be made at this moment: nothing but the arguments and the settings go into it."""
     reasons = suite.fit(place.target, options)
-    run = Run(id=run_id, namespace=settings.VALIDATION_NAMESPACE, at_ns=at_ns)
+    run = Run(id=run_id, namespace=settings.VALIDATION_NAMESPACE, moment=moment)
     try:
         made = suite.manifest(place.target, options, run)
     except ValueError as error:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from django.utils import timezone
 
 from inventory.kube.client import ApiError
@@ -11,6 +9,7 @@ from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.endings import Ending
 from validations.lifecycle.moves import move, note
 from validations.lifecycle.objects import Job
+from validations.lifecycle.room import no_room
 from validations.models import Run, State
 from validations.results import end_run
 from validations.suites.gpushare import assumed_at
@@ -22,8 +21,12 @@ _PASSING = frozenset((401, 408, 425, 429))
 
 def create_job(run: Run, api: ClusterApi) -> None:
     """creating → pending, or ended when the API server says no. Raises ApiError when it is to be tried again."""
+    if told := no_room(run):
+        # There was room when the run was claimed; an earlier try may have failed since then.
+        note(run, last_error=told)
+        return
     try:
-        job = api.create(assumed_at(run.manifest, time.time_ns()))
+        job = api.create(assumed_at(run.manifest, timezone.now()))
     except ApiError as error:
         if error.status == 409:
             _found(run, api)

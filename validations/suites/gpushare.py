@@ -11,6 +11,7 @@ Both generations of annotations are written: each plugin reads its own. Pure.
 from __future__ import annotations
 
 import copy
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -29,17 +30,17 @@ def chooses(resource: Resource, target: Target, cards: int) -> bool:
     return cards == 1 and several and named and bool(resource.unit_bytes)
 
 
-def assumption(target: Target, units: int, at_ns: int) -> dict[str, str]:
-    """What the pod is assumed with. units: of the whole pod. at_ns: now, in nanoseconds since 1970."""
-    prefix, card = target.memory_annotation, str(target.card_index)
+def assumption(target: Target, units: int, moment: datetime | None) -> dict[str, str]:
+    """What the pod is assumed with. units: of the whole pod. moment: now; None: long ago, so that it is served first."""
+    prefix, card, assumed = target.memory_annotation, str(target.card_index), nanoseconds(moment)
     found = {
         f"{prefix}_IDX": card,
         f"{prefix}_POD": str(units),
         f"{prefix}_ASSIGNED": "false",
-        f"{prefix}{_ASSUMED}": str(at_ns),
+        f"{prefix}{_ASSUMED}": assumed,
         f"{V2}.allocation": msgspec.json.encode({"0": {card: units}}).decode(),
         f"{V2}.assigned": "false",
-        _V2_ASSUMED: str(at_ns),
+        _V2_ASSUMED: assumed,
     }
     return found | ({f"{prefix}_DEV": str(target.card_units)} if target.card_units else {})
 
@@ -49,7 +50,7 @@ def assumed(manifest: dict[str, Any]) -> bool:
     return bool(_template(manifest).get("spec", {}).get("nodeName"))
 
 
-def assumed_at(manifest: dict[str, Any], at_ns: int) -> dict[str, Any]:
+def assumed_at(manifest: dict[str, Any], moment: datetime) -> dict[str, Any]:
     """The same Job, its pod assumed at another moment: the plugin serves the oldest first, so the moment is that of the creation."""
     if not assumed(manifest):
         return manifest
@@ -57,8 +58,13 @@ def assumed_at(manifest: dict[str, Any], at_ns: int) -> dict[str, Any]:
     written = _template(made)["metadata"].get("annotations", {})
     for name in written:
         if name == _V2_ASSUMED or name.endswith(_ASSUMED):
-            written[name] = str(at_ns)
+            written[name] = nanoseconds(moment)
     return made
+
+
+def nanoseconds(moment: datetime | None) -> str:
+    """Since 1970, as the extender writes it."""
+    return "0" if moment is None else str(round(moment.timestamp() * 1_000_000) * 1000)
 
 
 def _template(manifest: dict[str, Any]) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def job(suite: Suite, target: Target, values: Values, run: Run) -> dict[str, Any
     cards = int(values.get("cards", suite.cards))
     labels = {MANAGED_BY: "gpudash", RUN_LABEL: run_label(run.id), SUITE_LABEL: suite.id}
     pod: dict[str, Any] = {"labels": labels}
-    if given := hints(resource, target, values, cards, run.at_ns):
+    if given := hints(resource, target, values, cards, run.moment):
         pod["annotations"] = given
     return {
         "apiVersion": "batch/v1",

@@ -6,6 +6,8 @@ for does the manifest do what its scheduler would.
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from validations.suites import gpushare
 from validations.suites.options import Values
 from validations.suites.target import Resource, Target
@@ -81,12 +83,12 @@ def limits(resource: Resource, target: Target, values: Values, cards: int) -> di
     return asked
 
 
-def hints(resource: Resource, target: Target, values: Values, cards: int, at_ns: int) -> dict[str, str]:
-    """Annotations by which the pod gets the card that was asked for; {} where none does. at_ns: now."""
+def hints(resource: Resource, target: Target, values: Values, cards: int, moment: datetime | None) -> dict[str, str]:
+    """Annotations by which the pod gets the card that was asked for; {} where none does. moment: now."""
     if _names_card(resource, target, cards):
         return {_HAMI_UUID: target.card_uuid or ""}
     if binds(resource, target, cards):
-        return gpushare.assumption(target, units(resource, target, values, cards) or 0, at_ns)
+        return gpushare.assumption(target, units(resource, target, values, cards) or 0, moment)
     return {}
 
 

@@ -5,6 +5,8 @@ Knows nothing of tables. None means unknown.
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import msgspec
 
 from inventory.kube.objects import Taint
@@ -55,9 +57,9 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """What a manifest needs of a run: its id (the Job's name comes from it) and the namespace of the launcher.
 
-    at_ns: the moment at which the Job is made, nanoseconds since 1970; a pod that brings its own card says it.
+    moment: when the Job is posted, with a time zone: a pod that brings its own card says it; None where that does not matter.
     """
 
     id: str
     namespace: str
-    at_ns: int = 0
+    moment: datetime | None = None
