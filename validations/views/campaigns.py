@@ -250,7 +250,7 @@ def target_line(target: CampaignTarget) -> TargetLine:
     elif target.not_reached:
         shown, reason = words.Shown("warning", "?", _("card not reached")), target.not_reached
     elif run is not None:
-        shown, reason = run.shown, run.reason
+        shown, reason = _of_run(run), run.reason
     elif target.skipped:
         shown, reason = words.Shown("none", "–", _("does not fit")), target.skipped
     else:
@@ -264,6 +264,12 @@ def target_line(target: CampaignTarget) -> TargetLine:
         reason=reason,
         words=f"{name}: {shown.words}" + (f". {reason}" if reason else ""),
     )
+
+
+def _of_run(run: RunLine) -> words.Shown:
+    """In the matrix only the sign is seen: a pass that is no proof is not green there."""
+    proven = run.row.verdict != "passed" or run.row.level in ("", "right")
+    return run.shown if proven else replace(run.shown, level="none")
 
 
 def _with_cluster(target: CampaignTarget) -> Any:

@@ -126,8 +126,7 @@ def shown_run(run: Run) -> Shown:
     look = shown(run.verdict or run.state)
     if run.verdict != VerdictChoice.PASSED or run.level in ("", LevelChoice.RIGHT):
         return look
-    # A tick that is no proof is not green.
-    return Shown("none", look.sign, f"{look.words} ({LEVELS.get(run.level, run.level)})")
+    return Shown(look.level, look.sign, f"{look.words} ({LEVELS.get(run.level, run.level)})")
 
 
 def headline(code: str) -> str:
