@@ -1,7 +1,7 @@
 """Is it slower than the last time? A run's measurements beside those of the last good run that is like it.
 
-Like it: same suite, same workload (image, command, resources), same card model, same driver; the same card first, then any
-other of the model. Without such a run there is nothing to compare, and nothing is said.
+Like it: same suite, same workload (image, command, resources), same card model, same driver, both known: what is not known is not
+the same. The same card first, then any other of the model. Without such a run there is nothing to compare, and nothing is said.
 """
 
 from __future__ import annotations
@@ -56,18 +56,22 @@ def share(suite: str) -> float:
 
 def baseline_of(run: Run) -> Run | None:
     """The run to compare with; None when there is none. Two queries."""
-    if not run.workload_key:
+    if not run.workload_key or not run.card_model or not run.driver_version:
         return None
-    good = Run.objects.filter(suite=run.suite, workload_key=run.workload_key, verdict="passed").exclude(pk=run.pk)
-    good = (
-        good.filter(driver_version=run.driver_version, ended_at__lte=run.ended_at)
-        if run.ended_at
-        else good.filter(driver_version=run.driver_version)
+    good = Run.objects.select_related("cluster").filter(
+        suite=run.suite, workload_key=run.workload_key, verdict="passed"
     )
-    same = good.filter(
-        cluster_id=run.cluster_id, node_name=run.node_name, card_key=run.card_key, card_model=run.card_model
-    )
-    return _newest(same) or (_newest(good.filter(card_model=run.card_model)) if run.card_model else None)
+    good = good.filter(card_model=run.card_model, driver_version=run.driver_version).exclude(pk=run.pk)
+    if run.ended_at is not None:
+        good = good.filter(ended_at__lte=run.ended_at)
+    same = good.filter(cluster_id=run.cluster_id, node_name=run.node_name, card_key=run.card_key)
+    return _newest(same) or _newest(good)
+
+
+def alike(run: Run, other: Run) -> bool:
+    """Whether card model and driver of both are known and the same."""
+    known = bool(run.card_model) and bool(run.driver_version)
+    return known and (run.card_model, run.driver_version) == (other.card_model, other.driver_version)
 
 
 def _newest(runs: QuerySet[Run]) -> Run | None:
@@ -112,7 +116,7 @@ def with_baseline(result: Result, baseline: Run | None, compared: list[Compared]
 
 def _text(one: Compared, baseline: Run) -> str:
     return (
-        f"{one.name} is {one.slower_percent:.0f} % slower than in the last good run {baseline.id}: "
+        f"{one.name} is {one.slower_percent:.0f} % slower than in the last good run {baseline.id} on {baseline.target_text}: "
         f"{one.value:g} {one.unit}, there {one.baseline_value:g} {one.unit}."
     )
 

@@ -9,11 +9,12 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from inventory.models import Cluster, Node
+from inventory.models import Card, Cluster, Node
 from validations.enqueue import soon
 from validations.models import ACTIVE, Campaign, CampaignState, CampaignTarget, Run
 from validations.permitted import check_soon, forbidden
 from validations.planning import Refused, Wish, find_suite
+from validations.reaching import settle
 from validations.requests import Busy, KeyReused, NotAllowed, digest, request_run
 from validations.suites.base import OptionError
 
@@ -129,12 +130,30 @@ def _missing(places: list[Spot]) -> list[str]:
     return sorted(missing)
 
 
-def _targets(campaign: Campaign, places: list[Spot]) -> list[CampaignTarget]:
+def _targets(campaign: Campaign, wanted: list[Spot]) -> list[CampaignTarget]:
     ids = dict(Cluster.objects.values_list("name", "pk"))
+    keys = _keys(wanted)
+    places = list(
+        dict.fromkeys((cluster, node, keys.get((cluster, node, card), card)) for cluster, node, card in wanted)
+    )
     return [
         CampaignTarget(campaign=campaign, position=position, cluster_id=ids[cluster], node_name=node, card_key=card)
         for position, (cluster, node, card) in enumerate(places)
     ]
+
+
+def _keys(places: list[Spot]) -> dict[Spot, str]:
+    """Cards that are named by UUID or index → their keys: one query per cluster. A name of no card stays as it is."""
+    found: dict[Spot, str] = {}
+    for cluster in {place[0] for place in places if place[2]}:
+        nodes = {node for name, node, card in places if name == cluster and card}
+        rows = Card.objects.filter(cluster__name=cluster, gone_at=None).order_by("node_name", "index", "id")
+        for node, key, uuid, index in rows.values_list("node_name", "key", "uuid", "index").iterator():
+            if node in nodes:
+                for name in (str(index), uuid):
+                    found.setdefault((cluster, node, name), key)
+                found[cluster, node, key] = key
+    return found
 
 
 def change(campaign: Campaign, verb: str) -> None:
@@ -151,14 +170,18 @@ def change(campaign: Campaign, verb: str) -> None:
 
 
 class Progress(dict[str, int]):
-    """Counts by verdict, and of runs that are `active`, targets `left` and targets `skipped`."""
+    """Places by the verdict of their run, by runs that are `active`, and those `left`, `skipped` and `not_reached`.
+
+    Places are no cards where a place names none: how many cards were looked at is told by `validations.coverage`.
+    """
 
 
 def progress(campaign: Campaign) -> Progress:
     """Two queries."""
     targets = CampaignTarget.objects.filter(campaign=campaign)
     found = targets.aggregate(
-        left=Count("pk", filter=Q(run=None, skipped="")),
+        left=Count("pk", filter=Q(run=None, skipped="", not_reached="")),
+        not_reached=Count("pk", filter=~Q(not_reached="")),
         skipped=Count("pk", filter=~Q(skipped="")),
         active=Count("pk", filter=Q(run__state__in=ACTIVE)),
         **{
@@ -167,6 +190,13 @@ def progress(campaign: Campaign) -> Progress:
         },
     )
     return Progress(found)
+
+
+def settle_ended(campaign_id: str) -> None:
+    """Put the last runs of a campaign that starts nothing more to the places of the cards that they took."""
+    with transaction.atomic():
+        if Campaign.objects.filter(pk=campaign_id).update(touched_at=timezone.now()):
+            settle(Campaign.objects.get(pk=campaign_id))
 
 
 def advance(campaign_id: str) -> int:
@@ -184,8 +214,9 @@ def _start_one(campaign_id: str) -> bool:
         if running.update(touched_at=timezone.now()) != 1:
             return False
         campaign = Campaign.objects.select_related("requested_by").get(pk=campaign_id)
+        settle(campaign)
         counts = progress(campaign)
-        failures = sum(counts[verdict] for verdict in FAILURES)
+        failures = Run.objects.filter(campaign=campaign, verdict__in=FAILURES).count()
         if campaign.stop_after_failures is not None and failures >= campaign.stop_after_failures:
             _close(campaign, CampaignState.STOPPED, f"{failures} runs did not pass.")
             return False
@@ -209,10 +240,15 @@ def _pause(campaign: Campaign, reason: str) -> None:
 
 def _waiting(campaign: Campaign) -> Iterator[CampaignTarget]:
     """The next targets whose place no other run holds, as far as can be told; a held one is tried again later."""
-    left = CampaignTarget.objects.filter(campaign=campaign, run=None, skipped="").select_related("cluster")
-    held = set(Run.objects.filter(state__in=ACTIVE).values_list("cluster_id", "node_name", "card_key"))
-    for target in left.order_by("position")[:500]:
-        if (target.cluster_id, target.node_name, target.card_key) not in held:
+    left = CampaignTarget.objects.filter(campaign=campaign, run=None, skipped="", not_reached="")
+    active = Run.objects.filter(state__in=ACTIVE)
+    held = set(active.values_list("cluster_id", "node_name", "card_key"))
+    # Where the card cannot be chosen, one run of a suite is on the node at a time.
+    asked = active.filter(card_key="", suite=campaign.suite).exclude(card_asked="")
+    shared = set(asked.values_list("cluster_id", "node_name"))
+    for target in left.select_related("cluster").order_by("position")[:500]:
+        node = (target.cluster_id, target.node_name)
+        if (*node, target.card_key) not in held and node not in shared:
             yield target
 
 

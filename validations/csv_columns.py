@@ -12,10 +12,14 @@ RUNS = (
     "card_key",
     "card_uuid",
     "card_model",
+    "card_asked",
     "card_evidence",
+    "card_note",
     "driver_version",
     "state",
     "verdict",
+    "level",
+    "level_note",
     "exit_code",
     "image",
     "image_digest",
@@ -38,20 +42,24 @@ CAMPAIGNS = (
     "created_at",
     "ended_at",
 )
-#: Rows of `validations.api.campaigns.with_results`.
+#: Rows of `validations.querysets.with_results`.
 MATRIX = (
     "position",
     "cluster",
     "node_name",
     "card_key",
     "run_id",
+    "card_taken",
     "state",
     "verdict",
+    "level",
     "reason",
     "exit_code",
     "started_at",
     "ended_at",
     "skipped",
+    "not_reached",
+    "tried_id",
 )
 
 

@@ -8,7 +8,7 @@ from django.db.models import Q, QuerySet
 
 from inventory.filter_fields import ChoiceFilter, SearchFilter, WordsFilter, YesNoFilter
 from inventory.filters import ClusterNames, StrictFilterSet
-from validations.models import ACTIVE, Campaign, CampaignState, CampaignTarget, Run, State, VerdictChoice
+from validations.models import ACTIVE, Campaign, CampaignState, CampaignTarget, LevelChoice, Run, State, VerdictChoice
 
 
 class RunFilter(StrictFilterSet):
@@ -19,6 +19,9 @@ class RunFilter(StrictFilterSet):
     state = ChoiceFilter(State.values, "state", label="where the run is")
     active = YesNoFilter("state", method="on_active", label="runs that have not ended")
     verdict = ChoiceFilter(VerdictChoice.values, "verdict", label="verdict")
+    level = ChoiceFilter(
+        LevelChoice.values, "level", label="what a pass proves: right (result checked), ran, seen or none"
+    )
     model = WordsFilter("card_model", label="card model")
     driver = WordsFilter("driver_version", label="driver version of the node when the run was made")
     campaign = WordsFilter("campaign_id", label="id of the campaign")
@@ -74,7 +77,9 @@ class TargetFilter(StrictFilterSet):
     cluster = ClusterNames(label="name of the cluster")
     node = WordsFilter("node_name", label="name of the node")
     verdict = ChoiceFilter(VerdictChoice.values, "run__verdict", label="verdict of the run")
+    level = ChoiceFilter(LevelChoice.values, "run__level", label="what the pass of the run proves")
     skipped = YesNoFilter("skipped", method="on_skipped", label="targets that the suite cannot run on")
+    not_reached = YesNoFilter("not_reached", method="on_skipped", label="cards that no run is known to have taken")
 
     orders: ClassVar[dict[str, str]] = {"position": "position", "node": "node_name"}
     default_order = ("position",)
@@ -83,7 +88,7 @@ class TargetFilter(StrictFilterSet):
         model = CampaignTarget
         fields: ClassVar[list[str]] = []
 
-    def on_skipped(self, rows: QuerySet[Any], _: str, value: str) -> QuerySet[Any]:
+    def on_skipped(self, rows: QuerySet[Any], column: str, value: str) -> QuerySet[Any]:
         if value == "any":
             return rows
-        return rows.exclude(skipped="") if value == "true" else rows.filter(skipped="")
+        return rows.exclude(**{column: ""}) if value == "true" else rows.filter(**{column: ""})

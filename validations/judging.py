@@ -7,6 +7,7 @@ known to lack a part. It never gives one.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 
 import msgspec
 
@@ -16,7 +17,7 @@ from validations.suites.base import Outcome, Reason, Result, Suite, Verdict, rea
 logger = logging.getLogger(__name__)
 
 INCOMPLETE = Reason("log-incomplete", "A part of the log is missing, so the verdict line proves nothing.")
-_PASSING: tuple[Verdict, ...] = ("passed", "warning")
+PASSING: tuple[Verdict, ...] = ("passed", "warning")
 
 
 def judged(suite: Suite, raw: bytes, outcome: Outcome, ending: Ending | None = None, complete: bool = True) -> Result:
@@ -27,7 +28,7 @@ def judged(suite: Suite, raw: bytes, outcome: Outcome, ending: Ending | None = N
     if ending is not None:
         result = _ended_from_outside(result, ending)
     if not complete:
-        verdict: Verdict = "errored" if result.verdict in _PASSING else result.verdict
+        verdict: Verdict = "errored" if result.verdict in PASSING else result.verdict
         cancelled = ending is not None and ending.code == CANCELLED
         result = msgspec.structs.replace(result, verdict=verdict, reasons=_with(result, INCOMPLETE, cancelled))
     return result
@@ -41,6 +42,12 @@ def _parsed(suite: Suite, raw: bytes, outcome: Outcome) -> Result:
         logger.exception("the parser of %s failed on a log", suite.id)
         text = f"The parser of {suite.id} failed on this log ({type(error).__name__}); that is a mistake of gpudash."
         return without_log(suite.id, suite.parser_version, [Reason("parser", text)])
+
+
+def graded(suite: Suite, result: Result, options: Mapping[str, object]) -> Result:
+    """The same with what it proves: no more than suite and options say, nor than the log itself."""
+    grade = suite.grade(options)
+    return msgspec.structs.replace(result, grade=grade if result.grade is None else grade.lowered(result.grade))
 
 
 def _errored(suite: Suite, ending: Ending) -> Result:

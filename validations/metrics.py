@@ -6,6 +6,8 @@ One series per suite and card (or node, label card "") that has a last result; a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models import Count
 
@@ -29,31 +31,53 @@ def families() -> Iterator[str]:
     )
     goods = Family(
         "gpudash_validation_run_last_passed_timestamp_seconds",
-        "When a validation run of this suite last passed, unix time.",
+        "When a validation run of this suite last passed, on whatever level, unix time.",
     )
-    for labels, verdict, ended_at, good_at in _rows():
-        verdicts.add(f'{labels},verdict="{escaped(verdict)}"', 1)
-        ends.add(labels, ended_at)
-        if good_at is not None:
-            goods.add(labels, good_at)
-    yield from (one.text() for one in (verdicts, ends, goods, _states()))
+    proofs = Family(
+        "gpudash_validation_run_last_proven_timestamp_seconds",
+        "When a validation run of this suite last passed with its result checked (level right), unix time: the only proof.",
+    )
+    levels = Family(
+        "gpudash_validation_run_last_level",
+        "1 for the level of the last run, where it passed: right (result checked), ran, seen, none (nothing is proven).",
+    )
+    for labels, row in _rows():
+        verdicts.add(f'{labels},verdict="{escaped(row.verdict)}"', 1)
+        ends.add(labels, row.ended_at.timestamp())
+        if row.passed_at is not None:
+            goods.add(labels, row.passed_at.timestamp())
+        if row.good_at is not None:
+            proofs.add(labels, row.good_at.timestamp())
+        if row.verdict == "passed" and row.level:
+            levels.add(f'{labels},level="{escaped(row.level)}"', 1)
+    yield from (one.text() for one in (verdicts, ends, goods, proofs, levels, _states()))
 
 
-def _rows() -> Iterator[tuple[str, str, float, float | None]]:
-    """Labels, verdict, end, last pass of every last result; cards that are gone are absent."""
+class _Row(NamedTuple):
+    """What is told of a last result. level: of the last run."""
+
+    verdict: str
+    ended_at: datetime
+    passed_at: datetime | None
+    good_at: datetime | None
+    level: str
+
+
+def _rows() -> Iterator[tuple[str, _Row]]:
+    """Labels of every last result with what it says; cards that are gone are absent."""
     clusters = {pk: escaped(name) for pk, name in Cluster.objects.values_list("pk", "name")}
     cards = _cards(clusters)
     rows = LastResult.objects.order_by("cluster_id", "node_name", "card_key", "suite")
-    columns = ("cluster_id", "node_name", "card_key", "suite", "verdict", "ended_at", "good_at")
-    for cluster, node, key, suite, verdict, ended_at, good_at in rows.values_list(*columns).iterator(5000):
+    columns = ("verdict", "ended_at", "passed_at", "good_at", "run__level")
+    found = rows.values_list("cluster_id", "node_name", "card_key", "suite", *columns)
+    for cluster, node, key, suite, *told in found.iterator(5000):
         place = cards.get((cluster, node, key))
         if place is None and key:
             continue
         if place is None:
             place = labels_of(cluster="", node=node, card="", uuid="", model="", stack="")
             place = place.replace('cluster=""', f'cluster="{clusters.get(cluster, "")}"', 1)
-        good = good_at.timestamp() if good_at else None
-        yield f'{place},suite="{escaped(suite)}"', verdict, ended_at.timestamp(), good
+        yield f'{place},suite="{escaped(suite)}"', _Row(*told)
 
 
 def _cards(clusters: dict[int, str]) -> dict[_Place, str]:

@@ -46,7 +46,7 @@ class Refused(Exception):
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """A wish that names things that exist. manifest: {} when none can be made. reasons: why it cannot run now.
 
-    card: the card that the run is sure to take, None for "some card of this node".
+    card: the card that the run will take, None for "some card of this node". Which one it took is read from its pod.
     """
 
     run_id: str
@@ -105,11 +105,11 @@ def _manifest(suite: Suite, place: Place, options: dict[str, Any], run_id: str) 
 
 
 def sure_card(suite: Suite, place: Place, options: dict[str, Any]) -> Card | None:
-    """The one card that the run will take for certain."""
+    """The one card that the run asks for and, as far as the sharing system keeps its word, will take."""
     if int(options.get("cards", suite.cards)) != 1:
         return None
     card = place.card or place.only_card
-    return card if card is not None and suite.card_exact(place.target) else None
+    return card if card is not None and suite.card_exact(place.target, str(options.get("resource", ""))) else None
 
 
 def workload_key(manifest: dict[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """When was a card last proven good, by what, on which driver? As columns of card querysets, and as a struct.
 
 Pages, REST, metrics and tallies take it from here, so that they cannot disagree. A constant number of queries for any list.
-Only *passed* is a proof; a run on "some card" proves nothing of a card, only of its node.
+Only a run that *passed* and whose result was checked (level "right") is a proof; a pass on a lower level is shown as what it is. A
+run on "some card" proves nothing of a card, only of its node.
 """
 
 from __future__ import annotations
@@ -14,18 +15,25 @@ import msgspec
 from django.db.models import Case, CharField, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 
 from inventory.models import Card, Node, NodeAccount
-from validations.models import LastResult
+from validations.models import LastResult, LevelChoice
 
 NEVER, PROVEN, DRIVER_CHANGED, FAILED = "never", "proven", "driver-changed", "failed"
-STATES = (FAILED, DRIVER_CHANGED, NEVER, PROVEN)
-_COLUMNS = ("good_run", "good_suite", "good_at", "good_driver", "bad_run", "bad_suite", "bad_at", "driver_now")
+RAN, SEEN = LevelChoice.RAN.value, LevelChoice.SEEN.value
+STATES = (FAILED, DRIVER_CHANGED, NEVER, SEEN, RAN, PROVEN)
+#: The states of a card that was never proven good.
+UNPROVEN = (NEVER, SEEN, RAN)
+_GOOD, _BAD = ("good_run", "good_suite", "good_at", "good_driver"), ("bad_run", "bad_suite", "bad_at")
+_LOWER = ("lower_level", "lower_run", "lower_suite", "lower_at")
+_COLUMNS = (*_GOOD, *_BAD, *_LOWER, "driver_now")
 
 
 class Proof(msgspec.Struct, frozen=True, kw_only=True):
     """The proof of one card or node.
 
-    state: never (no run passed), proven, driver-changed (proven, on another driver than now), failed (the last word of at
-    least one suite is a failure: bad_*). good_*: the newest run that passed, of any suite. driver_now: "" when not known.
+    state: never (nothing known), seen (the driver answered), ran (work was done, its result not checked), proven, driver-changed
+    (proven, on another driver than now), failed (the last word of at least one suite is a failure: bad_*).
+    good_*: the newest run that proved it, of any suite. lower_*: the newest of the best level below that, also of a card that
+    is proven. driver_now: "" when not known.
     """
 
     state: str
@@ -36,6 +44,10 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
     bad_run: str | None = None
     bad_suite: str | None = None
     bad_at: datetime | None = None
+    lower_level: str | None = None
+    lower_run: str | None = None
+    lower_suite: str | None = None
+    lower_at: datetime | None = None
     driver_now: str | None = None
 
 
@@ -57,6 +69,8 @@ def with_node_proof(accounts: QuerySet[NodeAccount]) -> QuerySet[NodeAccount]:
 def _annotated(rows: QuerySet[Any], own: QuerySet[LastResult]) -> QuerySet[Any]:
     good = own.filter(good__isnull=False).order_by("-good_at")
     bad = own.filter(said_verdict="failed").order_by("-said_at")
+    # "ran" comes before "seen".
+    lower = own.filter(lower__isnull=False).order_by("lower_level", "-lower_at")
     node = Node.objects.filter(cluster_id=OuterRef("cluster_id"), name=OuterRef("node_name"))
     columns = {
         "good_run": good.values("good_id"),
@@ -66,6 +80,10 @@ def _annotated(rows: QuerySet[Any], own: QuerySet[LastResult]) -> QuerySet[Any]:
         "bad_run": bad.values("said_id"),
         "bad_suite": bad.values("suite"),
         "bad_at": bad.values("said_at"),
+        "lower_level": lower.values("lower_level"),
+        "lower_run": lower.values("lower_id"),
+        "lower_suite": lower.values("suite"),
+        "lower_at": lower.values("lower_at"),
         "driver_now": node.values("driver_version"),
     }
     found = rows.annotate(**{f"proof_{name}": Subquery(values[:1]) for name, values in columns.items()})
@@ -77,7 +95,8 @@ def _state() -> Case:
     known = Q(proof_driver_now__gt="", proof_good_driver__gt="")
     return Case(
         When(proof_bad_run__isnull=False, then=Value(FAILED)),
-        When(proof_good_run=None, then=Value(NEVER)),
+        When(proof_good_run=None, proof_lower_run=None, then=Value(NEVER)),
+        When(proof_good_run=None, then=F("proof_lower_level")),
         When(known & ~Q(proof_good_driver=F("proof_driver_now")), then=Value(DRIVER_CHANGED)),
         default=Value(PROVEN),
         output_field=CharField(),
@@ -119,11 +138,21 @@ def tally_since(cards: QuerySet[Card], fresh_from: datetime | None) -> Tally:
     total = cards.count()
     mine = cards.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"), key=OuterRef("card_key"))
     results = LastResult.objects.filter(Exists(mine)).order_by("good_at", "id")
-    columns = ("cluster_id", "node_name", "card_key", "said_verdict", "good_id", "good_at", "good_driver")
+    columns = (
+        "cluster_id",
+        "node_name",
+        "card_key",
+        "said_verdict",
+        "good_id",
+        "good_at",
+        "good_driver",
+        "lower_level",
+    )
     tested: dict[tuple[int, str, str], _Word] = {}
-    for cluster, node, key, said, good_id, good_at, driver in results.values_list(*columns):
+    for cluster, node, key, said, good_id, good_at, driver, lower in results.values_list(*columns):
         word = tested.setdefault((cluster, node, key), _Word())
         word.failed = word.failed or said == "failed"
+        word.lower = min(word.lower, lower) if word.lower and lower else word.lower or lower
         if good_id is not None:  # the newest comes last
             word.good_at, word.driver = good_at, driver
     named = Node.objects.filter(driver_version__gt="").values_list("cluster_id", "name", "driver_version")
@@ -132,9 +161,10 @@ def tally_since(cards: QuerySet[Card], fresh_from: datetime | None) -> Tally:
 
 
 class _Word(msgspec.Struct):
-    """What was last said of one card."""
+    """What was last said of one card. lower: the best level below a proof, "" for none."""
 
     failed: bool = False
+    lower: str = ""
     good_at: datetime | None = None
     driver: str = ""
 
@@ -142,7 +172,7 @@ class _Word(msgspec.Struct):
         if self.failed:
             return FAILED
         if self.good_at is None:
-            return NEVER
+            return self.lower or NEVER
         return DRIVER_CHANGED if driver_now and self.driver and driver_now != self.driver else PROVEN
 
 

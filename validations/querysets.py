@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from django.db.models import Prefetch, QuerySet
+from typing import Any
+
+from django.db.models import F, Prefetch, QuerySet
 
 from validations.models import ACTIVE, Campaign, CampaignTarget, Measurement, Run, RunStep
 
@@ -51,3 +53,13 @@ def campaign_targets(campaign_id: str) -> QuerySet[CampaignTarget]:
     measured = Prefetch("run__measurements", queryset=Measurement.objects.order_by("id"))
     rows = CampaignTarget.objects.filter(campaign_id=campaign_id).select_related("cluster")
     return rows.prefetch_related(run, measured).order_by("position")
+
+
+def with_results(rows: QuerySet[CampaignTarget]) -> QuerySet[Any]:
+    """Targets with what became of their runs as columns of their own, as CSV needs them; None without a run.
+
+    reason: the code of the run's first reason. card_taken: the card that the run took, "" when that is not known.
+    """
+    names = ("state", "verdict", "level", "exit_code", "started_at", "ended_at")
+    columns = {name: F(f"run__{name}") for name in names}
+    return rows.annotate(**columns, card_taken=F("run__card_key"), reason=F("run__reasons__0__code"))

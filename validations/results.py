@@ -6,14 +6,15 @@ from typing import Any
 
 import msgspec
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
-from validations import baseline, logstore
+from validations import attribution, baseline, logstore
+from validations.attribution import CARD_COLUMNS, Taken
 from validations.enqueue import soon
-from validations.judging import judged, without_log
+from validations.judging import PASSING, graded, judged, without_log
+from validations.lastresults import refresh_last
 from validations.lifecycle.endings import of_row
-from validations.models import SAYS, LastResult, Measurement, Reparse, Run, RunStep, State
+from validations.models import SAYS, Measurement, Reparse, Run, RunStep, State
 from validations.suites import find
 from validations.suites.base import Outcome, Reason, Result
 
@@ -33,9 +34,10 @@ def judge_run(run: Run) -> tuple[Result, Run | None, list[baseline.Compared]]:
     if suite is None:
         return _without_suite(run), None, []
     result = judged(suite, logstore.whole(run), outcome_of(run), of_row(run.ending), run.log_complete is not False)
+    result = graded(suite, result, run.options)
     before = baseline.baseline_of(run) if result.measurements else None
     compared = baseline.compare(run.suite, result.measurements, baseline.stored(before)) if before else []
-    return baseline.with_baseline(result, before, compared), before, compared
+    return _with_card(run, baseline.with_baseline(result, before, compared)), before, compared
 
 
 def _without_suite(run: Run) -> Result:
@@ -48,12 +50,30 @@ def _without_suite(run: Run) -> Result:
     return without_log(run.suite, run.parser_version or 0, reasons)
 
 
-def end_run(run: Run, from_state: str, **columns: Any) -> bool:
-    """Judge and end a run, inside the caller's transaction or one of its own. False when it was not in `from_state` any more."""
+def _with_card(run: Run, result: Result) -> Result:
+    """A run that did not take the card that was asked for, or is not known to, says so beside its reasons."""
+    if not run.card_note or not run.card_asked or result.verdict not in SAYS:
+        return result
+    told = Reason("other-card" if run.card_key else "card-unknown", run.card_note)
+    return msgspec.structs.replace(result, reasons=[*result.reasons, told])
+
+
+def end_run(run: Run, from_state: str, took: Taken | None = None, **columns: Any) -> bool:
+    """Judge and end a run, inside the caller's transaction or one of its own. False when it was not in `from_state` any more.
+
+    took: the card that the pod took; None when there was none to look at.
+    """
     with transaction.atomic():
+        asked = {name: getattr(run, name) for name in CARD_COLUMNS}
+        columns |= attribution.columns(run, took) if took is not None else {}
         for name, value in columns.items():
             setattr(run, name, value)
         result, before, compared = judge_run(run)
+        if result.verdict not in SAYS and not run.card_key:
+            # Nothing was said of a card: the run stays where it was to go.
+            columns |= asked
+            for name, value in asked.items():
+                setattr(run, name, value)
         now = timezone.now()
         done = {**columns, **_columns(result), "state": State.ENDED.value, "state_since": now, "ended_at": now}
         done |= {"step_deadline_at": None, "trouble_since": None, "last_error": ""}
@@ -73,8 +93,19 @@ def _columns(result: Result) -> dict[str, Any]:
         "reasons": clean(msgspec.to_builtins(result.reasons)),
         "facts": clean(result.facts),
         "parser_version": result.parser_version,
-        "proof_line": result.proof if result.verdict in ("passed", "warning") else None,
+        "proof_line": result.proof if result.verdict in PASSING else None,
+        **_level(result),
     }
+
+
+def _level(result: Result) -> dict[str, str]:
+    """What a pass proves; "" for every other verdict."""
+    found = {"level": "", "level_note": "", "level_possible": ""}
+    if result.grade is not None and result.verdict in SAYS:
+        found["level_possible"] = result.grade.level
+    if result.grade is not None and result.verdict in PASSING:
+        found |= {"level": result.grade.level, "level_note": clean(result.grade.text)}
+    return found
 
 
 def clean(value: Any) -> Any:
@@ -84,39 +115,6 @@ def clean(value: Any) -> Any:
     if isinstance(value, dict):
         return {clean(key): clean(one) for key, one in value.items()}
     return [clean(one) for one in value] if isinstance(value, list | tuple) else value
-
-
-def refresh_last(run: Run) -> None:
-    """Make the row of the run's target and suite anew from its runs: three short queries and a write."""
-    where: dict[str, Any] = {
-        "cluster_id": run.cluster_id,
-        "node_name": run.node_name,
-        "card_key": run.card_key,
-        "suite": run.suite,
-    }
-    ended = Run.objects.filter(**where, ended_at__isnull=False)
-    last, said, good = _newest(ended), _newest(ended.filter(verdict__in=SAYS)), _newest(ended.filter(verdict="passed"))
-    if last is None:
-        LastResult.objects.filter(**where).delete()
-        return
-    LastResult.objects.update_or_create(
-        **where,
-        defaults={
-            "run": last,
-            "verdict": last.verdict,
-            "ended_at": last.ended_at,
-            "said": said,
-            "said_verdict": said.verdict if said else "",
-            "said_at": said.ended_at if said else None,
-            "good": good,
-            "good_at": good.ended_at if good else None,
-            "good_driver": good.driver_version if good else "",
-        },
-    )
-
-
-def _newest(runs: QuerySet[Run]) -> Run | None:
-    return runs.only("id", "verdict", "ended_at", "driver_version").order_by("-ended_at", "-id").first()
 
 
 def request_reparse(run: Run, user: Any = None) -> None:

@@ -19,7 +19,7 @@ from inventory.stacks.node_facts import node_facts
 from validations.models import Launcher
 from validations.suites.base import Resource, Target
 
-_UNIT_BYTES = {"GiB": 2**30, "MiB": 2**20}
+UNIT_BYTES = {"GiB": 2**30, "MiB": 2**20}
 _decoder = msgspec.json.Decoder(kube.Node)
 
 
@@ -83,6 +83,7 @@ def _target(row: Node, cards: list[Card], card: Card | None) -> Target:
         node = kube.Node()
     account = NodeAccount.objects.filter(cluster_id=row.cluster_id, node_name=row.name).first()
     facts = node_facts(node)
+    unit = UNIT_BYTES.get(account.unit) if account else None
     launcher = Launcher.objects.filter(cluster_id=row.cluster_id).first()
     taints = tuple((node.spec.taints if node.spec else None) or ())
     return Target(
@@ -95,12 +96,26 @@ def _target(row: Node, cards: list[Card], card: Card | None) -> Target:
         stack=_stack(node, account),
         resources=_resources(node, row, account),
         memory_resource=settings.GPUSHARE_RESOURCE,
+        memory_annotation=settings.GPUSHARE_ANNOTATION,
         card_key=card.key if card else None,
         card_index=card.index if card else None,
         card_uuid=(card.uuid or None) if card else None,
+        card_units=_units(card.memory_total_bytes, unit) if card else None,
+        card_free=free_units(card, account, unit) if card else None,
         cards_total=account.cards_total if account else len(cards) or None,
         runtime_classes=tuple(str(name) for name in launcher.runtime_classes) if launcher else (),
     )
+
+
+def _units(memory: int | None, unit: int | None) -> int | None:
+    return None if memory is None or not unit else memory // unit
+
+
+def free_units(card: Card, account: NodeAccount | None, unit: int | None) -> int | None:
+    """Memory units of the card that nobody holds; None when not known. What is held on an unknown card may be held on this one."""
+    if account is None or card.memory_free_bytes is None or account.memory_unplaced_bytes is None:
+        return None
+    return _units(max(card.memory_free_bytes - account.memory_unplaced_bytes, 0), unit)
 
 
 def _stack(node: kube.Node, account: NodeAccount | None) -> str:
@@ -118,7 +133,7 @@ def _resources(node: kube.Node, row: Node, account: NodeAccount | None) -> tuple
         .values_list("resource")
         .annotate(Sum("quantity"))
     )
-    unit = _UNIT_BYTES.get(account.unit) if account else None
+    unit = UNIT_BYTES.get(account.unit) if account else None
     return tuple(_resource(name, count(value), held.get(name, 0), unit) for name, value in sorted(offered.items()))
 
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from inventory.kube.client import ApiError, BadKubeconfig
 from inventory.models import Cluster
-from validations import campaigns
+from validations import campaigns, reaching
 from validations.lifecycle import clients
 from validations.lifecycle import reconcile as passes
 from validations.lifecycle.claim import claim
@@ -56,7 +56,7 @@ def dispatch_reconcilers() -> int:
             sent += 1
     for run_id in Run.objects.filter(reparse_requested_at__lt=now - FORGOTTEN).values_list("pk", flat=True)[:100]:
         reparse_run.apply_async((run_id,), expires=EVERY_S * 5)
-    if Campaign.objects.filter(state=CampaignState.RUNNING).exists():
+    if Campaign.objects.filter(state=CampaignState.RUNNING).exists() or reaching.with_strays():
         advance_campaigns.apply_async(expires=EVERY_S * 5)
     return sent
 
@@ -114,6 +114,8 @@ def advance_campaigns() -> None:
     """Start the next runs of all campaigns under way."""
     for campaign_id in Campaign.objects.filter(state=CampaignState.RUNNING).values_list("pk", flat=True):
         campaigns.advance(campaign_id)
+    for campaign_id in reaching.with_strays():
+        campaigns.settle_ended(campaign_id)
     close_old_connections()
 
 

@@ -9,7 +9,7 @@ from gpudash.demo import outcomes, pods, recordings
 from gpudash.demo.containerlog import ContainerLog, spread
 from gpudash.demo.outcomes import Script
 from gpudash.demo.scheduler import devices
-from gpudash.demo.systems import GPU_MEM, Place
+from gpudash.demo.systems import GPU_MEM, Place, assumed_on
 from gpudash.demo.world import Key, World
 
 Pod = dict[str, Any]
@@ -78,6 +78,9 @@ class JobPods:
             return
         if machine.resource != GPU_MEM or machine.kind.cards == 1:
             self.world.hold(pod, found)
+        elif assumed := assumed_on(pod):
+            # The pod brings its card, as the extender would have written it: gpushare's plugin takes it as a candidate.
+            self.world.hold(pod, Place(machine.name, assumed, machine.uuids, machine.kind.units))
         else:
             # The extender never chose a card: gpushare's plugin finds no candidate and names a device that is none.
             self.world.places[uid] = Place(machine.name, {}, machine.uuids, machine.kind.units)

@@ -133,6 +133,15 @@ def v1_annotations(card: int, units: int, per_card: int, now: float, *, assigned
     }
 
 
+def assumed_on(pod: Pod) -> Parts:
+    """The card on which a pod says that it is assumed and not assigned yet; {} for a pod that no plugin would take."""
+    annotations = pod["metadata"].get("annotations") or {}
+    card = str(annotations.get(f"{V1}_IDX", ""))
+    if annotations.get(f"{V1}_ASSIGNED") != "false" or not (card.isascii() and card.isdigit()):
+        return {}
+    return {int(card): (pod_total(pod, GPU_MEM), 0)}
+
+
 @dataclass(frozen=True)
 class GpushareV2:
     """ACK's scheduler framework: container → card → units as JSON; several cards by the label aliyun.com/gpu-count."""

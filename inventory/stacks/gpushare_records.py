@@ -67,18 +67,24 @@ def record(pod: Pod, prefix: str) -> Record:
     reader, keys = _Reader(annotations), _keys(prefix)
     layout, core = reader.layout(V2), reader.layout(CORE)
     index = reader.number(keys.card, _INDEX_DIGITS, none="-1")
-    nanoseconds = reader.number(V2_ASSUMED, _TIME_DIGITS)
-    if nanoseconds is None:
-        nanoseconds = reader.number(keys.assumed, _TIME_DIGITS)
+    times = [reader.number(name, _TIME_DIGITS) for name in (V2_ASSUMED, keys.assumed)]
+    # The plugin writes the time of its assignment over that of its own generation.
+    nanoseconds = max((time for time in times if time is not None), default=None)
     return Record(
         layout=layout,
         core=core,
         index=index,
         total=reader.number(keys.total, _INDEX_DIGITS),
-        assigned=reader.flag(V2_ASSIGNED if V2_ASSIGNED in annotations else keys.assigned),
+        assigned=_assigned(reader, keys.assigned),
         assumed_at=nanoseconds / 1e9 if nanoseconds is not None else None,
         problems=tuple(reader.problems),
     )
+
+
+def _assigned(reader: _Reader, v1: str) -> bool | None:
+    """A pod may carry both generations, of which its plugin knows one: what either has confirmed is confirmed."""
+    said = [reader.flag(name) for name in (V2_ASSIGNED, v1) if name in reader.annotations]
+    return True if True in said else False if False in said else None
 
 
 class _Keys(NamedTuple):

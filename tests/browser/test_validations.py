@@ -7,6 +7,7 @@ import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -110,13 +111,32 @@ def test_launch_from_a_card_watch_the_log_see_the_verdict(page: Page) -> None:
     # Lines come without a reload, before there is a verdict.
     expect(log.locator("li[data-n]").first).to_be_visible(timeout=PATIENCE_MS)
     expect(page.locator("section.verdict.busy")).to_be_visible()
-    expect(page.locator("section.verdict.good h1")).to_contain_text("passed", timeout=PATIENCE_MS)
+    expect(page.locator("section.verdict.good h1")).to_contain_text("passed (ran)", timeout=PATIENCE_MS)
+    expect(page.locator("section.verdict .level")).to_contain_text("The card is not proven good by it.")
     expect(log.locator("li.proof")).to_contain_text("Results (device = GPU", timeout=PATIENCE_MS)
     numbers = log.locator("li[data-n]").evaluate_all("rows => rows.map(row => Number(row.dataset.n))")
     assert numbers == list(range(1, len(numbers) + 1))
     page.get_by_role("link", name="Runs of this card").click()
-    expect(page.locator("main")).to_contain_text("Proven good")
+    expect(page.locator("main")).to_contain_text("Never proven good. Work ran on it, its result unchecked:")
     expect(page.locator("figure.plot .point.own")).to_have_count(1)
+
+
+def test_the_form_asks_for_any_card_unless_one_was_clicked(page: Page) -> None:
+    page.goto("/validations/new?suite=cuda-vectoradd")
+    cards = page.get_by_label("Card", exact=True)
+    page.get_by_label("Node", exact=True).fill("dgx-h100-02")
+    page.get_by_label("Node", exact=True).blur()
+    expect(cards).to_have_value("")
+    expect(page.locator("#preview")).to_contain_text("Some card of node dgx-h100-02.")
+    page.goto("/nodes/demo/dgx-h100-02")
+    page.get_by_role("link", name="Launch a run").click()
+    expect(cards).to_have_value("")
+    page.goto("/nodes/demo/dgx-h100-02")
+    page.locator("tr[data-key^='card-'] th a").nth(1).click()
+    page.get_by_role("link", name="Launch a run").click()
+    clicked = parse_qs(urlsplit(page.url).query)["card"][0]
+    expect(cards).to_have_value(clicked)
+    expect(cards.locator("option[selected]")).to_have_count(1)
 
 
 def test_a_software_adapter_is_a_failure_and_its_line_is_one_click_away(page: Page) -> None:

@@ -101,12 +101,23 @@ def processes(tmp_path: Path, transactional_db: None) -> Iterator[Processes]:
         started.stop()
 
 
-def add_node(cluster: Cluster, kubelet: Kubelet, name: str, gpus: int = 4, script: Script | None = None) -> None:
+def add_node(
+    cluster: Cluster,
+    kubelet: Kubelet,
+    name: str,
+    gpus: int = 4,
+    script: Script | None = None,
+    stack: str = "nvidia-count",
+) -> None:
     """A node with free GPUs, in the cluster and in the mirror. gpus 0: the mirror thinks that it has some, the cluster knows."""
     if script is not None:
         kubelet.scripts[name] = script
     labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}
-    amounts = {"cpu": "64", "memory": "256Gi", "pods": "200", "nvidia.com/gpu": str(gpus)}
+    amounts = {"cpu": "64", "memory": "256Gi", "pods": "200"}
+    if stack == "gpushare":
+        amounts |= {"aliyun.com/gpu-mem": str(15 * gpus), "aliyun.com/gpu-count": str(gpus)}
+    else:
+        amounts["nvidia.com/gpu"] = str(gpus)
     status = {
         "capacity": amounts,
         "allocatable": amounts,
@@ -118,4 +129,4 @@ def add_node(cluster: Cluster, kubelet: Kubelet, name: str, gpus: int = 4, scrip
     node = kubelet.admin.create({"kind": "Node", "apiVersion": "v1", "metadata": metadata, "status": status})
     # The API server taints a new node as not ready; the controller that takes this away does not run here.
     kubelet.admin.patch(node, {"spec": {"taints": None}})
-    make_node(cluster, name, "nvidia-count", gpus or 4, loads=(0.0,))
+    make_node(cluster, name, stack, gpus or 4, loads=(0.0,))

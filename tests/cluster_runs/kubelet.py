@@ -9,6 +9,7 @@ from __future__ import annotations
 import ssl
 import subprocess
 import threading
+import time
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,11 +19,15 @@ from tests.controlplane.admin import MERGE, Admin, Refused
 
 Obj = dict[str, Any]
 TICK_S = 0.1
+_V1, _V2 = "ALIYUN_COM_GPU_MEM", "scheduler.framework.gpushare.allocation"
 
 
 @dataclass(frozen=True)
 class Script:
-    """What a container on this node does. log_status: instead of the log. waiting: it never starts. hangs: it never ends."""
+    """What a container on this node does. log_status: instead of the log. waiting: it never starts. hangs: it never ends.
+
+    card: what gpushare's device plugin gives out whatever is written on the pod; None: what is written there.
+    """
 
     log: bytes = b""
     exit_code: int = 0
@@ -30,6 +35,7 @@ class Script:
     hangs: bool = False
     evicted: bool = False
     log_status: int = 200
+    card: int | None = None
 
 
 @dataclass
@@ -78,6 +84,19 @@ class Kubelet:
                     if refused.status not in (404, 409):
                         raise
 
+    def _allocate(self, pod: Obj, script: Script) -> None:
+        """gpushare's device plugin, as the kubelet asks it: it finds its pod by the request and marks it as assigned."""
+        path = f"/api/v1/namespaces/{self.namespace}/pods"
+        taken = assumed(self.admin.list(path), pod) if _units(pod) else None
+        if taken is None:
+            return
+        annotations = {f"{_V1}_ASSIGNED": "true", f"{_V1}_ASSUME_TIME": str(time.time_ns())}
+        if script.card is not None:
+            annotations |= {f"{_V1}_IDX": str(script.card), _V2: f'{{"0":{{"{script.card}":{_units(pod)}}}}}'}
+        self.admin.call(
+            "PATCH", f"{path}/{taken['metadata']['name']}", {"metadata": {"annotations": annotations}}, MERGE
+        )
+
     def _step(self, pod: Obj) -> None:
         name, node = pod["metadata"]["name"], pod["spec"].get("nodeName")
         path = f"/api/v1/namespaces/{self.namespace}/pods/{name}"
@@ -87,9 +106,35 @@ class Kubelet:
         if pod["metadata"].get("deletionTimestamp"):
             self.admin.call("DELETE", path, {"gracePeriodSeconds": 0})
             return
-        status = _next(pod, self.scripts.get(node, self.default))
+        script = self.scripts.get(node, self.default)
+        status = _next(pod, script)
+        if status is not None and not pod["status"].get("containerStatuses"):
+            self._allocate(pod, script)
         if status is not None:
             self.admin.call("PATCH", f"{path}/status", {"status": status}, MERGE)
+
+
+def assumed(pods: list[Obj], pod: Obj) -> Obj | None:
+    """The pod that gpushare's plugin takes for the one that it is asked for: assumed, not assigned, as large; the oldest."""
+    waiting = [
+        other
+        for other in pods
+        if other["spec"].get("nodeName") == pod["spec"]["nodeName"]
+        and other["status"].get("phase", "Pending") == "Pending"
+        and _written(other).get(f"{_V1}_ASSIGNED") == "false"
+        and _units(other) == _units(pod)
+    ]
+    return min(waiting, key=lambda other: int(_written(other)[f"{_V1}_ASSUME_TIME"]), default=None)
+
+
+def _written(pod: Obj) -> dict[str, str]:
+    return dict(pod["metadata"].get("annotations") or {})
+
+
+def _units(pod: Obj) -> int:
+    """What the pod asks of gpushare; 0 for nothing."""
+    limits = [item.get("resources", {}).get("limits", {}) for item in pod["spec"]["containers"]]
+    return sum(int(one.get("aliyun.com/gpu-mem", 0)) for one in limits)
 
 
 def _next(pod: Obj, script: Script) -> Obj | None:

@@ -10,8 +10,10 @@ from django.utils import timezone
 
 from inventory.models import Card, Cluster
 from validations import logstore
-from validations.models import Measurement, Run, RunStep, State
-from validations.results import refresh_last
+from validations.judging import PASSING
+from validations.lastresults import refresh_last
+from validations.models import SAYS, Measurement, Run, RunStep, State
+from validations.suites import find
 
 PASSED_LOG = b"""[Vector addition of 50000 elements]
 Copy input data from the host memory to the CUDA device
@@ -66,6 +68,7 @@ def make_run(
         columns |= {"verdict": verdict or "passed", "ended_at": began + timedelta(seconds=40), "parser_version": 1}
         columns.setdefault("log_complete", True)
         columns.setdefault("exit_code", 0)
+        columns = _level(suite, verdict or "passed") | columns
     Run.objects.filter(pk=run.pk).update(**columns)
     run.refresh_from_db()
     _steps(run, state, began)
@@ -75,6 +78,13 @@ def make_run(
     if ended:
         refresh_last(run)
     return run
+
+
+def _level(suite: str, verdict: str) -> dict[str, str]:
+    """What such a run proves when its log lowers nothing."""
+    found = find(suite)
+    level = found.level if found is not None and verdict in SAYS else ""
+    return {"level_possible": level, "level": level if verdict in PASSING else ""}
 
 
 def _steps(run: Run, state: str, began: datetime) -> None:

@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 
 from inventory.models import Card, Cluster, Node
+from tests.factories import make_node
 from tests.pages.reading import get, read
 from tests.validation_pages.rows import PASSED_LOG, make_run
 from validations import tasks
@@ -38,9 +39,36 @@ def test_the_manifest_is_seen_before_the_launch(operator: Client, place: Cluster
 
 
 def test_some_card_of_the_node_is_said_before(operator: Client, place: Cluster) -> None:
-    page = get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1&card=0")
+    make_node(place, "counted", "nvidia-count", 2, loads=(0.0,))
+    page = get(operator, "/validations/new?suite=cuda-vectoradd&node=counted&card=0")
     assert "this sharing system chooses the card itself, so card 0 cannot be asked for" in page.text
+    page = get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1&card=0")
+    assert "Card 0 of node gpu-1. Which card it took is read from its pod." in page.text
     assert "Some card of node gpu-1." in get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1").text
+
+
+@pytest.mark.parametrize(
+    ("asked", "value"), [("", ""), ("&card=0", "0"), ("&card=1", "1"), ("&card=GPU-x", "GPU-x"), ("&card=7", "7")]
+)
+def test_the_card_that_was_clicked_is_chosen_and_else_any(
+    operator: Client, place: Cluster, asked: str, value: str
+) -> None:
+    Card.objects.filter(node_name="gpu-1", index=1).update(uuid="GPU-x")
+    page = get(operator, f"/validations/new?suite=cuda-vectoradd&node=gpu-1{asked}")
+    assert chosen(page.html) == ["1" if value == "GPU-x" else value]
+    assert ("(not on this node)" in page.html) is (value == "7")
+
+
+def test_an_index_never_hides_a_key(operator: Client, place: Cluster) -> None:
+    Card.objects.filter(node_name="gpu-1", index=1).update(key="GPU-y")
+    Card.objects.filter(node_name="gpu-1", index=0).update(key="1")
+    assert chosen(get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1&card=1").html) == ["1"]
+
+
+def chosen(html: str) -> list[str]:
+    """Values of all options of the card's list that are selected."""
+    options = html.partition('<select name="card"')[2].partition("</select>")[0]
+    return re.findall(r'<option value="([^"]*)" selected', options)
 
 
 def test_what_does_not_fit_is_said_before(operator: Client, place: Cluster) -> None:

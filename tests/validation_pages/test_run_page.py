@@ -199,3 +199,46 @@ def test_the_live_part_is_not_sent_again_while_nothing_changes(viewer: Client, p
     assert viewer.get(path, headers=headers).status_code == 204
     Run.objects.filter(pk=run.pk).update(waiting_message="news")
     assert "news" in get(viewer, path, **headers).text
+
+
+def test_a_pass_says_how_much_it_proves(viewer: Client, place: Cluster, card: Card) -> None:
+    proven = get(viewer, f"/validations/runs/{make_run(place, card=card).pk}").text
+    assert "right : work was done and its result was checked. This is a proof that the card is good." in proven
+    seen = make_run(place, card=card, suite="nvidia-smi")
+    page = get(viewer, f"/validations/runs/{seen.pk}")
+    assert "passed (seen)" in page.text
+    assert "The card is not proven good by it." in page.text
+    own = make_run(place, card=card, level="none", level_note="The image x is not the suite's own.")
+    page = get(viewer, f"/validations/runs/{own.pk}")
+    assert "nothing proven : this pass says nothing of the card. The image x is not the suite's own." in page.text
+    failed = get(viewer, f"/validations/runs/{make_run(place, card=card, verdict='failed').pk}")
+    assert "proven" not in failed.text.partition("Ran on")[0].partition("failed")[2]
+
+
+def test_the_page_says_that_another_card_ran(viewer: Client, place: Cluster, card: Card) -> None:
+    note = "Card 1 was asked for; the pod took card 0 (annotation-v1): the result is that card's."
+    run = make_run(place, card=card, card_asked="1", card_evidence="annotation-v1", card_note=note)
+    assert note in get(viewer, f"/validations/runs/{run.pk}").text
+
+
+def test_the_run_that_is_compared_with_is_named_with_node_and_card(viewer: Client, place: Cluster, card: Card) -> None:
+    other = Card.objects.get(node_name="gpu-1", index=1)
+    make_run(place, card=other, suite="cuda-nbody", measurements={"time": (10.0, "ms")}, minutes_ago=60)
+    run = make_run(place, card=card, suite="cuda-nbody", measurements={"time": (11.0, "ms")})
+    page = get(viewer, f"/validations/runs/{run.pk}")
+    assert "Against the last good run" in page.text
+    assert "gpu-1 · card 1" in page.text
+    Run.objects.filter(pk=run.pk).update(driver_version="")
+    assert "Against the last good run" not in get(viewer, f"/validations/runs/{run.pk}").text
+
+
+def test_lists_tell_a_pass_from_a_proof(viewer: Client, place: Cluster, card: Card) -> None:
+    make_run(place, card=card, suite="nvidia-smi")
+    text = get(viewer, "/validations").text
+    assert "0 of 3 cards were proven good" in text
+    assert "3 were never proven." in text
+    assert "1 of these were only seen by the driver." in text
+    assert "seen, not proven" in get(viewer, "/cards").text
+    assert "Never proven good. The driver answered:" in get(viewer, f"/cards/{card.pk}").text
+    assert len(get(viewer, "/validations?level=right").rows) == 0
+    assert len(get(viewer, "/validations?level=seen").rows) == 1

@@ -85,8 +85,10 @@ class FakeCluster:
     def pod(self, job: str, **status: Any) -> Obj:
         """The pod of a Job, made or changed. Keys: see `_status`."""
         with self.lock:
-            labels = self.jobs[job]["spec"]["template"]["metadata"]["labels"] if job in self.jobs else None
-            pod = self.pods.setdefault(job, {"metadata": {"name": f"{job}-abcde", "uid": self.uid(), "labels": labels}})
+            template = self.jobs[job]["spec"]["template"] if job in self.jobs else {"metadata": {}, "spec": {}}
+            metadata = {"name": f"{job}-abcde", "uid": self.uid(), "labels": template["metadata"].get("labels")}
+            metadata |= {"annotations": dict(template["metadata"].get("annotations", {})), "namespace": "n"}
+            pod = self.pods.setdefault(job, {"metadata": metadata, "spec": dict(template["spec"])})
             pod["metadata"].setdefault("creationTimestamp", "2026-01-01T00:00:00Z")
             _status(pod, **status)
             return pod
@@ -95,7 +97,7 @@ class FakeCluster:
         """The container ends with this log; the Job follows."""
         with self.lock:
             self.logs[job] = log
-            self.pod(job, node="gpu-1", exit_code=exit_code, **more)
+            self.pod(job, node=more.pop("node", "") or _node_of(self.jobs[job]), exit_code=exit_code, **more)
             self.condition(
                 job, "Failed" if exit_code else "Complete", "BackoffLimitExceeded" if exit_code else "Completed"
             )
@@ -103,6 +105,15 @@ class FakeCluster:
     def condition(self, job: str, kind: str, reason: str, message: str = "") -> None:
         row = {"type": kind, "status": "True", "reason": reason, "message": message}
         self.jobs[job].setdefault("status", {})["conditions"] = [row]
+
+
+def _node_of(job: Obj) -> str:
+    """Where the scheduler would put the pod of the Job."""
+    spec = job["spec"]["template"]["spec"]
+    if "nodeName" in spec:
+        return str(spec["nodeName"])
+    required = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    return str(required["nodeSelectorTerms"][0]["matchExpressions"][0]["values"][0])
 
 
 def _status(
@@ -141,7 +152,8 @@ def _status(
             {"name": "suite", "imageID": "registry/image@sha256:" + "0" * 64, "state": state}
         ]
     pod["status"] = status
-    pod["spec"] = {"nodeName": node} if node else {}
+    if node:
+        pod["spec"]["nodeName"] = node
     if deleted_at:
         pod["metadata"]["deletionTimestamp"] = deleted_at
 

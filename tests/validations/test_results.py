@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from inventory.models import Allocation, Card, Cluster, Node, NodeAccount
 from tests.factories import make_node
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import FAILED, PASSED, codes, launched, passed_by
-from validations import baseline, proof
+from validations import baseline, metrics, proof
 from validations.models import LastResult, Measurement, Reparse, Run
 from validations.requests import request_again
 from validations.results import NotEnded, reparse
@@ -24,6 +25,9 @@ number of bodies = 256000
 = 272.166 billion interactions per second
 = %s single-precision GFLOP/s at 20 flops per interaction
 """
+
+
+SMI = b"index, uuid, name, memory.total [MiB]\n0, GPU-one-0, NVIDIA A100, 81920 MiB\n"
 
 
 def nbody(time_ms: float, gflops: float) -> bytes:
@@ -210,3 +214,95 @@ def test_proofs_of_many_cards_take_one_query(ended: Callable[..., Run]) -> None:
             proof.of_cards(ids)
             proof.tally(Card.objects.all())
         assert len(queries) == 4
+
+
+def test_a_lower_level_is_shown_as_what_it_is_and_proves_nothing(ended: Callable[..., Run]) -> None:
+    card = Card.objects.get(node_name="one")
+
+    def state() -> str:
+        found = proof.of_cards([card.pk])[card.pk]
+        tally = proof.tally(Card.objects.filter(pk=card.pk))
+        assert tally == {one: int(one == found.state) for one in proof.STATES}
+        return found.state
+
+    smi = ended(SMI, node="one", suite="nvidia-smi")
+    assert (smi.verdict, smi.level, state()) == ("passed", "seen", "seen")
+    ran = ended(nbody(10.0, 9000.0), node="one", suite="cuda-nbody")
+    assert (ran.level, state()) == ("ran", "ran")
+    found = proof.of_cards([card.pk])[card.pk]
+    assert (found.lower_run, found.lower_suite, found.good_run) == (ran.pk, "cuda-nbody", None)
+    own = ended(PASSED, node="one", options={"image": "example.org/mine:1"})
+    assert (own.verdict, own.level, state()) == ("passed", "none", "ran")
+    assert "not the suite's own" in own.level_note
+    assert (ended(PASSED, node="one").level, state()) == ("right", "proven")
+    assert ended(FAILED, 1, node="one").level == ""
+    assert state() == "failed"
+    ended(PASSED, node="one", options={"image": "example.org/mine:1"})
+    assert state() == "failed", "an image of one's own takes no failure back"
+    ended(PASSED, node="one")
+    assert state() == "proven"
+
+
+def test_the_short_diagnostic_takes_no_failure_of_the_long_one_back(ended: Callable[..., Run]) -> None:
+    card = Card.objects.get(node_name="one")
+
+    def report(name: str, status: str) -> bytes:
+        test = f'{{"name":"{name}","results":[{{"status":"{status}"}}]}}'
+        return f'{{"DCGM Diagnostic":{{"test_categories":[{{"category":"x","tests":[{test}]}}]}}}}\n'.encode()
+
+    states = []
+    for log, code, level in (
+        (report("memory", "Fail"), 1, 2),
+        (report("software", "Pass"), 0, 1),
+        (report("memory", "Pass"), 0, 2),
+    ):
+        ended(log, code, node="one", suite="dcgm-diag", options={"level": level})
+        states.append(proof.of_cards([card.pk])[card.pk].state)
+    assert states == ["failed", "failed", "proven"]
+
+
+@pytest.mark.parametrize("unknown", ["driver", "model"])
+def test_what_is_not_known_is_not_the_same(ended: Callable[..., Run], unknown: str) -> None:
+    if unknown == "driver":
+        Node.objects.update(driver_version="")
+    else:
+        Card.objects.update(model="")
+    ended(nbody(10.0, 9000.0), node="one", suite="cuda-nbody")
+    run = ended(nbody(90.0, 1000.0), node="one", suite="cuda-nbody")
+    assert run.verdict == "passed"
+    assert baseline.baseline_of(run) is None
+
+
+def test_a_comparison_names_node_and_card(ended: Callable[..., Run]) -> None:
+    ended(nbody(10.0, 9000.0), node="two", suite="cuda-nbody")
+    run = ended(nbody(90.0, 1000.0), node="one", suite="cuda-nbody")
+    assert "on node two, card GPU-two-0: " in run.reasons[0]["text"]
+
+
+def test_the_scrape_tells_a_pass_from_a_proof(ended: Callable[..., Run]) -> None:
+    smi = ended(SMI, node="one", suite="nvidia-smi")
+    good = ended(PASSED, node="one")
+    own = ended(PASSED, node="one", options={"image": "example.org/mine:1"})
+    text = "".join(metrics.families())
+
+    def series(name: str) -> dict[str, float]:
+        """suite and level → value"""
+        found = {}
+        for line in text.splitlines():
+            if line.startswith(f"gpudash_validation_run_{name}{{"):
+                labels = dict(re.findall(r'(\w+)="([^"]*)"', line))
+                found["/".join(labels[key] for key in ("suite", "level") if key in labels)] = float(
+                    line.rpartition(" ")[2]
+                )
+        return found
+
+    assert smi.ended_at
+    assert good.ended_at
+    assert own.ended_at
+    assert series("last_proven_timestamp_seconds") == {"cuda-vectoradd": good.ended_at.timestamp()}
+    assert series("last_passed_timestamp_seconds") == {
+        "nvidia-smi": smi.ended_at.timestamp(),
+        "cuda-vectoradd": own.ended_at.timestamp(),
+    }
+    assert series("last_level") == {"nvidia-smi/seen": 1.0, "cuda-vectoradd/none": 1.0}
+    assert series("last_verdict") == {"nvidia-smi": 1.0, "cuda-vectoradd": 1.0}

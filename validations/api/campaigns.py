@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 from django.utils.datastructures import MultiValueDict
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
@@ -17,6 +17,7 @@ from inventory.filters import NodeFilter
 from validations import campaigns, querysets
 from validations.api import fill, shapes
 from validations.api.base import ListedView, body_of, check_text, key_of, listed, no_such, problems
+from validations.coverage import coverage
 from validations.filters import CampaignFilter, TargetFilter
 from validations.models import Campaign, CampaignTarget
 from validations.targets import NoPlace, find_cluster
@@ -90,7 +91,7 @@ class CampaignMatrix(ListedView):
 
     def rows(self) -> QuerySet[Any]:
         rows = querysets.campaign_targets(_campaign(self.kwargs["campaign_id"]).pk).select_related(None)
-        return with_results(rows)
+        return querysets.with_results(rows)
 
     def fill(self, row: CampaignTarget, clusters: dict[int, str]) -> shapes.CampaignRow:
         return fill.campaign_row(row, clusters)
@@ -104,15 +105,6 @@ class CampaignMatrix(ListedView):
         return self.list(request)
 
 
-def with_results(rows: QuerySet[CampaignTarget]) -> QuerySet[Any]:
-    """Targets with what became of their runs as columns of their own, as CSV needs them; None without a run.
-
-    reason: the code of the run's first reason.
-    """
-    columns = {name: F(f"run__{name}") for name in ("state", "verdict", "exit_code", "started_at", "ended_at")}
-    return rows.annotate(**columns, reason=F("run__reasons__0__code"))
-
-
 def _campaign(campaign_id: str) -> Campaign:
     row = None if "\x00" in campaign_id else Campaign.objects.filter(pk=campaign_id[:16]).first()
     if row is None:
@@ -121,7 +113,7 @@ def _campaign(campaign_id: str) -> Campaign:
 
 
 def _detail(row: Campaign) -> shapes.CampaignDetail:
-    return fill.campaign_detail(row, campaigns.progress(row))
+    return fill.campaign_detail(row, campaigns.progress(row), coverage(row))
 
 
 def _spots(draft: shapes.CampaignDraft) -> list[campaigns.Spot]:

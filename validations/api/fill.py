@@ -8,6 +8,7 @@ import msgspec
 
 from validations import models
 from validations.api import shapes
+from validations.coverage import Coverage
 from validations.planning import Plan
 from validations.suites.base import Reason, Suite
 
@@ -17,6 +18,7 @@ def suite(one: Suite) -> shapes.SuiteShape:
         id=one.id,
         title=one.title,
         proves=one.proves,
+        level=one.level,
         os=list(one.os),
         families=list(one.families),
         cards=one.cards,
@@ -32,8 +34,8 @@ def _option(option: Any) -> dict[str, Any]:
 def _run_fields(row: models.Run, cluster: str) -> dict[str, Any]:
     same = ("id", "suite", "state", "state_since", "cancel_requested_at", "verdict", "exit_code", "card_id")
     times = ("created_at", "started_at", "ended_at")
-    words = ("card_uuid", "card_model", "card_asked", "card_evidence", "driver_version")
-    more = ("waiting_reason", "waiting_message", "last_error")
+    words = ("card_uuid", "card_model", "card_asked", "card_evidence", "card_note", "driver_version")
+    more = ("waiting_reason", "waiting_message", "last_error", "level", "level_note")
     fields: dict[str, Any] = {name: getattr(row, name) for name in (*same, *times)}
     fields |= {name: getattr(row, name) or None for name in (*words, *more)}
     return fields | {
@@ -134,8 +136,12 @@ def campaign(row: models.Campaign) -> shapes.CampaignShape:
     return shapes.CampaignShape(**_campaign_fields(row))
 
 
-def campaign_detail(row: models.Campaign, counts: dict[str, int]) -> shapes.CampaignDetail:
-    return shapes.CampaignDetail(**_campaign_fields(row), progress=shapes.CampaignProgress(**counts))
+def campaign_detail(row: models.Campaign, counts: dict[str, int], cards: Coverage) -> shapes.CampaignDetail:
+    return shapes.CampaignDetail(
+        **_campaign_fields(row),
+        progress=shapes.CampaignProgress(**counts),
+        coverage=shapes.CampaignCoverage(**msgspec.structs.asdict(cards)),
+    )
 
 
 def campaign_row(row: models.CampaignTarget, clusters: dict[int, str]) -> shapes.CampaignRow:
@@ -148,6 +154,10 @@ def campaign_row(row: models.CampaignTarget, clusters: dict[int, str]) -> shapes
         run=run.pk if run else None,
         state=run.state if run else None,
         verdict=run.verdict if run else None,
+        level=(run.level or None) if run else None,
+        card_taken=(run.card_key or None) if run else None,
         skipped=row.skipped or None,
+        not_reached=row.not_reached or None,
+        tried=row.tried_id,
         measurements={one.name: one.value for one in run.measurements.all()} if run else {},
     )

@@ -33,6 +33,9 @@ class SuiteShape(Shape, frozen=True, kw_only=True):
     id: str
     title: str
     proves: Annotated[str, Meta(description="What a pass means.")]
+    level: Annotated[
+        str, Meta(description="How much a pass proves at most: right (result checked), ran (not checked) or seen.")
+    ]
     os: list[str]
     families: Annotated[list[str], Meta(description="Resource families that it can run on, best first.")]
     cards: int
@@ -98,7 +101,13 @@ class RunShape(Shape, frozen=True, kw_only=True):
     card_uuid: str | None
     card_model: str | None
     card_asked: Annotated[str | None, Meta(description="Key of the card that was asked for.")]
-    card_evidence: Annotated[str | None, Meta(description="target, or where it was seen which card the pod took.")]
+    card_evidence: Annotated[
+        str | None,
+        Meta(
+            description="target until the run has ended, then how it is known which card the pod took; count-only: it is not."
+        ),
+    ]
+    card_note: Annotated[str | None, Meta(description="Why it is another card than the one asked for, or not known.")]
     driver_version: str | None
     state: str
     state_since: datetime
@@ -107,6 +116,10 @@ class RunShape(Shape, frozen=True, kw_only=True):
     last_error: str | None
     cancel_requested_at: datetime | None
     verdict: str | None
+    level: Annotated[
+        str | None, Meta(description="What the pass proves: right, ran, seen or none; only right proves the card good.")
+    ]
+    level_note: Annotated[str | None, Meta(description="Why that is less than the suite can prove.")]
     reasons: list[RunReason]
     exit_code: int | None
     requested_by: str | None
@@ -173,15 +186,30 @@ class ReparseShape(Shape, frozen=True, kw_only=True):
 
 
 class CampaignProgress(Shape, frozen=True, kw_only=True):
-    """Targets by how far they are."""
+    """Targets by how far they are; what was learnt of how many cards is in the coverage."""
 
     left: int
     active: int
     skipped: int
+    not_reached: Annotated[int, Meta(description="Cards that were asked for and that no run is known to have taken.")]
     passed: int
     warning: int
     failed: int
     errored: int
+
+
+class CampaignCoverage(Shape, frozen=True, kw_only=True):
+    """Cards of the campaign, each counted once. Every reached card is proven, lower or failed."""
+
+    asked: Annotated[int, Meta(description="Cards that the targets name.")]
+    reached: Annotated[int, Meta(description="Cards that a run with a result is known to have taken.")]
+    proven: Annotated[int, Meta(description="Passed with the result checked, and no run failed on it.")]
+    lower: Annotated[int, Meta(description="Passed on a lower level, or with a warning.")]
+    failed: int
+    not_reached: Annotated[int, Meta(description="Asked for, and taken by no run so far; the matrix says why.")]
+    waiting: Annotated[int, Meta(description="Of these, the ones that have not had their turns yet.")]
+    runs: int
+    unplaced: Annotated[int, Meta(description="Runs with a result of which it is not known which card they took.")]
 
 
 class CampaignShape(Shape, frozen=True, kw_only=True):
@@ -205,6 +233,7 @@ class CampaignDetail(CampaignShape, frozen=True, kw_only=True):
     """One campaign with its counts."""
 
     progress: CampaignProgress
+    coverage: CampaignCoverage
 
 
 class CampaignPlace(Shape, frozen=True, kw_only=True):
@@ -237,5 +266,9 @@ class CampaignRow(Shape, frozen=True, kw_only=True):
     run: str | None
     state: str | None
     verdict: str | None
+    level: str | None
+    card_taken: Annotated[str | None, Meta(description="Key of the card that the run took; null: not known.")]
     skipped: Annotated[str | None, Meta(description="Why the suite cannot run there.")]
+    not_reached: Annotated[str | None, Meta(description="Why no run took this card.")]
+    tried: Annotated[str | None, Meta(description="The last run that was to take it and did not.")]
     measurements: dict[str, float]

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from validations.lifecycle.lease import launcher_row
 from validations.lifecycle.moves import move, note
+from validations.lifecycle.room import no_room
 from validations.models import STARTED, Launcher, Run, State
 
 
@@ -43,4 +44,4 @@ def no_slot(run: Run) -> str:
         and started.filter(requested_by_id=run.requested_by_id).count() >= settings.MAX_RUNS_PER_USER
     ):
         return f"{settings.MAX_RUNS_PER_USER} runs of this user are under way (GPUDASH_MAX_RUNS_PER_USER)."
-    return ""
+    return no_room(run)

@@ -9,8 +9,7 @@ from django.conf import settings
 from django.db import transaction
 
 from inventory.kube.client import ApiError
-from inventory.models import Allocation
-from validations import logstore
+from validations import attribution, logstore
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.endings import Ending
 from validations.lifecycle.refusals import refusal
@@ -57,12 +56,25 @@ def finish(run: Run, api: ClusterApi, seen: Seen | None, ending: Ending | None, 
 
     Raises Moved when another process was first.
     """
+    ending = ending or _elsewhere(run, seen)
     rest = _rest(run, api, seen, patient)
     columns = _columns(run, seen, ending or rest.refused, rest.complete)
     with transaction.atomic():
         logstore.append(run, rest.data, rest.read)
-        if not end_run(run, run.state, log_left_out=rest.left_out, **columns):
+        took = attribution.taken(run, seen.pod if seen else None)
+        if not end_run(run, run.state, took, log_left_out=rest.left_out, **columns):
             raise logstore.Moved(run.pk)
+
+
+def _elsewhere(run: Run, seen: Seen | None) -> Ending | None:
+    """Two nodes with one host name: what ran on the other says nothing of this one."""
+    spec = seen.pod.spec if seen is not None and seen.pod is not None else None
+    if spec is None or not spec.nodeName or spec.nodeName == run.node_name:
+        return None
+    text = (
+        f"The pod ran on node {spec.nodeName}, not on {run.node_name}: both have the same label kubernetes.io/hostname."
+    )
+    return Ending("wrong-node", text)
 
 
 class _Rest(msgspec.Struct, frozen=True):
@@ -105,7 +117,7 @@ def _columns(run: Run, seen: Seen | None, ending: Ending | None, complete: bool)
             "end_reason": _reason(seen)[:128].replace("\0", ""),
         }
         found |= where(run, seen)
-    return found | taken_card(run, str(found.get("pod_uid") or run.pod_uid))
+    return found
 
 
 def _reason(seen: Seen) -> str:
@@ -122,21 +134,3 @@ def where(run: Run, seen: Seen) -> dict[str, str]:
         "pod_uid": (seen.pod_uid or run.pod_uid)[:128],
         "image_digest": (seen.image_digest or run.image_digest)[:512],
     }
-
-
-def taken_card(run: Run, pod_uid: str) -> dict[str, Any]:
-    """The card that the mirror saw the pod take, for a run on "some card"; nothing when it is not exactly one."""
-    if run.card_key or not pod_uid:
-        return {}
-    held = Allocation.objects.filter(cluster_id=run.cluster_id, pod_uid=pod_uid, card__isnull=False).select_related(
-        "card"
-    )
-    rows = {row.card_id: row for row in held[:16]}
-    if len(rows) != 1:
-        return {}
-    row = next(iter(rows.values()))
-    card = row.card
-    if card is None or card.node_name != run.node_name:
-        return {}
-    found: dict[str, Any] = {"card": card, "card_key": card.key, "card_uuid": card.uuid, "card_evidence": row.evidence}
-    return found | ({"card_model": card.model} if card.model else {})

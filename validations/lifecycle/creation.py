@@ -16,6 +16,7 @@ from validations.lifecycle.endings import Ending
 from validations.lifecycle.moves import move, note
 from validations.lifecycle.objects import Job
 from validations.lifecycle.refusals import at_creation, by_rule, refusal
+from validations.lifecycle.room import no_room
 from validations.models import Run, State
 from validations.permitted import remember
 from validations.planning import workload_key
@@ -28,6 +29,10 @@ _PASSING = frozenset((401, 408, 425, 429))
 
 def create_job(run: Run, api: ClusterApi) -> None:
     """creating → pending, or ended when the API server says no. Raises ApiError when it is to be tried again."""
+    if full := no_room(run):
+        # There was room when the run was claimed; an earlier try may have failed since then.
+        note(run, last_error=full)
+        return
     try:
         manifest = manifest_now(run, timezone.now())
     except CannotBuild as error:

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from inventory.kube.objects import Condition, Waiting
+from inventory.kube.objects import Condition, Container, ResourceStatus, StringMap, Waiting
 
 
 class _Object(msgspec.Struct, gc=False):
@@ -21,7 +21,8 @@ class Metadata(_Object):
     uid: str = ""
     creationTimestamp: str | None = None
     deletionTimestamp: str | None = None
-    labels: dict[str, str] | None = None
+    labels: StringMap | None = None
+    annotations: StringMap | None = None
 
 
 class JobStatus(_Object):
@@ -58,10 +59,12 @@ class ContainerStatus(_Object):
     imageID: str | None = None
     state: ContainerState | None = None
     lastState: ContainerState | None = None
+    allocatedResourcesStatus: list[ResourceStatus] | None = None
 
 
 class PodSpec(_Object):
     nodeName: str | None = None
+    containers: list[Container] | None = None
 
 
 class PodStatus(_Object):

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from inventory.kube.client import ApiError
 from inventory.models import Node
+from validations import attribution
 from validations.lifecycle import collect
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.creation import adopt
@@ -65,6 +66,7 @@ def _look(run: Run, seen: Seen, api: ClusterApi, now: datetime) -> None:
         waiting_reason=reason,
         waiting_message=_told(run, seen, message, api, now),
         **collect.where(run, seen),
+        **attribution.confirmed(run, seen.pod),
     )
     if seen.state.rank > State(run.state).rank and not _forward(run, seen, now):
         return

@@ -20,12 +20,15 @@ LAUNCHER = (
 
 #: What a run cannot do without.
 NEEDED = frozenset(f"{verb} {resource}" for verb, _, resource, why in LAUNCHER if why == "needed for validations")
+#: Why the launcher lists the RuntimeClasses.
+CLASSES = "Linux suites take the RuntimeClass nvidia where there is one"
 
 
 def wanted() -> tuple[Wanted, ...]:
-    """In the namespace of the Jobs, as the settings name it now."""
+    """In the namespace of the Jobs, as the settings name it now; RuntimeClasses belong to the whole cluster."""
     namespace = settings.VALIDATION_NAMESPACE
-    return tuple(
+    mine = (
         Wanted(verb, group, resource, f"{why} (namespace {namespace})", True, namespace, ROLE, launcher=True)
         for verb, group, resource, why in LAUNCHER
     )
+    return (*mine, Wanted("list", "node.k8s.io", "runtimeclasses", CLASSES, True, "", ROLE, launcher=True))

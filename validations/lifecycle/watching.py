@@ -36,6 +36,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     state: PENDING, PULLING, RUNNING or COLLECTING (the container, or all hope of one, has ended).
     terminated: how the container ended, None when it did not or is not known. ending: what ended the run besides.
     trouble: reason code of a container that cannot start (yet). started_at: of the container, RFC 3339; "" when it did not start.
+    pod: the one that this was read from.
     """
 
     state: State
@@ -50,6 +51,7 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     trouble: str = ""
     started_at: str = ""
     terminating_since: str | None = None
+    pod: Pod | None = None
 
 
 def observe(job: Job, pods: Iterable[Pod], was: State = State.PENDING) -> Seen:
@@ -137,6 +139,7 @@ def _of_pod(pod: Pod) -> Seen:
         image_digest=(container.imageID or "") if container else "",
         pod_reason=(status.reason or "") if status else "",
         terminating_since=pod.metadata.deletionTimestamp,
+        pod=pod,
     )
     terminated = _terminated(container)
     if terminated is not None:

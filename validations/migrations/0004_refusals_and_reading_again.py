@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('validations', '0002_launcher_next_try'),
+        ('validations', '0003_levels_and_cards'),
     ]
 
     operations = [

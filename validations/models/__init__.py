@@ -9,11 +9,12 @@ from validations.models.launcher import Installation, Launcher
 from validations.models.log import LogChunk
 from validations.models.result import LastResult, Measurement, Reparse
 from validations.models.run import Run, RunStep
-from validations.models.state import ACTIVE, LOOKS, SAYS, STARTED, State, VerdictChoice
+from validations.models.state import ACTIVE, LOOKS, LOWER, SAYS, STARTED, LevelChoice, State, VerdictChoice
 
 __all__ = [
     "ACTIVE",
     "LOOKS",
+    "LOWER",
     "SAYS",
     "STARTED",
     "Campaign",
@@ -22,6 +23,7 @@ __all__ = [
     "Installation",
     "LastResult",
     "Launcher",
+    "LevelChoice",
     "LogChunk",
     "Measurement",
     "Reparse",

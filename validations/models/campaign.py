@@ -61,7 +61,11 @@ class Campaign(models.Model):
 
 
 class CampaignTarget(models.Model):
-    """One place of a campaign: a node, or a card of it. run_id: its run, "" while it has none yet."""
+    """One place of a campaign: a node, or a card of it.
+
+    run: the run under way for it, then the run whose result is the place's: for a card one that ran on this card. skipped,
+    not_reached: why it is settled without one. tried: the last run that was made for it and took another card, or no known one.
+    """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="targets")
     position = models.PositiveIntegerField()
@@ -69,8 +73,11 @@ class CampaignTarget(models.Model):
     node_name = models.CharField(max_length=253)
     card_key = models.CharField(max_length=128, blank=True)
     run = models.OneToOneField("validations.Run", null=True, on_delete=models.SET_NULL, related_name="campaign_target")
-    #: Set when it is settled without a run: what was wrong with the target.
+    #: The suite cannot run there: what is wrong with the target.
     skipped = models.TextField(blank=True)
+    #: Runs were made and none is known to have taken this card: why not.
+    not_reached = models.TextField(blank=True, default="", db_default="")
+    tried = models.ForeignKey("validations.Run", null=True, on_delete=models.SET_NULL, related_name="+")
 
     class Meta:
         constraints = [
@@ -80,7 +87,9 @@ class CampaignTarget(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["campaign", "position"], condition=Q(run=None, skipped=""), name="targets_left")
+            models.Index(
+                fields=["campaign", "position"], condition=Q(run=None, skipped="", not_reached=""), name="targets_left"
+            )
         ]
 
     def __str__(self) -> str:

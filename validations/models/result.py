@@ -54,8 +54,10 @@ class Reparse(models.Model):
 
 
 class LastResult(models.Model):
-    """The last run of one suite on one card (card_key "": on some card of the node), and the last that passed.
+    """The last run of one suite on one card (card_key "": on some card of the node), and what is proven by this suite.
 
+    good: the last run that passed and whose result was checked (level "right"): the only proof. lower: the last that passed on a
+    lower level, and which ("ran", "seen"). passed_at: the last that passed at all, on whatever level.
     Made from the runs in the transaction that ends or re-reads one; never written otherwise.
     """
 
@@ -66,13 +68,18 @@ class LastResult(models.Model):
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     verdict = models.CharField(max_length=16, choices=VerdictChoice.choices)
     ended_at = models.DateTimeField()
-    #: The last verdict that says something about the hardware (passed, warning, failed).
+    #: The last verdict that says something about the hardware (passed, warning, failed). A failure stays until a run has passed
+    #: that proves as much as the failed one would have.
     said = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
     said_verdict = models.CharField(max_length=16, blank=True)
     said_at = models.DateTimeField(null=True)
     good = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
     good_at = models.DateTimeField(null=True)
     good_driver = models.CharField(max_length=64, blank=True)
+    lower = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
+    lower_at = models.DateTimeField(null=True)
+    lower_level = models.CharField(max_length=8, blank=True, default="", db_default="")
+    passed_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [

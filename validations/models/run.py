@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 from inventory.models import Card, Cluster
 from validations.ids import new_id
 from validations.models.campaign import Campaign
-from validations.models.state import ACTIVE, LOOKS, Look, State, VerdictChoice
+from validations.models.state import ACTIVE, LOOKS, LevelChoice, Look, State, VerdictChoice
 
 _ACTIVE = Q(state__in=ACTIVE)
 _ENDED = Q(state=State.ENDED.value)
@@ -19,9 +19,11 @@ _ENDED = Q(state=State.ENDED.value)
 class Run(models.Model):
     """One run. Its states are those of `State`; every change of state is a compare-and-set on the old one.
 
-    card, card_key, card_uuid: the card that was asked for and is sure to be taken, or that the mirror saw it take
-    (card_evidence says which: "target" or the evidence of the allocation); empty means "some card of this node".
-    card_asked: key of the card that was asked for, also where it could not be guaranteed.
+    card, card_key, card_uuid: until the end the card that the run is to take; from then on the card that it took, as its pod
+    says. card_evidence: how that is known: "target" (asked for), "only-card", or the evidence of the allocation. Empty means
+    "some card of this node". card_asked: key of the card that was asked for. card_note: why the card is another one, or not known.
+    level: what a pass says of the card (`validations.suites.verdict.LEVELS`), "" for other verdicts; level_note: why it is less
+    than its suite can prove. level_possible: what a pass would have said, also of a run that failed.
     driver_version, node_snapshot: as the mirror knew them when the run was made.
     """
 
@@ -35,6 +37,7 @@ class Run(models.Model):
     card_model = models.CharField(max_length=128, blank=True)
     card_asked = models.CharField(max_length=128, blank=True)
     card_evidence = models.CharField(max_length=16, blank=True)
+    card_note = models.TextField(blank=True, default="", db_default="")
     driver_version = models.CharField(max_length=64, blank=True)
     node_snapshot = models.JSONField(default=dict)
 
@@ -69,6 +72,9 @@ class Run(models.Model):
     job_removed = models.BooleanField(default=False)
 
     verdict = models.CharField(max_length=16, choices=VerdictChoice.choices, null=True)  # noqa: DJ001
+    level = models.CharField(max_length=8, choices=LevelChoice.choices, blank=True, default="", db_default="")
+    level_note = models.TextField(blank=True, default="", db_default="")
+    level_possible = models.CharField(max_length=8, blank=True, default="", db_default="")
     reasons = models.JSONField(default=list)
     facts = models.JSONField(default=dict)
     parser_version = models.IntegerField(null=True)
@@ -124,6 +130,7 @@ class Run(models.Model):
             models.CheckConstraint(
                 condition=Q(verdict=None) | Q(verdict__in=VerdictChoice.values), name="run_verdict_known"
             ),
+            models.CheckConstraint(condition=Q(level="") | Q(level__in=LevelChoice.values), name="run_level_known"),
             models.CheckConstraint(
                 condition=(_ENDED & Q(verdict__isnull=False, ended_at__isnull=False))
                 | (~_ENDED & Q(verdict=None, ended_at=None)),

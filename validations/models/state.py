@@ -49,6 +49,17 @@ class VerdictChoice(models.TextChoices):
     SKIPPED = "skipped", "skipped"
 
 
+class LevelChoice(models.TextChoices):
+    """What a pass says of the card, as `validations.suites.verdict.LEVELS` has it."""
+
+    NONE = "none", "nothing proven"
+    SEEN = "seen", "seen"
+    RAN = "ran", "ran"
+    RIGHT = "right", "right"
+
+
+#: Levels of a pass that says something of the card and does not prove it good; best first.
+LOWER = (LevelChoice.RAN.value, LevelChoice.SEEN.value)
 #: Verdicts that say something about the hardware; the others say that nobody asked it.
 SAYS = (VerdictChoice.PASSED.value, VerdictChoice.WARNING.value, VerdictChoice.FAILED.value)
 

@@ -107,6 +107,7 @@ SUITE = Suite(
     id="cuda-devicequery",
     title="CUDA deviceQuery",
     proves="The CUDA runtime in a container sees a card and reads its properties; no kernel is run.",
+    level="seen",
     os=("linux", "windows"),
     families=(*NVIDIA, *DIRECTX_RUNTIMES),
     parser_version=VERSION,

@@ -109,6 +109,7 @@ SUITE = Suite(
     id="cuda-montecarlo",
     title="CUDA Monte Carlo",
     proves="A CUDA kernel runs on the card in a Windows container and its answer is right.",
+    level="right",
     os=("windows",),
     families=DIRECTX_RUNTIMES,
     parser_version=VERSION,

@@ -94,6 +94,7 @@ SUITE = Suite(
     id="cuda-nbody",
     title="CUDA n-body",
     proves="A card sustains arithmetic work, and how fast; no result is checked.",
+    level="ran",
     os=("linux",),
     families=NVIDIA,
     parser_version=VERSION,

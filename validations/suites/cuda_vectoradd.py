@@ -97,6 +97,7 @@ SUITE = Suite(
     id="cuda-vectoradd",
     title="CUDA vectorAdd",
     proves="A container gets an NVIDIA card, runs a kernel on it and reads back the right result.",
+    level="right",
     os=("linux",),
     families=NVIDIA,
     parser_version=VERSION,

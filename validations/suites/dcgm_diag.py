@@ -6,7 +6,7 @@ DCGM is known to say Pass beside the text of an error: a pass with warnings is a
 from __future__ import annotations
 
 from validations.suites import dcgm_report
-from validations.suites.base import Lines, Option, Reading, Suite, Target, Values, Workload
+from validations.suites.base import Grade, Lines, Option, Reading, Suite, Target, Values, Workload
 from validations.suites.dcgm_report import Report, Test
 from validations.suites.figures import name
 from validations.suites.options import common, image, linux
@@ -16,6 +16,24 @@ _ENGINE = (
     ("Unable to connect to host engine", "The host engine of DCGM is not running."),
     ("unable to establish a connection to the specified host", "The host engine of DCGM is not running."),
     ("Error: Unable to run diagnostics", "DCGM could not run the diagnostic."),
+)
+#: Tests of level 2 and above that do work on the card and look at its result, as the table and the JSON name them.
+_ON_THE_CARD = frozenset(
+    (
+        "diagnostic",
+        "gpu memory",
+        "memory",
+        "memory bandwidth",
+        "memory_bandwidth",
+        "memtest",
+        "pcie",
+        "pulse test",
+        "pulse_test",
+        "targeted power",
+        "targeted stress",
+        "targeted_power",
+        "targeted_stress",
+    )
 )
 _NO_DEVICE = ("No supported GPUs", "No GPUs found", "group is empty", "The Group is empty", "no GPUs in the group")
 
@@ -50,6 +68,8 @@ def _conclude(reading: Reading, report: Report, lines: Lines) -> None:
     for test in report.tests:
         _test(reading, test)
     passed = [test for test in report.tests if test.status == "pass"]
+    if not any(test.name.lower() in _ON_THE_CARD and test.status != "skip" for test in report.tests):
+        reading.lower("seen", "No test of the diagnostic has worked on the card.")
     if lines.cut or not report.whole:
         reading.missing = "The report of the diagnostic is not whole."
     elif passed:
@@ -68,6 +88,12 @@ def _test(reading: Reading, test: Test) -> None:
         reading.warning("diagnostic", f"{test.name}: {test.status}, with a warning{notes}", test.line)
 
 
+def _grade(values: Values) -> Grade:
+    if int(values["level"]) < 2:
+        return Grade("seen", "Level 1 of the diagnostic looks at the software only; no work is done on the card.")
+    return Grade("right")
+
+
 def _workload(target: Target, values: Values) -> Workload:
     """The diagnostic needs its host engine, started in the same container; exec keeps its exit code."""
     script = f"nv-hostengine && exec dcgmi diag -r {values['level']} -j"
@@ -82,6 +108,7 @@ SUITE = Suite(
     id="dcgm-diag",
     title="DCGM diagnostic",
     proves="NVIDIA's diagnostic of the chosen level finds nothing wrong with the cards of the run.",
+    level="right",
     os=("linux",),
     families=("nvidia-gpu",),
     parser_version=VERSION,
@@ -101,4 +128,5 @@ SUITE = Suite(
     ),
     read=read,
     workload=_workload,
+    grade_by=_grade,
 )

@@ -85,6 +85,7 @@ SUITE = Suite(
     id="directx-device-discovery",
     title="DirectX device discovery",
     proves="A container on the node sees DirectX adapters; nothing is run on them.",
+    level="seen",
     os=("windows",),
     families=DIRECTX,
     parser_version=VERSION,

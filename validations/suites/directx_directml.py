@@ -28,6 +28,8 @@ def read(lines: Lines) -> Reading:
                 seen.append((line, [number(word) for word in text.partition(":")[2].split()]))
         if low.startswith(_ADAPTER_LABELS):
             _adapter(reading, text, line)
+    if "gpu_name" not in reading.facts:
+        reading.lower("none", "The program does not say on which adapter it ran: nothing is known of the card.")
     if len(tensors["input"]) == len(tensors["output"]) == 1:
         _compare(reading, tensors["input"][0][1], *tensors["output"][0])
     return reading
@@ -62,6 +64,7 @@ SUITE = Suite(
     id="directx-directml",
     title="DirectML works",
     proves="DirectML gives the right answer in a container; the adapter is not named, so no GPU is proven.",
+    level="right",
     os=("windows",),
     families=DIRECTX,
     parser_version=VERSION,

@@ -112,6 +112,7 @@ SUITE = Suite(
     id="directx-ffmpeg",
     title="ffmpeg hardware encoding",
     proves="The video encoder of an adapter encodes a clip to the end.",
+    level="ran",
     os=("windows",),
     families=DISPLAY,
     parser_version=VERSION,

@@ -123,6 +123,7 @@ SUITE = Suite(
     id="directx-opencl-enum",
     title="OpenCL enumeration",
     proves="A container on the node sees an OpenCL device of type GPU; nothing is run on it.",
+    level="seen",
     os=("windows",),
     families=DIRECTX_RUNTIMES,
     parser_version=VERSION,

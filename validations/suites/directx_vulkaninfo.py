@@ -89,6 +89,7 @@ SUITE = Suite(
     id="directx-vulkaninfo",
     title="Vulkan information",
     proves="A container on the node sees a hardware Vulkan device; nothing is run on it.",
+    level="seen",
     os=("windows",),
     families=DISPLAY,
     parser_version=VERSION,

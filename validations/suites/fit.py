@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from validations.suites.options import Values
-from validations.suites.placement import candidates, family_of, units
+from validations.suites.placement import binds, candidates, family_of, units
 from validations.suites.target import Target
 from validations.suites.verdict import Reason
 
@@ -65,6 +65,9 @@ def _resource(suite: Suite, target: Target, values: Values) -> list[Reason]:
         if there is not None and there < needed:
             reasons.append(Reason("no-free", f"{needed} of {resource.name} are needed; {there} are {name}."))
             break
+    if not reasons and binds(resource, target, _cards(suite, values)) and (target.card_free or 0) < needed:
+        text = f"{needed} of {resource.name} are needed on card {target.card_key}; {target.card_free} are free there."
+        reasons.append(Reason("no-free", text))
     return [*reasons, *_build(suite, target, values)]
 
 

@@ -34,6 +34,7 @@ def judge(suite: str, version: int, lines: Lines, reading: Reading, outcome: Out
         facts=reading.facts,
         measurements=reading.measurements,
         proof=reading.proof if _proven(reading, outcome) else None,
+        grade=reading.grade,
     )
 
 

@@ -1,7 +1,7 @@
 """The batch/v1 Job of a run: one pod, one try, least privilege, on the node that was asked for.
 
-The node is chosen by affinity, never by nodeName, so that scheduler and device plugin make the allocation. The Job has no
-TTL: that is added once its log is stored.
+The node is chosen by affinity, so that scheduler and device plugin make the allocation; by nodeName only where the pod brings
+its card too (`gpushare`). The Job has no TTL: that is added once its log is stored.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from inventory.kube.objects import Taint
 from validations.suites.fit import BROKEN
 from validations.suites.options import Values
-from validations.suites.placement import hints, limits, pick
+from validations.suites.placement import binds, hints, limits, pick
 from validations.suites.target import Resource, Run, Target
 from validations.suites.workload import Workload
 
@@ -46,7 +46,7 @@ def job(suite: Suite, target: Target, values: Values, run: Run) -> dict[str, Any
     cards = int(values.get("cards", suite.cards))
     labels = {MANAGED_BY: "gpudash", RUN_LABEL: run_label(run.id), SUITE_LABEL: suite.id}
     pod: dict[str, Any] = {"labels": labels}
-    if given := hints(resource, target, cards):
+    if given := hints(resource, target, values, cards, run.moment):
         pod["annotations"] = given
     return {
         "apiVersion": "batch/v1",
@@ -72,7 +72,7 @@ def _pod_spec(target: Target, values: Values, workload: Workload, resource: Reso
         "enableServiceLinks": False,
         "os": {"name": target.os},
         "nodeSelector": {"kubernetes.io/os": target.os},
-        "affinity": _affinity(target),
+        **({"nodeName": target.node} if binds(resource, target, cards) else {"affinity": _affinity(target)}),
         "containers": [_container(target, values, workload, limits(resource, target, values, cards))],
     }
     if tolerations := [_toleration(taint) for taint in target.taints if _tolerable(taint)]:

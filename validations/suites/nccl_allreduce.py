@@ -98,8 +98,10 @@ def _conclude(reading: Reading, walk: _Walk) -> None:
         return
     reading.proof = average_line
     if walk.unchecked:
+        reading.lower("ran", "The sums were not checked.")
         reading.warning("not-verified", "The sums were not checked (#wrong is N/A).", average_line)
     if len(walk.ranks) < 2:
+        reading.lower("ran", "Fewer than two cards took part.")
         reading.warning(
             "single-rank", "Fewer than two cards took part: no transfer between cards is proven.", average_line
         )
@@ -120,6 +122,7 @@ SUITE = Suite(
     id="nccl-allreduce",
     title="NCCL all-reduce",
     proves="The cards of one node exchange data, the sums are right, and how fast.",
+    level="right",
     os=("linux",),
     families=("nvidia-gpu",),
     parser_version=VERSION,

@@ -120,6 +120,7 @@ SUITE = Suite(
     id="nvidia-smi",
     title="nvidia-smi",
     proves="The driver answers from inside a container and names the card; nothing is run on it.",
+    level="seen",
     os=("linux", "windows"),
     families=(*NVIDIA, *DIRECTX_RUNTIMES),
     parser_version=VERSION,

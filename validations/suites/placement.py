@@ -1,10 +1,14 @@
 """Which extended resource a run asks for, how much of it, and whether it can name a card.
 
-One table of resource families; the scheduler and the device plugin make the allocation, never the manifest.
+One table of resource families. The scheduler and the device plugin make the allocation; only on a card of gpushare that was asked
+for does the manifest do what its scheduler would.
 """
 
 from __future__ import annotations
 
+from datetime import datetime
+
+from validations.suites import gpushare
 from validations.suites.options import Values
 from validations.suites.target import Resource, Target
 
@@ -79,16 +83,31 @@ def limits(resource: Resource, target: Target, values: Values, cards: int) -> di
     return asked
 
 
-def hints(resource: Resource, target: Target, cards: int) -> dict[str, str]:
-    """Hints for the scheduler of the sharing system; only HAMi lets a pod say which card it takes."""
-    if family_of(resource.name, target) == "hami" and target.card_uuid and cards == 1:
-        return {_HAMI_UUID: target.card_uuid}
+def hints(resource: Resource, target: Target, values: Values, cards: int, moment: datetime | None) -> dict[str, str]:
+    """Annotations by which the pod gets the card that was asked for; {} where none does. moment: now."""
+    if _names_card(resource, target, cards):
+        return {_HAMI_UUID: target.card_uuid or ""}
+    if binds(resource, target, cards):
+        return gpushare.assumption(target, units(resource, target, values, cards) or 0, moment)
     return {}
 
 
-def card_exact(families: tuple[str, ...], target: Target) -> bool:
-    """Whether a run of these families on the target is sure to get the card that was asked for."""
+def _names_card(resource: Resource, target: Target, cards: int) -> bool:
+    """HAMi lets a pod say which card it takes."""
+    return family_of(resource.name, target) == "hami" and bool(target.card_uuid) and cards == 1
+
+
+def binds(resource: Resource, target: Target, cards: int) -> bool:
+    """Whether the pod brings its node and its card, so that no scheduler sees it."""
+    return family_of(resource.name, target) == "gpushare" and gpushare.chooses(resource, target, cards)
+
+
+def card_exact(families: tuple[str, ...], target: Target, wanted: str = "") -> bool:
+    """Whether a run of these families on the target asks for one card only: the only one, or the one that it names.
+
+    wanted: the resource that the run is told to ask for, "" for the best.
+    """
     if target.cards_total == 1:
         return True
-    found = candidates(families, target)
-    return bool(found) and bool(hints(found[0], target, 1))
+    found = candidates(families, target, wanted)
+    return bool(found) and (_names_card(found[0], target, 1) or binds(found[0], target, 1))

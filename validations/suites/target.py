@@ -29,8 +29,10 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
     os: "linux" or "windows", "" when not known. hostname: value of the label kubernetes.io/hostname where it differs from
     the name. windows_build: label node.kubernetes.io/windows-build, "10.0.20348". stack: name of the sharing system.
-    memory_resource: the gpushare memory resource, which forks rename. card_*: the card that was asked for, None for "some
-    card". cards_total: physical cards of the node. runtime_classes: names that the cluster has.
+    memory_resource, memory_annotation: the gpushare memory resource and the prefix of its annotations, which forks rename.
+    card_*: the card that was asked for, None for "some card"; card_units: its memory in units of memory_resource, card_free: those
+    that nobody holds, both None when not known. cards_total: physical cards of the node. runtime_classes: names that the
+    cluster has.
     """
 
     node: str
@@ -42,9 +44,12 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     stack: str = ""
     resources: tuple[Resource, ...] = ()
     memory_resource: str = "aliyun.com/gpu-mem"
+    memory_annotation: str = "ALIYUN_COM_GPU_MEM"
     card_key: str | None = None
     card_index: int | None = None
     card_uuid: str | None = None
+    card_units: int | None = None
+    card_free: int | None = None
     cards_total: int | None = None
     runtime_classes: tuple[str, ...] = ()
 
@@ -52,7 +57,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """What a manifest needs of a run: its id (the Job's name comes from it) and the namespace of the launcher.
 
-    moment: when the Job is posted, with a time zone; None where that does not matter.
+    moment: when the Job is posted, with a time zone: a pod that brings its own card says it; None where that does not matter.
     """
 
     id: str

@@ -6,13 +6,28 @@ Knows nothing of single suites, of exit code tables and of manifests.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 Verdict: TypeAlias = Literal["passed", "failed", "warning", "errored", "skipped"]
+#: What a pass says of the card, least first. none: nothing. seen: the driver answers. ran: work was done, its result was not
+#: checked. right: work was done and its result was checked. Only *right* proves a card good.
+Level: TypeAlias = Literal["none", "seen", "ran", "right"]
+LEVELS: tuple[Level, ...] = ("none", "seen", "ran", "right")
 #: Facts are JSON: text, whole numbers, booleans, lists and objects of these.
 Facts: TypeAlias = dict[str, Any]
+
+
+class Grade(NamedTuple):
+    """How much a pass proves. text: why it is less than the suite's own level, "" when it is not."""
+
+    level: Level
+    text: str = ""
+
+    def lowered(self, other: Grade) -> Grade:
+        """The lower of the two."""
+        return other if LEVELS.index(other.level) < LEVELS.index(self.level) else self
 
 
 class Reason(msgspec.Struct, frozen=True):
@@ -61,6 +76,7 @@ class Reading(msgspec.Struct, kw_only=True):
     """What the text of one log says, before the exit code is heard.
 
     proof: line number of the verdict line, None when there is none. missing: what a log without proof lacks, in words.
+    grade: what this log proves at most, where that is less than the suite says of itself; None otherwise.
     stands_alone: False for a proof that holds only beside a known exit code 0, since the log may have been cut short.
     """
 
@@ -70,6 +86,11 @@ class Reading(msgspec.Struct, kw_only=True):
     observations: list[Observation] = []
     facts: Facts = {}
     measurements: dict[str, Measurement] = {}
+    grade: Grade | None = None
+
+    def lower(self, level: Level, text: str) -> None:
+        """This log proves no more than `level`; the text says why."""
+        self.grade = Grade(level, text) if self.grade is None else self.grade.lowered(Grade(level, text))
 
     def failed(self, code: str, text: str, line: int | None = None) -> None:
         """Hardware, driver or adapter said no."""
@@ -105,6 +126,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The judged outcome of one run. The first reason is the one that decided.
 
     proof: number of the line that a pass rests on; None without one. It is for pages and no part of the stored form.
+    grade: what the log proves at most; None when that is all that the suite can prove. It is no part of `to_json`: without
+    its options a log does not say what a run proves.
     """
 
     suite: str
@@ -114,10 +137,12 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     facts: Facts
     measurements: dict[str, Measurement]
     proof: int | None = None
+    grade: Grade | None = None
 
 
 def to_json(result: Result) -> dict[str, Any]:
     """The form of `parse_log -o json`: suite, parser_version, verdict, reasons, facts, measurements."""
     built: dict[str, Any] = msgspec.to_builtins(result)
     del built["proof"]
+    del built["grade"]
     return built

@@ -171,6 +171,7 @@ SUITE = Suite(
     id="winml-tinyyolov2",
     title="WinML, Tiny YOLOv2",
     proves="DirectX inference runs on a hardware adapter of the node, and how fast.",
+    level="ran",
     os=("windows",),
     families=DIRECTX,
     parser_version=VERSION,

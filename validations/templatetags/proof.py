@@ -6,7 +6,7 @@ The inventory's templates load this library; its code knows nothing of it. Each 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
@@ -34,6 +34,8 @@ _LOOKS = {
     proof.PROVEN: ("good", "✓"),
     proof.FAILED: ("error", "✕"),
     proof.DRIVER_CHANGED: ("warning", "!"),
+    proof.RAN: ("none", "·"),
+    proof.SEEN: ("none", "·"),
     proof.NEVER: ("none", "·"),
 }
 LAST_SHOWN = 5
@@ -72,7 +74,7 @@ def proof_badge(proofs: Mapping[int, Proof], card_id: int) -> SafeString:
 
 def badge(found: Proof) -> SafeString:
     level, sign = _look(found)
-    run_id, moment = (found.bad_run, found.bad_at) if found.state == proof.FAILED else (found.good_run, found.good_at)
+    run_id, moment = _said_by(found)
     mark = format_html('<span class="sign {}" aria-hidden="true">{}</span>', level, sign)
     if not run_id:
         return format_html('<span class="proof">{} {}</span>', mark, _("never proven"))
@@ -84,6 +86,12 @@ def badge(found: Proof) -> SafeString:
         _words(found),
         ago(moment),
     )
+
+
+def _said_by(found: Proof) -> tuple[str | None, datetime | None]:
+    if found.state == proof.FAILED:
+        return found.bad_run, found.bad_at
+    return (found.lower_run, found.lower_at) if found.state in proof.UNPROVEN else (found.good_run, found.good_at)
 
 
 def _look(found: Proof) -> tuple[str, str]:
@@ -99,9 +107,12 @@ def _old(found: Proof) -> bool:
 def _words(found: Proof) -> str:
     if found.state == proof.PROVEN:
         return _("proven, long ago") if _old(found) else _("proven")
-    return {proof.FAILED: _("failed"), proof.DRIVER_CHANGED: _("driver changed since")}.get(
-        found.state, _("never proven")
-    )
+    return {
+        proof.FAILED: _("failed"),
+        proof.DRIVER_CHANGED: _("driver changed since"),
+        proof.RAN: _("ran, not proven"),
+        proof.SEEN: _("seen, not proven"),
+    }.get(found.state, _("never proven"))
 
 
 @register.filter
@@ -115,6 +126,11 @@ def sentence(found: Proof) -> str:
         return _("%(suite)s failed on it last.") % {"suite": words.suite_title(found.bad_suite or "")}
     if found.state == proof.NEVER:
         return _("No run on this card has passed yet.")
+    if found.state in proof.UNPROVEN:
+        suite = words.suite_title(found.lower_suite or "")
+        if found.state == proof.RAN:
+            return _("%(suite)s ran on it, its result unchecked: that is no proof.") % {"suite": suite}
+        return _("%(suite)s has seen it: the driver answers, which is no proof.") % {"suite": suite}
     driver = found.good_driver or _("not known")
     text = _("%(suite)s passed, driver %(driver)s.") % {
         "suite": words.suite_title(found.good_suite or ""),
@@ -129,7 +145,7 @@ def sentence(found: Proof) -> str:
 def proof_mark(proofs: Mapping[int, Proof], card_id: int) -> SafeString:
     """The sign of a tile: only what was said of the card; a card that was never proven has none."""
     found = proofs.get(card_id)
-    if found is None or found.state == proof.NEVER:
+    if found is None or found.state in proof.UNPROVEN:
         return SafeString("")
     level, sign = _look(found)
     return format_html(

@@ -22,6 +22,8 @@ FRESH_DAYS = 14
 class Answer:
     """Cards present, by proof. recent: proven within FRESH_DAYS and not on another driver; stale: proven, longer ago.
 
+    ran, seen: never proven, but work was done on them whose result was not checked, or their driver answered. never: nothing
+    is known of them. unproven: these three together.
     unsure: how many of `recent` have a driver that the mirror does not know, so that "present driver" cannot be checked.
     """
 
@@ -31,8 +33,14 @@ class Answer:
     unsure: int
     changed: int
     failed: int
+    ran: int
+    seen: int
     never: int
     days: int = FRESH_DAYS
+
+    @property
+    def unproven(self) -> int:
+        return self.ran + self.seen + self.never
 
     @property
     def sure(self) -> int:
@@ -58,6 +66,8 @@ def answer(cluster_ids: Collection[int] | None = None) -> Answer:
         unsure=found.fresh - found.sure,
         changed=found.states[proof.DRIVER_CHANGED],
         failed=found.states[proof.FAILED],
+        ran=found.states[proof.RAN],
+        seen=found.states[proof.SEEN],
         never=found.states[proof.NEVER],
     )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -19,8 +20,11 @@ from inventory.views.listing import Column, Field, ListSpec, list_page
 from inventory.views.refusals import NotThere, answered
 from validations import campaigns as running
 from validations import querysets
+from validations.coverage import coverage
 from validations.filters import CampaignFilter, TargetFilter
 from validations.models import Campaign, CampaignTarget
+from validations.querysets import with_results
+from validations.reaching import took_another
 from validations.views import words
 from validations.views.answer import answer
 from validations.views.lines import RunLine, run_line
@@ -28,7 +32,7 @@ from validations.views.permission import campaigners_only, may_campaign
 from validations.views.runs import suite_choices
 
 TILES, FAILURES = 600, 20
-_ORDER = ("failed", "errored", "warning", "passed", "active", "skipped", "left")
+_ORDER = ("failed", "errored", "warning", "passed", "active", "skipped", "not_reached", "left")
 csv_export.COLUMNS.setdefault(
     "campaigns",
     (
@@ -43,7 +47,21 @@ csv_export.COLUMNS.setdefault(
         "created_at",
     ),
 )
-csv_export.COLUMNS.setdefault("campaign", ("position", "cluster", "node_name", "card_key", "run_id", "skipped"))
+csv_export.COLUMNS.setdefault(
+    "campaign",
+    (
+        "position",
+        "cluster",
+        "node_name",
+        "card_key",
+        "run_id",
+        "card_taken",
+        "verdict",
+        "level",
+        "skipped",
+        "not_reached",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -129,6 +147,12 @@ TARGETS = ListSpec(
         Field("cluster", gettext_lazy("Cluster"), choices.clusters),
         Field("node", gettext_lazy("Node")),
         Field("verdict", gettext_lazy("Verdict"), tuple(words.VERDICTS.items())),
+        Field("level", gettext_lazy("Level of proof"), tuple(words.LEVELS.items())),
+        Field(
+            "not_reached",
+            gettext_lazy("Card"),
+            (("true", gettext_lazy("not reached")), ("false", gettext_lazy("reached or open"))),
+        ),
         Field(
             "skipped", gettext_lazy("Fit"), (("true", gettext_lazy("does not fit")), ("false", gettext_lazy("fits")))
         ),
@@ -161,13 +185,14 @@ def _found(campaign_id: str) -> Campaign:
 @answered
 def campaign(request: HttpRequest, campaign_id: str) -> HttpResponseBase:
     row = _found(campaign_id)
-    spec = replace(TARGETS, rows=lambda: querysets.campaign_targets(row.pk))
+    spec = replace(TARGETS, rows=lambda: with_results(querysets.campaign_targets(row.pk)))
     return list_page(request, spec, lambda: _context(request, row))
 
 
 def _context(request: HttpRequest, row: Campaign) -> dict[str, Any]:
     targets = querysets.campaign_targets(row.pk)
-    failed = targets.filter(run__verdict__in=running.FAILURES).order_by("-run__verdict", "position", "id")
+    bad = Q(run__verdict__in=running.FAILURES) | Q(run=None, tried__verdict__in=running.FAILURES)
+    failed = targets.filter(bad).order_by("-run__verdict", "position", "id")
     counts = running.progress(row)
     total = _total(counts)
     open_ = row.state in ("running", "paused")
@@ -177,7 +202,8 @@ def _context(request: HttpRequest, row: Campaign) -> dict[str, Any]:
         "parts": _parts(counts, total),
         "total": total,
         "settled": total - counts["left"] - counts["active"],
-        "not_passed": counts["failed"] + counts["errored"],
+        "cards": coverage(row),
+        "not_passed": failed.count(),
         "failures": [target_line(one) for one in failed[:FAILURES]],
         "tiles": [target_line(one) for one in targets[:TILES]],
         "tiles_hidden": max(0, total - TILES),
@@ -200,6 +226,7 @@ def _parts(counts: dict[str, int], total: int) -> list[Part]:
     other = {
         "active": (_("under way"), "busy", "▶"),
         "skipped": (_("do not fit"), "none", "–"),
+        "not_reached": (_("card not reached"), "warning", "?"),
         "left": (_("not begun"), "none", "·"),
     }
     made = []
@@ -218,8 +245,12 @@ def _parts(counts: dict[str, int], total: int) -> list[Part]:
 def target_line(target: CampaignTarget) -> TargetLine:
     name = f"{target.node_name} {target.card_key}".strip()
     run = run_line(_with_cluster(target)) if target.run is not None else None
-    if run is not None:
-        shown, reason = run.shown, run.reason
+    if run is not None and took_another(target):
+        shown, reason = words.Shown("warning", "?", _("another card")), run.row.card_note
+    elif target.not_reached:
+        shown, reason = words.Shown("warning", "?", _("card not reached")), target.not_reached
+    elif run is not None:
+        shown, reason = _of_run(run), run.reason
     elif target.skipped:
         shown, reason = words.Shown("none", "–", _("does not fit")), target.skipped
     else:
@@ -233,6 +264,12 @@ def target_line(target: CampaignTarget) -> TargetLine:
         reason=reason,
         words=f"{name}: {shown.words}" + (f". {reason}" if reason else ""),
     )
+
+
+def _of_run(run: RunLine) -> words.Shown:
+    """In the matrix only the sign is seen: a pass that is no proof is not green there."""
+    proven = run.row.verdict != "passed" or run.row.level in ("", "right")
+    return run.shown if proven else replace(run.shown, level="none")
 
 
 def _with_cluster(target: CampaignTarget) -> Any:

@@ -146,7 +146,10 @@ def preview_of(form: Form) -> Preview:
 def _target(made: Plan) -> str:
     node, asked = made.place.node.name, made.place.card
     if made.card is not None:
-        return _("Card %(card)s of node %(node)s, for certain.") % {"card": made.card.key, "node": node}
+        return _("Card %(card)s of node %(node)s. Which card it took is read from its pod.") % {
+            "card": made.card.key,
+            "node": node,
+        }
     if asked is not None:
         return _(
             "Some card of node %(node)s: this sharing system chooses the card itself, so card %(card)s cannot be asked for. "
@@ -213,9 +216,20 @@ def _places(form: Form) -> dict[str, Any]:
     return {
         "clusters": clusters,
         "nodes": list(nodes.values_list("name", flat=True)[:NODES_OFFERED]),
-        "cards": [
-            (card.key, _card_title(card), form.card in (card.key, card.uuid, str(card.index))) for card in cards[:128]
-        ],
+        **_cards(list(cards[:128]), form.card),
+    }
+
+
+def _cards(cards: list[Card], wanted: str) -> dict[str, Any]:
+    """The cards that may be chosen, the one that was asked for marked; by key or UUID, else by index, as the plan takes it.
+
+    lost_card: what was asked for, where it is none of these.
+    """
+    named = [card for card in cards if wanted and wanted in (card.key, card.uuid)]
+    chosen = (named or [card for card in cards if wanted and str(card.index) == wanted])[:1]
+    return {
+        "cards": [(card.key, _card_title(card), card in chosen) for card in cards],
+        "lost_card": wanted if wanted and not chosen else "",
     }
 
 

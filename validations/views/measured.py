@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from validations import baseline
 from validations.models import Measurement, Run
+from validations.views.lines import card_words
 
 
 @dataclass(frozen=True)
@@ -24,11 +25,12 @@ class Number:
 
 @dataclass(frozen=True)
 class Measured:
-    """All numbers of a run. before: the run compared with, None when there is none."""
+    """All numbers of a run. before: the run compared with, None when there is none. before_on: its node and card in words."""
 
     numbers: list[Number]
     before: Run | None
     before_url: str
+    before_on: str = ""
 
 
 def measured(run: Run) -> Measured:
@@ -51,13 +53,18 @@ def measured(run: Run) -> Measured:
                 level="warning" if slow else "",
             )
         )
-    return Measured(numbers, before, reverse("run", args=[before.pk]) if before is not None else "")
+    if before is None:
+        return Measured(numbers, None, "")
+    return Measured(numbers, before, reverse("run", args=[before.pk]), f"{before.node_name} · {card_words(before)}")
 
 
 def _before(run: Run, rows: list[Measurement]) -> Run | None:
     """The run that the verdict was compared with; where nothing could be compared, the one that would have been."""
     kept = next((row.baseline_id for row in rows if row.baseline_id), None)
-    return Run.objects.filter(pk=kept).first() if kept else baseline.baseline_of(run)
+    if not kept:
+        return baseline.baseline_of(run)
+    found = Run.objects.filter(pk=kept).first()
+    return found if found is not None and baseline.alike(run, found) else None
 
 
 def figure(value: float) -> str:

@@ -17,6 +17,7 @@ from inventory.views.links import card_url, node_url, with_query
 from inventory.views.live import live_page
 from inventory.views.refusals import NotThere, answered
 from validations import querysets
+from validations.attribution import ONLY_CARD
 from validations.models import Run
 from validations.planning import Refused
 from validations.requests import Busy, request_again, request_cancel
@@ -62,6 +63,7 @@ def _context(request: HttpRequest, row: Run) -> dict[str, Any]:
         "headline": words.headline(reasons[0]["code"]) if reasons and row.verdict != "passed" else "",
         "meaning": words.MEANINGS.get(row.verdict or "", ""),
         "reasons": reasons,
+        "level": words.level(row.level),
         "show_exit": row.exit_code is not None and all(one["code"] != "exit-code" for one in reasons),
         "steps": steps(row),
         "measured": measured(row),
@@ -70,7 +72,7 @@ def _context(request: HttpRequest, row: Run) -> dict[str, Any]:
         "digest": _short(row.image_digest),
         "manifest": manifest_text(row.manifest),
         "card": card_words(row),
-        "evidence": choices.EVIDENCE.get(row.card_evidence, row.card_evidence),
+        "evidence": words.ONLY_CARD if row.card_evidence == ONLY_CARD else choices.EVIDENCE.get(row.card_evidence, ""),
         "card_url": card_url(row.card_id) if row.card_id else "",
         "history_url": reverse("card-runs", args=[row.card_id]) if row.card_id else "",
         "node_url": node_url(row.cluster.name, row.node_name),

@@ -26,9 +26,13 @@ from validations.views.permission import may_launch
 
 @dataclass(frozen=True)
 class SuiteLine:
-    """A suite. counts: (look, number of runs that ended so in FRESH_DAYS, address of these runs)."""
+    """A suite. level: what a pass says of the card, in words.
+
+    counts: (look, number of runs that ended so in FRESH_DAYS, address of these runs).
+    """
 
     suite: Suite
+    level: str
     launch_url: str
     campaign_url: str
     runs_url: str
@@ -69,6 +73,7 @@ def _line(suite: Suite, counts: dict[tuple[str, str], int], last: dict[str, Any]
     found = [(verdict.value, counts.get((suite.id, verdict.value), 0)) for verdict in VerdictChoice]
     return SuiteLine(
         suite=suite,
+        level=str(words.LEVELS[suite.level]),
         launch_url=with_query(reverse("validation-new"), suite=suite.id),
         campaign_url=with_query(reverse("campaign-new"), suite=suite.id),
         runs_url=with_query(page, suite=suite.id),

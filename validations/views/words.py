@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from validations.models import LOOKS, CampaignState, Run, State, VerdictChoice
+from validations.models import LOOKS, CampaignState, LevelChoice, Run, State, VerdictChoice
 from validations.suites import find
 
 #: Tone of a look → class of the sign.
@@ -35,6 +35,20 @@ CAMPAIGN_STATES: dict[str, Promise] = {
     CampaignState.PAUSED: gettext_lazy("paused"),
     CampaignState.STOPPED: gettext_lazy("stopped"),
     CampaignState.DONE: gettext_lazy("done"),
+}
+ONLY_CARD = gettext_lazy("the node has no other card")
+#: What a pass says of the card.
+LEVELS: dict[str, Promise] = {
+    LevelChoice.RIGHT: gettext_lazy("right"),
+    LevelChoice.RAN: gettext_lazy("ran"),
+    LevelChoice.SEEN: gettext_lazy("seen"),
+    LevelChoice.NONE: gettext_lazy("nothing proven"),
+}
+_LEVEL_MEANS: dict[str, Promise] = {
+    LevelChoice.RIGHT: gettext_lazy("work was done and its result was checked. This is a proof that the card is good."),
+    LevelChoice.RAN: gettext_lazy("work was done, its result was not checked. The card is not proven good by it."),
+    LevelChoice.SEEN: gettext_lazy("the driver answered, no result was checked. The card is not proven good by it."),
+    LevelChoice.NONE: gettext_lazy("this pass says nothing of the card."),
 }
 #: What a verdict means, in one line: the difference between "no" and "nobody asked" matters most.
 MEANINGS: dict[str, Promise] = {
@@ -63,6 +77,9 @@ _HEADLINES: dict[str, Promise] = {
     "bad-arguments": gettext_lazy("it was called with bad arguments"),
     "model-load": gettext_lazy("the model could not be loaded"),
     "log-incomplete": gettext_lazy("a part of the log is missing"),
+    "other-card": gettext_lazy("it ran on another card than the one asked for"),
+    "card-unknown": gettext_lazy("it is not known which card it ran on"),
+    "wrong-node": gettext_lazy("it ran on another node"),
     "slower": gettext_lazy("slower than the last good run"),
     "exit-code": gettext_lazy("the exit code says no"),
     "forbidden": gettext_lazy("the cluster does not let the launcher do this"),
@@ -94,8 +111,30 @@ def shown(verdict_or_state: str) -> Shown:
     return Shown(_LEVELS.get(look.tone, "none"), _SIGNS.get(verdict_or_state, look.sign), str(words))
 
 
+@dataclass(frozen=True)
+class ShownLevel:
+    """How much a pass proves. level: class of the sign."""
+
+    level: str
+    sign: str
+    words: str
+    meaning: str
+
+
+def level(name: str) -> ShownLevel | None:
+    """None for a run that is no pass."""
+    if name not in LEVELS:
+        return None
+    proven = name == LevelChoice.RIGHT
+    return ShownLevel("good" if proven else "none", "✓" if proven else "·", str(LEVELS[name]), str(_LEVEL_MEANS[name]))
+
+
 def shown_run(run: Run) -> Shown:
-    return shown(run.verdict or run.state)
+    """The verdict, a pass with its level where that is no proof; or the state."""
+    look = shown(run.verdict or run.state)
+    if run.verdict != VerdictChoice.PASSED or run.level in ("", LevelChoice.RIGHT):
+        return look
+    return Shown(look.level, look.sign, f"{look.words} ({LEVELS.get(run.level, run.level)})")
 
 
 def headline(code: str) -> str:

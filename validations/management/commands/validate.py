@@ -17,6 +17,13 @@ from validations.requests import Busy, request_run
 from validations.suites import registry
 
 NOT_PASSED, NOT_LAUNCHED = 1, 2
+#: What a pass of each level says of the card.
+LEVELS = {
+    "right": "its result was checked, the card is proven good.",
+    "ran": "work was done, its result was not checked; the card is not proven good.",
+    "seen": "the driver answered; the card is not proven good.",
+    "none": "it says nothing of the card.",
+}
 #: After so long in the queue something else than a full cluster may be the reason.
 NOBODY_S = 30.0
 
@@ -90,6 +97,10 @@ class Command(ShownCommand):
 
     def _result(self, run: Run) -> None:
         self.stdout.write(f"{run.verdict}")
+        if run.level:
+            self.stdout.write(
+                f"  level {run.level}: {LEVELS[run.level]}" + (f" {run.level_note}" if run.level_note else "")
+            )
         for reason in run.reasons:
             where = f" (line {reason['line']})" if reason.get("line") is not None else ""
             self.stdout.write(f"  {reason['code']}: {one_line(reason['text'])}{where}")

@@ -1,0 +1,206 @@
+"""A campaign over cards counts cards, each once, and goes on until each is reached or says why not."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from inventory.models import Card, Cluster
+from tests.factories import make_node
+from tests.validations.fakecluster import FakeCluster
+from tests.validations.recorded import FAILED, PASSED
+from validations import campaigns, tasks
+from validations.coverage import Coverage, coverage
+from validations.models import Campaign, CampaignTarget, Run
+from validations.views.places import each_card
+
+V1, V2 = "ALIYUN_COM_GPU_MEM", "scheduler.framework.gpushare"
+CARDS = 3
+
+
+@pytest.fixture
+def three(prod: Cluster) -> Cluster:
+    """Three gpushare nodes of three free cards."""
+    for number in range(3):
+        make_node(prod, f"share-{number}", "gpushare", CARDS, loads=(0.0,))
+    return prod
+
+
+def begun(*nodes: str, suite: str = "cuda-vectoradd", **more: Any) -> Campaign:
+    spots = each_card([("prod", node, "") for node in nodes])
+    return campaigns.create(suite, spots, **{"max_parallel": 9} | more)[0]
+
+
+def obeys(run: Run) -> int:
+    return int(run.card_asked)
+
+
+def stubborn(_: Run) -> int:
+    """The plugin that gives out card 1 whatever it is told."""
+    return 1
+
+
+def drive(cluster: Cluster, fake: FakeCluster, gives: Callable[[Run], int], log: bytes = PASSED) -> None:
+    """Until nothing moves. gives: the card that the plugin gives to a run."""
+    for _ in range(200):
+        tasks.advance_campaigns()
+        tasks.reconcile(cluster.pk)
+        active = Run.objects.filter(state__in=("pending", "pulling"))
+        open_ = Run.objects.exclude(state="ended").exists() or Campaign.objects.filter(state="running").exists()
+        if not open_:
+            return
+        for run in active.order_by("id"):
+            _give(fake, run, gives(run))
+            fake.end(run.job_name, log, int(log == FAILED))
+        tasks.reconcile(cluster.pk)
+    raise AssertionError("the campaign goes on for ever")
+
+
+def _give(fake: FakeCluster, run: Run, card: int) -> None:
+    annotations = fake.pod(run.job_name, node=run.node_name)["metadata"]["annotations"]
+    if f"{V1}_IDX" in annotations:
+        annotations |= {f"{V1}_IDX": str(card), f"{V1}_ASSIGNED": "true", f"{V2}.allocation": f'{{"0":{{"{card}":1}}}}'}
+
+
+def test_on_gpushare_every_card_is_reached_once_and_proven(three: Cluster, fake: FakeCluster) -> None:
+    campaign = begun("share-0", "share-1", "share-2")
+    drive(three, fake, obeys)
+    assert coverage(campaign) == Coverage(
+        asked=9, reached=9, proven=9, lower=0, failed=0, not_reached=0, waiting=0, runs=9, unplaced=0
+    )
+    assert set(CampaignTarget.objects.values_list("run__verdict", flat=True)) == {"passed"}
+
+
+def test_a_plugin_that_always_gives_card_1_never_makes_nine_cards_of_three(three: Cluster, fake: FakeCluster) -> None:
+    campaign = begun("share-0", "share-1", "share-2")
+    drive(three, fake, stubborn)
+    found = coverage(campaign)
+    assert (found.asked, found.reached, found.proven, found.not_reached, found.waiting) == (9, 3, 3, 6, 0)
+    # One run reaches card 1; then so many without a new card.
+    assert found.runs <= 3 * (1 + 2 * CARDS + 2) + 3
+    counts = campaigns.progress(campaign)
+    assert (counts["passed"], counts["not_reached"]) == (3, 6)
+    for target in CampaignTarget.objects.exclude(card_key="1"):
+        assert target.run is None
+        assert "took no card that none had taken before" in target.not_reached
+    assert set(CampaignTarget.objects.filter(card_key="1").values_list("run__card_key", flat=True)) == {"1"}
+
+
+def test_a_card_that_comes_up_by_chance_is_reached_by_it(three: Cluster, fake: FakeCluster) -> None:
+    campaign = begun("share-0")
+    given = iter([1, 1, 0, 1, 2, 2, 2, 2])
+    drive(three, fake, lambda _run: next(given))
+    found = coverage(campaign)
+    assert (found.reached, found.not_reached) == (3, 0)
+    assert {t.card_key: t.run.card_key for t in CampaignTarget.objects.select_related("run") if t.run} == {
+        "0": "0", "1": "1", "2": "2",
+    }  # fmt: skip
+
+
+def test_where_no_run_can_say_its_card_one_run_is_made_and_no_card_proven(prod: Cluster, fake: FakeCluster) -> None:
+    make_node(prod, "counted", "nvidia-count", 8, loads=(0.0,))
+    campaign = begun("counted")
+    drive(prod, fake, obeys)
+    found = coverage(campaign)
+    assert (found.asked, found.reached, found.proven, found.not_reached, found.runs, found.unplaced) == (
+        8,
+        0,
+        0,
+        8,
+        1,
+        1,
+    )
+    reasons = set(CampaignTarget.objects.values_list("not_reached", flat=True))
+    assert len(reasons) == 1
+    assert "does not say which card it is" in reasons.pop()
+    assert campaigns.progress(campaign)["passed"] == 0
+
+
+def test_a_failure_on_a_card_that_is_not_known_stops_the_campaign_all_the_same(
+    prod: Cluster, fake: FakeCluster
+) -> None:
+    make_node(prod, "counted", "nvidia-count", 2, loads=(0.0,))
+    make_node(prod, "other", "nvidia-count", 2, loads=(0.0,))
+    campaign = begun("counted", "other", max_parallel=1, stop_after_failures=1)
+    drive(prod, fake, obeys, FAILED)
+    campaign.refresh_from_db()
+    assert (campaign.state, Run.objects.count()) == ("stopped", 1)
+
+
+def test_a_pass_that_checks_nothing_proves_no_card(three: Cluster, fake: FakeCluster) -> None:
+    log = b"index, uuid, name, memory.total [MiB]\n0, GPU-1, Tesla T4, 15360 MiB\n"
+    campaign = begun("share-0", suite="nvidia-smi")
+    drive(three, fake, obeys, log)
+    found = coverage(campaign)
+    assert (found.reached, found.proven, found.lower) == (3, 0, 3)
+
+
+def test_a_failed_card_is_failed_whatever_else_passed_on_it(three: Cluster, fake: FakeCluster) -> None:
+    campaign = begun("share-0")
+    drive(three, fake, stubborn, FAILED)
+    found = coverage(campaign)
+    assert (found.failed, found.proven, found.reached) == (1, 0, 1)
+
+
+def test_a_campaign_that_was_stopped_gives_its_last_runs_to_the_cards_that_they_took(
+    three: Cluster, fake: FakeCluster
+) -> None:
+    campaign = begun("share-0", max_parallel=1)
+    tasks.advance_campaigns()
+    tasks.reconcile(three.pk)
+    run = Run.objects.get()
+    campaigns.change(campaign, "stop")
+    _give(fake, run, 2)
+    fake.end(run.job_name, PASSED)
+    tasks.reconcile(three.pk)
+    tasks.advance_campaigns()
+    rows = {row.card_key: (row.run_id, row.not_reached) for row in CampaignTarget.objects.all()}
+    assert rows["2"] == (run.pk, "")
+    assert rows["0"] == (None, f"Run {run.pk} took card 2, and the campaign had ended.")
+
+
+def test_cards_named_by_index_or_uuid_are_the_same_card(prod: Cluster) -> None:
+    campaign, _ = campaigns.create("cuda-vectoradd", [("prod", "gpu-1", "0"), ("prod", "gpu-1", "GPU-gpu-1-0")])
+    assert list(campaign.targets.values_list("card_key", flat=True)) == ["GPU-gpu-1-0"]
+
+
+def test_page_rest_and_csv_count_cards(three: Cluster, fake: FakeCluster, operator: Client) -> None:
+    campaign = begun("share-0", "share-1", "share-2")
+    drive(three, fake, stubborn)
+    page = operator.get(f"/validations/campaigns/{campaign.pk}").content.decode()
+    text = " ".join(page.split())
+    assert "<b>3</b> of 9 cards asked for were proven good." in text
+    assert "reached 3 distinct cards." in text
+    assert "6 not reached." in text
+    told = operator.get(f"/api/v1/campaigns/{campaign.pk}").json()
+    assert {name: told["coverage"][name] for name in ("asked", "reached", "proven", "failed", "not_reached")} == {
+        "asked": 9, "reached": 3, "proven": 3, "failed": 0, "not_reached": 6,
+    }  # fmt: skip
+    rows = operator.get(f"/api/v1/campaigns/{campaign.pk}/matrix?not_reached=true").json()["results"]
+    assert len(rows) == 6
+    assert all(row["verdict"] is None and row["not_reached"] and row["tried"] for row in rows)
+    body = operator.get(f"/api/v1/campaigns/{campaign.pk}/matrix?format=csv").getvalue().decode()
+    lines = list(csv.DictReader(body.splitlines()))
+    assert [line["card_taken"] for line in lines if line["level"] == "right"] == ["1", "1", "1"]
+    assert sum(bool(line["not_reached"]) for line in lines) == 6
+    shown = operator.get(f"/validations/campaigns/{campaign.pk}?format=csv").getvalue().decode()
+    assert sum(bool(line["not_reached"]) for line in csv.DictReader(shown.splitlines())) == 6
+
+
+@pytest.fixture
+def operator(db: None) -> Client:
+    from gpudash.access.roles import Role
+    from tests.cast import make_user, signed_in
+
+    return signed_in(make_user("olga", Role.OPERATOR))
+
+
+def test_cards_that_are_gone_are_still_counted(three: Cluster, fake: FakeCluster) -> None:
+    campaign = begun("share-0")
+    drive(three, fake, obeys)
+    Card.objects.filter(node_name="share-0").delete()
+    assert coverage(campaign).reached == CARDS

@@ -1,0 +1,202 @@
+"""Which card did a run take? A result belongs to the card that ran, never to the one that was asked for.
+
+First the run's own pod as the launcher lists it, read by the decoders of the stacks; where the pod is gone, what the mirror saw it
+hold; where the node has one card, that card. What none of them says is not known, and the result is the node's.
+Reads tables; makes no call to a cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+from django.conf import settings
+
+from inventory.kube import objects as kube
+from inventory.mirror.kinds import moment, stack_context
+from inventory.models import Allocation, Card, Node
+from inventory.stacks.account import account
+from inventory.stacks.base import ANNOTATION_V1, ANNOTATION_V2, COUNT_ONLY
+from inventory.stacks.gpushare_records import Record, record
+from validations.lifecycle.objects import Pod
+from validations.models import Run
+
+#: The card is known since the node has no other.
+ONLY_CARD = "only-card"
+ASKED = "target"
+CARD_COLUMNS = ("card_id", "card_key", "card_uuid", "card_model", "card_evidence", "card_note")
+_GPUSHARE = (ANNOTATION_V1, ANNOTATION_V2)
+#: By so much the cluster's clock and ours may differ.
+_SKEW = timedelta(seconds=2)
+
+
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
+    """The card that a pod took; None when it is not exactly one, or not known: `why` says so.
+
+    evidence: how the card is known; "count-only" where the node's sharing system says of no pod which card it has.
+    model: of a card that is not known, where all cards of the node are alike.
+    """
+
+    card: Card | None = None
+    evidence: str = ""
+    why: str = ""
+    model: str = ""
+
+
+def taken(run: Run, pod: Pod | None) -> Taken:
+    """The card of a run that has ended, or is about to. pod: as the launcher saw it last, None when it is gone."""
+    cards = list(Card.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name, gone_at=None)[:1024])
+    found = _of_pod(run, pod, cards) if pod is not None else None
+    if found is None or (found.card is None and found.evidence == COUNT_ONLY):
+        found = _of_mirror(run, cards) or found
+    if (found is None or found.card is None) and len(cards) == 1 and _cards_asked(run) == 1:
+        return Taken(card=cards[0], evidence=ONLY_CARD)
+    found = found or Taken(why="The pod was gone before it could be seen which card it had.")
+    models = {card.model for card in cards}
+    return msgspec.structs.replace(found, model=models.pop() if len(models) == 1 else "")
+
+
+def _cards_asked(run: Run) -> int:
+    options = run.options if isinstance(run.options, dict) else {}
+    text = str(options.get("cards", 1))
+    return int(text) if text.isascii() and text.isdigit() else 1
+
+
+def columns(run: Run, took: Taken) -> dict[str, Any]:
+    """The columns of the run's card after its end."""
+    card = took.card
+    if card is None:
+        # A run on "some card" had the model of the node's cards from the start.
+        model = took.model or ("" if run.card_key else run.card_model)
+        found: dict[str, Any] = {"card_id": None, "card_key": "", "card_uuid": "", "card_model": model}
+        return found | {"card_evidence": took.evidence, "card_note": took.why}
+    note = ""
+    if run.card_asked and run.card_asked != card.key:
+        note = f"Card {run.card_asked} was asked for; the pod took card {card.key} ({took.evidence}): the result is that card's."
+    found = {
+        "card_id": card.pk,
+        "card_key": card.key,
+        "card_uuid": card.uuid,
+        "card_model": card.model or run.card_model,
+    }
+    return found | {"card_evidence": took.evidence, "card_note": note}
+
+
+def confirmed(run: Run, pod: Pod | None) -> dict[str, str]:
+    """For a run under way: the evidence, once its pod says that it has the card that it was to take; {} until then."""
+    if pod is None or not run.card_key or run.card_evidence != ASKED or not pod.metadata.annotations:
+        return {}
+    cards = list(Card.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name, gone_at=None)[:1024])
+    found = _of_pod(run, pod, cards)
+    if found is None or found.card is None or found.card.key != run.card_key:
+        return {}
+    return {"card_evidence": found.evidence}
+
+
+def _of_pod(run: Run, pod: Pod, cards: list[Card]) -> Taken | None:
+    """What the pod itself says; None when nothing of it is held, or its node is not in the mirror."""
+    row = Node.objects.filter(cluster_id=run.cluster_id, name=run.node_name).only("facts").first()
+    node = _decoded(row.facts) if row is not None else None
+    if node is None or pod.spec is None or pod.spec.nodeName != run.node_name:
+        return None
+    whole = _as_running(pod)
+    uuids = tuple(card.uuid for card in cards if card.uuid)
+    context = msgspec.structs.replace(stack_context(datetime.now(UTC).timestamp()), known_uuids=uuids)
+    made = account(node, [whole], context)
+    held = [one for card in made.cards for one in card.allocations]
+    if not held and not made.unplaced:
+        return None
+    if made.unplaced:
+        return Taken(evidence=COUNT_ONLY, why=_COUNTED)
+    found = _one({str(one.card): one.evidence for one in held}, cards)
+    if found.card is not None and found.evidence in _GPUSHARE:
+        doubt = _doubt(run, pod, whole, found.card, sum(one.quantity for one in held))
+        return Taken(why=doubt) if doubt else found
+    return found
+
+
+_COUNTED = "The node's sharing system counts what a pod holds and does not say which card it is."
+
+
+def _decoded(facts: str) -> kube.Node | None:
+    try:
+        return msgspec.json.decode(facts, type=kube.Node)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _as_running(pod: Pod) -> kube.Pod:
+    """The pod as the stacks read pods, as it was while it held its card: one that has ended holds nothing any more."""
+    whole = msgspec.convert(msgspec.to_builtins(pod), kube.Pod)
+    status = whole.status or kube.PodStatus()
+    return msgspec.structs.replace(whole, status=msgspec.structs.replace(status, phase="Running"))
+
+
+def _one(held: dict[str, str], cards: Iterable[Card]) -> Taken:
+    """held: card key → evidence."""
+    if len(held) > 1:
+        return Taken(
+            why=f"The run took {len(held)} cards ({', '.join(sorted(held)[:8])}): its result is no single card's."
+        )
+    key, evidence = next(iter(held.items()))
+    card = next((one for one in cards if one.key == key), None)
+    if card is None:
+        return Taken(why=f"The pod took card {key}, which the mirror does not know on this node.")
+    return Taken(card=card, evidence=evidence)
+
+
+def _of_mirror(run: Run, cards: list[Card]) -> Taken | None:
+    """What the mirror saw the pod hold, also when it has let it go since."""
+    if not run.pod_uid:
+        return None
+    rows = Allocation.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name, pod_uid=run.pod_uid)
+    held: dict[str, str] = dict(rows.values_list("card_key", "evidence")[:64])
+    if not held:
+        return None
+    if "" in held:
+        held.pop("")
+        if not held:
+            return Taken(evidence=COUNT_ONLY, why=_COUNTED)
+    return _one(held, cards)
+
+
+def _doubt(run: Run, pod: Pod, whole: kube.Pod, card: Card, units: int) -> str:
+    """Why the card that is written on a gpushare pod may not be the one that it has; "" when there is no reason to think so."""
+    written = record(whole, settings.GPUSHARE_ANNOTATION)
+    if written.v2 and written.index is not None and written.index not in _indices(written):
+        return "The two annotations of the pod name different cards, so it is not known which it had."
+    if written.assigned is False:
+        return f"The pod was assumed on card {card.key}, and the device plugin has never said that it gave it out."
+    other = _mixed(run, pod, written, card, units)
+    if other is None:
+        return ""
+    return (
+        f"The pod {other.namespace}/{other.pod} waited on this node for as much memory of card {other.card_key} at the same time; "
+        "the device plugin tells such pods apart by their request alone, so either may have got the other's card."
+    )
+
+
+def _indices(written: Record) -> set[int]:
+    return {index for cards in written.layout.values() for index in cards}
+
+
+def _mixed(run: Run, pod: Pod, written: Record, card: Card, units: int) -> Allocation | None:
+    """A pod of the same request on another card that came to the node between this one's creation and its assignment."""
+    created = moment(pod.metadata.creationTimestamp)
+    until = datetime.fromtimestamp(written.assumed_at, UTC) if written.assumed_at is not None else None
+    if created is None or until is None:
+        return None
+    others = Allocation.objects.filter(
+        cluster_id=run.cluster_id,
+        node_name=run.node_name,
+        resource=settings.GPUSHARE_RESOURCE,
+        quantity=units,
+        started_at__gte=created - _SKEW,
+        started_at__lte=until + _SKEW,
+    )
+    mine = Run.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name).exclude(pod_uid="")
+    others = others.exclude(pod_uid=pod.metadata.uid).exclude(card_key=card.key)
+    # Runs of ours wait for one another, see `validations.lifecycle.room`.
+    return others.exclude(pod_uid__in=mine.values("pod_uid")).first()

@@ -1,0 +1,76 @@
+"""How many cards has a campaign really looked at? Cards are counted, each once, never runs.
+
+Three queries, whatever the number of runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from django.db.models import Count, Q, QuerySet
+
+from validations.models import SAYS, Campaign, CampaignTarget, LevelChoice, Run
+
+#: cluster id, node, key of the card.
+_Place = tuple[int, str, str]
+
+
+class Coverage(msgspec.Struct, frozen=True, kw_only=True):
+    """The cards of a campaign.
+
+    asked: cards that its places name. reached: cards that a run is known to have taken with a result (passed, warning or failed),
+    also cards that nobody asked for. Of these: failed (a run on the card failed), proven (passed, result checked, none failed),
+    lower (the rest: passed on a lower level or with an image that proves nothing, or with a warning).
+    not_reached: cards that were asked for and that no run with a result took so far. waiting: of these, the ones that may still
+    be. runs: runs that were made. unplaced: runs with a result of which it is not known which card they took.
+    """
+
+    asked: int
+    reached: int
+    proven: int
+    lower: int
+    failed: int
+    not_reached: int
+    waiting: int
+    runs: int
+    unplaced: int
+
+
+def coverage(campaign: Campaign) -> Coverage:
+    runs = Run.objects.filter(campaign=campaign)
+    reached = _reached(runs)
+    targets = CampaignTarget.objects.filter(campaign=campaign).exclude(card_key="")
+    asked = {(cluster, node, key): settled for cluster, node, key, settled in _asked(targets)}
+    missed = [settled for place, settled in asked.items() if place not in reached]
+    failed = sum(1 for bad, _ in reached.values() if bad)
+    proven = sum(1 for bad, right in reached.values() if right and not bad)
+    said = Q(verdict__in=SAYS, card_key="")
+    counted: dict[str, int] = runs.aggregate(runs=Count("pk"), unplaced=Count("pk", filter=said))
+    return Coverage(
+        asked=len(asked),
+        reached=len(reached),
+        proven=proven,
+        lower=len(reached) - failed - proven,
+        failed=failed,
+        not_reached=len(missed),
+        waiting=sum(1 for settled in missed if not settled),
+        **counted,
+    )
+
+
+def _reached(runs: QuerySet[Run]) -> dict[_Place, tuple[int, int]]:
+    """Card → how many runs failed on it, how many proved it."""
+    rows = (
+        runs.filter(verdict__in=SAYS).exclude(card_key="").order_by().values_list("cluster_id", "node_name", "card_key")
+    )
+    right = Q(verdict="passed", level=LevelChoice.RIGHT)
+    counted = rows.annotate(bad=Count("pk", filter=Q(verdict="failed")), right=Count("pk", filter=right))
+    return {(cluster, node, key): (bad, good) for cluster, node, key, bad, good in counted}
+
+
+def _asked(targets: QuerySet[CampaignTarget]) -> Any:
+    """Places with a card, and whether they are settled."""
+    rows = targets.values_list("cluster_id", "node_name", "card_key", "run__state", "skipped", "not_reached")
+    for cluster, node, key, state, skipped, not_reached in rows.iterator(5000):
+        yield cluster, node, key, bool(state == "ended" or skipped or not_reached)

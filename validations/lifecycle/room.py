@@ -1,0 +1,84 @@
+"""May a run that brings its own card be created now? No scheduler looks at it, so this does, right before the Job is made.
+
+On gpushare nodes only (`validations.suites.gpushare`). Everything is read from the mirror; what is in the way passes by itself.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from django.conf import settings
+
+from inventory.kube import objects as kube
+from inventory.models import Card, Node, NodeAccount
+from inventory.models import Pod as PodRow
+from inventory.stacks.gpushare_records import record
+from inventory.stacks.requests import holds, name_of
+from validations.attribution import ASKED
+from validations.models import Run, State
+from validations.suites.gpushare import assumed
+from validations.targets import UNIT_BYTES, free_units
+
+_pod = msgspec.json.Decoder(kube.Pod)
+_NOT_ASSIGNED = (State.CREATING.value, State.PENDING.value, State.PULLING.value)
+
+
+def no_room(run: Run) -> str:
+    """Why the run must wait, "" when it need not: at most four queries, none for a run that a scheduler places."""
+    try:
+        own_card, units = assumed(run.manifest), _units(run)
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
+        return ""  # no manifest of ours; the one that is posted is made anew
+    if not own_card:
+        return ""
+    return _of_node(run) or _of_card(run, units) or _of_runs(run) or _of_pods(run, units)
+
+
+def _units(run: Run) -> int:
+    container = run.manifest["spec"]["template"]["spec"]["containers"][0]
+    return int(container["resources"]["limits"].get(settings.GPUSHARE_RESOURCE, 0))
+
+
+def _of_node(run: Run) -> str:
+    node = Node.objects.filter(cluster_id=run.cluster_id, name=run.node_name).only("ready").first()
+    if node is None:
+        return f"The node {run.node_name} is not in the cluster now."
+    return f"The node {run.node_name} is not ready." if node.ready is False else ""
+
+
+def _of_card(run: Run, units: int) -> str:
+    """The device plugin does not count: a card that is full would be promised twice."""
+    where = {"cluster_id": run.cluster_id, "node_name": run.node_name}
+    account = NodeAccount.objects.filter(**where).defer("tiles").first()
+    card = Card.objects.filter(**where, key=run.card_key, gone_at=None).first()
+    if card is None:
+        return f"The node {run.node_name} has no card {run.card_key} now."
+    free = free_units(card, account, UNIT_BYTES.get(account.unit) if account else None)
+    if free is None:
+        return f"How much of card {run.card_key} is free is not known now."
+    return f"{units} units are needed on card {run.card_key}; {free} are free there." if free < units else ""
+
+
+def _of_runs(run: Run) -> str:
+    """Two of ours of the same request on their way to one node might get each other's card."""
+    others = Run.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name, state__in=_NOT_ASSIGNED)
+    other = others.filter(card_evidence=ASKED).exclude(pk=run.pk).exclude(card_key="").only("id").first()
+    return f"Run {other.pk} waits for its card on this node; two at once might get each other's." if other else ""
+
+
+def _of_pods(run: Run, units: int) -> str:
+    """The same for pods of others that are assumed with the same request."""
+    rows = PodRow.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name, phase="Pending")
+    for facts in rows.values_list("facts", flat=True)[:200]:
+        pod = _pod.decode(facts)
+        written = record(pod, settings.GPUSHARE_ANNOTATION)
+        if holds(pod) and written.assigned is False and _asked(pod) == units:
+            return f"{name_of(pod)} waits for as much memory on this node; the device plugin might take the two for each other."
+    return ""
+
+
+def _asked(pod: kube.Pod) -> int:
+    limits = [
+        item.resources.limits or {} for item in (pod.spec.containers if pod.spec else None) or () if item.resources
+    ]
+    texts = [str(one.get(settings.GPUSHARE_RESOURCE, "")) for one in limits]
+    return sum(int(text) for text in texts if text.isascii() and text.isdigit())
