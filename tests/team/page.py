@@ -19,6 +19,7 @@ _PROMPT = re.compile(r"^(Password|Password again|Enter .*|Enter it again): *$")
 _VARIES = (
     (r"https://10\\\.2\\\.0\\\.1:6443", r"https://[0-9.:]+"),
     (r"\d{4}\\-\d\d\\-\d\d\\ \d\d:\d\d:\d\d", r"\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d"),
+    (r"\d+\\ s\\ ago", r"\\d+ \\w+ ago"),
     ("…", ".*"),
 )
 
