@@ -29,6 +29,8 @@ logger = logging.getLogger(__name__)
 #: Threads of the embedded worker beyond those that watchers hold.
 SPARE_THREADS = 4
 WEB_THREADS = 8
+#: Bytes that the web server receives before gpudash sees a request: more than gpudash takes, so that gpudash says why not.
+WEB_BODY_BYTES = 2 << 20
 
 
 def prepare() -> None:
@@ -95,7 +97,13 @@ def _bound_server(host: str, port: int) -> Any:
 
     try:
         return waitress.create_server(
-            application, host=host, port=port, threads=WEB_THREADS, ident="gpudash", clear_untrusted_proxy_headers=True
+            application,
+            host=host,
+            port=port,
+            threads=WEB_THREADS,
+            ident="gpudash",
+            clear_untrusted_proxy_headers=True,
+            max_request_body_size=WEB_BODY_BYTES,
         )
     except (OSError, socket.gaierror) as error:
         raise CommandError(
