@@ -38,7 +38,7 @@ test-cluster: setup ## the tests against a real control plane (etcd, kube-apiser
 	$(PY) -m pytest -m cluster -n 0 tests/cluster_runs $(ARGS)
 
 test-team: setup ## a team's installation as docs/team.md says, on a host of its own (root; systemd-container), and the image
-	$(PY) -m pytest -m team -n 0 tests/team $(ARGS)
+	$(PY) -m pytest -m team -n 0 -x tests/team $(ARGS)
 
 e2e: setup ## the pages in a real browser (Chromium)
 	$(PY) -m pytest -m browser -n 0 $(ARGS)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.views import defaults
 
 from gpudash.access.middleware import for_programs
@@ -25,6 +27,13 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if for_programs(request):
         return problem(404, "There is nothing at this address. /api/v1/schema lists what there is.")
     return defaults.page_not_found(request, exception)
+
+
+def too_large(request: HttpRequest) -> HttpResponse:
+    detail = f"The body is larger than the {settings.DATA_UPLOAD_MAX_MEMORY_SIZE >> 10} KiB that are taken."
+    if for_programs(request):
+        return problem(413, detail)
+    return render(request, "413.html", status=413)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

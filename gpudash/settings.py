@@ -69,11 +69,13 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "gpudash.request_log.RequestLogMiddleware",
+    "gpudash.null_characters.NullCharactersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "gpudash.probes.HostMiddleware",
+    "gpudash.body_limit.BodyLimitMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "gpudash.access.middleware.RoleMiddleware",
@@ -142,6 +144,7 @@ elif PROXY_HOPS:
         "GPUDASH_PROXY_HOPS", "wants GPUDASH_BEHIND_PROXY=true; without a proxy anybody sends the header"
     )
 X_FRAME_OPTIONS = "DENY"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1 << 20
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
@@ -170,7 +173,8 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["gpudash.access.permissions.RolePermission"],
     "DEFAULT_RENDERER_CLASSES": ["gpudash.api.rendering.MsgspecRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["gpudash.api.parsing.StrictJSONParser"],
+    "DEFAULT_METADATA_CLASS": "gpudash.api.options.Methods",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_PAGINATION_CLASS": "gpudash.api.pagination.CursorPagination",
     "DEFAULT_FILTER_BACKENDS": ["gpudash.api.filtering.StrictFilterBackend"],

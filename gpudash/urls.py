@@ -16,7 +16,11 @@ urlpatterns = [
     path("metrics", metrics, name="metrics"),
     path("i18n/setlang/", open_to_all(set_language), name="set_language"),
     path("api/v1/", include("gpudash.api.router")),
-    path("api-docs", SpectacularSwaggerSplitView.as_view(url_name="api-schema"), name="api-docs"),
+    path(
+        "api-docs",
+        SpectacularSwaggerSplitView.as_view(url_name="api-schema", http_method_names=["get", "head"]),
+        name="api-docs",
+    ),
     path("", include("gpudash.access.urls")),
     path("", include("validations.urls")),
     path("", include("inventory.urls")),

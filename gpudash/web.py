@@ -21,6 +21,8 @@ THREADS = 8
 #: How long a thread keeps the interpreter when others want it, in seconds: the loop waits for several of them in turn.
 SWITCH_S = 0.0005
 FORWARDED = ("x-forwarded-for", "x-forwarded-proto")
+#: Bytes that the server receives before gpudash sees a request: more than gpudash takes, so that gpudash says why not.
+BODY_BYTES = 2 << 20
 _PROBES = (b"GET /healthz ", b"GET /healthz?", b"HEAD /healthz ", b"HEAD /healthz?")
 _HEAD = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n"
@@ -81,7 +83,13 @@ def bound_server(
         }
     try:
         server = waitress.create_server(
-            application, listen=listen, threads=threads, ident="gpudash", clear_untrusted_proxy_headers=True, **proxy
+            application,
+            listen=listen,
+            threads=threads,
+            ident="gpudash",
+            clear_untrusted_proxy_headers=True,
+            max_request_body_size=BODY_BYTES,
+            **proxy,
         )
     except (OSError, socket.gaierror) as error:
         host, _, port = listen.rpartition(":")

@@ -1,4 +1,4 @@
-"""The web process of a team: `waitress-serve` with production settings, asked over a socket in any words."""
+"""The web process of a team: `manage.py serve` with production settings, asked over a socket in any words."""
 
 from __future__ import annotations
 
@@ -88,14 +88,14 @@ def _static_files() -> TemporaryDirectory[str]:
 
 @contextmanager
 def web(folder: Path, database_url: str, *options: str, **settings: str) -> Iterator[Web]:
-    """A migrated database and a web process in front of it. options: of waitress-serve."""
+    """A migrated database and a web process in front of it. options: of `manage.py serve`."""
     chosen = {**PRODUCTION, "GPUDASH_STATIC_ROOT": _static_files().name, **settings}
     processes = Processes(folder, database_url, **chosen)
     processes.call("migrate", "--noinput")
     port = free_port()
-    command = [sys.executable, "-m", "waitress", f"--listen=127.0.0.1:{port}", "--threads=8", *options]
+    command = [sys.executable, "manage.py", "serve", f"--listen=127.0.0.1:{port}", "--threads=8", *options]
     try:
-        processes.start("web", [*command, "gpudash.wsgi:application"], {})
+        processes.start("web", command, {})
         made = Web(processes, port)
         wait_until(made._answers, f"the web process answers\n{processes.tail()}")
         yield made

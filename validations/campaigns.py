@@ -99,8 +99,8 @@ def _check(suite: str, places: list[Spot], options: dict[str, Any], parallel: in
         problems |= {f"options.{name}": [text] for name, text in error.problems.items()}
     if not 1 <= parallel <= MOST_PARALLEL:
         problems["max_parallel"] = [f"A number from 1 to {MOST_PARALLEL} is wanted."]
-    if failures is not None and failures < 1:
-        problems["stop_after_failures"] = ["A number from 1 on is wanted, or nothing."]
+    if failures is not None and not 1 <= failures <= MOST_TARGETS:
+        problems["stop_after_failures"] = [f"A number from 1 to {MOST_TARGETS} is wanted, or nothing."]
     if not places or len(places) > MOST_TARGETS:
         problems["targets"] = [f"{len(places)} targets; from 1 to {MOST_TARGETS} are wanted."]
     elif missing := _missing(places):

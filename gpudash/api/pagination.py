@@ -63,6 +63,6 @@ def _page_size(texts: list[str]) -> int:
     if not texts:
         return int(api_settings.PAGE_SIZE or 100)
     text = texts[-1]
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= MAX_PAGE_SIZE):
+    if not (text.isascii() and text.isdigit() and len(text) <= 4 and 1 <= int(text) <= MAX_PAGE_SIZE):
         raise bad_fields({"page_size": [_SIZE_TEXT]})
     return int(text)

@@ -1,0 +1,390 @@
+"""Every address × every method × what no well-meaning client sends: an answer below 500, for programs as problem details.
+
+The addresses come from the URL configuration, so a new one is asked too. Run on PostgreSQL as well (`make test-postgres`): it
+refuses null characters and half characters that SQLite stores.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterator
+from itertools import cycle
+from typing import Any
+
+import pytest
+from django.http import HttpResponseBase
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from gpudash.access.filters import TokenFilter
+from gpudash.access.models import ApiToken
+from gpudash.access.roles import Role
+from inventory import filters as inventory
+from inventory.models import Card, Cluster
+from tests.cast import bearer, make_token, make_user, signed_in
+from tests.factories import make_cluster, make_finding, make_node
+from tests.validation_pages.rows import make_run
+from validations import filters as validations
+
+METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "TRACE", "CONNECT", "PROPFIND")
+PROBLEM = "application/problem+json"
+#: As they stand in an address: percent-encoded.
+VALUES = (
+    "%00",
+    "a%00b",
+    "%ED%A0%80",
+    "%FF%FE",
+    "9" * 30,
+    "0000000010000000",
+    "000000001" + "0" * 21,
+    "-1",
+    "1.5",
+    "1e400",
+    "NaN",
+    "%D9%A1%D9%A2",
+    "9" * 5000,
+    "",
+    "%20",
+    "%F0%9F%A6%84" * 300,
+    "..%2F..%2F",
+    "%0d%0aSet-Cookie:x=y",
+    "%25s%7B%7D%5B%5D",
+    "WyJ4Il0",
+    "null",
+    "[]",
+)
+NESTED = 10_000
+HALF = '"\\ud800"'
+#: What bodies of JSON may hold in place of any value.
+JSON_VALUES = (
+    "null",
+    "true",
+    "1.5",
+    "-1",
+    "9" * 30,
+    "9" * 5000,
+    "1e400",
+    "NaN",
+    "-Infinity",
+    '""',
+    '"\\u0000"',
+    HALF,
+    '"\\udfff\\ud800"',
+    '"' + "x" * 100_000 + '"',
+    "[]",
+    "[[]]",
+    "[" * NESTED + "]" * NESTED,
+    '{"a":' * NESTED + "1" + "}" * NESTED,
+    "[" * 60 + "]" * 60,
+    "{}",
+    '{"\\u0000": 1}',
+    f"{{{HALF}: 1}}",
+    '{"a": {"b": {"c": [1, {"d": "\\u0000"}]}}}',
+    "[" + "1," * 50_000 + "1]",
+    "[" + ",".join(['{"node": "gpu-1", "cluster": "prod"}'] * 3000) + "]",
+)
+BODIES: tuple[tuple[str, bytes], ...] = (
+    *(("application/json", text.encode()) for text in JSON_VALUES),
+    ("application/json", b""),
+    ("application/json", b"{"),
+    ("application/json", b"\xff\xfe\x00"),
+    ("application/json", b'"\xed\xa0\x80"'),
+    ("application/json", b'{"name": "a", "name": "b", "suite": 1, "suite": 2}'),
+    ("application/json; charset=utf-16", '{"name": "a"}'.encode("utf-16")),
+    ("application/json; charset=nonsense", b"{}"),
+    ("application/json; charset=\xff", b"{}"),
+    ("application/json, text/html", b"{}"),
+    ("text/plain", b"hello"),
+    ("", b"{}"),
+    ("/", b"{}"),
+    ("application/x-www-form-urlencoded", b"name=%00&role=viewer&cluster=%00&suite=%00&node=%00&targets=%00&next=%00"),
+    ("application/x-www-form-urlencoded", b"name=%ED%A0%80&node=\xff&suite=%FF&targets=\xff"),
+    ("application/x-www-form-urlencoded; charset=utf-7", b"name=+AAA-"),
+    ("application/x-www-form-urlencoded", b"&".join(b"a=%d" % number for number in range(3000))),
+    ("multipart/form-data", b"x"),
+    ("multipart/form-data; boundary=x", b"--x\r\n\r\n"),
+    ("multipart/form-data; boundary=\xff", b"--x--"),
+    (
+        "multipart/form-data; boundary=x",
+        b'--x\r\nContent-Disposition: form-data; name="name\x00"; filename="a\x00"\r\n\r\n\x00\xff\r\n--x--\r\n',
+    ),
+)
+_HEADERS: tuple[dict[str, str], ...] = (
+    {"Accept": "text/csv"},
+    {"Accept": "x"},
+    {"Accept": "application/json; indent=99999999999999999999"},
+    {"Accept": "*/*;q=\x00,,;;=" + "a/b," * 500},
+    {"Accept-Language": "x" * 5000 + ",zh-\x00"},
+    {"Idempotency-Key": "\x00"},
+    {"Idempotency-Key": "\xff" * 3000},
+    {"X-Request-ID": "\r\n"},
+    {"Authorization": "Bearer gpd_" + "9" * 18 + "_" + "x" * 43},
+    {"Authorization": "Basic \xff"},
+    {"Range": "bytes=0-" + "9" * 400},
+    {"If-Modified-Since": "\xff"},
+    {"If-None-Match": "\xff\x00"},
+    {"Cookie": 'gpudash_session="abcdefgh\\000"'},
+    {"Cookie": f"gpudash_session={'x' * 5000}; django_language=\\000; theme=\xff; gpudash_csrf=\\000"},
+    {"Cookie": 'gpudash_device="\\000"; messages="\\000"; gpudash_language="\\000"'},
+    {"Cookie": "messages=WzFd:x:y; sessionid=\xed\xa0\x80; =; ;;"},
+    {"HX-Request": "true", "HX-Current-URL": "%00", "HX-Current-URL-URI-AutoEncoded": "true", "HX-Target": "\xff"},
+    {"HX-Request": "true", "HX-Trigger-Name": "%ED%A0%80", "HX-Trigger-Name-URI-AutoEncoded": "true"},
+    {"Content-Length": "x"},
+    {"Content-Length": "-1"},
+    {"Content-Length": "9" * 5000},
+)
+
+
+#: As WSGI names them.
+HEADERS = tuple(
+    {
+        ("" if name == "Content-Length" else "HTTP_") + name.upper().replace("-", "_"): value
+        for name, value in one.items()
+    }
+    for one in _HEADERS
+)
+FILTERS = {
+    "nodes": inventory.NodeFilter,
+    "cards": inventory.CardFilter,
+    "allocations": inventory.AllocationFilter,
+    "pods": inventory.PodFilter,
+    "findings": inventory.FindingFilter,
+    "clusters": inventory.ClusterFilter,
+    "runs": validations.RunFilter,
+    "campaigns": validations.CampaignFilter,
+    "targets": validations.TargetFilter,
+    "tokens": TokenFilter,
+}
+_RUN = {
+    "suite": "cuda-vectoradd",
+    "node": "gpu-1",
+    "cluster": "prod",
+    "card": "0",
+    "options": {},
+    "wait_for_room": True,
+}
+_CAMPAIGN = {"suite": "cuda-vectoradd", "name": "x", "options": {}, "max_parallel": 1, "stop_after_failures": 1}
+#: Bodies that REST takes.
+DRAFTS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("/api/v1/tokens", {"name": "ci", "role": "viewer", "expires_in_days": 1}),
+    ("/api/v1/runs", _RUN),
+    ("/api/v1/runs/preview", _RUN),
+    ("/api/v1/campaigns", {**_CAMPAIGN, "targets": [{"node": "gpu-1", "cluster": "prod"}]}),
+    ("/api/v1/campaigns", {**_CAMPAIGN, "selector": {"cluster": "prod"}}),
+)
+
+
+def _routes(resolver: URLResolver, before: str = "") -> Iterator[str]:
+    for pattern in resolver.url_patterns:
+        route = before + str(pattern.pattern)
+        if isinstance(pattern, URLPattern):
+            yield route
+        else:
+            yield from _routes(pattern, route)
+
+
+_PART = re.compile(r"<(?:(\w+):)?(\w+)>|\(\?P<(\w+)>[^)]*\)")
+
+
+class Addresses:
+    """Every route as an address whose parts exist, so that a request gets as far as it can."""
+
+    def __init__(self) -> None:
+        cluster = make_cluster("prod")
+        make_node(cluster, "gpu-1", "nvidia", 2)
+        make_finding(cluster, node_name="gpu-1")
+        run = make_run(cluster, card=Card.objects.earliest("pk"))
+        make_token(make_user("victim", Role.VIEWER))
+        ids = {"run_id": run.pk, "card_id": str(run.card_id), "token_id": str(ApiToken.objects.get().pk)}
+        self._known = {**ids, "cluster": "prod", "name": "gpu-1", "suite_id": run.suite, "token": "x", "verb": "pause"}
+        every = [route for route in _routes(get_resolver()) if not route.endswith("/") or "i18n" in route]
+        self.routes = [route for route in every if route != "sign-out"]  # who signs out asks nothing more
+
+    def of(self, route: str, **values: str) -> str:
+        known = {**self._known, "name": "prod"} if "clusters/" in route else self._known
+        filled = _PART.sub(lambda part: (known | values).get(part[2] or part[3], "x"), route)
+        return "/" + filled.removeprefix("^").removesuffix("$")
+
+    def parts(self, route: str) -> list[str]:
+        return [part[2] or part[3] for part in _PART.finditer(route)]
+
+
+@pytest.fixture
+def addresses(db: None) -> Addresses:
+    return Addresses()
+
+
+PAGE_NAMES = (
+    "show",
+    "pool",
+    "window",
+    "measure",
+    "of",
+    "find",
+    "line",
+    "from",
+    "view",
+    "next",
+    "q",
+    "cluster",
+    "node",
+    "card",
+)
+NAMES = ("page_size", "cursor", "format", "ordering", "offset", "limit", "lang", "script", "suite", "targets", "ended")
+
+
+def names(route: str) -> tuple[str, ...]:
+    """Of the parameters that may mean something there."""
+    found = FILTERS.get(route.rpartition("/")[2])
+    return (*NAMES, *(found.base_filters if found else PAGE_NAMES))
+
+
+class Answers:
+    """What came back, so far as it is wrong."""
+
+    def __init__(self) -> None:
+        self.wrong: list[str] = []
+
+    def look(self, asked: str, response: HttpResponseBase) -> int:
+        status, kind = response.status_code, response.headers.get("Content-Type", "")
+        if status >= 500 or ("/api/" in asked and status >= 400 and kind != PROBLEM):
+            self.wrong.append(f"{status} {kind} {asked[:400]}")
+        if response.streaming:
+            b"".join(response)  # what is made while it is sent may fail too
+        return status
+
+
+class Asking:
+    """Asks as an administrator: pages with a session, REST with a token. Nothing is refused for want of a role."""
+
+    def __init__(self) -> None:
+        user = make_user("ada", Role.ADMIN)
+        self._page, self._program = signed_in(user), bearer(make_token(user, Role.ADMIN))
+        self._page.raise_request_exception = self._program.raise_request_exception = False
+        self.answers = Answers()
+
+    def __call__(self, method: str, address: str, body: bytes = b"", kind: str = "", **extra: str) -> int:
+        client = self._program if address.startswith(("/api/", "/metrics")) else self._page
+        response = client.generic(method, address, body, content_type=kind, **extra)
+        return self.answers.look(f"{method} {address} {kind} {body[-150:]!r} {extra}", response)
+
+    def takes(self, method: str, address: str) -> bool:
+        return self(method, address) not in (404, 405)
+
+
+@pytest.fixture
+def asking(addresses: Addresses) -> Iterator[Asking]:
+    """Fails the test in the end when an answer was wrong. Without log lines: there are thousands."""
+    made = Asking()
+    logging.disable(logging.CRITICAL)
+    yield made
+    logging.disable(logging.NOTSET)
+    assert not made.answers.wrong, "\n".join(made.answers.wrong[:50])
+
+
+def test_every_method(addresses: Addresses, asking: Asking) -> None:
+    for route in addresses.routes:
+        for method in METHODS:
+            asking(method, addresses.of(route))
+
+
+def test_every_part_of_a_path(addresses: Addresses, asking: Asking) -> None:
+    for route in addresses.routes:
+        for part in addresses.parts(route):
+            for value in VALUES:
+                for method in ("GET", "POST", "DELETE"):
+                    asking(method, addresses.of(route, **{part: value}))
+
+
+def test_every_parameter(addresses: Addresses, asking: Asking) -> None:
+    values = cycle(VALUES)
+    for route in (route for route in addresses.routes if asking.takes("GET", addresses.of(route))):
+        for name in names(route):
+            asking("GET", f"{addresses.of(route)}?{name}={next(values)}")
+
+
+@pytest.mark.parametrize(
+    "list_name", ["nodes", "cards", "allocations", "pods", "findings", "clusters", "runs", "campaigns"]
+)
+def test_every_value_of_the_parameters_of_a_list(addresses: Addresses, asking: Asking, list_name: str) -> None:
+    known = FILTERS[list_name].base_filters
+    for name in (*known, "page_size", "cursor", "ordering", "format"):
+        for value in VALUES:
+            asking("GET", f"/api/v1/{list_name}?{name}={value}")
+        asking("GET", f"/api/v1/{list_name}?{name}=a&{name}=%00" + f"&{name}=" * 200)
+
+
+def test_every_body(addresses: Addresses, asking: Asking) -> None:
+    for route in (route for route in addresses.routes if asking.takes("POST", addresses.of(route))):
+        for kind, body in BODIES:
+            asking("POST", addresses.of(route), body, kind)
+
+
+def test_every_member_of_a_body(addresses: Addresses, asking: Asking) -> None:
+    for address, draft in DRAFTS:
+        for member, usual in draft.items():
+            others = json.dumps({name: other for name, other in draft.items() if name != member})[:-1]
+            for value in JSON_VALUES:
+                for given in _in_place_of(usual, value):
+                    asking("POST", address, f'{others}, "{member}": {given}}}'.encode(), "application/json")
+
+
+def _in_place_of(usual: object, value: str) -> list[str]:
+    """The value itself, and inside of what usually stands there."""
+    if isinstance(usual, dict):
+        return [value, *(f'{{"{name}": {value}}}' for name in ("node", "image", "x"))]
+    return [value, f'[{{"node": {value}}}]'] if isinstance(usual, list) else [value]
+
+
+def test_every_header(addresses: Addresses, asking: Asking) -> None:
+    for route in (route for route in addresses.routes if asking.takes("GET", addresses.of(route))):
+        for headers in HEADERS:
+            asking("GET", addresses.of(route), **headers)
+
+
+def test_a_visitor_without_a_session_gets_no_further(addresses: Addresses, asking: Asking) -> None:
+    visitor = Client(raise_request_exception=False)
+    for headers in HEADERS:
+        for address in ("/", "/sign-in", "/api/v1/cards", "/metrics", "/healthz", "/no-such-page"):
+            asking.answers.look(f"{address} {headers}", visitor.get(address, **headers))
+    for kind, body in BODIES:
+        for address in ("/sign-in", "/i18n/setlang/", "/account/theme", "/api/v1/runs", "/sign-in/link/x"):
+            response = visitor.generic("POST", address, body, content_type=kind)
+            asking.answers.look(f"{address} {kind} {body[:60]!r}", response)
+
+
+@pytest.mark.parametrize("size", ["0000000010000000", "000000001" + "0" * 21, "9" * 30, "01001", "١٠"])
+def test_a_page_size_is_what_it_says(addresses: Addresses, asking: Asking, size: str) -> None:
+    for address in ("/api/v1/cards", "/nodes"):
+        assert asking("GET", f"{address}?page_size={size}") == 400
+
+
+def test_options_lists_the_methods(addresses: Addresses, api: Client) -> None:
+    for route in (route for route in addresses.routes if route.startswith("api/v1/") and "schema" not in route):
+        answer = api.options(addresses.of(route))
+        assert answer.status_code == 200
+        assert answer.json()["methods"] == answer.headers["Allow"].split(", ")
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
+)
+@pytest.mark.parametrize("length", [(1 << 20) + 1, 10**30])
+def test_a_body_is_refused_by_its_length(addresses: Addresses, asking: Asking, kind: str, length: int) -> None:
+    for address in ("/api/v1/runs", "/api/v1/no-such-thing", "/sign-in", "/validations/new"):
+        assert asking("POST", address, b"x", kind, CONTENT_LENGTH=str(length)) == 413
+
+
+def test_a_body_of_a_mebibyte_is_read(addresses: Addresses, asking: Asking) -> None:
+    body = b'{"name": "%s"}' % (b"x" * ((1 << 20) - 12))
+    assert len(body) == 1 << 20
+    assert asking("POST", "/api/v1/tokens", body, "application/json") == 400
+    assert asking("POST", "/api/v1/tokens", body + b" ", "application/json") == 413
+
+
+def test_a_null_character_is_named_by_its_field(api: Client, cluster: Cluster) -> None:
+    body = {"suite": "cuda-vectoradd", "node": "n", "options": {"a": ["\0"]}, "card": "\0"}
+    answer = api.post("/api/v1/runs/preview", body, content_type="application/json")
+    assert sorted(error["field"] for error in answer.json()["errors"]) == ["card", "options"]
