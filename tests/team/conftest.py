@@ -5,8 +5,10 @@ The tests are chapters: each goes on from the one before.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,8 +87,17 @@ def follow(host: Host, steps: list[Step], answers: dict[str, str] | None = None,
     """Carry the steps out one by one; what the page shows must be what is printed. answers: part of a command → standard input."""
     for step in steps:
         given = next((text for part, text in (answers or {}).items() if part in step.command), "")
+        started = time.monotonic()
         printed = host.run(step.command, given, registries=bool(_FETCHES.search(step.command)), folder=folder)
+        _write_down(step.command, printed, time.monotonic() - started)
         assert step.agrees(printed), f"$ {step.command}\nThe page shows:\n{step.shown}\nIt printed:\n{printed}"
+
+
+def _write_down(command: str, printed: str, seconds: float) -> None:
+    """Into the file that GPUDASH_TEAM_TRANSCRIPT names: what a new team types, sees and waits for."""
+    if path := os.environ.get("GPUDASH_TEAM_TRANSCRIPT"):
+        with Path(path).open("a") as transcript:
+            transcript.write(f"[{seconds:5.1f} s] $ {command}\n{printed}")
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -102,17 +102,7 @@ def podman(*words: str) -> list[str]:
 def run_words(*words: str, **settings: str) -> list[str]:
     given = [word for name, value in settings.items() for word in ("--env", f"{name}={value}")]
     limits = ("--ulimit=nofile=1024:1024", "--ulimit=nproc=1000:1000", "--cgroups=disabled", "--network=host")
-    return podman(
-        "run",
-        "--rm",
-        "--read-only",
-        "--tmpfs=/tmp",
-        "--tmpfs=/var/lib/gpudash:mode=0700,uid=10001",
-        *limits,
-        *given,
-        IMAGE,
-        *words,
-    )
+    return podman("run", "--rm", *limits, *given, IMAGE, *words)
 
 
 def inside(*words: str, **settings: str) -> str:
