@@ -9,10 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
 import msgspec
-from rest_framework.exceptions import ParseError
+from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import BaseParser
-
-from gpudash.api.problems import bad_fields
 
 #: Lists and objects inside each other. Ours need four; what is deeper breaks who reads it recursively.
 MAX_DEPTH = 32
@@ -29,7 +27,7 @@ class StrictJSONParser(BaseParser):
         except (msgspec.DecodeError, RecursionError, ValueError) as error:
             raise ParseError(f"The body is not JSON in UTF-8: {str(error)[:200]}.") from None
         if wrong := dict(_wrong_members(value)):
-            raise bad_fields(wrong)
+            raise ValidationError(wrong)
         return value
 
 
