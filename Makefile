@@ -31,7 +31,7 @@ test: setup ## the tests that need nothing installed before
 	$(PY) -m pytest $(ARGS)
 
 test-postgres: setup ## the tests of tables, pages and REST again, on a throw-away PostgreSQL
-	$(PY) -m tests.tools.with_postgres pytest tests/mirror tests/accounting tests/api tests/pages tests/metrics $(ARGS)
+	$(PY) -m tests.tools.with_postgres pytest tests/mirror tests/accounting tests/access tests/api tests/pages tests/metrics $(ARGS)
 
 test-cluster: setup ## the tests against a real control plane (etcd, kube-apiserver, scheduler)
 	$(PY) -m pytest -m cluster -n 0 tests/cluster $(ARGS)
