@@ -85,10 +85,11 @@ def base_path(name: str) -> str:
     return f"/{value}/" if value else "/"
 
 
-def path(name: str, default: Path) -> Path:
+def path(name: str, default: Path | None) -> Path | None:
     """A path that need not exist: who uses it says what is wrong with it."""
+    value = text(name)
     try:
-        return Path(text(name) or default).expanduser().absolute()
+        return Path(value).expanduser().absolute() if value else default
     except RuntimeError as error:
         raise BadSetting(name, str(error)) from None
 

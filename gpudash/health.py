@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from pathlib import Path
 
 from django.conf import settings
 from django.db import DatabaseError, connection
@@ -89,8 +90,15 @@ def check_broker() -> None:
         broker.ensure_connection(max_retries=0, timeout=BROKER_TIMEOUT_S, reraise_as_library_errors=False)
 
 
+def check_static_files() -> None:
+    """Production serves collected files only: without their list every page fails."""
+    if settings.PRODUCTION and not (Path(str(settings.STATIC_ROOT)) / "staticfiles.json").is_file():
+        raise NotReady(f"there are no static files in {settings.STATIC_ROOT}; run manage.py collectstatic")
+
+
 CHECKS: dict[str, Callable[[], None]] = {
     "database": check_database,
     "broker": check_broker,
     "migrations": check_migrations,
+    "static": check_static_files,
 }

@@ -153,8 +153,8 @@ USE_TZ = True
 TIME_ZONE = env.time_zone("GPUDASH_TIME_ZONE", "UTC")
 
 STATIC_URL = f"{BASE_PATH}static/"
-# Only `collectstatic` writes it; no other process needs it to be writable, and only web reads it.
-STATIC_ROOT = env.path("GPUDASH_STATIC_ROOT", (BASE_DIR if PRODUCTION else DATA_DIR) / "staticfiles")
+# Only `collectstatic` writes it, and only web reads it. Outside production files are served from where they stand.
+STATIC_ROOT = env.path("GPUDASH_STATIC_ROOT", BASE_DIR / "staticfiles" if PRODUCTION else None)
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = not PRODUCTION
 STORAGES = {

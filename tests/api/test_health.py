@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ def test_a_process_that_answers_is_healthy() -> None:
 def test_ready_lists_every_part() -> None:
     response = ready()
     assert response.status_code == 200
-    assert set(response.json()["parts"]) == {"database", "broker", "migrations", "schedule", "tasks"}
+    assert set(response.json()["parts"]) == {"database", "broker", "migrations", "static", "schedule", "tasks"}
     assert "no-cache" in response.headers["Cache-Control"]
 
 
@@ -50,6 +51,15 @@ def test_missing_migrations_are_counted(monkeypatch: Any) -> None:
     monkeypatch.setattr(health.MigrationExecutor, "migration_plan", lambda self, targets: [1, 2])
     part = ready().json()["parts"]["migrations"]
     assert part == {"ok": False, "reason": "2 migrations are not applied; run manage.py migrate"}
+
+
+def test_static_files_that_were_not_collected_are_said_in_production_only(settings: Any, tmp_path: Path) -> None:
+    settings.STATIC_ROOT = tmp_path
+    assert ready().json()["parts"]["static"]["ok"]
+    settings.PRODUCTION = True
+    assert "run manage.py collectstatic" in ready().json()["parts"]["static"]["reason"]
+    (tmp_path / "staticfiles.json").write_text("{}")
+    assert ready().json()["parts"]["static"]["ok"]
 
 
 def test_a_probe_may_not_post() -> None:
