@@ -50,7 +50,7 @@ def manage_calls(page: Path) -> list[list[str]]:
     """
     found = []
     for line in console_lines(page):
-        inside = re.search(r"(?:manage\.py|^gpudash) (.*?)\)?(?: > .*)?$", line)
+        inside = re.search(r"(?:manage\.py|^(?:\(umask 077; )?gpudash) (.*?)\)?(?: > .*)?$", line)
         if inside and not re.search(r"[\[…]", inside[1]):
             found.append(shlex.split(inside[1]))
     return found
