@@ -47,13 +47,11 @@ def test_following_gives_the_same_text_and_ends_with_the_container(api: Client, 
 
 
 def test_following_a_pod_that_is_deleted_ends(api: Client, simulated: Fleet, started: str) -> None:
-    texts: list[str] = []
-    reader = threading.Thread(target=lambda: texts.append(api.text(f"{started}?follow=true")))
-    reader.start()
+    followed = api.watch(f"{started}?follow=true")  # it has begun when its status is there
     api.delete(started.removesuffix("/log"), {"gracePeriodSeconds": 0})
     pass_time(simulated, 1)
-    reader.join(timeout=10)
-    assert len(texts) == 1
+    assert b"Test PASSED" not in followed.answer.read()  # it ends, and before the container would have
+    followed.close()
 
 
 def test_tail_since_limit_and_timestamps(api: Client, simulated: Fleet, started: str) -> None:
