@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import yaml
 
 from inventory import clusters
 from inventory.models import Cluster, Watch
@@ -17,16 +16,16 @@ from tests.cluster.fleet import Fleet
 from tests.controlplane.admin import Admin, Refused, write_kubeconfig
 from tests.controlplane.controlplane import ControlPlane
 from tests.controlplane.objects import Json
-from tests.processes import ROOT, Processes
+from tests.processes import Processes
+from tests.roles import shipped
 from tests.services import wait_until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240, func_only=True)]
 READ = ["get", "list", "watch"]
 
 
-def shipped_role() -> dict[str, object]:
-    loaded: dict[str, object] = yaml.safe_load((ROOT / "deploy" / "watcher-role.yaml").read_text())
-    return loaded
+def shipped_role() -> Json:
+    return shipped("watcher-role.yaml")[0]
 
 
 def as_user(plane: ControlPlane, folder: Path, user: str) -> Path:
@@ -102,8 +101,7 @@ def test_the_shipped_role_is_enough(
     _, answers = clusters.check(Cluster.objects.get(pk=cluster.pk))
     mine = [answer for answer in answers if answer.wanted.role == "deploy/watcher-role.yaml"]
     assert mine
-    # Reading the UID of kube-system is optional; a role of before does not grant it.
-    assert all(answer.allowed for answer in mine if answer.wanted.resource != "namespaces")
+    assert all(answer.allowed for answer in mine)
     granted = [(one.wanted.verb, one.wanted.resource) for one in answers if one.allowed and one not in mine]
     assert granted == [("list", "pods")], "of what validations need, a watcher may list pods, as everywhere"
 
@@ -116,7 +114,7 @@ def test_the_shipped_role_gives_nothing_more(admin: Admin, plane: ControlPlane, 
     granted = [rule for rule in _rules(reader, review) if rule not in before]
     needed = {(("",), ("nodes", "pods"), tuple(READ)), (("apps",), ("daemonsets",), tuple(READ))}
     identity = (("",), ("namespaces",), ("get",))
-    assert needed <= set(granted) <= needed | {identity}
+    assert set(granted) == needed | {identity}
     for method, path in (("GET", "/api/v1/secrets"), ("DELETE", "/api/v1/nodes/any"), ("GET", "/apis/batch/v1/jobs")):
         with pytest.raises(Refused) as refused:
             reader.call(method, path)

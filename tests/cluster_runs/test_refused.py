@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from inventory import clusters
 from inventory.models import Cluster
@@ -18,7 +16,7 @@ from tests.cluster_runs.kubelet import Kubelet, Script
 from tests.cluster_runs.test_runs import drive, jobs
 from tests.controlplane.admin import Admin, Refused, write_kubeconfig
 from tests.controlplane.controlplane import ControlPlane
-from tests.processes import ROOT
+from tests.roles import shipped
 from tests.validations.recorded import PASSED, codes, later, passed_by, wish
 from validations.lifecycle import clients
 from validations.models import Run
@@ -58,7 +56,7 @@ def small(real: Cluster, kubeconfig: Path, kubelet: Kubelet) -> Iterator[Cluster
 
 def grant(admin: Admin, without: tuple[str, str] = ("", "")) -> None:
     """The shipped role, less one (resource, verb)."""
-    role: dict[str, Any] = copy.deepcopy(yaml.safe_load((ROOT / "deploy" / "launcher-role.yaml").read_text()))
+    role: dict[str, Any] = shipped("launcher-role.yaml")[0]
     for rule in role["rules"]:
         if without[0] in rule["resources"]:
             rule["verbs"] = [verb for verb in rule["verbs"] if verb != without[1]] or ["watch"]

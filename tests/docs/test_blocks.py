@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from tests.docs.reading import PAGES, ROOT, blocks
+from tests.roles import shipped
 
 LAUNCHER_ROLE = "deploy/launcher-role.yaml"
 
@@ -28,20 +29,14 @@ def test_every_yaml_block_is_yaml() -> None:
 
 def test_the_launchers_role_touches_jobs_and_only_reads_the_rest() -> None:
     assert LAUNCHER_ROLE in (ROOT / "docs" / "connect-a-cluster.md").read_text()
-    roles = roles_of(LAUNCHER_ROLE)
+    roles = shipped("launcher-role.yaml")
     assert {role["kind"]: writing(role) for role in roles} == {"Role": {"jobs"}, "ClusterRole": set()}
     rules = [rule for role in roles for rule in role["rules"]]
     assert all(set(rule["verbs"]) <= {"get", "list", "create", "delete"} for rule in rules)
 
 
 def test_the_watchers_role_only_reads() -> None:
-    assert [(role["kind"], writing(role)) for role in roles_of("deploy/watcher-role.yaml")] == [("ClusterRole", set())]
-
-
-def roles_of(name: str) -> list[dict[str, Any]]:
-    return [
-        thing for thing in yaml.safe_load_all((ROOT / name).read_text()) if "Role" in thing["kind"] and "rules" in thing
-    ]
+    assert [(role["kind"], writing(role)) for role in shipped("watcher-role.yaml")] == [("ClusterRole", set())]
 
 
 def writing(role: dict[str, Any]) -> set[str]:

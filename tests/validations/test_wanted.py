@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from django.core.management import call_command
 
 from inventory.clusters import READER, WANTED
 from inventory.models import Cluster
+from tests.roles import shipped
 from validations.lifecycle.wanted import ROLE, wanted
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def checked(cluster: Cluster) -> list[str]:
@@ -28,7 +26,7 @@ def test_the_app_registers_its_wants_once_and_after_those_of_the_inventory() -> 
 
 
 def test_the_shipped_role_grants_what_is_asked_for_and_no_more() -> None:
-    roles = [thing for thing in yaml.safe_load_all((ROOT / ROLE).read_text()) if "rules" in thing]
+    roles = shipped(Path(ROLE).name)
     granted = {
         (verb, group, resource, role["metadata"].get("namespace", ""))
         for role in roles
