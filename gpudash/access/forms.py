@@ -29,6 +29,10 @@ class TokenForm(forms.Form):
         field = self.fields["role"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [(one.value, one.label) for one in Role if role.covers(one)]
+        named = ", ".join(str(value) for value, _label in field.choices)
+        field.error_messages["invalid_choice"] = _("One of %(roles)s is wanted: not more than your own.") % {
+            "roles": named
+        }
 
     def clean(self) -> dict[str, Any]:
         """Adds `expires_at`: one moment for who checks it and for the token."""

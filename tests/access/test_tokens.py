@@ -128,6 +128,12 @@ def test_rest_refuses_a_token_that_makes_no_sense_by_field(user: User, body: obj
     assert not ApiToken.objects.exists()
 
 
+def test_a_role_that_is_refused_is_answered_with_those_that_may_be(user: User) -> None:
+    client = signed_in(user)
+    told = make(client, "operator").json()["detail"]
+    assert told == "role: One of viewer is wanted: not more than your own."
+
+
 def make(client: Client, role: str = "viewer", days: int = 1) -> Any:
     body = {"name": "child", "role": role, "expires_in_days": days}
     return client.post("/api/v1/tokens", body, content_type="application/json")
