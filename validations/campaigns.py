@@ -267,7 +267,7 @@ def _start(campaign: Campaign, target: CampaignTarget) -> bool:
         _pause(campaign, str(error))
         return True
     except Refused as error:
-        CampaignTarget.objects.filter(pk=target.pk).update(skipped=str(error)[:2000])
+        CampaignTarget.objects.filter(pk=target.pk).update(skipped=error.words[:2000])
         return True
     except Busy:
         return False

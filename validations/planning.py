@@ -42,6 +42,11 @@ class Refused(Exception):
         super().__init__("; ".join(f"{field}: {' '.join(texts)}" for field, texts in problems.items()))
         self.problems = problems
 
+    @property
+    def words(self) -> str:
+        """What is wrong without the names of fields, for who has filled in none."""
+        return " ".join(text for texts in self.problems.values() for text in texts)
+
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """A wish that names things that exist. manifest: {} when none can be made. reasons: why it cannot run now.
