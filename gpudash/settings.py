@@ -106,6 +106,7 @@ TEMPLATES = [
 DATABASES = {
     "default": database(env.text("GPUDASH_DATABASE_URL"), env.text("GPUDASH_DATABASE_PASSWORD"), DATA_DIR, PRODUCTION)
 }
+DATABASE_CONNECTIONS = env.number("GPUDASH_DATABASE_CONNECTIONS", 16, 2, 500)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -203,6 +204,7 @@ CELERY_BROKER_URL = env.broker("GPUDASH_BROKER_URL", PRODUCTION)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ROUTES = {"inventory.tasks.watch": {"queue": "watch"}}
+CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -237,6 +239,7 @@ LOGGING = {
         "kombu": {"level": "ERROR"},
         "kubernetes": {"level": "WARNING"},
         "waitress": {"level": "WARNING"},
+        "psycopg.pool": {"level": "ERROR"},
         "urllib3": {"level": "ERROR"},
     },
 }
