@@ -218,6 +218,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "filters": {
         "ids": {"()": "gpudash.request_log.IdsFilter"},
+        "outages": {"()": "gpudash.log_outages.OutagesFilter"},
         "secrets": {"()": "gpudash.log_secrets.SecretsFilter"},
     },
     "formatters": {
@@ -228,7 +229,9 @@ LOGGING = {
             "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},
         },
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["ids", "secrets"]}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["ids", "outages", "secrets"]}
+    },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
         # Its own handlers know no filter, and one of them would mail whole requests.

@@ -1,4 +1,4 @@
-"""A watcher that is paused in the middle of a transaction, also inside COPY: another takes over, and no session waits for its lock."""
+"""A watcher that is paused inside a transaction, also inside COPY: another takes over, and no session waits for its lock."""
 
 from __future__ import annotations
 
