@@ -49,6 +49,9 @@ RUN_PULL_TIMEOUT_S = env.number("GPUDASH_RUN_PULL_TIMEOUT_S", 3_600, 60, 86_400)
 RUN_IMAGE_RETRY_S = env.number("GPUDASH_RUN_IMAGE_RETRY_S", 300, 10, 86_400)
 RUN_COLLECT_TIMEOUT_S = env.number("GPUDASH_RUN_COLLECT_TIMEOUT_S", 300, 30, 86_400)
 RUN_OUTAGE_LIMIT_S = env.number("GPUDASH_RUN_OUTAGE_LIMIT_S", 3_600, 0, 7 * 86_400)
+# What changes when pages do, and how often it is looked at (seconds): the rest in between is shared (`inventory.shared`).
+SHARED_MARKS = ("inventory.marks.marks", "validations.marks.marks")
+SHARED_LOOK_S = 1.0
 METRICS_COLLECTORS = ("inventory.metrics.families", "validations.metrics.families")
 
 INSTALLED_APPS = [
@@ -72,6 +75,7 @@ MIDDLEWARE = [
     "gpudash.null_characters.NullCharactersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "gpudash.compression.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "gpudash.probes.HostMiddleware",
@@ -83,6 +87,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "gpudash.security_headers.ContentSecurityPolicyMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "gpudash.shared_answers.SharedAnswersMiddleware",
 ]
 ROOT_URLCONF = "gpudash.urls"
 WSGI_APPLICATION = "gpudash.wsgi.application"
