@@ -43,7 +43,7 @@ class Traceback:
     @property
     def kind(self) -> str:
         """The same for what differs in numbers, times and ids only."""
-        record = re.sub(r"^\S+ \S+ ", "", self.record)
+        record = re.sub(r"^\S+ \S+ ", "", self.record)[:160]
         return re.sub(r"\b[0-9a-f]{8,}\b|\d+", "#", f"{record} | {self.error[:200]} | {self.where}")
 
 

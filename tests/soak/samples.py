@@ -22,6 +22,7 @@ from tests.soak.requests import Asked, Client, Site
 Json = dict[str, Any]
 EVERY_S = 1.0
 MIB = 1 << 20
+_TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _NEWEST = "substr({0}, 8)::int"
 _TABLES = {
@@ -33,7 +34,7 @@ _TABLES = {
 class Sampler:
     """Runs until `stop`. rows: the samples so far, each also a line of the file. t: seconds since `zero`.
 
-    processes: {"web-1": [{"pid", "rss_mib", "fds", "threads"}]}; lag_s: {cluster: {table: seconds}}, None where the database was
+    processes: {"web-1": [{"pid", "rss_mib", "fds", "threads", "cpu_s"}]}; soak_cpu_s: what this process has used itself; lag_s: {cluster: {table: seconds}}, None where the database was
     not asked; queues: {name: length}; rest: {cluster: {"state", "age_seconds"}} as of up to a few seconds ago, with its "t".
     """
 
@@ -77,6 +78,7 @@ class Sampler:
             "lag_s": {name: self._lag(tables, name, now) for name in CLUSTERS} if tables is not None else None,
             "rest": dict(self.rest),
             "load": os.getloadavg()[0],
+            "soak_cpu_s": round(time.process_time(), 1),
         }
 
     def _lag(self, tables: Mapping[tuple[str, str], int], cluster: str, now: float) -> Json:
@@ -123,9 +125,11 @@ class Sampler:
 
 def _usage(pid: int) -> Json:
     """Of one process; what cannot be read (it is just gone) is 0."""
-    usage: Json = {"pid": pid, "rss_mib": 0.0, "fds": 0, "threads": 0}
+    usage: Json = {"pid": pid, "rss_mib": 0.0, "fds": 0, "threads": 0, "cpu_s": 0.0}
     with suppress(OSError, IndexError):
         usage["rss_mib"] = round(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE / MIB, 1)
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        usage["cpu_s"] = (int(fields[11]) + int(fields[12])) / _TICKS
         usage["fds"] = len(os.listdir(f"/proc/{pid}/fd"))
         usage["threads"] = len(os.listdir(f"/proc/{pid}/task"))
     return usage
