@@ -51,9 +51,7 @@ class Campaigns:
         places = [{"cluster": self.cluster, "node": node} for node in self.nodes]
         draft = {"suite": SUITE, "name": f"soak {number}", "targets": places, "max_parallel": PARALLEL}
         while not self._stopped.is_set():
-            answer = self.client.post_json(
-                "rest POST campaigns", "/api/v1/campaigns", draft, Idempotency_Key=f"soak-{number}"
-            )
+            answer = self.client.post_json("rest POST campaigns", "/api/v1/campaigns", draft, f"soak-{number}")
             if answer is not None and answer.status in (200, 201):
                 return str(_value(answer)["id"])
             if answer is not None and answer.status < 500:

@@ -179,6 +179,18 @@ def _until_in_step(rows: Sequence[Json], began: float, window_s: float = 20.0) -
     return round(last - began, 1), round(worst, 1)
 
 
+def cores(rows: Sequence[Json]) -> dict[str, float]:
+    """Service → cores that it kept busy on average, its processes together; "the soak": this process."""
+    if len(rows) < 2:
+        return {}
+    used: dict[str, float] = defaultdict(float)
+    for life, points in lives(rows, "cpu_s").items():
+        used[life.split("/")[0]] += points[-1][1] - points[0][1]
+    seconds = rows[-1]["t"] - rows[0]["t"]
+    used["the soak"] = rows[-1]["soak_cpu_s"] - rows[0]["soak_cpu_s"]
+    return {part: round(value / seconds, 2) for part, value in used.items()}
+
+
 def latencies(asked: Sequence[Asked]) -> dict[str, Json]:
     """Kind of request → count, p50 and p95 in milliseconds, of those that were answered."""
     by_kind: dict[str, list[float]] = defaultdict(list)

@@ -73,8 +73,8 @@ class Person:
             self._fingerprint = rest.partition(b'"')[0].decode() if found else ""
 
     def _refresh(self) -> None:
-        headers = {"HX_Request": "true", "X_Fingerprint": self._fingerprint}
-        answer = self.client.ask(f"live {_kind(self._open)}", f"/{self._open}", **headers)
+        headers = {"HX-Request": "true", "X-Fingerprint": self._fingerprint}
+        answer = self.client.ask(f"live {_kind(self._open)}", f"/{self._open}", headers)
         if answer is not None and answer.status in (200, 204):
             self._fingerprint = answer.headers.get("X-Fingerprint", self._fingerprint)
 

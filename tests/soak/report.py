@@ -51,6 +51,7 @@ def tell(seen: Measured, folder: Path) -> int:
         "checks": {check.name: {"ok": check.ok, "figure": check.figure, "details": check.details} for check in found},
         "faults": healing,
         "latency": latencies,
+        "cores": checks.cores(seen.rows),
     }
     (folder / "summary.json").write_text(json.dumps(summary, indent=1))
     _chart(seen, found, folder)
@@ -97,6 +98,7 @@ def _table(found: Sequence[Check], latencies: Json, healing: Json, seen: Measure
     print("\n  fault                 count   longest lag s   in step after s")
     for kind, figures in sorted(healing.items()):
         print(f"  {kind:<20}{figures['count']:>7}{figures['longest_lag_s']:>16}{figures['in_step_after_s']:>18}")
+    print("\n  cores kept busy: " + ", ".join(f"{part} {used}" for part, used in checks.cores(seen.rows).items()))
     print("\n  loudest lines of the logs (WARNING and above)")
     for file in sorted(seen.logs.glob("*.log")):
         lines = file.read_text(errors="replace").splitlines()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -57,10 +57,15 @@ class Client:
         self._cookies: dict[str, str] = {}
 
     def ask(
-        self, kind: str, target: str, method: str = "GET", body: bytes | None = None, **headers: str
+        self,
+        kind: str,
+        target: str,
+        headers: Mapping[str, str] | None = None,
+        method: str = "GET",
+        body: bytes | None = None,
     ) -> Answer | None:
-        """None: it broke. headers: names with _ for -."""
-        given = self._headers | {name.replace("_", "-"): value for name, value in headers.items()}
+        """None: it broke."""
+        given = self._headers | dict(headers or {})
         if self._cookies:
             given["Cookie"] = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
         started = time.monotonic()
@@ -83,8 +88,10 @@ class Client:
             name, _, value = cookie.split(";", 1)[0].partition("=")
             self._cookies[name] = value
 
-    def post_json(self, kind: str, target: str, value: object, **headers: str) -> Answer | None:
-        return self.ask(kind, target, "POST", json.dumps(value).encode(), Content_Type="application/json", **headers)
+    def post_json(self, kind: str, target: str, value: object, key: str) -> Answer | None:
+        """key: of idempotency."""
+        headers = {"Content-Type": "application/json", "Idempotency-Key": key}
+        return self.ask(kind, target, headers, "POST", json.dumps(value).encode())
 
     def sign_in(self, name: str, password: str) -> bool:
         """By the page, as a person does."""
@@ -93,14 +100,8 @@ class Client:
         if found is None:
             return False
         fields = {"csrfmiddlewaretoken": found[1].decode(), "username": name, "password": password, "next": "/"}
-        answer = self.ask(
-            "sign-in",
-            "/sign-in",
-            "POST",
-            urlencode(fields).encode(),
-            Content_Type="application/x-www-form-urlencoded",
-            Origin=self._base,
-        )
+        headers = {"Content-Type": "application/x-www-form-urlencoded", "Origin": self._base}
+        answer = self.ask("sign-in", "/sign-in", headers, "POST", urlencode(fields).encode())
         return answer is not None and answer.status == 302
 
 

@@ -34,8 +34,9 @@ _TABLES = {
 class Sampler:
     """Runs until `stop`. rows: the samples so far, each also a line of the file. t: seconds since `zero`.
 
-    processes: {"web-1": [{"pid", "rss_mib", "fds", "threads", "cpu_s"}]}; soak_cpu_s: what this process has used itself; lag_s: {cluster: {table: seconds}}, None where the database was
-    not asked; queues: {name: length}; rest: {cluster: {"state", "age_seconds"}} as of up to a few seconds ago, with its "t".
+    processes: {"web-1": [{"pid", "rss_mib", "fds", "threads", "cpu_s"}]}; soak_cpu_s: what this process has used itself;
+    lag_s: {cluster: {table: seconds}}, None where the database was not asked; queues: {name: length};
+    rest: {cluster: {"state", "age_seconds"}} as of up to a few seconds ago, with its "t".
     """
 
     def __init__(self, bed: Bed, file: Path, markers: Markers, events: Callable[[], int], zero: float) -> None:
@@ -117,8 +118,8 @@ class Sampler:
 
     def _queues(self) -> dict[str, int] | None:
         try:
-            lengths = {name: int(self._redis.llen(name)) for name in QUEUES if name != "unacked"}  # type: ignore[arg-type]
-            return lengths | {"unacked": int(self._redis.hlen("unacked"))}  # type: ignore[arg-type]
+            lengths = {name: int(self._redis.llen(name)) for name in QUEUES if name != "unacked"}
+            return lengths | {"unacked": int(self._redis.hlen("unacked"))}
         except redis.RedisError:
             return None
 

@@ -26,11 +26,12 @@ RUN = {
 def sample(t: float, lag: float = 0.0, rss: float = 100.0, **more: Any) -> Json:
     return {
         "t": t,
-        "processes": {"web-1": [{"pid": 7, "rss_mib": rss, "fds": 20, "threads": 9}]},
+        "processes": {"web-1": [{"pid": 7, "rss_mib": rss, "fds": 20, "threads": 9, "cpu_s": t / 4}]},
         "queues": {"default": 0, "watch": 0, "unacked": 0},
         "lag_s": {"near": {"pods": lag, "allocations": 0.0}},
         "rest": {"near": {"state": "watching", "age_seconds": 1.0, "t": t}},
         "events": 50,
+        "soak_cpu_s": t / 2,
         **more,
     }
 
@@ -132,6 +133,11 @@ def test_healing_is_the_time_until_the_tables_are_in_step() -> None:
     rows = [sample(float(t), lag=max(0.0, float(t - 10)) if t < 22 else 0.0) for t in range(60)]
     found = checks.healing(rows, [fault("kill", 1010.0, 1015.0)], zero=1000.0)
     assert found == {"kill": {"count": 1, "longest_lag_s": 11.0, "in_step_after_s": 11.0}}
+
+
+def test_cores_are_cpu_seconds_over_seconds() -> None:
+    assert checks.cores([sample(float(t)) for t in range(1, 101)]) == {"web-1": 0.25, "the soak": 0.5}
+    assert checks.cores([sample(1.0)]) == {}
 
 
 @pytest.mark.parametrize(
