@@ -64,7 +64,7 @@ def soak(folder: Path, seconds: float, seed: int) -> Measured:
         measured = _on(ready, seconds, seed)
         progress("ending all parts")
         ready.supervisor.stop()
-        measured.deaths = ready.supervisor.deaths
+        measured.deaths, measured.late = ready.supervisor.deaths, ready.supervisor.late
         measured.logs = ready.logs
     return measured
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import urllib3
 
 from tests.controlplane.admin import Admin, Refused
 from tests.controlplane.objects import Json
+
+Answer = TypeVar("Answer")
+PATIENCE_S, PAUSE_S = 120.0, 0.5
 
 
 class Away(OSError):
@@ -33,3 +39,15 @@ class PatientAdmin(Admin):
             if refused.status in (401, 403, 429) or refused.status >= 500:
                 raise Away(str(refused)) from None
             raise
+
+
+def patiently(call: Callable[[], Answer]) -> Answer:
+    """The answer, as soon as the API server is there. The call must be one that may be made twice. Raises Away after a while."""
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return call()
+        except OSError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(PAUSE_S)

@@ -138,6 +138,10 @@ def processes(deaths: Sequence[Death]) -> Check:
     return Check("no process died by itself", not deaths, f"{len(deaths)} deaths", lines)
 
 
+def ended(late: Sequence[str]) -> Check:
+    return Check("services end within 30 s when told", not late, f"{len(late)} were killed", tuple(late))
+
+
 def carried_out(faults: Sequence[Fault]) -> Check:
     failed = [f"{fault.kind} {fault.part}: {fault.error}" for fault in faults if fault.error]
     kinds = Counter(fault.kind for fault in faults)
@@ -145,9 +149,9 @@ def carried_out(faults: Sequence[Fault]) -> Check:
     return Check("the faults were made", bool(faults) and not failed, figure, tuple(failed))
 
 
-def load(rows: Sequence[Json], rate: float, mistakes: Sequence[str]) -> Check:
-    """The load was there at all: without it nothing is proven. A third of the rate is enough: servers are away now and then."""
-    made = statistics.fmean(row["events"] for row in rows) if rows else 0.0
+def load(rows: Sequence[Json], seconds: float, rate: float, mistakes: Sequence[str]) -> Check:
+    """The load was there for all these seconds: without it nothing is proven. A third will do: servers are away now and then."""
+    made = sum(row["events"] for row in rows) / seconds
     figure = f"{made:.1f} changes a second of {rate:.0f}; {len(mistakes)} mistakes of the churn"
     return Check("the cluster was busy", made >= rate / 3 and not mistakes, figure, _counted(Counter(mistakes)))
 

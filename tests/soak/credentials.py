@@ -12,12 +12,14 @@ from pathlib import Path
 
 from tests.controlplane import controlplane
 from tests.controlplane.admin import Admin, Refused
+from tests.controlplane.objects import Json
 from tests.processes import ROOT
 from tests.services import wait_until
+from tests.soak.api import patiently
 
 NAMESPACE = "gpudash"
-#: The API server remembers a token that it has accepted for ten seconds; a Secret's token comes within one.
-TOKEN_S = 30.0
+#: The API server remembers a token that it has accepted for ten seconds; a Secret's token comes within one, once the server is there.
+TOKEN_S = 150.0
 
 
 def apply_roles(kubeconfig: Path) -> None:
@@ -51,12 +53,19 @@ class ServiceToken:
         name = f"{self.account}-{self.use}-{self._number}"
         annotations = {"kubernetes.io/service-account.name": self.account}
         secret = {"metadata": {"name": name, "annotations": annotations}, "type": "kubernetes.io/service-account-token"}
-        self.admin.call("POST", f"/api/v1/namespaces/{NAMESPACE}/secrets", secret)
+        patiently(lambda: self._post(secret))
         wait_until(lambda: bool(self._token(name)), f"the Secret {name} has a token", TOKEN_S)
         return name, self._token(name)
 
+    def _post(self, secret: Json) -> None:
+        try:
+            self.admin.call("POST", f"/api/v1/namespaces/{NAMESPACE}/secrets", secret)
+        except Refused as refused:
+            if refused.status != 409:
+                raise
+
     def _token(self, name: str) -> str:
-        secret = self.admin.call("GET", f"/api/v1/namespaces/{NAMESPACE}/secrets/{name}")
+        secret = patiently(lambda: self.admin.call("GET", f"/api/v1/namespaces/{NAMESPACE}/secrets/{name}"))
         return base64.b64decode(secret.get("data", {}).get("token", "")).decode()
 
     def put(self, token: str) -> None:
@@ -68,7 +77,7 @@ class ServiceToken:
 
     def revoke(self, name: str) -> None:
         try:
-            self.admin.call("DELETE", f"/api/v1/namespaces/{NAMESPACE}/secrets/{name}", {})
+            patiently(lambda: self.admin.call("DELETE", f"/api/v1/namespaces/{NAMESPACE}/secrets/{name}", {}))
         except Refused as refused:
             if refused.status != 404:
                 raise

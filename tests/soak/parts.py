@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.processes import ROOT
-from tests.services import end
 
 #: As `RestartSec`, and the time that a person needs to see it.
 RESTART_S = 5.0
 LOOK_S = 0.2
+#: As `TimeoutStopSec`.
+STOP_S = 30.0
 LAST_WORDS = 1500
 
 
@@ -100,11 +101,24 @@ class Part:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
-    def stop(self) -> None:
+    def tell(self) -> None:
+        """To end, as systemd does: all of its processes at once, and only once, since a second word means at once."""
         self.wanted = False
-        if self._process is not None:
-            self.signal_all(signal.SIGCONT)
-            end(self._process, 30.0)
+        self.signal_all(signal.SIGCONT)
+        self.signal_all(signal.SIGTERM)
+
+    def stop(self) -> bool:
+        """After `tell`: whether it has ended in time; otherwise it is killed."""
+        if self._process is None:
+            return True
+        try:
+            self._process.wait(STOP_S)
+            return True
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait(5)
+            return False
+        finally:
             self._clear(self._process.pid)
 
 
@@ -132,6 +146,7 @@ class Supervisor:
     def __init__(self, parts: list[Part]) -> None:
         self.parts = parts
         self.deaths: list[Death] = []
+        self.late: list[str] = []
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, name="supervisor", daemon=True)
 
@@ -148,13 +163,11 @@ class Supervisor:
                     self.deaths.append(death)
 
     def stop(self) -> None:
-        """End all: each is told first, so that they end side by side."""
+        """End all side by side; `late`: those that had to be killed."""
         self._ended.set()
         if self._thread.is_alive():
             self._thread.join()
         for part in self.parts:
-            part.wanted = False
-            part.signal_all(signal.SIGCONT)
-            part.signal_all(signal.SIGTERM)
-        for part in self.parts:
-            part.stop()
+            if part.wanted:
+                part.tell()
+        self.late += [part.name for part in self.parts if not part.stop()]

@@ -34,6 +34,7 @@ class Measured:
     mistakes: Sequence[str]
     checks: list[Check]
     deaths: Sequence[Death] = ()
+    late: Sequence[str] = ()
     logs: Path = field(default_factory=Path)
 
 
@@ -67,9 +68,10 @@ def all_checks(seen: Measured) -> list[Check]:
         checks.honest(seen.rows),
         checks.requests(seen.asked, seen.faults),
         checks.processes(seen.deaths),
+        checks.ended(seen.late),
         tracebacks(seen.logs),
         checks.carried_out(seen.faults),
-        checks.load(seen.rows, seen.rate, seen.mistakes),
+        checks.load(seen.rows, seen.seconds, seen.rate, seen.mistakes),
     ]
 
 

@@ -120,13 +120,15 @@ def test_what_a_kill_of_web_breaks_off_is_excused_for_a_moment() -> None:
 def test_deaths_failed_faults_and_an_idle_cluster_are_found() -> None:
     assert checks.processes([]).ok
     assert not checks.processes([Death("web-1", 1, 3.0, "last words")]).ok
+    assert checks.ended([]).ok
+    assert not checks.ended(["watch-1"]).ok
     assert not checks.carried_out([]).ok
     broken = fault("database", 1.0, 2.0)
     broken.error = "it did not start"
     assert not checks.carried_out([broken]).ok
-    assert checks.load([sample(1)], 50.0, []).ok
-    assert not checks.load([sample(1, events=2)], 50.0, []).ok
-    assert not checks.load([sample(1)], 50.0, ["run: 400"]).ok
+    assert checks.load([sample(1)], 1.0, 50.0, []).ok
+    assert not checks.load([sample(1, events=2)], 1.0, 50.0, []).ok
+    assert not checks.load([sample(1)], 1.0, 50.0, ["run: 400"]).ok
 
 
 def test_healing_is_the_time_until_the_tables_are_in_step() -> None:
