@@ -16,6 +16,8 @@ Json = dict[str, Any]
 SETTLE_S = 90.0
 #: Seconds of samples in which a queue must have been empty once: the schedule sends something every other second.
 QUIET_S = 20.0
+#: Findings that speak of gpudash and its way to the cluster.
+OUTAGES = ("never-reached", "no-word", "nobody-watches", "not-accounted")
 
 
 def patiently(what: str, wrong: Callable[[], list[str]], until: float) -> Check:
@@ -54,6 +56,20 @@ def watching(until: float) -> Check:
         return [f"{row.kind} of {row.cluster.name}: {row.state} {row.reason} (holder {row.holder!r})" for row in rows]
 
     return patiently("every kind of every cluster is watched", wrong, until)
+
+
+def told(until: float) -> Check:
+    """What pages say of the clusters themselves: nothing that is over, and nothing that never was."""
+    from inventory.models import Cluster, Finding
+
+    def wrong() -> list[str]:
+        taken = Cluster.objects.exclude(recreated_at=None)
+        open_now = Finding.objects.filter(ended_at=None, code__in=OUTAGES).select_related("cluster")
+        return [f"{row.name} is said to be another cluster since {row.recreated_at:%H:%M:%S}" for row in taken] + [
+            f"{row.cluster.name}: finding {row.code}: {row.text[:200]}" for row in open_now
+        ]
+
+    return patiently("no cluster is said to be away or another one", wrong, until)
 
 
 def runs_ended(ids: Sequence[str], until: float) -> Check:
@@ -143,5 +159,6 @@ def all_settled(bed: Bed, ids: Sequence[str]) -> Iterable[Check]:
     for name in CLUSTERS:
         yield mirror(bed, name, until)
     yield watching(until)
+    yield told(until)
     yield runs_ended(ids, until)
     yield no_job_left(bed, until)
