@@ -101,7 +101,7 @@ def requests(asked: Sequence[Asked], faults: Sequence[Fault]) -> Check:
     for one in asked:
         if why := wrong(one):
             excuse = excused_by(one, faults)
-            (excused if excuse else bad)[excuse or f"{one.kind}: {why}"] += 1
+            (excused if excuse else bad)[excuse or f"{one.kind.split()[0]}: {why}"] += 1
     figure = f"{sum(bad.values())} of {len(asked)} failed" + "".join(f"; {n} {why}" for why, n in excused.items())
     return Check("requests are answered", bool(asked) and not bad, figure, _counted(bad))
 

@@ -43,8 +43,9 @@ class Traceback:
     @property
     def kind(self) -> str:
         """The same for what differs in numbers, times and ids only."""
-        record = re.sub(r"^\S+ \S+ ", "", self.record)[:160]
-        return re.sub(r"\b[0-9a-f]{8,}\b|\d+", "#", f"{record} | {self.error[:200]} | {self.where}")
+        text = re.sub(r"^\S+ \S+ ", "", self.record)
+        text = re.sub(r"\[[0-9a-f-]{16,}\]|(?<=: )/\S*", "…", text)[:160]
+        return re.sub(r"\b[0-9a-f]{8,}\b|\d+", "#", f"{text} | {self.error[:200]} | {self.where}")
 
 
 def tracebacks(lines: Iterable[str]) -> Iterator[Traceback]:

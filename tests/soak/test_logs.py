@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.soak.logs import Explained, levels, loudest, tracebacks, unexplained
+from tests.soak.logs import Explained, Traceback, levels, loudest, tracebacks, unexplained
 
 LOG = """\
 2026-11-21 10:00:00,001 INFO inventory.mirror listed
@@ -39,6 +39,19 @@ def test_of_a_chain_the_last_error_counts() -> None:
     assert first.where == "tasks.py watch"
     assert first.record.endswith("pods of cluster 7: the database failed")
     assert first.kind == second.kind
+
+
+def test_one_kind_whatever_the_address_task_or_number() -> None:
+    first = Traceback(
+        "2026-11-21 10:00:00,1 ERROR django.request Internal Server Error: /nodes/a", "E: port 41", "db connect"
+    )
+    second = Traceback(
+        "2026-11-21 10:00:09,1 ERROR django.request Internal Server Error: /cards", "E: port 42", "db connect"
+    )
+    assert first.kind == second.kind
+    task = "2026-11-21 10:00:00,1 ERROR celery.app.trace Task a.b[{}-77aa-4bcd] raised unexpected"
+    kinds = {Traceback(task.format(number), "E: x", "db connect").kind for number in ("0e1f2a3b4c5d", "ffff2a3b4c5d")}
+    assert len(kinds) == 1
 
 
 def test_a_traceback_without_a_record_is_found_too() -> None:
