@@ -45,7 +45,7 @@ class Sampler:
         self.rest: Json = {}
         self._file = file.open("w")
         self._database: psycopg.Connection[Any] | None = None
-        self._redis = redis.Redis(port=bed.redis.port, socket_timeout=1, socket_connect_timeout=1)
+        self._redis = redis.Redis(port=bed.redis.port, socket_timeout=1, socket_connect_timeout=1, retry=None)
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="samples", daemon=True)
 
