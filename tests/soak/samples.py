@@ -13,6 +13,8 @@ from typing import Any
 
 import psycopg
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from tests.soak.bed import CLUSTERS, QUEUES, Bed
 from tests.soak.markers import NAMESPACE, Markers, lag_s
@@ -45,7 +47,9 @@ class Sampler:
         self.rest: Json = {}
         self._file = file.open("w")
         self._database: psycopg.Connection[Any] | None = None
-        self._redis = redis.Redis(port=bed.redis.port, socket_timeout=1, socket_connect_timeout=1, retry=None)
+        self._redis = redis.Redis(
+            port=bed.redis.port, socket_timeout=1, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0)
+        )
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="samples", daemon=True)
 
