@@ -1,4 +1,4 @@
-"""The Celery application and its schedule."""
+"""The Celery application, its workers and its schedule."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import celeryd_init
+from celery.signals import celeryd_init, worker_ready, worker_shutting_down
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gpudash.settings")
 
@@ -14,38 +14,51 @@ app = Celery("gpudash")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
-#: A watcher holds its thread for as long as it holds its lease, so the number of cores says nothing: 4 kinds × 16 clusters.
-WATCH_THREADS = 64
+#: A watcher holds its thread for as long as it holds its lease, so the number of cores says nothing: 4 kinds × 128 clusters. A
+#: thread is made when it is needed.
+WATCH_THREADS = 512
+#: A task of the queue `default` may wait for a cluster that does not answer, one thread each.
+TASK_THREADS = 32
 
 
 @celeryd_init.connect
 def _enough_threads(conf: Any, options: dict[str, Any], **_: Any) -> None:
-    """`celery -A gpudash worker -Q watch -P threads` without -c gets a thread for each watcher (made when needed)."""
-    if "thread" in str(options.get("pool") or options.get("pool_cls")) and not options.get("concurrency"):
-        conf.worker_concurrency = WATCH_THREADS
+    """A worker with threads (`-P threads`) gets as many as it may need, unless -c says otherwise, and shares connections."""
+    if "thread" not in str(options.get("pool") or options.get("pool_cls") or conf.worker_pool):
+        return
+    if not options.get("concurrency"):
+        conf.worker_concurrency = WATCH_THREADS if "watch" in str(options.get("queues") or "") else TASK_THREADS
+    from gpudash.database_pool import use_pool
+
+    use_pool()
+
+
+@worker_ready.connect
+def _keep_leases(sender: Any, **_: Any) -> None:
+    """A worker of the queue `watch` says how many watchers it can hold, and renews their leases together."""
+    if "watch" in sender.app.amqp.queues.consume_from:
+        from inventory.mirror.keeper import keeper
+
+        keeper.start(sender.controller.concurrency)
+
+
+@worker_shutting_down.connect
+def _let_go(**_: Any) -> None:
+    from inventory.mirror.keeper import keeper
+
+    keeper.retire()
 
 
 #: As `inventory.heartbeats.EVERY_S`, which cannot be imported before Django is set up.
 HEARTBEAT_S = 5.0
 
+# Each entry's last message must be taken before the next is sent (`gpudash.schedule`), so none piles up and none expires.
 # A lease runs out after LEASE_S (10 s); looked at every 3 s, a killed watcher is replaced within 15 s.
 app.conf.beat_schedule = {
-    "dispatch-watchers": {
-        "task": "inventory.tasks.dispatch_watchers",
-        "schedule": 3.0,
-        "options": {"expires": 3.0, "queue": "default"},
-    },
-    "heartbeat": {
-        "task": "inventory.tasks.heartbeat",
-        "schedule": HEARTBEAT_S,
-        "options": {"expires": HEARTBEAT_S, "queue": "default"},
-    },
-    "check-clusters": {"task": "inventory.tasks.check_clusters", "schedule": 600.0, "options": {"expires": 600.0}},
-    "dispatch-reconcilers": {
-        "task": "validations.tasks.dispatch_reconcilers",
-        "schedule": 2.0,
-        "options": {"expires": 2.0, "queue": "default"},
-    },
-    "prune-run-logs": {"task": "validations.tasks.prune_logs", "schedule": 86400.0, "options": {"expires": 3600.0}},
-    "prune-history": {"task": "inventory.tasks.prune_history", "schedule": 86400.0, "options": {"expires": 3600.0}},
+    "dispatch-watchers": {"task": "inventory.tasks.dispatch_watchers", "schedule": 3.0},
+    "heartbeat": {"task": "inventory.tasks.heartbeat", "schedule": HEARTBEAT_S},
+    "check-clusters": {"task": "inventory.tasks.check_clusters", "schedule": 600.0},
+    "dispatch-reconcilers": {"task": "validations.tasks.dispatch_reconcilers", "schedule": 2.0},
+    "prune-run-logs": {"task": "validations.tasks.prune_logs", "schedule": 86400.0},
+    "prune-history": {"task": "inventory.tasks.prune_history", "schedule": 86400.0},
 }

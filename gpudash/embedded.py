@@ -15,17 +15,14 @@ from celery.beat import Service as BeatService
 from celery.worker import WorkController
 from django.core.management import call_command
 
-from gpudash.celery import app
-from gpudash.schedule import EmbeddedSchedule
+from gpudash.celery import TASK_THREADS, WATCH_THREADS, app
+from gpudash.database_pool import use_pool
+from gpudash.schedule import Schedule
 from gpudash.web import bound_server
 from inventory import tasks
-from inventory.models import Cluster
-from inventory.models.cluster import Kind
+from inventory.mirror.keeper import keeper
 
 logger = logging.getLogger(__name__)
-
-#: Threads of the embedded worker beyond those that watchers hold.
-SPARE_THREADS = 4
 
 
 def prepare() -> None:
@@ -40,25 +37,24 @@ class EmbeddedService:
         self._server = bound_server(f"{host}:{port}", option="--port")
         self.url = f"http://{host}:{self._server.effective_port}"
         self._use_memory_broker()
+        use_pool()
 
     def start(self) -> None:
         tasks.stopping.clear()
-        watchers = max(Cluster.objects.count(), 1) * len(Kind.values)
         self._worker = WorkController(
             app=app,
             pool_cls="threads",
-            concurrency=watchers + SPARE_THREADS,
+            concurrency=WATCH_THREADS + TASK_THREADS,
             queues=["watch", "default"],
             without_heartbeat=True,
             without_mingle=True,
             without_gossip=True,
             quiet=True,
         )
-        self._beat = BeatService(app, max_interval=1, scheduler_cls=EmbeddedSchedule)
+        keeper.start(WATCH_THREADS)
+        self._beat = BeatService(app, max_interval=1, scheduler_cls=Schedule)
         for name, run in (("worker", self._worker.start), ("schedule", self._run_beat), ("web", self._server.run)):
             threading.Thread(target=run, name=name, daemon=True).start()
-        tasks.dispatch_watchers.delay()
-        tasks.check_clusters.delay()
 
     @staticmethod
     def _use_memory_broker() -> None:
@@ -75,6 +71,7 @@ class EmbeddedService:
         self._beat.stop()
         self._server.close()
         self._worker.stop(in_sighandler=False)
+        keeper.stop()
 
     def run_until_signal(self) -> None:
         """Block until SIGINT or SIGTERM, then stop."""

@@ -1,25 +1,59 @@
-"""Celery's schedule with a heartbeat: each tick leaves a word in the database, so that a beat that died or hangs is missed."""
+"""Celery's schedule by a clock that is never set, with one message per entry under way, and a heartbeat.
+
+Celery compares times of day: a clock that is set back by an hour stops its schedule for an hour. Intervals are measured by the
+monotonic clock here, and each entry is due once at the start, so nothing has to be remembered between two starts.
+"""
 
 from __future__ import annotations
 
 import logging
-import os
 import time
 from typing import Any
 
-from celery.beat import PersistentScheduler, Scheduler
+from celery.beat import ScheduleEntry, Scheduler
+from celery.schedules import schedstate
 from django.db import DatabaseError, close_old_connections
 
 from inventory.heartbeats import EVERY_S, beat
+from inventory.messages import headers_for
 from inventory.models import Role
 
 logger = logging.getLogger(__name__)
 
 
-class _Beating(Scheduler):
-    """A tick comes at least every few seconds. A database that is away does not stop the schedule."""
+class Entry(ScheduleEntry):
+    """due_at: by the monotonic clock; None: at once."""
 
+    def __init__(self, *args: Any, due_at: float | None = None, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.due_at = due_at
+
+    @property
+    def every_s(self) -> float:
+        schedule: Any = self.schedule
+        return float(schedule.run_every.total_seconds())
+
+    def is_due(self) -> Any:
+        left = 0.0 if self.due_at is None else self.due_at - time.monotonic()
+        return schedstate(True, self.every_s) if left <= 0 else schedstate(False, left)
+
+
+class Schedule(Scheduler):
+    """A tick comes at least every few seconds. A database that is away does not stop the schedule, but nothing is sent without it."""
+
+    Entry = Entry
     _beaten = float("-inf")
+
+    def setup_schedule(self) -> None:
+        self.merge_inplace(self.app.conf.beat_schedule)
+
+    def _when(self, entry: Any, next_time_to_run: float, *args: Any) -> float:
+        return time.monotonic() + next_time_to_run
+
+    def reserve(self, entry: Any) -> Any:
+        following: Any = super().reserve(entry)
+        following.due_at = time.monotonic() + following.every_s
+        return following
 
     def tick(self, *args: Any, **options: Any) -> float:
         if time.monotonic() - self._beaten >= EVERY_S:
@@ -28,6 +62,18 @@ class _Beating(Scheduler):
         pause: float = super().tick(*args, **options)
         return min(pause, EVERY_S)
 
+    def apply_async(self, entry: Any, producer: Any = None, advance: bool = True, **options: Any) -> Any:
+        """Send an entry's task, unless its last message has not been taken yet."""
+        queue = entry.options.get("queue", "default")
+        try:
+            headers = headers_for(entry.name, queue)
+        except DatabaseError as error:
+            logger.warning("%s is not sent, the database does not answer: %s", entry.name, error)
+            return None
+        finally:
+            close_old_connections()
+        return headers and self.send_task(entry.task, queue=queue, headers=headers, producer=producer)
+
 
 def _beat() -> None:
     close_old_connections()
@@ -35,16 +81,3 @@ def _beat() -> None:
         beat(Role.SCHEDULE)
     except DatabaseError as error:
         logger.warning("the schedule's heartbeat was not written: %s", error)
-
-
-class EmbeddedSchedule(_Beating):
-    """In memory, for one process."""
-
-
-class Schedule(_Beating, PersistentScheduler):
-    """What was run last is kept in a file, as Celery does it; the file is its owner's alone."""
-
-    def setup_schedule(self) -> None:
-        """`celery beat` is a process of its own that writes no other files, so the mask may stay."""
-        os.umask(0o077)
-        super().setup_schedule()

@@ -49,6 +49,9 @@ RUN_PULL_TIMEOUT_S = env.number("GPUDASH_RUN_PULL_TIMEOUT_S", 3_600, 60, 86_400)
 RUN_IMAGE_RETRY_S = env.number("GPUDASH_RUN_IMAGE_RETRY_S", 300, 10, 86_400)
 RUN_COLLECT_TIMEOUT_S = env.number("GPUDASH_RUN_COLLECT_TIMEOUT_S", 300, 30, 86_400)
 RUN_OUTAGE_LIMIT_S = env.number("GPUDASH_RUN_OUTAGE_LIMIT_S", 3_600, 0, 7 * 86_400)
+# What changes when pages do, and how often it is looked at (seconds): the rest in between is shared (`inventory.shared`).
+SHARED_MARKS = ("inventory.marks.marks", "validations.marks.marks")
+SHARED_LOOK_S = 1.0
 METRICS_COLLECTORS = ("inventory.metrics.families", "validations.metrics.families")
 
 INSTALLED_APPS = [
@@ -72,6 +75,7 @@ MIDDLEWARE = [
     "gpudash.null_characters.NullCharactersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "gpudash.compression.CompressionMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "gpudash.probes.HostMiddleware",
@@ -83,6 +87,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "gpudash.security_headers.ContentSecurityPolicyMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "gpudash.shared_answers.SharedAnswersMiddleware",
 ]
 ROOT_URLCONF = "gpudash.urls"
 WSGI_APPLICATION = "gpudash.wsgi.application"
@@ -106,6 +111,7 @@ TEMPLATES = [
 DATABASES = {
     "default": database(env.text("GPUDASH_DATABASE_URL"), env.text("GPUDASH_DATABASE_PASSWORD"), DATA_DIR, PRODUCTION)
 }
+DATABASE_CONNECTIONS = env.number("GPUDASH_DATABASE_CONNECTIONS", 16, 2, 500)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -203,6 +209,7 @@ CELERY_BROKER_URL = env.broker("GPUDASH_BROKER_URL", PRODUCTION)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ROUTES = {"inventory.tasks.watch": {"queue": "watch"}}
+CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -216,6 +223,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "filters": {
         "ids": {"()": "gpudash.request_log.IdsFilter"},
+        "outages": {"()": "gpudash.log_outages.OutagesFilter"},
         "secrets": {"()": "gpudash.log_secrets.SecretsFilter"},
     },
     "formatters": {
@@ -226,7 +234,9 @@ LOGGING = {
             "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},
         },
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["ids", "secrets"]}},
+    "handlers": {
+        "console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["ids", "outages", "secrets"]}
+    },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
         # Its own handlers know no filter, and one of them would mail whole requests.
@@ -237,6 +247,7 @@ LOGGING = {
         "kombu": {"level": "ERROR"},
         "kubernetes": {"level": "WARNING"},
         "waitress": {"level": "WARNING"},
+        "psycopg.pool": {"level": "ERROR"},
         "urllib3": {"level": "ERROR"},
     },
 }

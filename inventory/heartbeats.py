@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db.models import Count, DurationField, ExpressionWrapper, F, Max
 from django.db.models.functions import Now
 
+from inventory.capacity import capacity
 from inventory.models import Heartbeat, Role, Watch
 
 #: How often each process leaves one.
@@ -32,21 +33,26 @@ START = {
 
 
 class Pulse(msgspec.Struct, frozen=True):
-    """One role. seen_at: its last heartbeat, None for never; age_s: by the database's clock."""
+    """One role. seen_at: its last heartbeat, None for never; age_s: by the database's clock. lack: what there is too little of."""
 
     role: Role
     seen_at: datetime | None = None
     age_s: float | None = None
+    lack: str = ""
+
+    @property
+    def seen(self) -> bool:
+        return self.age_s is not None and self.age_s <= LATE_S
 
     @property
     def ok(self) -> bool:
-        return self.age_s is not None and self.age_s <= LATE_S
+        return self.seen and not self.lack
 
     @property
     def reason(self) -> str:
         """ "" for one that works, else what is wrong, what it means, and what to start."""
-        if self.ok:
-            return ""
+        if self.seen:
+            return self.lack
         ago = "yet" if self.age_s is None else f"for {self.age_s:.0f} s"
         return f"the {self.role.label} has not been seen {ago}: {MEANS[self.role]}; is `{START[self.role]}` running?"
 
@@ -58,14 +64,21 @@ def beat(role: Role) -> None:
 
 
 def pulses() -> list[Pulse]:
-    """All roles that should be there, in two queries. Without a cluster nobody has to watch."""
+    """All roles that should be there, in a few queries. Without a cluster nobody has to watch."""
     age = ExpressionWrapper(Now() - F("beat_at"), output_field=DurationField())
     rows = {row.role: row for row in Heartbeat.objects.annotate(age=age)}
     found = [_pulse(role, rows.get(role)) for role in Role]
     renewed = _last_renewal()
     if renewed is None:
         return [one for one in found if one.role is not Role.WATCH]
-    return [_later(one, *renewed) if one.role is Role.WATCH else one for one in found]
+    return [_watching(one, *renewed) if one.role is Role.WATCH else one for one in found]
+
+
+def _watching(pulse: Pulse, seen_at: datetime | None, age: timedelta | None) -> Pulse:
+    """The watch workers, with what they have too little of. One without a word of its own (`manage.py sync`) says nothing of room."""
+    found = _later(pulse, seen_at, age)
+    room = capacity()
+    return msgspec.structs.replace(found, lack=room.lack) if room.workers else found
 
 
 def _pulse(role: Role, row: Any) -> Pulse:

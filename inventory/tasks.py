@@ -16,19 +16,21 @@ from django.utils import timezone
 from inventory import clusters
 from inventory.accounting.accountant import Accountant
 from inventory.accounting.outage import find_outages
+from inventory.capacity import capacity
 from inventory.heartbeats import beat
 from inventory.kube.client import ApiError, BadKubeconfig
+from inventory.messages import OnceTask
+from inventory.mirror.dispatch import dispatch, give_way
 from inventory.mirror.follow import Follower
-from inventory.mirror.lease import Lease, LeaseLost, acquire, free
-from inventory.models import Allocation, Card, Cluster, Finding, Role, Watch
+from inventory.mirror.keeper import keeper
+from inventory.mirror.lease import Lease, LeaseLost, acquire
+from inventory.models import Allocation, Card, Cluster, Finding, Role
 from inventory.models.cluster import Kind, WatchState
 
 logger = logging.getLogger(__name__)
 
 #: Set when this process is to end: watchers then give their leases back at once.
 stopping = threading.Event()
-#: Watchers in this process wake the accountant in this process; across processes it polls.
-_pokes: dict[int, threading.Event] = {}
 
 
 @worker_shutting_down.connect
@@ -36,21 +38,19 @@ def _stop(**_: object) -> None:
     stopping.set()
 
 
-@shared_task
+@shared_task(base=OnceTask)
 def dispatch_watchers() -> int:
-    """Start a watcher for each (cluster, kind) whose lease nobody holds. Every few seconds; returns how many were sent.
+    """Send a watcher for each (cluster, kind) whose lease nobody holds. Every few seconds; returns how many were sent.
 
     It also says what is wrong with clusters that nobody watches: their accountants cannot.
     """
     find_outages()
-    rows = list(Watch.objects.filter(free()).values_list("cluster_id", "kind"))
-    for cluster_id, kind in rows:
-        # Without an end, messages would pile up while all workers are down.
-        watch.apply_async((cluster_id, kind), expires=settings.LEASE_S)
-    return len(rows)
+    sent = dispatch(capacity())
+    close_old_connections()
+    return sent
 
 
-@shared_task
+@shared_task(base=OnceTask)
 def heartbeat() -> None:
     """Sent by the schedule: that it arrives and is written proves broker, worker and database."""
     beat(Role.TASKS)
@@ -64,9 +64,13 @@ def watch(cluster_id: int, kind: str) -> None:
         return
     lease: Lease | None = None
     try:
-        beat(Role.WATCH)
+        if give_way(cluster_id, kind):
+            return
         lease = acquire(cluster_id, kind)
         if lease is not None:
+            keeper.hold(lease)
+            if not keeper.running:
+                beat(Role.WATCH)
             _run(lease)
     except LeaseLost:
         logger.warning("%s of cluster %d: another watcher has the lease", kind, cluster_id)
@@ -78,12 +82,13 @@ def watch(cluster_id: int, kind: str) -> None:
         logger.exception("%s of cluster %d: the database failed", kind, cluster_id)
     finally:
         if lease is not None:
+            keeper.drop(lease)
             _release(lease)
         close_old_connections()
 
 
 def _run(lease: Lease) -> None:
-    poked = _pokes.setdefault(lease.cluster_id, threading.Event())
+    poked = keeper.poked(lease.cluster_id)
     if lease.kind == Kind.CARDS:
         Accountant(lease, stopping, poked).run()
         return
@@ -112,7 +117,7 @@ def _release(lease: Lease) -> None:
         )
 
 
-@shared_task
+@shared_task(base=OnceTask)
 def prune_history() -> int:
     """Delete ended allocations and findings, and cards long gone, after HISTORY_DAYS. Returns the number of rows."""
     before = timezone.now() - timedelta(days=settings.HISTORY_DAYS)
@@ -121,7 +126,7 @@ def prune_history() -> int:
     return gone + Card.objects.filter(gone_at__lt=before, allocations=None).delete()[0]
 
 
-@shared_task
+@shared_task(base=OnceTask)
 def check_clusters() -> None:
     """Ask each cluster what the credentials may do, for the cluster page."""
     for cluster_id in Cluster.objects.values_list("pk", flat=True):

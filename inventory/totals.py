@@ -18,6 +18,10 @@ from inventory.condition import Sync, sync_of
 from inventory.condition import watches as watches_now
 from inventory.models import Card, Cluster, Finding, Node, NodeAccount, Pod, Unreadable, Watch
 from inventory.models.account import CardState
+from inventory.shared import shared
+
+#: Ids of clusters; None: all.
+Ids = tuple[int, ...] | None
 
 
 @dataclass(frozen=True)
@@ -147,7 +151,8 @@ def totals_of(rows: QuerySet[NodeAccount]) -> Totals:
 
 def all_totals(clusters: Iterable[Cluster] | None = None) -> Totals:
     """Totals of all clusters, or of these: one query."""
-    return totals_of(_of(NodeAccount.objects.all(), clusters))
+    ids = _ids(clusters)
+    return shared("totals", ids, lambda: totals_of(_of(NodeAccount.objects.all(), ids)))
 
 
 def added(parts: Iterable[Totals]) -> Totals:
@@ -191,7 +196,12 @@ def by_cluster(pools: Iterable[PoolTotals]) -> dict[int, Totals]:
 
 def totals_by_pool(clusters: Iterable[Cluster] | None = None) -> list[PoolTotals]:
     """One query; sorted by cluster and pool."""
-    rows = _of(NodeAccount.objects.all(), clusters).order_by().values("cluster_id", "cluster__name", "pool")
+    ids = _ids(clusters)
+    return list(shared("pools", ids, lambda: _totals_by_pool(ids)))
+
+
+def _totals_by_pool(ids: Ids) -> list[PoolTotals]:
+    rows = _of(NodeAccount.objects.all(), ids).order_by().values("cluster_id", "cluster__name", "pool")
     made = [
         PoolTotals(row["cluster_id"], row["cluster__name"], row["pool"], _totals(row))
         for row in rows.annotate(**_aggregates())
@@ -201,36 +211,44 @@ def totals_by_pool(clusters: Iterable[Cluster] | None = None) -> list[PoolTotals
 
 def free_cards(clusters: Iterable[Cluster] | None = None) -> FreeCards:
     """Over all clusters, or these: two queries."""
-    chosen = None if clusters is None else list(clusters)
-    named = sum(states[CardState.FREE] for states in card_states(chosen).values())
-    return FreeCards(named, unnamed_free_cards(chosen))
+    ids = _ids(clusters)
+    named = sum(states[CardState.FREE] for states in _cards(ids)[0].values())
+    return FreeCards(named, sum(_unnamed(ids).values()))
 
 
 def unnamed_free_cards(clusters: Iterable[Cluster] | None = None) -> int:
-    return sum(_unnamed(clusters).values())
+    return sum(_unnamed(_ids(clusters)).values())
 
 
-def _unnamed(clusters: Iterable[Cluster] | None) -> dict[int, int]:
+def _unnamed(ids: Ids) -> dict[int, int]:
     """Cluster id → cards that are free on nodes of which some holder has no card: how many is known, not which. One query."""
+    return shared("unnamed free cards", ids, lambda: _count_unnamed(ids))
+
+
+def _count_unnamed(ids: Ids) -> dict[int, int]:
     there = Card.objects.filter(
         cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"), gone_at=None, state=CardState.FREE
     )
     named = there.order_by().values("node_name").annotate(n=Count("id")).values("n")
-    rows = _of(NodeAccount.objects.filter(unplaced_count__gt=0, cards_free__gt=0), clusters).order_by()
+    rows = _of(NodeAccount.objects.filter(unplaced_count__gt=0, cards_free__gt=0), ids).order_by()
     more = Greatest(F("cards_free") - Coalesce(Subquery(named), 0), 0)
     return dict(rows.annotate(more=more).values_list("cluster_id").annotate(Sum("more")))
 
 
 def card_states(clusters: Iterable[Cluster] | None = None) -> dict[int, dict[str, int]]:
     """Cluster id → state → cards present; every state is named, with 0 where there is none (these are counts)."""
-    return _cards(clusters)[0]
+    return {cluster_id: dict(states) for cluster_id, states in _cards(_ids(clusters))[0].items()}
 
 
-def _cards(clusters: Iterable[Cluster] | None) -> tuple[dict[int, dict[str, int]], dict[int, int]]:
+def _cards(ids: Ids) -> tuple[dict[int, dict[str, int]], dict[int, int]]:
     """Cards present by cluster and state, and by cluster those with memory that is known to be free: one query."""
+    return shared("cards by state", ids, lambda: _count_cards(ids))
+
+
+def _count_cards(ids: Ids) -> tuple[dict[int, dict[str, int]], dict[int, int]]:
     states: dict[int, dict[str, int]] = {}
     room: dict[int, int] = {}
-    rows = _of(Card.objects.filter(gone_at=None), clusters).order_by().values_list("cluster_id", "state")
+    rows = _of(Card.objects.filter(gone_at=None), ids).order_by().values_list("cluster_id", "state")
     free = Count("id", filter=Q(memory_free_bytes__gt=0))
     for cluster_id, state, count, with_room in rows.annotate(Count("id"), with_room=free):
         states.setdefault(cluster_id, dict.fromkeys(CardState.values, 0))[state] = count
@@ -251,10 +269,14 @@ class _Counts:
     unnamed: dict[int, int] = field(default_factory=dict)
 
 
-def _counts(clusters: list[Cluster]) -> _Counts:
-    states, room = _cards(clusters)
-    made = _Counts(states=states, room=room, unnamed=_unnamed(clusters))
-    nodes = _of(Node.objects.all(), clusters).order_by().values_list("cluster_id")
+def _counts(ids: Ids) -> _Counts:
+    return shared("counts", ids, lambda: _count_all(ids))
+
+
+def _count_all(ids: Ids) -> _Counts:
+    states, room = _cards(ids)
+    made = _Counts(states=states, room=room, unnamed=_unnamed(ids))
+    nodes = _of(Node.objects.all(), ids).order_by().values_list("cluster_id")
     counted = Exists(NodeAccount.objects.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("name")))
     not_ready = (Q(ready=False) | Q(ready=None)) & Q(counted)
     uncounted = Q(has_gpu=True) & ~Q(counted)
@@ -262,14 +284,14 @@ def _counts(clusters: list[Cluster]) -> _Counts:
         Count("id"), bad=Count("id", filter=not_ready), more=Count("id", filter=uncounted)
     ):
         made.nodes[cluster_id] = (figures[0], figures[1], figures[2])
-    pods = _of(Pod.objects.filter(waiting=True), clusters).order_by().values_list("cluster_id")
+    pods = _of(Pod.objects.filter(waiting=True), ids).order_by().values_list("cluster_id")
     for cluster_id, count, oldest in pods.annotate(Count("id"), Min("created_at")):
         made.waiting[cluster_id] = (count, oldest)
-    findings = _of(Finding.objects.filter(ended_at=None), clusters).order_by().values_list("cluster_id", "severity")
+    findings = _of(Finding.objects.filter(ended_at=None), ids).order_by().values_list("cluster_id", "severity")
     for cluster_id, severity, count in findings.annotate(Count("id")):
         made.findings.setdefault(cluster_id, {})[severity] = count
     made.unreadable = dict(
-        _of(Unreadable.objects.all(), clusters).order_by().values_list("cluster_id").annotate(Count("id"))
+        _of(Unreadable.objects.all(), ids).order_by().values_list("cluster_id").annotate(Count("id"))
     )
     return made
 
@@ -282,10 +304,10 @@ def summaries(
     """Every cluster (or these) at a glance: nine queries, whatever their size and number. pools: if they are at hand."""
     chosen = list(Cluster.objects.all() if clusters is None else clusters)
     watches: dict[int, list[Watch]] = {}
-    for watch in _of(watches_now(), chosen):
+    for watch in _of(watches_now(), _ids(chosen)):
         watches.setdefault(watch.cluster_id, []).append(watch)
     totals = by_cluster(totals_by_pool(chosen) if pools is None else pools)
-    counts = _counts(chosen)
+    counts = _counts(_ids(chosen))
     return [_summary(cluster, totals, counts, watches, now) for cluster in sorted(chosen, key=lambda one: one.name)]
 
 
@@ -314,9 +336,12 @@ def _summary(
     )
 
 
-def _of(rows: QuerySet[Any], clusters: Iterable[Cluster] | None) -> QuerySet[Any]:
+def _ids(clusters: Iterable[Cluster] | None) -> Ids:
+    return None if clusters is None else tuple(sorted(cluster.pk for cluster in clusters))
+
+
+def _of(rows: QuerySet[Any], ids: Ids) -> QuerySet[Any]:
     """Only those of these clusters; all when None. One cluster alone becomes an equality, which the indexes begin with."""
-    if clusters is None:
+    if ids is None:
         return rows
-    ids = [cluster.pk for cluster in clusters]
     return rows.filter(cluster_id=ids[0]) if len(ids) == 1 else rows.filter(cluster_id__in=ids)

@@ -15,7 +15,11 @@ from tests.factories import make_cluster, make_fleet
 
 @pytest.fixture(autouse=True)
 def _fit_for_tests(settings: Any) -> None:
-    """WhiteNoise would warn that no static files were collected; hashing passwords well takes most of a second each."""
+    """WhiteNoise would warn that no static files were collected; hashing passwords well takes most of a second each.
+
+    Tests change rows as no watcher does: what is shared between requests (tests/pages/test_shared.py) would be old.
+    """
+    settings.SHARED_LOOK_S = 0
     settings.WHITENOISE_AUTOREFRESH = True
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 

@@ -12,6 +12,7 @@ from django.db import close_old_connections
 from django.utils import timezone
 
 from inventory.kube.client import ApiError, BadKubeconfig
+from inventory.messages import OnceTask
 from inventory.models import Cluster
 from validations import campaigns, reaching
 from validations.lifecycle import clients
@@ -46,7 +47,7 @@ def launch(run_id: str) -> None:
         close_old_connections()
 
 
-@shared_task
+@shared_task(base=OnceTask)
 def dispatch_reconcilers() -> int:
     """Send a pass for each cluster that has something to do; returns how many."""
     now, sent = timezone.now(), 0
@@ -126,7 +127,7 @@ def advance_campaign(campaign_id: str) -> None:
     close_old_connections()
 
 
-@shared_task
+@shared_task(base=OnceTask)
 def prune_logs() -> int:
     """Delete the logs of runs that ended before HISTORY_DAYS; runs, verdicts and measurements stay. Returns the number of runs."""
     before = timezone.now() - timedelta(days=settings.HISTORY_DAYS)

@@ -13,14 +13,14 @@ from collections import defaultdict
 from datetime import datetime
 
 import msgspec
-from django.db import transaction
+from django.db import close_old_connections, transaction
 from django.db.models import DateTimeField, Max, Q, QuerySet, Value
-from django.db.models.functions import Coalesce
-from django.utils import timezone
+from django.db.models.functions import Coalesce, Now
 
 from inventory import bulk
 from inventory.accounting.books import Books
 from inventory.accounting.outage import find_outages
+from inventory.clock import database_now
 from inventory.kube.objects import DaemonSet, Node, Pod
 from inventory.mirror.kinds import stack_context
 from inventory.mirror.lease import Lease
@@ -39,6 +39,10 @@ logger = logging.getLogger(__name__)
 CHUNK = 100
 MARKS = 1000
 POLL_S = 0.25
+#: The same where a keeper looks for marks and wakes the accountant.
+IDLE_S = 5.0
+#: How often it looks whether the cluster gives no word, and which accounts change with time alone.
+LOOK_S = 10.0
 NOT_ACCOUNTED = "not-accounted"
 NOT_ACCOUNTED_TEXT = (
     "The figures of this node could not be made anew; they are as they were the last time. "
@@ -58,7 +62,7 @@ class Accountant:
         self.poked = poked or threading.Event()
         self.cluster_id = lease.cluster_id
         self._context = stack_context()
-        self._renewed = self._rechecked = self._looked = 0.0
+        self._rechecked = self._looked = 0.0
         self._complete = self._caught_up = self._first = False
         self.written = 0
 
@@ -69,7 +73,8 @@ class Accountant:
             if once and not done:
                 return
             if not done:
-                self.poked.wait(POLL_S)
+                close_old_connections()  # to the pool, where there is one
+                self.poked.wait(IDLE_S if self.lease.kept and self._complete else POLL_S)
                 self.poked.clear()
 
     def step(self) -> int:
@@ -96,13 +101,11 @@ class Accountant:
         return mine if last is None else mine.filter(id__lte=last)
 
     def _renew(self) -> None:
-        if time.monotonic() - self._renewed > 2:
-            self.lease.update()
-            self._renewed = time.monotonic()
+        self.lease.tick()
 
     def _look_for_outages(self) -> None:
         """Also before the first list: a cluster that was never reached is one."""
-        if time.monotonic() - self._looked > 5:
+        if time.monotonic() - self._looked > LOOK_S:
             find_outages(self.cluster_id)
             self._looked = time.monotonic()
 
@@ -125,10 +128,10 @@ class Accountant:
 
     def _recheck(self) -> None:
         """Some answers change with time alone (a pod that was assumed long ago)."""
-        if time.monotonic() - self._rechecked < 5:
+        if time.monotonic() - self._rechecked < LOOK_S:
             return
         self._rechecked = time.monotonic()
-        due = NodeAccount.objects.filter(cluster_id=self.cluster_id, recheck_at__lte=timezone.now())
+        due = NodeAccount.objects.filter(cluster_id=self.cluster_id, recheck_at__lte=Now())
         names = list(due.values_list("node_name", flat=True))
         if names:
             with transaction.atomic():
@@ -155,7 +158,7 @@ class Accountant:
                 self._first_time_done()
 
     def _account(self, nodes: list[str], last: int) -> None:
-        now = timezone.now()
+        now = database_now()
         with transaction.atomic():
             self.lease.update(last_event_at=now)
             # Marks first: what is written after this leaves a new mark.
@@ -171,7 +174,7 @@ class Accountant:
         """The first time that no mark is left, the cards are in step with the mirror."""
         if self._caught_up or self._marks().exists():
             return
-        now = timezone.now()
+        now = database_now()
         since = Coalesce("synced_at", Value(now, output_field=DateTimeField()))
         self.lease.update(
             state=WatchState.WATCHING,

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
+from inventory.capacity import capacity
 from inventory.condition import TAKEOVER_S, Condition, State, condition_of, watches
 from inventory.models import Finding, Watch
 from inventory.models.cluster import Kind
@@ -45,7 +46,10 @@ def wanted_findings(own: Iterable[Watch]) -> dict[str, str]:
         code = _code(watch, condition, now)
         if code:
             told.setdefault(code, []).append(_words(watch, condition))
-    return {code: "; ".join(parts) + "." for code, parts in told.items()}
+    texts = {code: "; ".join(parts) + "." for code, parts in told.items()}
+    if _CODES[State.UNWATCHED] in texts and (lack := capacity().lack):
+        texts[_CODES[State.UNWATCHED]] += f" {lack[0].upper()}{lack[1:]}."
+    return texts
 
 
 def _code(watch: Watch, condition: Condition, now: datetime) -> str | None:

@@ -53,6 +53,8 @@ class ListView(ListModelMixin, ApiView):
     renderer_classes: Any = (*api_settings.DEFAULT_RENDERER_CLASSES, CsvRenderer)
     filterset_class: ClassVar[type[StrictFilterSet]]
     csv: ClassVar[str]
+    #: Its JSON is the same for all who may ask: see `inventory.shared`.
+    shareable: ClassVar[bool] = False
 
     def rows(self) -> QuerySet[Any]:
         raise NotImplementedError

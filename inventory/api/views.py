@@ -31,7 +31,7 @@ def _listed(shape: type[shapes.Shape], summary: str) -> Any:
 
 class Nodes(ListView):
     filterset_class = NodeFilter
-    csv = "nodes"
+    csv, shareable = "nodes", True
 
     def rows(self) -> QuerySet[Any]:
         return querysets.accounts()
@@ -46,7 +46,7 @@ class Nodes(ListView):
 
 class Cards(ListView):
     filterset_class = CardFilter
-    csv = "cards"
+    csv, shareable = "cards", True
 
     def rows(self) -> QuerySet[Any]:
         return querysets.with_holders(querysets.cards_ever())
@@ -61,7 +61,7 @@ class Cards(ListView):
 
 class Allocations(ListView):
     filterset_class = AllocationFilter
-    csv = "allocations"
+    csv, shareable = "allocations", True
 
     def rows(self) -> QuerySet[Any]:
         return querysets.allocations_ever()
@@ -76,7 +76,7 @@ class Allocations(ListView):
 
 class Pods(ListView):
     filterset_class = PodFilter
-    csv = "pods"
+    csv, shareable = "pods", True
 
     def rows(self) -> QuerySet[Any]:
         return querysets.pods()
@@ -91,7 +91,7 @@ class Pods(ListView):
 
 class Findings(ListView):
     filterset_class = FindingFilter
-    csv = "findings"
+    csv, shareable = "findings", True
 
     def rows(self) -> QuerySet[Any]:
         return querysets.findings_ever()

@@ -50,7 +50,7 @@ def recognise(cluster_id: int, found: Identity) -> bool:
     known = row.values_list("uid", "uid_note").first()
     if known is None or known == (found.uid, found.note):
         return False
-    if not found.uid or not known[0]:
+    if not found.uid or not known[0] or found.uid == known[0]:
         row.update(uid=found.uid or known[0], uid_note=found.note)
         return False
     with transaction.atomic():  # of several watchers that see it at once, one has it all listed anew

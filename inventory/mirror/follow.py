@@ -10,10 +10,9 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import close_old_connections, transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce, Now
-from django.utils import timezone
 
 from inventory.kube.client import Client
 from inventory.kube.identity import Identity
@@ -43,6 +42,10 @@ COALESCE_S = 0.2
 BUNDLE = 2000
 
 
+#: How long a watcher without events waits before it says that it works.
+IDLE_S = 1.0
+#: The number of kept objects is written after events, at most this often.
+KEPT_S = 3.0
 #: With `once`: how often to try a cluster that is not reached.
 ONCE_TRIES = 4
 
@@ -81,7 +84,7 @@ class Follower:
             reason=_why_listed(row),
             proving=True,
         )
-        self._renewed = 0.0
+        self._kept = row.objects_kept
         self._state = (row.state, "")
         self._troubles = 0
         self._list_reason: str | None = None
@@ -95,7 +98,7 @@ class Follower:
         self.reflector.start()
         try:
             while not self.stopped.is_set():
-                message = self.reflector.next(COALESCE_S)
+                message = self.reflector.next(IDLE_S)
                 if message is not None:
                     self._take(message)
                     if once and isinstance(message, ListEnd):
@@ -103,6 +106,7 @@ class Follower:
                     if once and isinstance(message, Trouble) and (message.refused or self._troubles >= ONCE_TRIES):
                         raise NotListed(message.reason, message.refused)
                 self._renew()
+                close_old_connections()  # to the pool, where there is one
         finally:
             self.reflector.stop()
 
@@ -123,7 +127,7 @@ class Follower:
             self._progress(
                 state,
                 message.reason,
-                next_try_at=timezone.now() + timedelta(seconds=message.wait_s),
+                next_try_at=Now() + timedelta(seconds=message.wait_s),
                 trouble_since=Coalesce("trouble_since", Now()),
             )
         elif isinstance(message, Watching):
@@ -151,13 +155,12 @@ class Follower:
             self.written += self.store.add_page(message.page.objects, message.page.unread)
 
     def _end(self, message: ListEnd) -> None:
-        now = timezone.now()
         with transaction.atomic():
             self.lease.update(
                 resource_version=message.resource_version,
                 made_by=made_by(),
-                synced_at=now,
-                last_event_at=now,
+                synced_at=Now(),
+                last_event_at=Now(),
                 objects_seen=self.store.seen,
                 objects_kept=len(self.store.digests),
                 trouble_since=None,
@@ -181,12 +184,11 @@ class Follower:
             pending = None
         version = last_version(events)
         with transaction.atomic():
-            came = {"last_event_at": timezone.now(), "trouble_since": None}
+            came = {"last_event_at": Now(), "trouble_since": None}
             self.lease.update(**came, **({"resource_version": version} if version else {}))
             written = self.store.apply(
                 (event.type, event.object, event.unread) for event in events if event.type != "BOOKMARK"
             )
-        self._renewed = time.monotonic()
         self.written += written
         if written:
             self.poke()
@@ -196,16 +198,17 @@ class Follower:
     def _progress(self, state: WatchState, reason: str, **fields: Any) -> None:
         if self._state != (state.value, reason):
             if self._state[0] != state.value:  # another reason for the same is no new beginning
-                fields["state_since"] = timezone.now()
+                fields["state_since"] = Now()
             self._state = (state.value, reason)
             logger.info("%s: %s %s", self.kind.kind, state.label, reason)
         self.lease.update(state=state, reason=reason, **fields)
-        self._renewed = time.monotonic()
 
     def _renew(self) -> None:
-        if time.monotonic() - self._renewed > settings.LEASE_S / 3:
-            self.lease.update(objects_kept=len(self.store.digests))
-            self._renewed = time.monotonic()
+        self.lease.tick()
+        kept = len(self.store.digests)
+        if kept != self._kept and time.monotonic() - self.lease.renewed_at > KEPT_S:
+            self.lease.update(objects_kept=kept)
+            self._kept = kept
 
 
 def _why_listed(row: Watch) -> str:

@@ -2,7 +2,8 @@
 
 Writers, one per table: the watchers of nodes, pods and daemonsets write `Node`, `Pod`, `DaemonSet` and `Unreadable`; the
 accountant writes `NodeAccount`, `Card`, `Allocation` and `Finding`; commands write `Cluster`; who holds a lease writes `Watch`;
-each background process its own `Heartbeat`.
+each background process its own `Heartbeat`
+and `Worker`; who sends a message, and who takes it, its `Message`.
 There is no foreign key between mirrored kinds: a pod may arrive before its node.
 """
 
@@ -10,6 +11,7 @@ from inventory.models.account import Allocation, Card, Finding, NodeAccount, Rec
 from inventory.models.cluster import Cluster, Unreadable, Watch
 from inventory.models.heartbeat import Heartbeat, Role
 from inventory.models.mirror import DaemonSet, Node, Pod
+from inventory.models.worker import Message, Worker
 
 __all__ = [
     "Allocation",
@@ -18,6 +20,7 @@ __all__ = [
     "DaemonSet",
     "Finding",
     "Heartbeat",
+    "Message",
     "Node",
     "NodeAccount",
     "Pod",
@@ -25,4 +28,5 @@ __all__ = [
     "Role",
     "Unreadable",
     "Watch",
+    "Worker",
 ]

@@ -76,6 +76,9 @@ class Watch(models.Model):
     #: Which making of this table (or file) the row was last held in; another one after a restore.
     incarnation = models.CharField(max_length=64, blank=True, default="", db_default="")
     expires_at = models.DateTimeField(null=True)
+    #: When a message to take it was last sent to the workers, and how many since it was held last.
+    sent_at = models.DateTimeField(null=True)
+    sent = models.PositiveIntegerField(default=0, db_default=0)
     resource_version = models.CharField(max_length=64, blank=True)
     #: What made the rows (code and settings): when it differs, the watcher lists anew instead of going on.
     made_by = models.CharField(max_length=64, blank=True)

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from inventory import querysets
 from inventory.filters import AllocationFilter, PodFilter
 from inventory.models import Allocation, Pod
+from inventory.shared import shareable
 from inventory.stacks import base
 from inventory.views import choices
 from inventory.views.bars import amount_of
@@ -130,6 +131,7 @@ def _demand() -> dict[str, Any]:
     return {"waiting": sums, "longest": [waiting_line(pod) for pod in longest]}
 
 
+@shareable
 @require_safe
 @answered
 def allocations(request: HttpRequest) -> HttpResponseBase:
@@ -137,6 +139,7 @@ def allocations(request: HttpRequest) -> HttpResponseBase:
     return list_page(request, _HOLDING, lambda: _demand() | {"tab": "ended" if ended in ("true", "any") else "now"})
 
 
+@shareable
 @require_safe
 @answered
 def waiting(request: HttpRequest) -> HttpResponseBase:

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from inventory import querysets, totals
 from inventory.filters import CardFilter
 from inventory.models.account import CardState
+from inventory.shared import shareable
 from inventory.views import choices
 from inventory.views.cardrows import card_row
 from inventory.views.listing import Column, Field, ListSpec, list_page
@@ -74,6 +75,7 @@ def _context() -> dict[str, Any]:
     }
 
 
+@shareable
 @require_safe
 @answered
 def cards(request: HttpRequest) -> HttpResponseBase:

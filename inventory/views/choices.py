@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from django.utils.translation import gettext_lazy as _
 
 from inventory.models import Cluster, NodeAccount
+from inventory.shared import shared
 from inventory.stacks import STACKS, base
 
 #: A select of more models than this serves nobody.
@@ -42,5 +43,9 @@ def stacks() -> Sequence[tuple[str, str]]:
 
 def models() -> Sequence[tuple[str, str]]:
     """Card models that nodes have now: one query over the accounts, not over the cards."""
+    return shared("models", None, _models)
+
+
+def _models() -> Sequence[tuple[str, str]]:
     found = NodeAccount.objects.exclude(model="").order_by("model").values_list("model", flat=True).distinct()
     return [(name, name) for name in found[:MOST_MODELS]]

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 from inventory import querysets
 from inventory.filters import FindingFilter
 from inventory.models import Card, Finding
+from inventory.shared import shareable
 from inventory.stacks.catalogue import CATALOGUE
 from inventory.views import choices
 from inventory.views.cardrows import card_name
@@ -101,6 +102,7 @@ def _context() -> dict[str, Any]:
     return {"severities": {severity: counts.get(severity, 0) for severity, _title in choices.SEVERITIES}}
 
 
+@shareable
 @require_safe
 @answered
 def findings(request: HttpRequest) -> HttpResponseBase:

@@ -12,7 +12,6 @@ from hashlib import blake2b
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
 from django.utils.safestring import mark_safe
@@ -21,6 +20,12 @@ from inventory.views.frame import sync_line
 
 _AGES = re.compile(r"(<time[^>]*>)[^<]*")
 HEADER = "X-Fingerprint"
+
+
+class LivePage(HttpResponse):
+    """A whole page. live, fingerprint: the part that is refreshed; trigger: what a refresh tells the page's script besides."""
+
+    live = fingerprint = trigger = ""
 
 
 def live_page(
@@ -33,10 +38,12 @@ def live_page(
     live = render_to_string(part, context, request)
     fingerprint = fingerprint_of(live)
     if request.headers.get("HX-Request") == "true":
-        response = _refresh(request, live, fingerprint)
+        response = refreshed(request, live.encode(), fingerprint, _trigger(request))
     else:
         more = {"live": mark_safe(live), "fingerprint": fingerprint, "here": request.get_full_path()}  # noqa: S308 - rendered above
-        response = render(request, page, context | more, status=status)
+        whole = LivePage(render_to_string(page, context | more, request), status=status)
+        whole.live, whole.fingerprint, whole.trigger = live, fingerprint, _trigger(request)
+        response = whole
     response.headers["Cache-Control"] = "private, no-cache"
     patch_vary_headers(response, ["HX-Request"])
     return response
@@ -47,11 +54,17 @@ def fingerprint_of(html: str) -> str:
     return blake2b(_AGES.sub(r"\1", html).encode(), digest_size=9).hexdigest()
 
 
-def _refresh(request: HttpRequest, live: str, fingerprint: str) -> HttpResponse:
+def refreshed(request: HttpRequest, live: bytes, fingerprint: str, trigger: str) -> HttpResponse:
+    """The live part, or 204 for who has it."""
     known = request.headers.get(HEADER) == fingerprint
     response = HttpResponse(status=204) if known else HttpResponse(live)
-    line = sync_line(request)
-    if line is not None:
-        response.headers["HX-Trigger"] = json.dumps({"sync": {"level": line.level, "text": line.text}})
+    if trigger:
+        response.headers["HX-Trigger"] = trigger
     response.headers[HEADER] = fingerprint
     return response
+
+
+def _trigger(request: HttpRequest) -> str:
+    """The header that brings the line of the clusters up to date; "" without one."""
+    line = sync_line(request)
+    return json.dumps({"sync": {"level": line.level, "text": line.text}}) if line else ""

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from inventory import querysets, totals
 from inventory.filters import NodeFilter
 from inventory.models import NodeAccount
+from inventory.shared import shareable
 from inventory.views import amounts, choices
 from inventory.views.links import node_url, with_query
 from inventory.views.listing import Column, Field, ListSpec, list_page
@@ -106,6 +107,7 @@ def _context() -> dict[str, Any]:
     return {"totals": totals.all_totals(), "free": totals.free_cards(), "room_url": with_query("", min_gap_bytes="8Gi")}
 
 
+@shareable
 @require_safe
 @answered
 def nodes(request: HttpRequest) -> HttpResponseBase:

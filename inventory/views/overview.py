@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 from inventory import querysets, totals
 from inventory.models import Cluster
 from inventory.models.account import CardState
+from inventory.shared import shareable
 from inventory.totals import ClusterSummary, FreeCards, Totals
 from inventory.views import amounts
 from inventory.views.allocations import waiting_line
@@ -92,6 +93,7 @@ def answer_of(found: list[ClusterSummary], sums: Totals) -> Answer:
     )
 
 
+@shareable
 @require_safe
 @answered
 def overview(request: HttpRequest) -> HttpResponseBase:

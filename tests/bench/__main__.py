@@ -2,6 +2,7 @@
 
 decode        pods a second, one core
 parse         MB of log a second, one core, for each suite
+shared        20 visitors at once on pages, REST and /healthz of one web process (PROCESSES=n: of several), on 5,000 nodes
 run-overhead  seconds of a run beyond its Job, and calls of the API per run: alone, and in a campaign of 1,000
 first-sync    the large cluster into an empty PostgreSQL and an empty SQLite, beside kubectl; then an unchanged sync
 events        200 changes a second for 30 seconds: from the API's answer to the committed row
@@ -24,7 +25,7 @@ from pathlib import Path
 from tests.bench import validations
 
 ON_A_CLUSTER = ("first-sync", "events", "takeover", "pages")
-NAMES = ("decode", "parse", "run-overhead", *ON_A_CLUSTER)
+NAMES = ("decode", "parse", "shared", "run-overhead", *ON_A_CLUSTER)
 
 
 def main() -> int:
@@ -42,7 +43,8 @@ def main() -> int:
         _decode(given.small)
     if "parse" in names:
         validations.parse()
-    done = _run_overhead(given.small) if "run-overhead" in names else 0
+    done = _shared(given.small) if "shared" in names else 0
+    done = (_run_overhead(given.small) if "run-overhead" in names else 0) or done
     if any(name in ON_A_CLUSTER for name in names):
         done = _on_a_cluster([name for name in ON_A_CLUSTER if name in names], given.small) or done
     return done
@@ -58,6 +60,18 @@ def _decode(small: bool) -> None:
         from tests.bench import decode
 
         decode.run(small)
+
+
+def _shared(small: bool) -> int:
+    from tests.bench import shared
+    from tests.services import Missing
+
+    try:
+        shared.run(small, int(os.environ.get("PROCESSES", "1")))
+    except Missing as missing:
+        print(f"cannot run here: {missing}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def _run_overhead(small: bool) -> int:

@@ -98,7 +98,7 @@ def test_the_scrape_has_the_time_of_each_that_was_seen(cluster: Cluster, api: Cl
 def test_the_schedule_beats_with_its_ticks_and_survives_a_database_that_is_away(
     db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = schedule.EmbeddedSchedule(app, lazy=True)
+    made = schedule.Schedule(app)
     assert made.tick() <= EVERY_S
     assert "schedule" not in late()
 

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -22,16 +21,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """Which watchers were sent to workers."""
-    messages: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(
-        tasks.watch, "apply_async", lambda args, **options: messages.append((*args, options["expires"]))
-    )
-    return messages
-
-
-@pytest.fixture
 def cluster(db: None) -> Cluster:
     """A cluster that nobody watches."""
     return make_cluster("prod", held=False)
@@ -43,19 +32,6 @@ def stopping(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     monkeypatch.setattr(tasks, "stopping", event)
     yield event
     event.set()
-
-
-def test_a_watcher_is_sent_for_each_lease_that_nobody_holds(cluster: Cluster, sent: list[Any]) -> None:
-    assert acquire(cluster.id, "pods") is not None
-    assert tasks.dispatch_watchers() == 3
-    assert sorted(sent) == [(cluster.id, "cards", 10), (cluster.id, "daemonsets", 10), (cluster.id, "nodes", 10)]
-
-
-def test_a_lease_that_ran_out_is_sent_again(cluster: Cluster, sent: list[Any]) -> None:
-    Watch.objects.update(holder="gone", expires_at=timezone.now() + timedelta(seconds=30))
-    assert tasks.dispatch_watchers() == 0
-    Watch.objects.filter(kind="pods").update(expires_at=timezone.now() - timedelta(seconds=1))
-    assert tasks.dispatch_watchers() == 1
 
 
 def test_a_watcher_whose_lease_is_held_does_nothing(cluster: Cluster, stopping: threading.Event) -> None:

@@ -96,6 +96,17 @@ def first_list(reflector: Reflector) -> str:  # type: ignore[type-arg]
     return ""
 
 
+@pytest.mark.django_db
+def test_the_same_cluster_that_may_be_read_again_is_not_another() -> None:
+    """An API server that has just started refuses each question for a moment."""
+    cluster = make_cluster("c", held=False)
+    recognise(cluster.pk, Identity("one"))
+    recognise(cluster.pk, Identity("", "may not be read"))
+    assert not recognise(cluster.pk, Identity("one"))
+    cluster.refresh_from_db()
+    assert (cluster.uid, cluster.uid_note, cluster.recreated_at) == ("one", "", None)
+
+
 def test_a_history_that_is_shorter_than_what_was_seen_is_listed(serve: Serve, tmp_path: object) -> None:
     from inventory.kube.objects import Pod
 

@@ -41,9 +41,8 @@ def test_everything_is_private_from_the_first_moment(tmp_path: Path) -> None:
     processes = Processes(tmp_path, "", GPUDASH_DATA_DIR=str(folder))
     try:
         processes.call("migrate", "--noinput")
-        processes.celery("beat", "beat", "-s", str(folder / "celerybeat-schedule"), "--pidfile", "")
         processes.manage("demo", "--port", "0", "--nodes", "1")
-        wanted = ("secret-key", "*.sqlite3", "*-wal", "*-shm", "celerybeat-schedule*", "demo-kubeconfig")
+        wanted = ("secret-key", "*.sqlite3", "*-wal", "*-shm", "demo-kubeconfig")
         wait_until(lambda: all(any(folder.glob(name)) for name in wanted), "all files are there")
         modes = {path.name: mode(path) for path in folder.iterdir() if path.is_file()}
     finally:

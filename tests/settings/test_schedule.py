@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import socket
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.conf import settings
 from django.core.management import CommandError
 
+from gpudash import schedule
 from gpudash.celery import app
+from gpudash.schedule import Schedule
 from gpudash.web import bound_server
+from inventory.messages import OnceTask
+from inventory.models import Message
 
 
 def test_each_task_of_the_schedule_exists() -> None:
@@ -27,9 +32,65 @@ def test_a_killed_watcher_is_replaced_within_fifteen_seconds() -> None:
     assert settings.LEASE_S + looked_at <= 15
 
 
-def test_what_was_scheduled_while_nobody_worked_does_not_pile_up() -> None:
-    for entry in app.conf.beat_schedule.values():
-        assert entry["options"]["expires"] <= entry["schedule"]
+def test_each_task_of_the_schedule_takes_its_message() -> None:
+    """One that does not would be sent once, and never again."""
+    app.loader.import_default_modules()
+    assert all(isinstance(app.tasks[entry["task"]], OnceTask) for entry in app.conf.beat_schedule.values())
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What the schedule sends."""
+    names: list[str] = []
+    monkeypatch.setattr(Schedule, "send_task", lambda self, name, **options: names.append(name))
+    return names
+
+
+class Monotonic:
+    """The clock of `gpudash.schedule`, moved by hand."""
+
+    now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+def ticks(made: Schedule, clock: Monotonic, seconds: int) -> None:
+    for _ in range(seconds):
+        clock.now += 1.0
+        while made.tick() == 0:
+            pass
+
+
+@pytest.mark.parametrize("step_s", [0, -3600, 86400])
+def test_a_clock_that_is_set_stops_no_entry_and_hurries_none(
+    db: None, sent: list[str], monkeypatch: pytest.MonkeyPatch, step_s: int
+) -> None:
+    clock = Monotonic()
+    monkeypatch.setattr(schedule, "time", clock)
+    made = Schedule(app)
+    ticks(made, clock, 10)
+    Message.objects.update(taken=True)
+    before = set(sent)
+    sent.clear()
+    moved = datetime.now(UTC) + timedelta(seconds=step_s)
+    monkeypatch.setattr("celery.schedules.BaseSchedule.now", lambda self: moved)
+    for _ in range(12):
+        ticks(made, clock, 1)
+        Message.objects.update(taken=True)
+    assert len(before) == 6
+    assert sent.count("inventory.tasks.dispatch_watchers") == 4
+    assert "inventory.tasks.prune_history" not in sent
+
+
+def test_while_nobody_takes_them_one_message_of_each_entry_is_sent(
+    db: None, sent: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Monotonic()
+    monkeypatch.setattr(schedule, "time", clock)
+    made = Schedule(app)
+    ticks(made, clock, 600)
+    assert sorted(sent) == sorted(entry["task"] for entry in app.conf.beat_schedule.values())
 
 
 def test_a_port_that_is_taken_is_named() -> None:

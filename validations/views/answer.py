@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from inventory import querysets as mirror
 from inventory.models import Card
+from inventory.shared import shared
 from inventory.views import amounts
 from validations import proof
 
@@ -58,6 +59,11 @@ class Answer:
 
 def answer(cluster_ids: Collection[int] | None = None) -> Answer:
     """Over these clusters, or all: three queries, whatever the number of cards."""
+    ids = None if cluster_ids is None else tuple(sorted(cluster_ids))
+    return shared("proofs", ids, lambda: _answer(ids))
+
+
+def _answer(cluster_ids: tuple[int, ...] | None) -> Answer:
     found = proof.tally_since(_cards(cluster_ids), timezone.now() - timedelta(days=FRESH_DAYS))
     return Answer(
         cards=found.cards,

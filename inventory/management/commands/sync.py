@@ -19,6 +19,7 @@ from inventory.kube.client import BadKubeconfig
 from inventory.management.arguments import chosen_clusters
 from inventory.management.shown import ShownCommand
 from inventory.mirror.follow import Follower, NotListed
+from inventory.mirror.keeper import keeper
 from inventory.mirror.lease import Lease, LeaseLost, acquire
 from inventory.models import Card, Cluster, Watch
 from inventory.models.cluster import Kind
@@ -74,6 +75,7 @@ class Command(ShownCommand):
         self.stdout.write(f"Watching {', '.join(cluster.name for cluster in chosen)}. Ctrl-C ends.")
         pairs = [(cluster.id, kind) for cluster in chosen for kind in Kind.values]
         threads = [threading.Thread(target=_hold, args=pair, daemon=True) for pair in pairs]
+        keeper.start(0)  # it takes no watchers from the schedule
         for thread in threads:
             thread.start()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -82,6 +84,7 @@ class Command(ShownCommand):
             pass
         for thread in threads:
             thread.join(timeout=10)
+        keeper.stop()
 
 
 def _hold(cluster_id: int, kind: str) -> None:

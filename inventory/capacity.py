@@ -1,0 +1,62 @@
+"""How many watchers the workers can hold, and how many have no place: by what each worker says of itself, on the database's clock."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import msgspec
+from django.db.models import Q, Sum
+from django.db.models.functions import Now
+
+from inventory.models import Watch, Worker
+
+#: A worker that has not been seen for longer holds nothing.
+GONE = timedelta(seconds=20)
+
+
+#: Longer than any lease may last: an end that lies further ahead was written by a clock that has been set back since.
+LONGEST = timedelta(seconds=120)
+
+
+def free() -> Q:
+    """Watches whose lease nobody holds."""
+    return Q(expires_at=None) | Q(expires_at__lte=Now()) | Q(expires_at__gt=Now() + LONGEST)
+
+
+class Capacity(msgspec.Struct, frozen=True):
+    """workers: that are seen now. threads: of all of them. held: leases that somebody holds. waiting: that nobody does."""
+
+    workers: int
+    threads: int
+    held: int
+    waiting: int
+
+    @property
+    def free(self) -> int:
+        return max(self.threads - self.held, 0)
+
+    @property
+    def lack(self) -> str:
+        """What is missing and what to do, "" for nothing."""
+        if not self.waiting or self.waiting <= self.free:
+            return ""
+        if not self.workers:
+            return "no watch worker is seen: start one (celery -A gpudash worker -Q watch -P threads)"
+        return (
+            f"{self.waiting} watchers wait for a thread, {self.free} of {self.threads} are free in {self.workers} watch workers: "
+            "start another watch worker, or give them more threads (-c; a cluster takes 4)"
+        )
+
+
+def capacity() -> Capacity:
+    """Three queries."""
+    seen = Worker.objects.filter(beat_at__gt=Now() - GONE)
+    threads = list(seen.values_list("threads", flat=True))
+    waiting = Watch.objects.filter(free()).count()
+    return Capacity(len(threads), sum(threads), Watch.objects.count() - waiting, waiting)
+
+
+def others_have_room(name: str) -> bool:
+    """Whether a worker other than this one has a free thread, and holds less."""
+    others = Worker.objects.filter(beat_at__gt=Now() - GONE).exclude(name=name)
+    return others.aggregate(room=Sum("threads") - Sum("holds"))["room"] not in (None, 0)

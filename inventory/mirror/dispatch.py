@@ -1,0 +1,55 @@
+"""Which watchers are sent to workers: no more than they have threads for, and each once until it was taken or its message lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from celery import current_app
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from inventory.capacity import Capacity, free, others_have_room
+from inventory.messages import queue_length
+from inventory.mirror.keeper import keeper
+from inventory.mirror.lease import PROCESS
+from inventory.models import Watch, Worker
+
+TASK, QUEUE = "inventory.tasks.watch", "watch"
+#: A watcher that was asked for and is not taken after this is asked for again, unless its message still lies in the queue.
+AGAIN = timedelta(seconds=12)
+#: A worker that holds this many more than its share leaves a first message to the others.
+SLACK = 4
+
+
+def dispatch(room: Capacity) -> int:
+    """Send what there is room for. Returns how many messages were sent."""
+    waiting = Watch.objects.filter(free())
+    on_their_way = waiting.filter(sent_at__gt=Now() - AGAIN)
+    places = room.free - on_their_way.count() if room.waiting else 0
+    if places <= 0:
+        return 0
+    idle = waiting.filter(Q(sent_at=None) | Q(sent_at__lte=Now() - AGAIN)).order_by("cluster_id", "kind")
+    chosen = list(idle.values_list("pk", "cluster_id", "kind", "sent")[:places])
+    if any(before for *_, before in chosen) and queue_length(QUEUE):
+        chosen = [one for one in chosen if not one[3]]
+    return _send(chosen)
+
+
+def _send(chosen: Sequence[tuple[int, int, str, int]]) -> int:
+    """Written down first: a message that is not sent is asked for again, one that is sent twice finds the lease held."""
+    Watch.objects.filter(pk__in=[pk for pk, *_ in chosen]).update(sent_at=Now(), sent=F("sent") + 1)
+    for _, cluster_id, kind, _ in chosen:
+        current_app.send_task(TASK, (cluster_id, kind), queue=QUEUE)
+    return len(chosen)
+
+
+def give_way(cluster_id: int, kind: str) -> bool:
+    """Whether this process leaves a watcher to another, which has fewer. Only the first message: no watcher waits for long."""
+    if not keeper.running or keeper.holds < SLACK:
+        return False
+    workers = Worker.objects.count()
+    if workers < 2 or keeper.holds < Watch.objects.count() / workers + SLACK:
+        return False
+    mine = Watch.objects.filter(free(), cluster_id=cluster_id, kind=kind, sent=1)
+    return mine.exists() and others_have_room(PROCESS) and mine.update(sent_at=None) == 1
