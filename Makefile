@@ -1,6 +1,7 @@
 # Verbs of gpudash. `make` alone lists them.
 SHELL := /bin/bash
 PORT ?= 8000
+MINUTES ?= 30
 PY := .venv/bin/python
 UV_VERSION := 0.13.8
 UV = $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
@@ -9,7 +10,7 @@ UV = $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
 export GPUDASH_ENV_FILE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test test-cluster test-postgres test-team e2e lint types check bench screenshots clean
+.PHONY: help setup lock demo test test-cluster test-postgres test-team e2e lint types check bench soak screenshots clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -56,6 +57,9 @@ types: setup ## mypy, strict
 
 bench: setup ## speed, one JSON object per line
 	@$(PY) -m tests.bench $(ARGS)
+
+soak: setup ## a whole installation under load and faults for MINUTES=30, then all must be in step; chart in var/soak
+	$(PY) -m tests.soak --minutes $(MINUTES) $(ARGS)
 
 screenshots: setup ## the pictures of the docs, from the running product
 	$(PY) -m tests.screenshots

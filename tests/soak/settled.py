@@ -1,0 +1,164 @@
+"""When churn and faults have stopped: the mirror beside the cluster, every run of every campaign, the queues. Asks the system."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from tests.controlplane.admin import Refused
+from tests.services import wait_until
+from tests.soak.bed import CLUSTERS, NAMESPACE, Bed
+from tests.soak.checks import MOST_SHOWN, Check, _few
+
+Json = dict[str, Any]
+SETTLE_S = 90.0
+#: Seconds of samples in which a queue must have been empty once: the schedule sends something every other second.
+QUIET_S = 20.0
+#: Findings that speak of gpudash and its way to the cluster.
+OUTAGES = ("never-reached", "no-word", "nobody-watches", "not-accounted")
+
+
+def patiently(what: str, wrong: Callable[[], list[str]], until: float) -> Check:
+    """Ask until nothing is wrong any more, or time is up. until: moment of the monotonic clock; one look is always taken."""
+    began, found = time.monotonic(), ["not asked"]
+
+    def right() -> bool:
+        try:
+            found[:] = wrong()
+        except (OSError, Refused) as error:
+            found[:] = [f"could not be asked: {error}"]
+        return not found
+
+    try:
+        wait_until(right, what, max(0.0, until - began), every_s=0.5)
+    except AssertionError:
+        return Check(what, False, f"{len(found)} differences after {time.monotonic() - began:.0f} s", _few(found))
+    return Check(what, True, f"after {time.monotonic() - began:.1f} s")
+
+
+def mirror(bed: Bed, name: str, until: float) -> Check:
+    from inventory.models import Cluster
+    from tests.cluster.agreement import differences
+
+    cluster = Cluster.objects.get(name=name)
+    return patiently(f"mirror of {name} = cluster, object by object", lambda: differences(bed.admin, cluster), until)
+
+
+def watching(until: float) -> Check:
+    from inventory.models import Watch
+    from inventory.models.cluster import WatchState
+
+    def wrong() -> list[str]:
+        bad = Watch.objects.exclude(holder="").filter(state=WatchState.WATCHING).values_list("pk", flat=True)
+        rows = Watch.objects.exclude(pk__in=list(bad)).select_related("cluster")
+        return [f"{row.kind} of {row.cluster.name}: {row.state} {row.reason} (holder {row.holder!r})" for row in rows]
+
+    return patiently("every kind of every cluster is watched", wrong, until)
+
+
+def told(until: float) -> Check:
+    """What pages say of the clusters themselves: nothing that is over, and nothing that never was."""
+    from inventory.models import Cluster, Finding
+
+    def wrong() -> list[str]:
+        taken = Cluster.objects.exclude(recreated_at=None)
+        open_now = Finding.objects.filter(ended_at=None, code__in=OUTAGES).select_related("cluster")
+        return [f"{row.name} is said to be another cluster since {row.recreated_at:%H:%M:%S}" for row in taken] + [
+            f"{row.cluster.name}: finding {row.code}: {row.text[:200]}" for row in open_now
+        ]
+
+    return patiently("no cluster is said to be away or another one", wrong, until)
+
+
+def runs_ended(ids: Sequence[str], until: float) -> Check:
+    from validations.models import Campaign, Run
+
+    def wrong() -> list[str]:
+        campaigns = Campaign.objects.filter(pk__in=ids, state="running")
+        left = Run.objects.exclude(state="ended", job_removed=True)
+        return [f"campaign {row.pk} is {row.state}" for row in campaigns] + [
+            f"run {row.pk} on {row.node_name}: {row.state} since {row.state_since:%H:%M:%S}, removed {row.job_removed}, "
+            f"{row.waiting_reason} {row.last_error[:200]}"
+            for row in left.order_by("created_at")[: MOST_SHOWN * 3]
+        ]
+
+    return patiently("no run is stuck", wrong, until)
+
+
+def runs(ids: Sequence[str], targets: int, made: Sequence[tuple[str, str]]) -> Iterable[Check]:
+    """made: (name, uid) of each Job, from the API server's audit log."""
+    from validations.models import Campaign, Run
+
+    rows = list(Run.objects.values("pk", "campaign", "node_name", "job_name", "job_uid", "verdict", "reasons", "state"))
+    stored = list(Campaign.objects.values_list("pk", flat=True))
+    yield lost_or_doubled(ids, stored, targets, rows, made)
+    verdicts = Counter(str(row["verdict"]) for row in rows)
+    bad = [
+        f"run {row['pk']} on {row['node_name']}: {row['verdict']} {row['reasons']}"
+        for row in rows
+        if row["verdict"] != "passed"
+    ]
+    figure = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items()) or "no run at all"
+    yield Check("every run has passed", bool(rows) and not bad, figure, _few(bad))
+
+
+def lost_or_doubled(
+    ids: Sequence[str],
+    stored: Sequence[str],
+    targets: int,
+    rows: Sequence[Mapping[str, Any]],
+    made: Sequence[tuple[str, str]],
+) -> Check:
+    """Pure. ids: campaigns that REST has taken; stored: those in the table. rows: runs. One Job each, and no other ever made."""
+    bad = [f"campaign {one} was taken by REST and is not there" for one in set(ids) - set(stored)]
+    per_campaign = Counter(row["campaign"] for row in rows)
+    bad += [
+        f"campaign {one} has {per_campaign[one]} runs of {targets}" for one in stored if per_campaign[one] != targets
+    ]
+    jobs = Counter(name for name, _ in made)
+    uids = dict(made)
+    for row in rows:
+        count = jobs.pop(row["job_name"], 0)
+        if count != 1:
+            bad.append(
+                f"run {row['pk']} ({row['state']}, {row['verdict']}): {count} Jobs {row['job_name']!r} were made"
+            )
+        elif row["job_uid"] != uids[row["job_name"]]:
+            bad.append(f"run {row['pk']} knows Job {row['job_uid']}, made was {uids[row['job_name']]}")
+    bad += [f"Job {name} belongs to no run" for name in jobs]
+    figure = f"{len(stored)} campaigns, {len(rows)} runs, {len(made)} Jobs made"
+    return Check("no run is lost or doubled", bool(rows) and not bad, figure, _few(bad))
+
+
+def no_job_left(bed: Bed, until: float) -> Check:
+    def wrong() -> list[str]:
+        left = bed.admin.list(f"/apis/batch/v1/namespaces/{NAMESPACE}/jobs")
+        return [f"Job {job['metadata']['name']} of {job['metadata']['creationTimestamp']}" for job in left]
+
+    return patiently("no Job is left in the cluster", wrong, until)
+
+
+def queues(rows: Sequence[Json]) -> Check:
+    """Pure. Of the last samples: each queue was empty at a moment."""
+    if not rows:
+        return Check("queues are empty", False, "no samples")
+    last = [row["queues"] for row in rows if row["queues"] and row["t"] >= rows[-1]["t"] - QUIET_S]
+    if not last:
+        return Check("queues are empty", False, "the broker was not asked")
+    least = {name: min(one[name] for one in last) for name in last[0]}
+    most = {name: max((row["queues"] or {}).get(name, 0) for row in rows) for name in last[0]}
+    figure = ", ".join(f"{name} {least[name]} (at most {most[name]} on the way)" for name in least)
+    return Check("queues are empty", not any(least.values()), figure)
+
+
+def all_settled(bed: Bed, ids: Sequence[str]) -> Iterable[Check]:
+    """What passes by itself within SETTLE_S."""
+    until = time.monotonic() + SETTLE_S
+    for name in CLUSTERS:
+        yield mirror(bed, name, until)
+    yield watching(until)
+    yield told(until)
+    yield runs_ended(ids, until)
+    yield no_job_left(bed, until)

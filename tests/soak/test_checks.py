@@ -1,0 +1,176 @@
+"""Each check finds an error that was planted, and nothing where there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.soak import checks, settled
+from tests.soak.faults import Fault
+from tests.soak.parts import Death
+from tests.soak.requests import BROKEN, Asked
+
+Json = dict[str, Any]
+RUN = {
+    "pk": "r1",
+    "campaign": "c1",
+    "node_name": "n",
+    "job_name": "j1",
+    "job_uid": "u1",
+    "verdict": "passed",
+    "state": "ended",
+}
+
+
+def sample(t: float, lag: float = 0.0, rss: float = 100.0, **more: Any) -> Json:
+    return {
+        "t": t,
+        "processes": {"web-1": [{"pid": 7, "rss_mib": rss, "fds": 20, "threads": 9, "cpu_s": t / 4}]},
+        "queues": {"default": 0, "watch": 0, "unacked": 0},
+        "lag_s": {"near": {"pods": lag, "allocations": 0.0}},
+        "rest": {"near": {"state": "watching", "age_seconds": 1.0, "t": t}},
+        "events": 50,
+        "soak_cpu_s": t / 2,
+        **more,
+    }
+
+
+def asked(status: int, note: str = "", kind: str = "page nodes", at: float = 100.0, target: str = "/nodes") -> Asked:
+    return Asked(kind, at, 0.1, status, note, target)
+
+
+def fault(kind: str, began: float, ended: float, part: str = "") -> Fault:
+    return Fault(kind, part or kind, began, ended)
+
+
+def test_memory_that_grows_is_found() -> None:
+    names = {check.name: check.ok for check in checks.level([sample(t, rss=100.0 + t) for t in range(200)])}
+    assert names == {
+        "rss_mib of each process is level": False,
+        "fds of each process is level": True,
+        "threads of each process is level": True,
+    }
+
+
+def test_a_table_that_is_far_behind_is_found() -> None:
+    assert checks.lag([sample(1), sample(2, lag=89.0)]).ok
+    found = checks.lag([sample(1), sample(2, lag=91.0)])
+    assert not found.ok
+    assert "91.0 s (pods of near at 2 s)" in found.figure
+
+
+def test_without_a_sample_nothing_is_proven() -> None:
+    assert not checks.lag([sample(1, lag_s=None)]).ok
+    assert not checks.honest([]).ok
+    assert not checks.requests([], []).ok
+    assert not checks.level([])[0].ok
+    assert not settled.queues([]).ok
+
+
+def test_rest_that_hides_a_lag_is_found() -> None:
+    assert checks.honest([sample(9, lag=20.0)]).ok
+    assert not checks.honest([sample(9, lag=40.0)]).ok
+    said = {"near": {"state": "watching", "age_seconds": 39.0, "t": 9}}
+    assert checks.honest([sample(9, lag=40.0, rest=said)]).ok
+    assert checks.honest(
+        [sample(9, lag=40.0, rest={"near": said["near"] | {"state": "silent", "age_seconds": 1.0}})]
+    ).ok
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        asked(500),
+        asked(502),
+        asked(503, "the server is busy"),
+        asked(503, "5"),
+        asked(BROKEN, "ProtocolError"),
+        asked(302),
+        asked(401),
+        asked(404),
+    ],
+)
+def test_an_answer_that_is_wrong_is_found(one: Asked) -> None:
+    assert not checks.requests([one], []).ok
+
+
+def test_answers_that_are_right_are_not() -> None:
+    fine = [asked(200), asked(204), asked(302, kind="sign-in"), asked(404, target="/nodes/near/gib-1")]
+    assert checks.requests(fine, []).ok
+
+
+def test_while_the_database_is_away_503_with_retry_after_is_right_and_nothing_else() -> None:
+    away = [fault("database", 95.0, 99.0)]
+    assert checks.requests([asked(503, "5")], away).ok
+    assert not checks.requests([asked(503, "words")], away).ok
+    assert not checks.requests([asked(500)], away).ok
+    assert not checks.requests([asked(503, "5", at=94.0)], away).ok
+    assert not checks.requests([asked(503, "5", at=99.0 + checks.HEALED_S + 1)], away).ok
+
+
+def test_what_a_kill_of_web_breaks_off_is_excused_for_a_moment() -> None:
+    killed = [fault("kill", 99.0, 104.0, "web")]
+    assert checks.requests([asked(BROKEN, "x"), asked(502)], killed).ok
+    assert not checks.requests([asked(502, at=99.0 + checks.KILLED_S + 1)], killed).ok
+    assert not checks.requests([asked(502)], [fault("kill", 99.0, 104.0, "watch")]).ok
+    assert not checks.requests([asked(500)], killed).ok
+
+
+def test_deaths_failed_faults_and_an_idle_cluster_are_found() -> None:
+    assert checks.processes([]).ok
+    assert not checks.processes([Death("web-1", 1, 3.0, "last words")]).ok
+    assert checks.ended([]).ok
+    assert not checks.ended(["watch-1"]).ok
+    assert not checks.carried_out([]).ok
+    broken = fault("database", 1.0, 2.0)
+    broken.error = "it did not start"
+    assert not checks.carried_out([broken]).ok
+    assert checks.load([sample(1)], 1.0, 50.0, []).ok
+    assert not checks.load([sample(1, events=2)], 1.0, 50.0, []).ok
+    assert not checks.load([sample(1)], 1.0, 50.0, ["run: 400"]).ok
+
+
+def test_healing_is_the_time_until_the_tables_are_in_step() -> None:
+    rows = [sample(float(t), lag=max(0.0, float(t - 10)) if t < 22 else 0.0) for t in range(60)]
+    found = checks.healing(rows, [fault("kill", 1010.0, 1015.0)], zero=1000.0)
+    assert found == {"kill": {"count": 1, "longest_lag_s": 11.0, "in_step_after_s": 11.0}}
+
+
+def test_cores_are_cpu_seconds_over_seconds() -> None:
+    assert checks.cores([sample(float(t)) for t in range(1, 101)]) == {"web-1": 0.25, "the soak": 0.5}
+    assert checks.cores([sample(1.0)]) == {}
+
+
+@pytest.mark.parametrize(
+    ("ids", "stored", "rows", "made", "said"),
+    [
+        (["c1"], ["c1"], [RUN], [("j1", "u1")], ""),
+        (["c1", "c2"], ["c1"], [RUN], [("j1", "u1")], "campaign c2 was taken by REST and is not there"),
+        (["c1"], ["c1"], [RUN], [], "0 Jobs 'j1' were made"),
+        (["c1"], ["c1"], [RUN], [("j1", "u1"), ("j1", "u2")], "2 Jobs 'j1' were made"),
+        (["c1"], ["c1"], [RUN], [("j1", "u9")], "run r1 knows Job u1, made was u9"),
+        (["c1"], ["c1"], [RUN], [("j1", "u1"), ("j2", "u2")], "Job j2 belongs to no run"),
+        (["c1"], ["c1"], [RUN, {**RUN, "pk": "r2", "job_name": "j2"}], [("j1", "u1"), ("j2", "u1")], "has 2 runs of 1"),
+    ],
+)
+def test_runs_that_are_lost_or_doubled_are_found(
+    ids: list[str], stored: list[str], rows: list[Json], made: list[tuple[str, str]], said: str
+) -> None:
+    found = settled.lost_or_doubled(ids, stored, 1, rows, made)
+    assert found.ok == (not said)
+    assert said in " ".join(found.details)
+
+
+def test_a_queue_that_is_never_empty_is_found() -> None:
+    full = {"default": 0, "watch": 3, "unacked": 0}
+    rows = [sample(float(t), queues=full) for t in range(30)]
+    assert not settled.queues(rows).ok
+    assert settled.queues([*rows, sample(30.0)]).ok
+    assert not settled.queues([sample(0.0), *(sample(100.0 + t, queues=full) for t in range(20))]).ok
+
+
+def test_what_does_not_become_right_is_told() -> None:
+    assert settled.patiently("all is well", list, 0.0).ok
+    found = settled.patiently("all is well", lambda: ["pod a is missing"], 0.0)
+    assert (found.ok, found.details) == (False, ("pod a is missing",))
