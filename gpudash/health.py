@@ -6,6 +6,7 @@ Both are open and say nothing secret.
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,11 +83,51 @@ def check_migrations() -> None:
 
 
 def check_broker() -> None:
-    """Connects to the broker, for at most two seconds. A broker in memory is this process."""
+    """Asks the broker, for at most two seconds in total. A broker in memory is this process."""
     if settings.CELERY_BROKER_URL.startswith("memory:"):
         return
+    asked = _Asked.now()
+    if not asked.done.wait(BROKER_TIMEOUT_S):
+        raise NotReady(f"the broker does not answer within {BROKER_TIMEOUT_S} s")
+    if asked.error is not None:
+        raise asked.error
+
+
+class _Asked(threading.Thread):
+    """One question to the broker. Its library tries again by itself, so that no time-out of a socket bounds it.
+
+    Probes that come while one waits wait with it: a broker that drops packets must not collect threads.
+    """
+
+    _last: _Asked | None = None
+    _lock = threading.Lock()
+
+    def __init__(self) -> None:
+        super().__init__(name="readyz broker", daemon=True)
+        self.url = str(settings.CELERY_BROKER_URL)
+        self.done = threading.Event()
+        self.error: Exception | None = None
+
+    @classmethod
+    def now(cls) -> _Asked:
+        with cls._lock:
+            last = cls._last
+            if last is None or not last.is_alive() or last.done.is_set() or last.url != settings.CELERY_BROKER_URL:
+                last = cls._last = cls()
+                last.start()
+            return last
+
+    def run(self) -> None:
+        try:
+            _ask_broker(self.url)
+        except Exception as error:  # noqa: BLE001 - who waits raises it
+            self.error = error
+        self.done.set()
+
+
+def _ask_broker(url: str) -> None:
     options = {"socket_connect_timeout": BROKER_TIMEOUT_S, "socket_timeout": BROKER_TIMEOUT_S}
-    with Connection(settings.CELERY_BROKER_URL, connect_timeout=BROKER_TIMEOUT_S, transport_options=options) as broker:
+    with Connection(url, connect_timeout=BROKER_TIMEOUT_S, transport_options=options) as broker:
         broker.ensure_connection(max_retries=0, timeout=BROKER_TIMEOUT_S, reraise_as_library_errors=False)
 
 

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from gpudash import env, env_file
+from gpudash.broker import KEEPALIVE
 from gpudash.database_url import database
 
 env_file.load("GPUDASH_ENV_FILE")
@@ -206,6 +207,16 @@ SPECTACULAR_SETTINGS = {
 
 # Celery: watchers on their own queue (threads), everything else on "default"; the schedule is gpudash/celery.py.
 CELERY_BROKER_URL = env.broker("GPUDASH_BROKER_URL", PRODUCTION)
+# A broker that drops packets is noticed: commands end after 10 s, a waiting read after about 21 s (1 s + 2 checks of 10 s),
+# and the kernel gives an idle connection up after 30 s. Longer than BRPOP waits (1 s), so that quiet queues are no failure.
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "socket_connect_timeout": 3,
+    "socket_timeout": 10,
+    "socket_keepalive": True,
+    "socket_keepalive_options": KEEPALIVE,
+    "health_check_interval": 10,
+}
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ROUTES = {"inventory.tasks.watch": {"queue": "watch"}}
