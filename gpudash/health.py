@@ -25,6 +25,7 @@ from inventory.models import Role
 logger = logging.getLogger(__name__)
 BROKER_TIMEOUT_S = 2
 HEALTHY = b"ok\n"
+_IN_DATABASE = ("migrations",)
 
 
 class NotReady(Exception):
@@ -43,14 +44,20 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    parts = {name: _state(name, check) for name, check in CHECKS.items()}
+    parts = {"database": _state("database", check_database)}
+    there = bool(parts["database"]["ok"])
+    for name, check in CHECKS.items():
+        # A database that is away is waited for once.
+        parts[name] = _state(name, check if there or name not in _IN_DATABASE else _not_asked)
     ready = all(part["ok"] for part in parts.values())
-    return JsonResponse({"ready": ready, "parts": parts | _background()}, status=200 if ready else 503)
+    return JsonResponse({"ready": ready, "parts": parts | _background(there)}, status=200 if ready else 503)
 
 
-def _background() -> dict[str, dict[str, object]]:
+def _background(there: bool) -> dict[str, dict[str, object]]:
     """The processes that work behind the pages. They do not make this one unready: that would take the pages away, too."""
     try:
+        if not there:
+            raise DatabaseError
         return {one.role.value: {"ok": one.ok, "reason": one.reason} for one in pulses()}
     except DatabaseError:
         return {
@@ -137,8 +144,11 @@ def check_static_files() -> None:
         raise NotReady(f"there are no static files in {settings.STATIC_ROOT}; run manage.py collectstatic")
 
 
+def _not_asked() -> None:
+    raise NotReady("not known: the database does not answer")
+
+
 CHECKS: dict[str, Callable[[], None]] = {
-    "database": check_database,
     "broker": check_broker,
     "migrations": check_migrations,
     "static": check_static_files,

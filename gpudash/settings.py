@@ -73,6 +73,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "gpudash.request_log.RequestLogMiddleware",
+    "gpudash.database_away.DatabaseAwayMiddleware",
     "gpudash.null_characters.NullCharactersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
