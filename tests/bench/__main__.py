@@ -4,7 +4,7 @@ decode        pods a second, one core
 parse         MB of log a second, one core, for each suite
 run-overhead  seconds of a run beyond its Job, and calls of the API per run: alone, and in a campaign of 1,000
 first-sync    the large cluster into an empty PostgreSQL and an empty SQLite, beside kubectl; then an unchanged sync
-events        200 changes a second for 30 seconds: from the API's answer to the committed row
+events        1,000 changes a second for a minute: from the API's answer to the committed row
 takeover      seconds until another watcher is in step after SIGKILL
 pages         each page, each REST list and /metrics at that size
 
