@@ -21,7 +21,7 @@ MOST_LAG_S, IN_STEP_S = 90.0, 5.0
 #: How much younger than the truth REST may say that the mirror is (s): it is asked each second, and a dead watcher counts 10 s.
 MOST_HIDDEN_S = 30.0
 #: After its end a fault explains an answer for so long (s): the database accepts again, but not all connections are made.
-HEALED_S, KILLED_S = 10.0, 3.0
+HEALED_S, KILLED_S = 15.0, 5.0
 MOST_SHOWN = 12
 
 
