@@ -99,7 +99,7 @@ def _on(ready: Bed, seconds: float, seed: int) -> Measured:
     checks.append(Check("clients and campaigns worked", worked, figure, tuple(campaigns.refused)))
     return Measured(
         zero=zero, seed=seed, seconds=seconds, rate=RATE, rows=sampler.rows, faults=faults.made,
-        asked=asked + clients.asked(), mistakes=churn.mistakes, checks=checks,
+        asked=clients.asked(asked), mistakes=churn.mistakes, checks=checks,
     )  # fmt: skip
 
 
