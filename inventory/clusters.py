@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from django.db.models import Model
 from django.utils import timezone
 
 from inventory.kube.client import ApiError, BadKubeconfig, Client, current_context
+from inventory.kube.credentials import PATIENCE_S
+from inventory.kube.plugin import LIMIT_S as PLUGIN_S
 from inventory.mirror.anew import anew
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
@@ -58,9 +61,14 @@ READER = (
 WANTED: list[Callable[[], Sequence[Wanted]]] = [lambda: READER]
 
 
-def client_of(cluster: Cluster) -> Client:
-    """With the watchers' credentials. Raises BadKubeconfig."""
-    return Client(cluster.kubeconfig, cluster.context)
+#: Seconds for all questions of a check together, where a worker asks; and where a person waits for the answer.
+CHECK_S, CHECK_PATIENTLY_S = 20.0, 90.0
+QUESTION_S = 10.0
+
+
+def client_of(cluster: Cluster, patience_s: float = PATIENCE_S) -> Client:
+    """With the watchers' credentials. patience_s: for a credential plugin. Raises BadKubeconfig."""
+    return Client(cluster.kubeconfig, cluster.context, patience_s)
 
 
 def launcher_source(cluster: Cluster) -> tuple[str, str]:
@@ -135,16 +143,31 @@ class _Review(msgspec.Struct):
     status: _Allowed
 
 
-def check(cluster: Cluster) -> tuple[str, list[Answer]]:
-    """The server's version and what the credentials may do; kept on the cluster's row. Raises ApiError and BadKubeconfig."""
-    wanted = [one for wants in WANTED for one in wants()]
-    client = client_of(cluster)
+class _Budget:
+    """What is left of a check's time."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self._until = seconds, time.monotonic() + seconds
+
+    @property
+    def left_s(self) -> float:
+        """For the next question; 0 when the time is over."""
+        return min(max(self._until - time.monotonic(), 0.0), QUESTION_S)
+
+
+def check(cluster: Cluster, total_s: float = CHECK_S, patience_s: float = PATIENCE_S) -> tuple[str, list[Answer]]:
+    """The server's version and what the credentials may do; kept on the cluster's row. Raises ApiError and BadKubeconfig.
+
+    It takes no longer than about total_s; what could not be asked by then is not known. patience_s: for a credential plugin.
+    """
+    wanted, budget = [one for wants in WANTED for one in wants()], _Budget(total_s)
+    client = client_of(cluster, patience_s)
     try:
-        version = _version(client)
-        answers = [_ask(client, one) for one in wanted if not one.launcher]
+        version = _version(client, budget)
+        answers = [_ask(client, one, budget) for one in wanted if not one.launcher]
     finally:
         client.close()
-    answers += _ask_as_launcher(cluster, [one for one in wanted if one.launcher])
+    answers += _ask_as_launcher(cluster, [one for one in wanted if one.launcher], budget, patience_s)
     cluster.permissions = [
         {
             "verb": answer.wanted.verb,
@@ -162,28 +185,32 @@ def check(cluster: Cluster) -> tuple[str, list[Answer]]:
     return version, answers
 
 
-def _ask_as_launcher(cluster: Cluster, wanted: Sequence[Wanted]) -> list[Answer]:
+def _ask_as_launcher(cluster: Cluster, wanted: Sequence[Wanted], budget: _Budget, patience_s: float) -> list[Answer]:
     """Where the launcher's file cannot be read or used, that is the answer: the mirror does not need it."""
     try:
-        client = Client(*launcher_source(cluster))
+        client = Client(*launcher_source(cluster), patience_s)
     except BadKubeconfig as error:
         return [Answer(one, None, str(error)) for one in wanted]
     try:
-        return [_ask(client, one) for one in wanted]
+        return [_ask(client, one, budget) for one in wanted]
     finally:
         client.close()
 
 
-def _version(client: Client) -> str:
+def _version(client: Client, budget: _Budget) -> str:
     try:
-        version = msgspec.json.decode(client.get("/version", timeout_s=10.0))
+        version = msgspec.json.decode(client.get("/version", timeout_s=budget.left_s))
     except (msgspec.DecodeError, RecursionError):
         raise ApiError(0, "NotKubernetes", f"{client.server} answers, but not as a Kubernetes API server") from None
     name = version.get("gitVersion") if isinstance(version, dict) else None
     return str(name or "version not told")[:64]
 
 
-def _ask(client: Client, wanted: Wanted) -> Answer:
+def _ask(client: Client, wanted: Wanted, budget: _Budget) -> Answer:
+    if not budget.left_s:
+        return Answer(
+            wanted, None, f"not asked: the cluster did not answer all questions within {budget.seconds:.0f} s"
+        )
     resource, _, subresource = wanted.resource.partition("/")
     attributes = {"verb": wanted.verb, "group": wanted.group, "resource": resource, "subresource": subresource}
     if wanted.name:
@@ -195,7 +222,8 @@ def _ask(client: Client, wanted: Wanted) -> Answer:
     }
     path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
     try:
-        status = msgspec.json.decode(client.send("POST", path, msgspec.json.encode(review)), type=_Review).status
+        body = client.send("POST", path, msgspec.json.encode(review), timeout_s=budget.left_s)
+        status = msgspec.json.decode(body, type=_Review).status
     except ApiError as error:
         return Answer(wanted, None, str(error))
     except (msgspec.DecodeError, RecursionError):
@@ -204,6 +232,8 @@ def _ask(client: Client, wanted: Wanted) -> Answer:
 
 
 __all__ = [
+    "CHECK_PATIENTLY_S",
+    "PLUGIN_S",
     "Answer",
     "ApiError",
     "BadKubeconfig",

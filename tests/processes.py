@@ -62,9 +62,9 @@ class Processes:
     def watch_worker(self, name: str) -> subprocess.Popen[bytes]:
         return self.celery(name, "worker", "-Q", "watch", "-P", "threads", "-n", f"{name}@test", "--loglevel", "INFO")
 
-    def default_worker_and_schedule(self) -> None:
-        self.celery("default", "worker", "-Q", "default", "-c", "1", "-n", "default@test")
-        self.celery("beat", "beat", "-s", str(self.folder / "beat"), "--pidfile", "", "--max-interval", "1")
+    def default_worker_and_schedule(self) -> tuple[subprocess.Popen[bytes], subprocess.Popen[bytes]]:
+        worker = self.celery("default", "worker", "-Q", "default", "-P", "threads", "-n", "default@test")
+        return worker, self.celery("beat", "beat", "--pidfile", "", "--max-interval", "1")
 
     def start(self, name: str, command: list[str], settings: dict[str, str]) -> subprocess.Popen[bytes]:
         with self.log(name).open("ab") as log:

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import logging
+import time
+from collections.abc import Iterable
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Q
-from django.utils import timezone
+from django.db.models import Case, Count, Exists, OuterRef, Q, When
+from django.db.models.functions import Now
 
 from inventory.models import Card, Cluster, Node
 from validations.enqueue import soon
+from validations.lifecycle.outage import LOST
 from validations.models import ACTIVE, Campaign, CampaignState, CampaignTarget, Run
+from validations.moments import database_now
 from validations.permitted import check_soon, forbidden
 from validations.planning import Refused, Wish, find_suite
 from validations.reaching import settle
 from validations.requests import Busy, KeyReused, NotAllowed, digest, request_run
+from validations.suites import find
 from validations.suites.base import OptionError
+
+logger = logging.getLogger(__name__)
 
 MOST_TARGETS = 10_000
 MOST_PARALLEL = 1_000
+#: Targets that are started in one transaction, and seconds that one campaign goes on before the others have their turn.
+AT_ONCE = 10
+LOOKED_AT = 100
+ADVANCE_S = 5.0
 #: Verdicts that count against `stop_after_failures`.
 FAILURES = ("failed", "errored")
 _ALLOWED = {
@@ -66,8 +77,8 @@ def create(
         requested_by_name=user.get_username() if user else "",
         request_key=key,
         request_digest=said,
-        created_at=timezone.now(),
-        touched_at=timezone.now(),
+        created_at=(now := database_now()),
+        touched_at=now,
     )
     try:
         with transaction.atomic():
@@ -159,10 +170,10 @@ def _keys(places: list[Spot]) -> dict[Spot, str]:
 def change(campaign: Campaign, verb: str) -> None:
     """pause, resume or stop. Runs under way go on. Raises WrongState."""
     allowed, new = _ALLOWED[verb]
-    ended = timezone.now() if new is CampaignState.STOPPED else None
+    ended = Now() if new is CampaignState.STOPPED else None
     with transaction.atomic():
         rows = Campaign.objects.filter(pk=campaign.pk, state__in=allowed)
-        if rows.update(state=new, state_reason="", touched_at=timezone.now(), ended_at=ended) != 1:
+        if rows.update(state=new, state_reason="", touched_at=Now(), ended_at=ended, settled=False) != 1:
             campaign.refresh_from_db()
             raise WrongState(f"The campaign is {campaign.get_state_display()}; it cannot be made to {verb}.")
         soon("advance_campaign", campaign.pk)
@@ -195,61 +206,110 @@ def progress(campaign: Campaign) -> Progress:
 def settle_ended(campaign_id: str) -> None:
     """Put the last runs of a campaign that starts nothing more to the places of the cards that they took."""
     with transaction.atomic():
-        if Campaign.objects.filter(pk=campaign_id).update(touched_at=timezone.now()):
-            settle(Campaign.objects.get(pk=campaign_id))
+        if not Campaign.objects.filter(pk=campaign_id).update(touched_at=Now()):
+            return
+        campaign = Campaign.objects.get(pk=campaign_id)
+        settle(campaign)
+        over = campaign.state in (CampaignState.STOPPED, CampaignState.DONE)
+        if over and not Run.objects.filter(campaign=campaign, state__in=ACTIVE).exists():
+            Campaign.objects.filter(pk=campaign_id).update(settled=True)
+
+
+def settle_safely(campaign_id: str) -> None:
+    """The same; a mistake with one campaign is written to the log and stops no other. Raises errors of the connection."""
+    try:
+        settle_ended(campaign_id)
+    except LOST:
+        raise
+    except Exception:
+        logger.exception("campaign %s: its runs cannot be put to their places", campaign_id)
+        Campaign.objects.filter(pk=campaign_id).exclude(state=CampaignState.RUNNING).update(settled=True)
+
+
+def advance_safely(campaign_id: str) -> int:
+    """`advance`; a mistake with one campaign ends it, with the reason, and stops no other. Raises errors of the connection."""
+    try:
+        return advance(campaign_id)
+    except LOST:
+        raise
+    except Exception as error:
+        logger.exception("campaign %s: stopped by a mistake", campaign_id)
+        text = f"gpudash made a mistake with this campaign ({type(error).__name__}); the log of the tasks worker has it in full."
+        _close(campaign_id, CampaignState.STOPPED, text)
+        return 0
 
 
 def advance(campaign_id: str) -> int:
-    """Start as many runs as may be at once, or end the campaign. Returns how many were started."""
-    started = 0
-    while _start_one(campaign_id):
-        started += 1
-    return started
+    """Start as many runs as may be at once, or end the campaign. Returns how many were started.
+
+    After ADVANCE_S seconds the other campaigns have their turn; the next call goes on.
+    """
+    started, ends = 0, time.monotonic() + ADVANCE_S
+    while (more := _start_some(campaign_id)) and time.monotonic() < ends:
+        started += more
+    return started + more
 
 
-def _start_one(campaign_id: str) -> bool:
-    """One target in one transaction: the campaign's row is the lock, so that two workers do not start too many."""
+def _start_some(campaign_id: str) -> int:
+    """A few targets in one transaction: the campaign's row is the lock, so that two workers do not start too many."""
     with transaction.atomic():
         running = Campaign.objects.filter(pk=campaign_id, state=CampaignState.RUNNING)
-        if running.update(touched_at=timezone.now()) != 1:
-            return False
+        if running.update(touched_at=Now()) != 1:
+            return 0
         campaign = Campaign.objects.select_related("requested_by").get(pk=campaign_id)
+        if find(campaign.suite) is None:
+            _close(
+                campaign_id,
+                CampaignState.STOPPED,
+                f"The suite {campaign.suite} is not part of this version of gpudash.",
+            )
+            return 0
         settle(campaign)
         counts = progress(campaign)
         failures = Run.objects.filter(campaign=campaign, verdict__in=FAILURES).count()
         if campaign.stop_after_failures is not None and failures >= campaign.stop_after_failures:
-            _close(campaign, CampaignState.STOPPED, f"{failures} runs did not pass.")
-            return False
+            _close(campaign_id, CampaignState.STOPPED, f"{failures} runs did not pass.")
+            return 0
         if not counts["left"]:
             if not counts["active"]:
-                _close(campaign, CampaignState.DONE, "")
-            return False
-        if counts["active"] >= campaign.max_parallel:
-            return False
-        return any(_start(campaign, target) for target in _waiting(campaign))
+                _close(campaign_id, CampaignState.DONE, "")
+            return 0
+        room = campaign.max_parallel - counts["active"]
+        return _start_up_to(campaign, min(room, AT_ONCE))
 
 
-def _close(campaign: Campaign, state: CampaignState, reason: str) -> None:
-    Campaign.objects.filter(pk=campaign.pk).update(state=state, state_reason=reason, ended_at=timezone.now())
+def _close(campaign_id: str, state: CampaignState, reason: str) -> None:
+    running = Campaign.objects.filter(pk=campaign_id, state=CampaignState.RUNNING)
+    running.update(state=state, state_reason=reason, ended_at=Now())
 
 
 def _pause(campaign: Campaign, reason: str) -> None:
     """The cluster refuses the launcher: that is no fault of the targets, which are kept for when it is mended."""
     Campaign.objects.filter(pk=campaign.pk).update(state=CampaignState.PAUSED, state_reason=reason[:2000])
+    campaign.state = CampaignState.PAUSED
 
 
-def _waiting(campaign: Campaign) -> Iterator[CampaignTarget]:
-    """The next targets whose place no other run holds, as far as can be told; a held one is tried again later."""
+def _start_up_to(campaign: Campaign, most: int) -> int:
+    started = 0
+    for target in _waiting(campaign) if most > 0 else ():
+        started += _start(campaign, target)
+        if started >= most or campaign.state != CampaignState.RUNNING:
+            break
+    return started
+
+
+def _waiting(campaign: Campaign) -> Iterable[CampaignTarget]:
+    """The next targets whose place no other run holds, as far as can be told; a held one is tried again later.
+
+    Where the card cannot be chosen, one run of a suite is on the node at a time. A place without a card on a node that is in use
+    may be held or not: it comes last, so that it stands in nobody's way.
+    """
     left = CampaignTarget.objects.filter(campaign=campaign, run=None, skipped="", not_reached="")
-    active = Run.objects.filter(state__in=ACTIVE)
-    held = set(active.values_list("cluster_id", "node_name", "card_key"))
-    # Where the card cannot be chosen, one run of a suite is on the node at a time.
-    asked = active.filter(card_key="", suite=campaign.suite).exclude(card_asked="")
-    shared = set(asked.values_list("cluster_id", "node_name"))
-    for target in left.select_related("cluster").order_by("position")[:500]:
-        node = (target.cluster_id, target.node_name)
-        if (*node, target.card_key) not in held and node not in shared:
-            yield target
+    here = Run.objects.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"), state__in=ACTIVE)
+    held = Exists(here.filter(card_key=OuterRef("card_key")))
+    shared = Exists(here.filter(card_key="", suite=campaign.suite).exclude(card_asked=""))
+    doubtful = Case(When(Exists(here), card_key="", then=1), default=0)
+    return left.filter(~held, ~shared).select_related("cluster").order_by(doubtful, "position")[:LOOKED_AT]
 
 
 def _start(campaign: Campaign, target: CampaignTarget) -> bool:
@@ -265,7 +325,7 @@ def _start(campaign: Campaign, target: CampaignTarget) -> bool:
         run, _ = request_run(wish, campaign.requested_by, campaign=campaign)
     except NotAllowed as error:
         _pause(campaign, str(error))
-        return True
+        return False
     except Refused as error:
         CampaignTarget.objects.filter(pk=target.pk).update(skipped=error.words[:2000])
         return True

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from validations.installation import INSTANCE_LABEL
+from validations.maker import MAKER_LABEL
 from validations.suites.base import Run, Suite
 from validations.targets import Place
 
@@ -23,10 +24,11 @@ def build(
     *,
     namespace: str,
     instance: str,
+    maker: str,
 ) -> dict[str, Any]:
     """The batch/v1 Job. moment: when it is posted. Raises OptionError, or ValueError when no resource of the place suits."""
     made = suite.manifest(place.target, options, Run(id=run_id, namespace=namespace, moment=moment))
     label = {INSTANCE_LABEL: instance}
-    made["metadata"]["labels"] |= label
+    made["metadata"]["labels"] |= label | {MAKER_LABEL: maker}
     made["spec"]["template"]["metadata"]["labels"] |= label
     return made

@@ -12,12 +12,12 @@ from typing import Any
 
 from celery import current_app
 from django.conf import settings
-from django.utils import timezone
 
 from inventory.models import Cluster
 from validations.lifecycle.refusals import missing_rule
 from validations.lifecycle.wanted import NEEDED, wanted
 from validations.models import Launcher
+from validations.moments import database_now
 from validations.suites.base import Reason
 
 logger = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ CHECK_AGAIN = timedelta(seconds=20)
 
 def forbidden(cluster: Cluster, now: datetime | None = None) -> Reason | None:
     """Why the cluster would refuse a launch, as far as is known; None when it would take it, or nobody knows."""
-    now = now or timezone.now()
+    now = now or database_now()
     seen = _last_refusal(cluster, now)
     checked = cluster.permissions_checked_at
     if seen is not None and (checked is None or seen[0] > checked):
@@ -64,14 +64,14 @@ def _missing(cluster: Cluster) -> list[str]:
 
 def remember(cluster_id: int, code: str, text: str) -> None:
     """The making of a Job was refused for good: no more launches for a while."""
-    told = {"at": timezone.now().isoformat(), "code": code, "text": text[:2000], "call": "create jobs"}
+    told = {"at": database_now().isoformat(), "code": code, "text": text[:2000], "call": "create jobs"}
     Launcher.objects.filter(cluster_id=cluster_id).update(refused=told)
 
 
 def check_soon(cluster: Cluster) -> None:
     """Have the permissions looked up anew by a worker, so that a rule that was just granted counts in a moment."""
     checked = cluster.permissions_checked_at
-    if checked is not None and timezone.now() - checked < CHECK_AGAIN:
+    if checked is not None and database_now() - checked < CHECK_AGAIN:
         return
     try:
         current_app.send_task("inventory.tasks.check_cluster", (cluster.pk,), retry=False, expires=60)

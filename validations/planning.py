@@ -7,12 +7,13 @@ from typing import Any
 
 import msgspec
 from django.conf import settings
-from django.utils import timezone
 
 from inventory.models import Card
 from validations.ids import new_id
 from validations.installation import instance_name
 from validations.jobs import build
+from validations.maker import maker
+from validations.moments import database_now
 from validations.permitted import forbidden
 from validations.suites import find, registry
 from validations.suites.base import OptionError, Reason, Suite
@@ -103,7 +104,9 @@ def _manifest(suite: Suite, place: Place, options: dict[str, Any], run_id: str) 
     reasons = [*([refused] if refused else []), *suite.fit(place.target, options)]
     namespace = settings.VALIDATION_NAMESPACE
     try:
-        made = build(suite, place, options, run_id, timezone.now(), namespace=namespace, instance=instance_name())
+        made = build(
+            suite, place, options, run_id, database_now(), namespace=namespace, instance=instance_name(), maker=maker()
+        )
     except ValueError as error:
         return {}, reasons or [Reason("no-resource", str(error))]
     return made, reasons

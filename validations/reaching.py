@@ -7,7 +7,7 @@ settled as not reached, with the reason.
 
 from __future__ import annotations
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from inventory.stacks.base import COUNT_ONLY
 from validations.models import SAYS, Campaign, CampaignState, CampaignTarget, Run, State
@@ -22,6 +22,9 @@ STRAY = (
 )
 
 
+MOST = 200
+
+
 def took_another(target: CampaignTarget) -> bool:
     """The same of one row with its run: until it is settled, the verdict of its run is not that of its card."""
     run = target.run
@@ -31,16 +34,20 @@ def took_another(target: CampaignTarget) -> bool:
 
 
 def settle(campaign: Campaign) -> None:
-    """Look at the runs that have ended on another card than their place's, or on no known one. One query when there is none."""
+    """Look at the runs that have ended on another card than their place's, or on no known one. One query when there is none.
+
+    At most MOST of them; the rest at the next call.
+    """
     strays = CampaignTarget.objects.filter(STRAY, campaign=campaign)
-    for target in strays.select_related("run").order_by("position"):
+    for target in strays.select_related("run").order_by("position")[:MOST]:
         _settle_one(campaign, target)
 
 
 def with_strays() -> list[str]:
-    """Ids of campaigns that start nothing more and have such runs all the same: they went on to their end."""
-    found = CampaignTarget.objects.filter(STRAY).exclude(campaign__state=CampaignState.RUNNING)
-    return list(found.order_by("campaign_id").values_list("campaign_id", flat=True).distinct()[:100])
+    """Ids of campaigns that start nothing more and whose runs do not all stand at their places: they went on to their end."""
+    found = Campaign.objects.filter(settled=False).exclude(state=CampaignState.RUNNING)
+    paused = Q(state=CampaignState.PAUSED) & ~Exists(CampaignTarget.objects.filter(STRAY, campaign=OuterRef("pk")))
+    return list(found.exclude(paused).order_by("touched_at", "id").values_list("pk", flat=True)[:100])
 
 
 def _settle_one(campaign: Campaign, target: CampaignTarget) -> None:

@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 from django.db import IntegrityError, transaction
 from django.db.models import Q
-from django.utils import timezone
 
 from inventory.models import Card
 from validations.enqueue import soon
 from validations.lifecycle.endings import cancelled_by
 from validations.models import ACTIVE, Campaign, Run, RunStep, State
+from validations.moments import database_now
 from validations.permitted import check_soon
 from validations.planning import REFUSALS, Plan, Refused, Wish, plan, workload_key
 from validations.results import end_run
@@ -119,12 +119,12 @@ def _row(wanted: Plan, wish: Wish, user: Any) -> Run:
         workload_key=workload_key(wanted.manifest),
         image=pod["containers"][0]["image"],
         state=State.QUEUED,
-        state_since=timezone.now(),
+        state_since=database_now(),
         namespace=wanted.manifest["metadata"]["namespace"],
         job_name=job_name(wanted.run_id),
         requested_by=user,
         requested_by_name=user.get_username() if user else "",
-        created_at=timezone.now(),
+        created_at=database_now(),
     )
 
 
@@ -163,7 +163,7 @@ def request_cancel(run: Run, user: Any) -> bool:
     rows = Run.objects.filter(pk=run.pk, state__in=ACTIVE, cancel_requested_at=None)
     name = user.get_username() if user else ""
     with transaction.atomic():
-        changed = rows.update(cancel_requested_at=timezone.now(), cancelled_by=name)
+        changed = rows.update(cancel_requested_at=database_now(), cancelled_by=name)
         if changed:
             soon("reconcile", run.cluster_id)
     queued = Run.objects.filter(pk=run.pk, state=State.QUEUED, cancel_requested_at__isnull=False).first()

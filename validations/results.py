@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import msgspec
 from django.db import transaction
-from django.utils import timezone
 
 from validations import attribution, baseline, logstore
 from validations.attribution import CARD_COLUMNS, Taken
@@ -14,7 +14,8 @@ from validations.enqueue import soon
 from validations.judging import PASSING, graded, judged, without_log
 from validations.lastresults import refresh_last
 from validations.lifecycle.endings import of_row
-from validations.models import SAYS, Measurement, Reparse, Run, RunStep, State
+from validations.models import SAYS, Campaign, Measurement, Reparse, Run, RunStep, State
+from validations.moments import database_now
 from validations.suites import find
 from validations.suites.base import Outcome, Reason, Result
 
@@ -74,7 +75,7 @@ def end_run(run: Run, from_state: str, took: Taken | None = None, **columns: Any
             columns |= asked
             for name, value in asked.items():
                 setattr(run, name, value)
-        now = timezone.now()
+        now = database_now()
         done = {**columns, **_columns(result), "state": State.ENDED.value, "state_since": now, "ended_at": now}
         done |= {"step_deadline_at": None, "trouble_since": None, "last_error": ""}
         if Run.objects.filter(pk=run.pk, state=from_state).update(**done) != 1:
@@ -85,6 +86,18 @@ def end_run(run: Run, from_state: str, took: Taken | None = None, **columns: Any
         Measurement.objects.bulk_create(baseline.rows(run, result, before, compared))
         refresh_last(run)
     return True
+
+
+def end_without_judgement(run: Run, code: str, text: str) -> None:
+    """The last way out for a run that cannot be judged: errored, with this reason, and nothing that came from outside is stored."""
+    now = database_now()
+    done: dict[str, Any] = {"state": State.ENDED.value, "state_since": now, "ended_at": now, "verdict": "errored"}
+    done |= {"reasons": [{"code": code, "text": text, "line": None}], "ending": [code, text], "log_complete": False}
+    done |= {"step_deadline_at": None, "trouble_since": None, "last_error": ""}
+    with transaction.atomic():
+        if Run.objects.filter(pk=run.pk, state=run.state).update(**done):
+            RunStep.objects.get_or_create(run_id=run.pk, state=State.ENDED, defaults={"entered_at": now})
+            refresh_last(run)
 
 
 def _columns(result: Result) -> dict[str, Any]:
@@ -109,9 +122,11 @@ def _level(result: Result) -> dict[str, str]:
 
 
 def clean(value: Any) -> Any:
-    """JSON without NUL characters, which PostgreSQL does not take."""
+    """JSON without NUL characters and without numbers that are none, which PostgreSQL does not take."""
     if isinstance(value, str):
         return value.replace("\0", "�")
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if isinstance(value, dict):
         return {clean(key): clean(one) for key, one in value.items()}
     return [clean(one) for one in value] if isinstance(value, list | tuple) else value
@@ -122,7 +137,7 @@ def request_reparse(run: Run, user: Any = None) -> None:
     _check_log(run)
     name = user.get_username() if user else ""
     with transaction.atomic():
-        Run.objects.filter(pk=run.pk).update(reparse_requested_at=timezone.now(), reparse_requested_by=name)
+        Run.objects.filter(pk=run.pk).update(reparse_requested_at=database_now(), reparse_requested_by=name)
         soon("reparse_run", run.pk)
 
 
@@ -151,7 +166,7 @@ def reparse(run: Run, by: str = "") -> Reparse | None:
             return None
         row = Reparse.objects.create(
             run=run,
-            at=timezone.now(),
+            at=database_now(),
             requested_by_name=by,
             old_parser_version=run.parser_version,
             old_verdict=run.verdict or "",
@@ -162,6 +177,7 @@ def reparse(run: Run, by: str = "") -> Reparse | None:
             new_verdict=result.verdict,
         )
         Run.objects.filter(pk=run.pk).update(**new)
+        Campaign.objects.filter(pk=run.campaign_id).update(settled=False)
         Measurement.objects.filter(run=run).delete()
         Measurement.objects.bulk_create(baseline.rows(run, result, before, compared))
         refresh_last(run)

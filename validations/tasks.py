@@ -8,25 +8,27 @@ from datetime import timedelta
 from celery import shared_task
 from celery.signals import worker_ready
 from django.conf import settings
-from django.db import close_old_connections
-from django.utils import timezone
+from django.db import close_old_connections, transaction
+from django.db.models.functions import Now
 
 from inventory.kube.client import ApiError, BadKubeconfig
-from inventory.messages import OnceTask
+from inventory.messages import OnceTask, send_once
 from inventory.models import Cluster
 from validations import campaigns, reaching
-from validations.lifecycle import clients
+from validations.lifecycle import clients, lock
 from validations.lifecycle import reconcile as passes
 from validations.lifecycle.claim import claim
 from validations.lifecycle.creation import create_job
-from validations.lifecycle.lease import LEASE_S, LeaseLost, acquire, launcher_row
-from validations.models import ACTIVE, Campaign, CampaignState, Launcher, LogChunk, Run, State
+from validations.lifecycle.lease import LeaseLost, acquire, launcher_row
+from validations.lifecycle.mine import Mine
+from validations.lifecycle.outage import LOST
+from validations.maker import maker
+from validations.models import Campaign, CampaignState, Launcher, LogChunk, Run, State
+from validations.moments import database_now
 from validations.results import NotEnded, reparse
 
 logger = logging.getLogger(__name__)
 
-#: The schedule of gpudash/celery.py; messages older than one interval are not worth doing.
-EVERY_S = 2
 #: A log that was to be read again, and whose message was lost.
 FORGOTTEN = timedelta(seconds=30)
 
@@ -38,38 +40,50 @@ def launch(run_id: str) -> None:
     if run is None:
         return
     try:
-        api = clients.api_of(run.cluster)
-        if claim(run):
-            create_job(run, api)
+        _launch(run)
     except (ApiError, BadKubeconfig) as error:
         logger.warning("run %s: not launched yet: %s", run_id, error)
     finally:
         close_old_connections()
 
 
+def _launch(run: Run) -> None:
+    """Where this process does not know whether we are the launcher of the cluster, a pass finds it out, and launches.
+
+    A cluster that was not reached a moment ago is left to the passes.
+    """
+    now, launcher, me = database_now(), launcher_row(run.cluster_id), maker()
+    if launcher.next_try_at is not None and launcher.next_try_at > now:
+        return
+    if not lock.held(launcher, me):
+        reconcile(run.cluster_id)
+        return
+    api = clients.api_of(run.cluster)
+    if run.due_at <= now and claim(run, now):
+        create_job(run, api, Mine(frozenset((me, *launcher.makers))), now)
+
+
 @shared_task(base=OnceTask)
 def dispatch_reconcilers() -> int:
     """Send a pass for each cluster that has something to do; returns how many."""
-    now, sent = timezone.now(), 0
-    for cluster_id in Cluster.objects.values_list("pk", flat=True):
-        if passes.has_work(launcher_row(cluster_id), now):
-            reconcile.apply_async((cluster_id,), expires=EVERY_S * 5)
-            sent += 1
-    for run_id in Run.objects.filter(reparse_requested_at__lt=now - FORGOTTEN).values_list("pk", flat=True)[:100]:
-        reparse_run.apply_async((run_id,), expires=EVERY_S * 5)
+    sent = 0
+    for cluster_id in passes.with_work():
+        sent += send_once(reconcile.name, (cluster_id,))
+    forgotten = Run.objects.filter(reparse_requested_at__lt=Now() - FORGOTTEN)
+    for run_id in forgotten.values_list("pk", flat=True)[:100]:
+        send_once(reparse_run.name, (run_id,))
     if Campaign.objects.filter(state=CampaignState.RUNNING).exists() or reaching.with_strays():
-        advance_campaigns.apply_async(expires=EVERY_S * 5)
+        send_once(advance_campaigns.name)
     return sent
 
 
-@shared_task
+@shared_task(base=OnceTask)
 def reconcile(cluster_id: int) -> None:
     """One pass over the runs of a cluster, by whoever has the lease."""
     cluster = Cluster.objects.filter(pk=cluster_id).first()
     lease = acquire(cluster_id) if cluster is not None else None
     if cluster is None or lease is None:
-        _later(cluster_id)
-        return
+        return  # who has the lease does it, or the schedule sends another when it has run out
     try:
         try:
             passes.reconcile(lease, clients.api_of(cluster))
@@ -84,19 +98,13 @@ def reconcile(cluster_id: int) -> None:
         close_old_connections()
 
 
-def _later(cluster_id: int) -> None:
-    """Another process has the lease, maybe a dead one: a cancel comes again when it has run out, also where no schedule runs."""
-    if Run.objects.filter(cluster_id=cluster_id, state__in=ACTIVE, cancel_requested_at__isnull=False).exists():
-        reconcile.apply_async((cluster_id,), countdown=LEASE_S, expires=LEASE_S * 4)
-
-
 @worker_ready.connect
 def look_at_once(**_: object) -> None:
     """A worker that starts does what was asked for while there was none, without waiting for the schedule."""
-    dispatch_reconcilers.apply_async(expires=EVERY_S * 5)
+    dispatch_reconcilers.apply_async()
 
 
-@shared_task
+@shared_task(base=OnceTask)
 def reparse_run(run_id: str) -> None:
     """Read the stored log of a run again, as somebody has asked."""
     run = Run.objects.filter(pk=run_id, reparse_requested_at__isnull=False).first()
@@ -105,35 +113,47 @@ def reparse_run(run_id: str) -> None:
             reparse(run, run.reparse_requested_by)
     except NotEnded as error:
         logger.warning("run %s: not read again: %s", run_id, error)
-    finally:
-        Run.objects.filter(pk=run_id).update(reparse_requested_at=None)
-        close_old_connections()
+    except LOST:
+        raise
+    except Exception:
+        logger.exception("run %s: its log cannot be read again; the old result stays", run_id)
+    Run.objects.filter(pk=run_id).update(reparse_requested_at=None)
+    close_old_connections()
 
 
-@shared_task
+@shared_task(base=OnceTask)
 def advance_campaigns() -> None:
-    """Start the next runs of all campaigns under way."""
-    for campaign_id in Campaign.objects.filter(state=CampaignState.RUNNING).values_list("pk", flat=True):
-        campaigns.advance(campaign_id)
+    """Start the next runs of all campaigns under way, those first that had their turn the longest time ago."""
+    running = Campaign.objects.filter(state=CampaignState.RUNNING).order_by("touched_at", "id")
+    for campaign_id in running.values_list("pk", flat=True):
+        campaigns.advance_safely(campaign_id)
     for campaign_id in reaching.with_strays():
-        campaigns.settle_ended(campaign_id)
+        campaigns.settle_safely(campaign_id)
     close_old_connections()
 
 
 @shared_task
 def advance_campaign(campaign_id: str) -> None:
     """The same for one campaign, right after it was made or resumed."""
-    campaigns.advance(campaign_id)
+    campaigns.advance_safely(campaign_id)
     close_old_connections()
 
 
 @shared_task(base=OnceTask)
 def prune_logs() -> int:
     """Delete the logs of runs that ended before HISTORY_DAYS; runs, verdicts and measurements stay. Returns the number of runs."""
-    before = timezone.now() - timedelta(days=settings.HISTORY_DAYS)
+    before = Now() - timedelta(days=settings.HISTORY_DAYS)
     old = list(Run.objects.filter(ended_at__lt=before, log_pruned_at=None).values_list("pk", flat=True)[:5000])
-    for start in range(0, len(old), 500):
-        part = old[start : start + 500]
-        LogChunk.objects.filter(run_id__in=part).delete()
-        Run.objects.filter(pk__in=part).update(log_pruned_at=timezone.now())
-    return len(old)
+    return sum(_prune(old[start : start + 500]) for start in range(0, len(old), 500))
+
+
+def _prune(run_ids: list[str]) -> int:
+    try:
+        with transaction.atomic():
+            LogChunk.objects.filter(run_id__in=run_ids).delete()
+            return Run.objects.filter(pk__in=run_ids).update(log_pruned_at=Now())
+    except LOST:
+        raise
+    except Exception:
+        logger.exception("the logs of %s runs from %s on could not be deleted", len(run_ids), run_ids[0])
+        return 0

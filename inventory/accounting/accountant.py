@@ -20,6 +20,7 @@ from django.db.models.functions import Coalesce, Now
 from inventory import bulk
 from inventory.accounting.books import Books
 from inventory.accounting.outage import find_outages
+from inventory.accounting.waiting import NOT_ACCOUNTED, chunk_of, expand
 from inventory.clock import database_now
 from inventory.kube.objects import DaemonSet, Node, Pod
 from inventory.mirror.kinds import stack_context
@@ -35,15 +36,11 @@ from inventory.stacks.findings import units_mixed
 
 logger = logging.getLogger(__name__)
 
-#: Nodes per transaction: small enough that an event waits less than half a second behind a full recount.
-CHUNK = 100
-MARKS = 1000
 POLL_S = 0.25
 #: The same where a keeper looks for marks and wakes the accountant.
 IDLE_S = 5.0
 #: How often it looks whether the cluster gives no word, and which accounts change with time alone.
 LOOK_S = 10.0
-NOT_ACCOUNTED = "not-accounted"
 NOT_ACCOUNTED_TEXT = (
     "The figures of this node could not be made anew; they are as they were the last time. "
     "The log of the accountant has the reason: please report it."
@@ -90,8 +87,7 @@ class Accountant:
         if self._marks(last).filter(node_name="").exists():
             self._expand(last)
             return 1
-        oldest = self._marks(last).order_by("id").values_list("node_name", flat=True)[:MARKS]
-        chunk = list(dict.fromkeys(oldest))[:CHUNK]
+        chunk = chunk_of(self._marks(last))
         self._account(chunk, last)
         return len(chunk)
 
@@ -140,21 +136,9 @@ class Accountant:
                 bulk.insert(Recount, ("cluster_id", "node_name"), [(self.cluster_id, name) for name in names])
 
     def _expand(self, last: int) -> None:
-        """A mark for all nodes becomes one for each, those that only the books know too.
-
-        Marks are deleted before the names are read: what is committed in between is then among the names.
-        """
-        mine = Q(cluster_id=self.cluster_id)
         with transaction.atomic():
             self.lease.update()
-            self._marks(last).delete()
-            names = set(NodeRow.objects.filter(mine).values_list("name", flat=True))
-            names |= set(NodeAccount.objects.filter(mine).values_list("node_name", flat=True))
-            names |= set(
-                PodRow.objects.filter(mine).exclude(node_name="").values_list("node_name", flat=True).distinct()
-            )
-            bulk.insert(Recount, ("cluster_id", "node_name"), [(self.cluster_id, name) for name in sorted(names)])
-            if not names:
+            if not expand(self.cluster_id, last):
                 self._first_time_done()
 
     def _account(self, nodes: list[str], last: int) -> None:

@@ -12,7 +12,7 @@ from inventory.kube.client import ApiError, Client
 
 NAMESPACE = "/api/v1/namespaces/kube-system"
 #: Seconds for an answer: less than a lease lasts.
-TIMEOUT_S = 8.0
+TIMEOUT_S = 5.0
 
 
 class Identity(msgspec.Struct, frozen=True):

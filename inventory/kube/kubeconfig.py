@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+import msgspec
 import yaml
 
 #: Hundreds of clusters with their certificates fit; what is larger is another file.
@@ -23,20 +24,29 @@ class BadKubeconfig(Exception):
     """The kubeconfig cannot work. The text says which part."""
 
 
-def read(path: Path, context: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The kubeconfig as a dict and the user of the context ("": the current one). Raises BadKubeconfig."""
+class Read(msgspec.Struct):
+    """What was found: the whole file, and of the context the cluster's section, the user's, and the row that this is in."""
+
+    config: dict[str, Any]
+    cluster: dict[str, Any]
+    user: dict[str, Any] = {}
+    user_row: dict[str, Any] = {}
+
+
+def read(path: Path, context: str) -> Read:
+    """The kubeconfig and what the context names in it ("": the current one). Raises BadKubeconfig."""
     config = _mapping(path)
     name = context or _word(config.get("current-context"))
     if not name:
         known = _names(config, "contexts")
         raise BadKubeconfig(f"{path}: current-context is empty; name one of {known} with --context")
-    chosen = _named(path, config, "contexts", name, "context")
-    _check_cluster(path, config, _word(chosen.get("cluster")))
-    user: dict[str, Any] = {}
+    chosen = _named(path, config, "contexts", name, "context")["context"]
+    found = Read(config, _check_cluster(path, config, _word(chosen.get("cluster"))))
     if owner := _word(chosen.get("user")):
-        user = _named(path, config, "users", owner, "user")
-        _check_user(path, user, f"users[{owner}].user")
-    return config, user
+        found.user_row = _named(path, config, "users", owner, "user")
+        found.user = found.user_row["user"]
+        _check_user(path, found.user, f"users[{owner}].user")
+    return found
 
 
 def _mapping(path: Path) -> dict[str, Any]:
@@ -58,12 +68,14 @@ def _mapping(path: Path) -> dict[str, Any]:
     return config
 
 
-def _check_cluster(path: Path, config: dict[str, Any], name: str) -> None:
-    cluster, where = _named(path, config, "clusters", name, "cluster"), f"clusters[{name}].cluster"
+def _check_cluster(path: Path, config: dict[str, Any], name: str) -> dict[str, Any]:
+    cluster: dict[str, Any] = _named(path, config, "clusters", name, "cluster")["cluster"]
+    where = f"clusters[{name}].cluster"
     _check_url(path, f"{where}.server", cluster.get("server"), ("https", "http"), secrets=False)
     if cluster.get("proxy-url"):
         _check_url(path, f"{where}.proxy-url", cluster["proxy-url"], ("https", "http", "socks5"), secrets=True)
     _check_file(path, cluster, where, "certificate-authority")
+    return cluster
 
 
 def _check_url(path: Path, where: str, value: object, schemes: tuple[str, ...], secrets: bool) -> None:
@@ -86,9 +98,31 @@ def _check_user(path: Path, user: dict[str, Any], where: str) -> None:
     if len(there) == 1:
         missing = "client-key" if there == ["client-certificate"] else "client-certificate"
         raise BadKubeconfig(f"{path}: {where}: {missing} is missing; certificate and key are needed both")
-    plugin = user.get("exec")
-    if plugin is not None and not (isinstance(plugin, dict) and _word(plugin.get("command"))):
-        raise BadKubeconfig(f"{path}: {where}.exec: names no command")
+    if user.get("exec") is not None:
+        _check_plugin(path, user["exec"], f"{where}.exec")
+
+
+def _check_plugin(path: Path, plugin: object, where: str) -> None:
+    """That it can be run; what it answers is seen when it is."""
+    if not isinstance(plugin, dict) or not _word(plugin.get("command")):
+        raise BadKubeconfig(f"{path}: {where}: names no command")
+    if not _word(plugin.get("apiVersion")).startswith("client.authentication.k8s.io/"):
+        raise BadKubeconfig(f"{path}: {where}: apiVersion client.authentication.k8s.io/v1 (or v1beta1) is wanted")
+    if plugin.get("interactiveMode") == "Always":
+        raise BadKubeconfig(f"{path}: {where}: interactiveMode Always: nobody sits before gpudash to answer the plugin")
+    args, env = plugin.get("args") or [], plugin.get("env") or []
+    if not isinstance(args, list) or not all(_scalar(value) for value in args):
+        raise BadKubeconfig(f"{path}: {where}.args: a list of texts is wanted")
+    if not isinstance(env, list) or not all(isinstance(pair, dict) and _pair(pair) for pair in env):
+        raise BadKubeconfig(f"{path}: {where}.env: a list of name and value is wanted")
+
+
+def _scalar(value: object) -> bool:
+    return isinstance(value, str | int | float)
+
+
+def _pair(pair: dict[str, Any]) -> bool:
+    return bool(_word(pair.get("name"))) and _scalar(pair.get("value", ""))
 
 
 def _check_file(path: Path, section: dict[str, Any], where: str, key: str) -> None:
@@ -127,8 +161,9 @@ def _names(config: dict[str, Any], part: str) -> str:
 
 
 def _named(path: Path, config: dict[str, Any], part: str, name: str, inner: str) -> dict[str, Any]:
+    """The row of this name, whose `inner` is a mapping."""
     rows = config.get(part)
     for row in rows if isinstance(rows, list) else []:
         if isinstance(row, dict) and _word(row.get("name")) == name and isinstance(row.get(inner), dict):
-            return cast(dict[str, Any], row[inner])
+            return cast(dict[str, Any], row)
     raise BadKubeconfig(f"{path}: {part} has no {name!r}; there are: {_names(config, part)}")

@@ -40,6 +40,8 @@ MAX_LINE = 64 << 20
 IDENTITY_S = 300.0
 #: An API server that has just started makes kube-system within a second or two; one that never does has no identity.
 UNNAMED_TRIES = 4
+#: A page of a list in total: 500 pods of 4 kB over a slow line.
+LIST_S = 120.0
 #: A reader that waits for the server cannot be woken; after this it is left to end by its own time-out.
 STOP_S = 0.5
 
@@ -164,6 +166,20 @@ class Reflector(Generic[T]):
                 continue
 
     def _run(self) -> None:
+        """The thread: nothing but `stop()` ends it, or the kind would stay as it is for ever."""
+        said = ""
+        while not self._stopped.is_set():
+            try:
+                self._read()
+            except Exception as error:
+                # Where even the way back failed. It is tried again in a while, and said once.
+                if said != (said := f"{type(error).__name__}: {error}"):
+                    logger.exception("reflector of %s: it goes on", self.path)
+                self._failures += 1
+                self._stopped.wait(self._backoff(self._failures, None))
+
+    def _read(self) -> None:
+        """List and watch until stopped."""
         while not self._stopped.is_set():
             try:
                 self._prove()
@@ -223,7 +239,7 @@ class Reflector(Generic[T]):
 
     def _page(self, query: dict[str, object]) -> Page[T]:
         try:
-            return self.decoder.page(self.client.get(self.path, query))
+            return self.decoder.page(self.client.get(self.path, query, LIST_S))
         except ApiError as error:
             if error.status == 410 and "continue" in query:
                 raise _Expired(COMPACTED) from None

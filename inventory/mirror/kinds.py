@@ -17,13 +17,14 @@ from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
 from inventory.models.cluster import Kind
-from inventory.stacks import relevant_resource
+from inventory.stacks import readers, relevant_resource
 from inventory.stacks.base import Context
-from inventory.stacks.components import component, waiting_reason
+from inventory.stacks.components import component, component_of, waiting_reason
 from inventory.stacks.node_facts import node_facts
 from inventory.stacks.requests import requests as pod_requests
 from inventory.stacks.requests import waits
 from inventory.stacks.trim import trim_pod
+from inventory.stacks.trim_daemonset import components, trim_daemonset
 from inventory.stacks.trim_node import trim_node
 
 Columns = dict[str, Any]
@@ -31,11 +32,18 @@ Columns = dict[str, Any]
 _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 
 #: Raise it when the same object would now give another row: watchers then list anew after an upgrade.
-ROWS_VERSION = 1
+ROWS_VERSION = 2
+
+
+#: (node, "") or ("", stack): whose accounts are to be made anew, those of one node or of the nodes that a stack has to do with.
+Mark = tuple[str, str]
 
 
 class MirroredKind(msgspec.Struct, frozen=True):
-    """One watched kind. key: what tells two objects apart (a node's name, else the uid). row: None when it is not kept."""
+    """One watched kind. key: what tells two objects apart (a node's name, else the uid). row: None when it is not kept.
+
+    marks: what an object touches, from its row's column `marked_by`.
+    """
 
     kind: str
     path: str
@@ -43,6 +51,8 @@ class MirroredKind(msgspec.Struct, frozen=True):
     model: type[models.Model]
     key: str
     row: Callable[[Any, Context], Columns | None]
+    marked_by: str
+    marks: Callable[[str], set[Mark]]
 
 
 def stack_context(now: float = 0.0) -> Context:
@@ -155,22 +165,41 @@ def _pod_row(pod: Pod, context: Context) -> Columns | None:
 
 
 def _daemonset_row(daemonset: DaemonSet, context: Context) -> Columns | None:
-    template = daemonset.spec.template if daemonset.spec else None
-    if template is None:
+    trimmed = trim_daemonset(daemonset)
+    if trimmed is None:
         return None
-    name = component(Pod(metadata=template.metadata, spec=template.spec))
-    if not name:
-        return None
-    columns = _common(daemonset.metadata, daemonset)
+    template = trimmed.spec.template if trimmed.spec else None
+    name = component_of(template.metadata.labels if template else None)
+    columns = _common(daemonset.metadata, trimmed)
     columns |= {"namespace": plain(daemonset.metadata.namespace, 253), "component": plain(name, 63)}
     return columns
 
 
+def _node_marks(node: str) -> set[Mark]:
+    return {(node, "")} if node else set()
+
+
+def _stack_marks(facts: str) -> set[Mark]:
+    """A DaemonSet touches the nodes of the stacks that read it, whose arguments say the memory unit; most are read by none."""
+    try:
+        daemonset = msgspec.json.decode(facts, type=DaemonSet)
+    except msgspec.DecodeError:  # somebody wrote into the table: then it may have been anything
+        return {("", "")}
+    return {("", stack) for stack in readers(components(daemonset))}
+
+
 KINDS = {
-    Kind.NODES.value: MirroredKind(Kind.NODES, "/api/v1/nodes", Node, NodeRow, "name", _node_row),
-    Kind.PODS.value: MirroredKind(Kind.PODS, "/api/v1/pods", Pod, PodRow, "uid", _pod_row),
+    Kind.NODES.value: MirroredKind(Kind.NODES, "/api/v1/nodes", Node, NodeRow, "name", _node_row, "name", _node_marks),
+    Kind.PODS.value: MirroredKind(Kind.PODS, "/api/v1/pods", Pod, PodRow, "uid", _pod_row, "node_name", _node_marks),
     Kind.DAEMONSETS.value: MirroredKind(
-        Kind.DAEMONSETS, "/apis/apps/v1/daemonsets", DaemonSet, DaemonSetRow, "uid", _daemonset_row
+        Kind.DAEMONSETS,
+        "/apis/apps/v1/daemonsets",
+        DaemonSet,
+        DaemonSetRow,
+        "uid",
+        _daemonset_row,
+        "facts",
+        _stack_marks,
     ),
 }
 

@@ -17,6 +17,7 @@ from inventory.kube.decode import ERROR_CHARS, Unread
 from inventory.kube.objects import DaemonSet, Node, Pod
 from inventory.mirror.kinds import (
     Columns,
+    Mark,
     MirroredKind,
     digest,
     object_key,
@@ -24,6 +25,7 @@ from inventory.mirror.kinds import (
     stack_context,
 )
 from inventory.models import Recount, Unreadable
+from inventory.models.cluster import Kind
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T", Node, Pod, DaemonSet)
@@ -72,19 +74,19 @@ class Store(Generic[T]):
     def add_page(self, objects: Iterable[T], unread: Iterable[Unread]) -> int:
         """Write what changed of one page. Returns the number of rows written."""
         upserts: dict[str, Columns] = {}
-        nodes: set[str] = set()
+        marks: set[Mark] = set()
         unseen = self._unseen if self._unseen is not None else set()
         strange = list(unread)
         self.seen += len(strange)
         for thing in objects:
             self.seen += 1
-            columns = self._changed(thing, nodes, unseen, strange)
+            columns = self._changed(thing, marks, unseen, strange)
             if columns:
                 upserts[object_key(self.kind, thing)] = columns
         for one in strange:
             unseen.discard(self._key_of(one))
         self._keep_unread(strange)
-        return self._write(upserts, [], nodes)
+        return self._write(upserts, [], marks)
 
     def end_replace(self) -> int:
         """Delete what the list did not name. Returns the number of rows."""
@@ -103,7 +105,7 @@ class Store(Generic[T]):
         kept = {key for key, namespace, name in strange if (namespace, name) in self._unreadable}
         return list(keys - kept)
 
-    def _changed(self, thing: T, nodes: set[str], unseen: set[str], strange: list[Unread]) -> Columns | None:
+    def _changed(self, thing: T, marks: set[Mark], unseen: set[str], strange: list[Unread]) -> Columns | None:
         columns = self._row(thing)
         if isinstance(columns, Unread):
             strange.append(columns)
@@ -115,7 +117,7 @@ class Store(Generic[T]):
         if self.digests.get(key) == mark:
             return None
         columns["digest"] = mark
-        nodes.update(self._nodes_of(columns))
+        marks.update(self._marks_of(columns))
         return columns
 
     def _row(self, thing: T) -> Columns | Unread | None:
@@ -136,7 +138,7 @@ class Store(Generic[T]):
     def apply(self, events: Iterable[tuple[str, T | None, Unread | None]]) -> int:
         """Write a bundle of events, each object's last state. Items: (type, object, unread). Returns the rows written."""
         upserts: dict[str, Columns | None] = {}
-        nodes: set[str] = set()
+        marks: set[Mark] = set()
         unread: dict[tuple[str, str], Unread] = {}
         for kind, thing, strange in events:
             if strange is not None:
@@ -146,9 +148,9 @@ class Store(Generic[T]):
         deletes = [key for key, columns in upserts.items() if columns is None and key in self.digests]
         writes = {key: columns for key, columns in upserts.items() if columns and self._is_new(key, columns)}
         for columns in writes.values():
-            nodes.update(self._nodes_of(columns))
+            marks.update(self._marks_of(columns))
         self._keep_unread(unread.values())
-        return self._write(writes, deletes, nodes)
+        return self._write(writes, deletes, marks)
 
     def _note(
         self, kind: str, thing: T, upserts: dict[str, Columns | None], unread: dict[tuple[str, str], Unread]
@@ -181,11 +183,11 @@ class Store(Generic[T]):
         columns["digest"] = digest(columns)
         return bool(self.digests.get(key) != columns["digest"])
 
-    def _nodes_of(self, columns: Columns) -> set[str]:
-        """Which nodes' accounts an object touches; "" is all of them (a plugin's arguments say the memory unit)."""
-        if self.kind.kind == "pods":
-            return {columns["node_name"]} - {""}
-        return {columns["name"]} if self.kind.kind == "nodes" else {""}
+    def _marks_of(self, columns: Columns) -> set[Mark]:
+        return self.kind.marks(columns[self.kind.marked_by])
+
+    def _marks_of_rows(self, rows: Any) -> set[Mark]:
+        return {mark for value in rows.values_list(self.kind.marked_by, flat=True) for mark in self.kind.marks(value)}
 
     def _keep_unread(self, unread: Iterable[Unread]) -> None:
         """A row that became unreadable stays as it was last read: it is not gone."""
@@ -211,30 +213,27 @@ class Store(Generic[T]):
                 update_fields=["error", "seen_at"],
             )
 
-    def _write(self, upserts: dict[str, Columns], deletes: list[str], nodes: set[str]) -> int:
+    def _write(self, upserts: dict[str, Columns], deletes: list[str], marks: set[Mark]) -> int:
         if upserts:
             names = ("cluster_id", *next(iter(upserts.values())))
             known = {key for key in upserts if key in self.digests}
+            if self.kind.kind == Kind.DAEMONSETS and known:  # its old labels may have been those of another plugin
+                marks |= self._marks_of_rows(self._rows.filter(**{f"{self.kind.key}__in": known}))
             bulk.insert(self.kind.model, names, _values(self.cluster_id, upserts, upserts.keys() - known))
             bulk.upsert(
                 self.kind.model, names, _values(self.cluster_id, upserts, known), unique=("cluster_id", self.kind.key)
             )
         for start in range(0, len(deletes), BATCH):
             gone = self._rows.filter(**{f"{self.kind.key}__in": deletes[start : start + BATCH]})
-            nodes.update(self._nodes_of_rows(gone))
+            marks |= self._marks_of_rows(gone)
             gone._raw_delete(gone.db)
-        if nodes and self.marking:
-            marks = [""] if "" in nodes else sorted(nodes)
-            bulk.insert(Recount, ("cluster_id", "node_name"), [(self.cluster_id, name) for name in marks])
+        if marks and self.marking:
+            rows = [(self.cluster_id, node, stack) for node, stack in sorted(marks)]
+            bulk.insert(Recount, ("cluster_id", "node_name", "stack"), rows)
         self.digests |= {key: columns["digest"] for key, columns in upserts.items()}
         for key in deletes:
             self.digests.pop(key, None)
         return len(upserts) + len(deletes)
-
-    def _nodes_of_rows(self, rows: Any) -> set[str]:
-        if self.kind.kind == "pods":
-            return set(rows.values_list("node_name", flat=True)) - {""}
-        return set(rows.values_list("name", flat=True)) if self.kind.kind == "nodes" else {""}
 
 
 def _values(cluster_id: int, rows: dict[str, Columns], keys: set[str]) -> list[tuple[Any, ...]]:

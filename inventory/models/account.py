@@ -201,13 +201,18 @@ class Finding(models.Model):
 
 
 class Recount(models.Model):
-    """A node whose account must be made anew; "" means every node. Appended by watchers, taken away by the accountant."""
+    """A node whose account must be made anew; "" means every node, or with `stack` those that the stack has to do with.
+
+    Appended by watchers, taken away by the accountant. among_all: made by the accountant from a mark for many nodes.
+    """
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
     node_name = models.CharField(max_length=253, blank=True)
+    stack = models.CharField(max_length=32, blank=True, default="", db_default="")
+    among_all = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         indexes = [models.Index(fields=["cluster", "id"], name="recounts_in_order")]
 
     def __str__(self) -> str:
-        return self.node_name or "all nodes"
+        return self.node_name or (f"all nodes of {self.stack}" if self.stack else "all nodes")

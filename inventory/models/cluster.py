@@ -98,6 +98,13 @@ class Watch(models.Model):
     objects_seen = models.BigIntegerField(default=0)
     objects_kept = models.BigIntegerField(default=0)
     relists = models.BigIntegerField(default=0)
+    #: The last audit that was finished: when, how long it took, how many objects or rows differed, in words.
+    audited_at = models.DateTimeField(null=True)
+    audit_seconds = models.FloatField(null=True)
+    audit_differences = models.IntegerField(default=0, db_default=0)
+    audit_note = models.CharField(max_length=200, blank=True, default="", db_default="")
+    #: All differences that audits ever found.
+    audit_differences_total = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["cluster", "kind"], name="watch_once")]

@@ -2,7 +2,8 @@
 
 Every module of this package that has `NAME`, `owns` and `read` is a stack (see `base.Stack`), so a new sharing system is
 one new file. A stack may also have `marks(node)`: whether the node carries its own mark, so that it is asked even where none
-of its resources is seen. This module must not know any stack by name.
+of its resources is seen, and `PLUGINS`: ids of the components whose DaemonSets it looks at (`context.daemonsets`). This module
+must not know any stack by name.
 """
 
 from __future__ import annotations
@@ -40,6 +41,16 @@ def relevant_resource(resource: str, context: Context) -> bool:
     return _relevant(resource, context.gpushare_resource, context.gpushare_count)
 
 
+def readers(components: Iterable[str]) -> set[str]:
+    """NAMEs of the stacks whose answer a DaemonSet of these components may change."""
+    return {name for part in components for name in _READERS.get(part, ())}
+
+
+def _readers() -> dict[str, tuple[str, ...]]:
+    parts = {stack.NAME: tuple(getattr(stack, "PLUGINS", ())) for stack in STACKS}
+    return {part: tuple(name for name, read in parts.items() if part in read) for part in set().union(*parts.values())}
+
+
 # Resource names are few and asked for once per container, so the answers are kept; the bound is for hostile names.
 @lru_cache(maxsize=4096)
 def _owner(resource: str, memory: str, count: str) -> str | None:
@@ -55,3 +66,4 @@ def _relevant(resource: str, memory: str, count: str) -> bool:
 #: All stacks, ordered by name.
 STACKS: tuple[Stack, ...] = _found()
 _MARKS: dict[str, Callable[[Node], bool]] = {stack.NAME: stack.marks for stack in STACKS if hasattr(stack, "marks")}
+_READERS = _readers()

@@ -23,6 +23,8 @@ _PLUGINS = {
     "directx.microsoft.com/display": ("directx-wddm-device-plugin", "WDDM_DEVICE_PLUGIN_"),
 }
 RESOURCES = tuple(_PLUGINS)
+#: Whose DaemonSets are looked at.
+PLUGINS = tuple(plugin for plugin, _ in _PLUGINS.values())
 
 
 def owns(resource: str, context: Context) -> bool:

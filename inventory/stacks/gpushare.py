@@ -12,13 +12,16 @@ from inventory.kube.objects import Node, Pod
 from inventory.stacks.base import ERROR, MEMORY, WARNING, WHOLE, Card, Context, Finding, Share
 from inventory.stacks.describe import Described, describe
 from inventory.stacks.gpushare_pods import CORE_RESOURCE, NAME, Holding, Place, holding
-from inventory.stacks.gpushare_unit import Unit, unit_of
+from inventory.stacks.gpushare_unit import PLUGIN, Unit, unit_of
 from inventory.stacks.names import MAX_CARDS
 from inventory.stacks.offers import Offer, offer, shortfall, states
 from inventory.stacks.overrides import overrides
 from inventory.stacks.requests import asked, containers, holds
 
-__all__ = ["NAME", "owns", "read"]
+__all__ = ["NAME", "PLUGINS", "owns", "read"]
+
+#: Whose DaemonSets are looked at.
+PLUGINS = (PLUGIN,)
 
 
 class _Offers(NamedTuple):

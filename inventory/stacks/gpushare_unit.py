@@ -22,7 +22,7 @@ from inventory.stacks.overrides import UNIT, Overrides
 from inventory.stacks.requests import holds
 
 BYTES = {"GiB": GIB, "MiB": MIB}
-_PLUGIN = "gpushare-device-plugin"
+PLUGIN = "gpushare-device-plugin"
 _FLAG = re.compile(r"--?memory-unit(?:=|\s+)[\"']?([A-Za-z]{1,16})")
 
 #: A card (or a slice of one) has from 512 MiB to 1024 GiB: a unit that makes it smaller or larger is not the node's.
@@ -74,7 +74,7 @@ def _plausible(unit: str, each: int | None) -> bool:
 
 def _of_plugin(pods: list[Pod], context: Context) -> tuple[str | None, str]:
     """What the plugin was started with: on this node by its pod, else by all DaemonSets of the plugin, if they agree."""
-    running = [pod for pod in pods if component(pod) == _PLUGIN and holds(pod)]
+    running = [pod for pod in pods if component(pod) == PLUGIN and holds(pod)]
     here = {unit for pod in running for unit in _flags((pod.spec.containers if pod.spec else None) or ())}
     if len(here) == 1:
         return here.pop(), "--memory-unit of the device plugin on this node"
@@ -82,7 +82,7 @@ def _of_plugin(pods: list[Pod], context: Context) -> tuple[str | None, str]:
     for daemonset in context.daemonsets:
         template = daemonset.spec.template if daemonset.spec else None
         labels = (template.metadata.labels if template else None) or daemonset.metadata.labels
-        if component_of(labels) == _PLUGIN or component_of(daemonset.metadata.labels) == _PLUGIN:
+        if component_of(labels) == PLUGIN or component_of(daemonset.metadata.labels) == PLUGIN:
             found = _flags((template.spec.containers if template and template.spec else None) or ())
             sets |= found or {None}
     only = sets.pop() if len(sets) == 1 else None

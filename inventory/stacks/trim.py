@@ -152,13 +152,14 @@ def _container(container: Container, context: Context, part: str) -> Container:
         image=container.image,
         command=container.command if plugin else None,
         args=container.args if plugin else None,
-        env=_env(container.env) if container.env else None,
+        env=component_env(container.env) if container.env else None,
         resources=_resources(container.resources, context) if container.resources is not None else None,
         restartPolicy=container.restartPolicy,
     )
 
 
-def _env(env: list[EnvVar]) -> list[EnvVar] | None:
+def component_env(env: list[EnvVar]) -> list[EnvVar] | None:
+    """The variables that stacks read."""
     found = [item for item in env if item.name in _ENV or item.name.endswith(_ENV_SUFFIXES)]
     return [EnvVar(item.name, item.value[:_LONGEST_VALUE] if item.value else item.value) for item in found] or None
 

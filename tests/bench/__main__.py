@@ -7,6 +7,7 @@ run-overhead  seconds of a run beyond its Job, and calls of the API per run: alo
 first-sync    the large cluster into an empty PostgreSQL and an empty SQLite, beside kubectl; then an unchanged sync
 events        200 changes a second for 30 seconds: from the API's answer to the committed row
 takeover      seconds until another watcher is in step after SIGKILL
+clusters      100 clusters of 50 nodes: until all are in sync, then CPU, memory and connections while nothing happens
 pages         each page, each REST list and /metrics at that size
 
 Without names all of them, in this order; the last four on one filled control plane. --small: 200 nodes and 6,000 pods instead of
@@ -25,7 +26,7 @@ from pathlib import Path
 from tests.bench import validations
 
 ON_A_CLUSTER = ("first-sync", "events", "takeover", "pages")
-NAMES = ("decode", "parse", "shared", "run-overhead", *ON_A_CLUSTER)
+NAMES = ("decode", "parse", "shared", "run-overhead", "clusters", *ON_A_CLUSTER)
 
 
 def main() -> int:
@@ -45,6 +46,8 @@ def main() -> int:
         validations.parse()
     done = _shared(given.small) if "shared" in names else 0
     done = (_run_overhead(given.small) if "run-overhead" in names else 0) or done
+    if "clusters" in names:
+        done = _on_a_cluster(["clusters"], small=True) or done
     if any(name in ON_A_CLUSTER for name in names):
         done = _on_a_cluster([name for name in ON_A_CLUSTER if name in names], given.small) or done
     return done
@@ -86,14 +89,16 @@ def _run_overhead(small: bool) -> int:
 
 
 def _on_a_cluster(names: list[str], small: bool) -> int:
-    from tests.bench import events, first_sync, pages, takeover
+    from tests.bench import events, first_sync, many, pages, takeover
     from tests.bench.bed import bed
-    from tests.bench.large import LARGE, SMALL
+    from tests.bench.large import LARGE, SMALL, TINY
     from tests.services import Missing
 
     benches = {"first-sync": first_sync.run, "events": events.run, "takeover": takeover.run, "pages": pages.run}
+    benches["clusters"] = many.run
+    scale = TINY if names == ["clusters"] else SMALL if small else LARGE
     try:
-        with bed(SMALL if small else LARGE) as ready:
+        with bed(scale) as ready:
             for name in names:
                 benches[name](ready)
     except Missing as missing:

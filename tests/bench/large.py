@@ -51,7 +51,7 @@ class Scale:
         return f"{self.kind(number).name}-{number}"
 
 
-LARGE, SMALL = Scale(5000), Scale(200)
+LARGE, SMALL, TINY = Scale(5000), Scale(200), Scale(50)
 
 
 def objects(scale: Scale) -> Iterator[tuple[str, bytes]]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
 
-from inventory.models import Allocation, Card, Cluster, Watch
+from inventory.models import Allocation, Card, Cluster, Recount, Watch
 from inventory.models.cluster import WatchState
 from tests.cluster.agreement import differences, in_step
 from tests.cluster.fleet import Fleet
 from tests.controlplane.admin import Admin
-from tests.controlplane.objects import KINDS, pod
+from tests.controlplane.objects import KINDS, daemonset, plugin_spec, pod
 from tests.processes import Processes
+from tests.services import wait_until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240, func_only=True)]
 
@@ -125,3 +127,30 @@ def test_200_rapid_changes_of_one_pod_end_right(fleet: Fleet, admin: Admin, watc
     (hold,) = Allocation.objects.filter(cluster=watched, ended_at=None)
     assert hold.card_key == "7"
     assert Watch.objects.get(cluster=watched, kind="pods").state == WatchState.WATCHING
+
+
+def test_the_steps_of_a_plugins_roll_out_recount_no_node(fleet: Fleet, admin: Admin, watched: Cluster) -> None:
+    fleet.build()
+    in_step(admin, watched)
+    made = admin.create(daemonset("GiB") | {"metadata": daemonset("GiB")["metadata"] | {"name": "rolling"}})
+    in_step(admin, watched)
+    wait_until(lambda: not Recount.objects.exists(), "all nodes are accounted")
+    last_mark = _last_mark()
+    for ready in range(30):
+        status = {"desiredNumberScheduled": 30, "currentNumberScheduled": 30, "numberMisscheduled": 0}
+        admin.patch(made, {"status": status | {"numberReady": ready, "observedGeneration": 1}}, "/status")
+    seen = admin.patch(made, {"metadata": {"annotations": {"rolled": "out"}}})["metadata"]["resourceVersion"]
+    version = Watch.objects.filter(cluster=watched, kind="daemonsets", resource_version=seen)
+    wait_until(version.exists, "all steps have been read")
+    assert _last_mark() == last_mark
+    template = {"template": {"spec": {"containers": plugin_spec("MiB")["containers"]}}}
+    admin.patch(made, {"spec": template})
+    wait_until(lambda: _last_mark() > last_mark, "another argument counts")
+    in_step(admin, watched)
+
+
+def _last_mark() -> int:
+    """How many marks there ever were."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT last_value FROM inventory_recount_id_seq")
+        return int(cursor.fetchone()[0])

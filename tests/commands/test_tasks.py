@@ -90,11 +90,16 @@ def test_history_is_kept_for_its_time_and_no_longer(cluster: Cluster) -> None:
 
 
 def test_permissions_of_one_cluster_are_checked_though_another_is_not_reached(
-    run: Run, kubeconfig: str, api_server: Server, tmp_path: Path
+    run: Run, kubeconfig: str, api_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = make_cluster("a-broken-one")
     Cluster.objects.filter(id=broken.id).update(kubeconfig=str(tmp_path / "none"))
     run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.check_cluster, "delay", sent.append)
     tasks.check_clusters()
+    assert sorted(sent) == sorted(Cluster.objects.values_list("pk", flat=True)), "a message of its own for each"
+    for cluster_id in sent:
+        tasks.check_cluster(cluster_id)
     assert Cluster.objects.get(name="demo").permissions_checked_at is not None
     assert Cluster.objects.get(name="a-broken-one").permissions_checked_at is None

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import base64
-import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from inventory.kube import client as client_module
+from inventory.kube import configuration
 from inventory.kube.client import ApiError, BadKubeconfig, Client
 from tests.kube.certificates import Authority, base64_of
 from tests.kube.scripted import ScriptedServer, ok, refusal
@@ -22,23 +21,6 @@ TOKEN = "s3cr3t-t0k3n-value"
 
 def authorization(server: ScriptedServer) -> list[str | None]:
     return [asked.headers.get("Authorization") for asked in server.asked]
-
-
-def plugin(folder: Path, text: str) -> str:
-    """An exec plugin: a script that this interpreter runs."""
-    file = folder / "plugin.py"
-    file.write_text(f"#!{sys.executable}\nimport json, os, sys\n{text}\n")
-    file.chmod(0o755)
-    return str(file)
-
-
-def exec_user(command: str) -> dict[str, object]:
-    return {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": command, "interactiveMode": "Never"}}
-
-
-def credential(**status: str) -> str:
-    body = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": status}
-    return f"print(json.dumps({body!r}))"
 
 
 def test_a_token_is_sent(serve: Serve, tmp_path: Path) -> None:
@@ -132,64 +114,13 @@ def test_paths_are_relative_to_the_kubeconfig(serve: Serve, tmp_path: Path, auth
     assert len(server.asked) == 1
 
 
-def test_an_exec_plugin_gives_a_token(serve: Serve, tmp_path: Path) -> None:
-    server = serve(ok({}))
-    client(tmp_path, server.url, exec_user(plugin(tmp_path, credential(token=TOKEN)))).get("/version")
-    assert authorization(server) == [f"Bearer {TOKEN}"]
-
-
-def test_an_exec_plugin_is_asked_again_when_its_token_has_expired(serve: Serve, tmp_path: Path) -> None:
-    server, count = serve(ok({}), ok({})), tmp_path / "count"
-    status = "{'token': f'token-{n}', 'expirationTimestamp': '2020-01-01T00:00:00Z'}"
-    body = f"{{'apiVersion': 'client.authentication.k8s.io/v1', 'kind': 'ExecCredential', 'status': {status}}}"
-    text = f"p = {str(count)!r}\nn = os.path.exists(p) and int(open(p).read()) + 1 or 1\nopen(p, 'w').write(str(n))\n"
-    asked_again = client(tmp_path, server.url, exec_user(plugin(tmp_path, f"{text}print(json.dumps({body}))")))
-    asked_again.get("/version")
-    asked_again.get("/version")
-    assert authorization(server) == ["Bearer token-2", "Bearer token-3"]
-
-
-def test_an_exec_plugin_gives_a_client_certificate(serve: Serve, tmp_path: Path, authority: Authority) -> None:
-    certificate, key = authority.issue("from-plugin")
-    server = serve(ok({}), tls=authority.server(ask_client=True))
-    text = credential(clientCertificateData=certificate.read_text(), clientKeyData=key.read_text())
-    made = client(
-        tmp_path, server.url, exec_user(plugin(tmp_path, text)), certificate_authority=str(authority.certificate)
-    )
-    made.get("/version")
-    assert [asked.certificate for asked in server.asked] == ["from-plugin"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "sys.exit('no session; sign in first')",
-        "print('not json')",
-        "print('{}')",
-        "print('[]')",
-        credential(token=""),
-        credential(clientCertificateData="only half"),
-        "print(json.dumps({'apiVersion': 'other/v1', 'kind': 'ExecCredential', 'status': {'token': 'x'}}))",
-    ],
-)
-def test_an_exec_plugin_that_fails_is_named(tmp_path: Path, text: str) -> None:
-    command = plugin(tmp_path, text)
-    with pytest.raises(BadKubeconfig, match=r"exec: the plugin '.*plugin\.py' gave no credential"):
-        client(tmp_path, "https://127.0.0.1:1", exec_user(command))
-
-
-def test_an_exec_plugin_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadKubeconfig, match="the plugin 'no-such-plugin' gave no credential"):
-        client(tmp_path, "https://127.0.0.1:1", exec_user("no-such-plugin"))
-
-
 @pytest.fixture
 def service_account(tmp_path: Path, authority: Authority, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "serviceaccount"
     folder.mkdir()
     (folder / "token").write_text("pod-token\n")
     (folder / "ca.crt").write_bytes(authority.certificate.read_bytes())
-    monkeypatch.setattr(client_module, "_SERVICE_ACCOUNT", folder)
+    monkeypatch.setattr(configuration, "SERVICE_ACCOUNT", folder)
     return folder
 
 
@@ -260,11 +191,3 @@ def test_no_secret_is_in_a_repr_an_error_or_a_log(
     texts += [repr(unreachable.value), caplog.text]
     encoded = base64.b64encode(f"me:{TOKEN}".encode()).decode()
     assert not any(TOKEN in text or encoded in text for text in texts)
-
-
-def test_a_broken_plugins_answer_is_not_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("DEBUG")
-    answer = json.dumps({"status": {"token": TOKEN}})
-    with pytest.raises(BadKubeconfig) as caught:
-        client(tmp_path, "https://127.0.0.1:1", exec_user(plugin(tmp_path, f"print({answer!r} + 'x')")))
-    assert TOKEN not in f"{caught.value!r} {caplog.text}"

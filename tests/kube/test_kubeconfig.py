@@ -30,6 +30,7 @@ def without(*path: str) -> dict[str, Any]:
     return content
 
 
+PLUGIN = {"apiVersion": "client.authentication.k8s.io/v1", "command": "true"}
 CANNOT_WORK: dict[str, tuple[Any, str]] = {
     "an empty file": ("", "the file is empty"),
     "blanks": ("\n  \n", "the file is empty"),
@@ -78,7 +79,20 @@ CANNOT_WORK: dict[str, tuple[Any, str]] = {
     "a token file that is missing": (config(SERVER, {"tokenFile": "none"}), "users[u].user.tokenFile: the file"),
     "an exec plugin without command": (config(SERVER, {"exec": {"apiVersion": "v1"}}), "exec: names no command"),
     "an exec plugin that is text": (config(SERVER, {"exec": SECRET}), "exec: names no command"),
-    "an exec plugin without version": (config(SERVER, {"exec": {"command": "true"}}), "gave no credential"),
+    "an exec plugin without version": (config(SERVER, {"exec": {"command": "true"}}), "exec: apiVersion"),
+    "an exec plugin that wants an answer": (
+        config(SERVER, {"exec": PLUGIN | {"interactiveMode": "Always"}}),
+        "nobody sits",
+    ),
+    "an exec plugin whose args are text": (config(SERVER, {"exec": PLUGIN | {"args": SECRET}}), "exec.args: a list"),
+    "an exec plugin whose args are lists": (
+        config(SERVER, {"exec": PLUGIN | {"args": [[SECRET]]}}),
+        "exec.args: a list",
+    ),
+    "an exec plugin whose env is a map": (
+        config(SERVER, {"exec": PLUGIN | {"env": {"A": SECRET}}}),
+        "exec.env: a list",
+    ),
     "a user that is text": (config(SERVER) | {"users": [{"name": "u", "user": SECRET}]}, "users has no 'u'"),
 }
 

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from inventory.kube.objects import Pod
+from inventory.kube.objects import DaemonSetStatus, Pod
 from inventory.mirror.store import Store
 from inventory.models import Cluster, Node, Recount, Unreadable
 from inventory.models import Pod as PodRow
@@ -80,11 +80,38 @@ def test_what_goes_marks_the_node_that_it_was_on(store: MakeStore) -> None:
     assert marks() == ["gpu-2"]
 
 
-def test_a_node_marks_itself_and_a_plugin_all_nodes(store: MakeStore) -> None:
+def test_a_node_marks_itself_and_a_plugin_the_nodes_of_the_stack_that_reads_it(store: MakeStore) -> None:
     replace(store("nodes"), [node("gpu-7")])
     assert marks() == ["gpu-7"]
     replace(store("daemonsets"), [plugin()])
     assert marks() == ["", "gpu-7"]
+    assert Recount.objects.get(node_name="").stack == "gpushare"
+
+
+def test_a_step_of_a_plugins_roll_out_writes_nothing(store: MakeStore) -> None:
+    sets = store("daemonsets")
+    replace(sets, [plugin()])
+    Recount.objects.all().delete()
+    for ready in range(5):
+        step = plugin()
+        step.status = DaemonSetStatus(numberReady=ready, desiredNumberScheduled=5)
+        step.metadata.annotations = {"deprecated.daemonset.template.generation": str(ready)}
+        step.metadata.resourceVersion = str(100 + ready)
+        assert sets.apply([("MODIFIED", step, None)]) == 0
+    assert marks() == []
+
+
+def test_a_plugin_that_becomes_another_marks_the_nodes_of_its_old_stack_too(store: MakeStore) -> None:
+    sets = store("daemonsets")
+    replace(sets, [plugin()])
+    Recount.objects.all().delete()
+    other = plugin()
+    labels = {"app": "device-plugin-mcdm"}
+    assert other.spec is not None
+    assert other.spec.template is not None
+    other.metadata.labels = other.spec.template.metadata.labels = labels
+    sets.apply([("MODIFIED", other, None)])
+    assert set(Recount.objects.values_list("stack", flat=True)) == {"gpushare", "directx-tensorworks"}
 
 
 def test_the_first_list_marks_nothing(fresh: Cluster) -> None:

@@ -46,10 +46,15 @@ class FakeCluster:
     #: Items put into the lists as they are, to be strange.
     strange: dict[str, list[Any]] = field(default_factory=dict)
     page: int = 500
+    #: Lock objects by name; each write makes a new resource version.
+    leases: dict[str, Obj] = field(default_factory=dict)
+    #: Nodes whose kubelet swallows what it is asked: no byte of a log comes until `awake` is set.
+    asleep: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.lock = threading.RLock()
         self._uids = 0
+        self.awake = threading.Event()
 
     def __enter__(self) -> FakeCluster:
         handler = type("Handler", (_Handler,), {"fake": self})
@@ -59,6 +64,7 @@ class FakeCluster:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.awake.set()
         self._http.shutdown()
         self._http.server_close()
 
@@ -175,6 +181,8 @@ class _Handler(BaseHTTPRequestHandler):
                 status, answer = self._answer(url.path, query, json.loads(body) if body else {})
             if fault is not None:
                 status, answer = fault.status, fault.body or _refusal(fault.status, fault.message)
+        if self._swallowed(url.path):
+            self.fake.awake.wait(120)
         if status == 0:
             self.close_connection = True
             self.connection.close()
@@ -184,7 +192,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer)
 
-    do_GET = do_POST = do_DELETE = _serve
+    do_GET = do_POST = do_PUT = do_DELETE = _serve
+
+    def _swallowed(self, path: str) -> bool:
+        pod = self.fake.pods.get(path.split("/")[-2].removesuffix("-abcde")) if path.endswith("/log") else None
+        return pod is not None and pod["spec"].get("nodeName") in self.fake.asleep
 
     def _fault(self, path: str) -> Fault | None:
         for fault in self.fake.faults:
@@ -201,6 +213,8 @@ class _Handler(BaseHTTPRequestHandler):
         rest = parts[parts.index("namespaces") + 2 :]
         if rest[0] == "jobs":
             return self._job(parts[parts.index("namespaces") + 1], rest, query, body)
+        if rest[0] == "leases":
+            return self._lease(rest[1:], body)
         if rest[0] == "pods" and rest[-1] == "log":
             return self._log(rest[1], query)
         items = list(self.fake.pods.values()) if rest[0] == "pods" else self.fake.events
@@ -230,6 +244,18 @@ class _Handler(BaseHTTPRequestHandler):
                 things.pop(rest[1], None)
             return 200, json.dumps({"kind": "Status", "status": "Success"}).encode()
         return 200, json.dumps(jobs[rest[1]]).encode()
+
+    def _lease(self, rest: list[str], body: Obj) -> tuple[int, bytes]:
+        leases = self.fake.leases
+        name = rest[0] if rest else body["metadata"]["name"]
+        if self.command == "GET":
+            return (200, json.dumps(leases[name]).encode()) if name in leases else (404, _refusal(404, "not found"))
+        known = leases[name]["metadata"]["resourceVersion"] if name in leases else None
+        if (self.command == "POST") is (known is not None) or body["metadata"].get("resourceVersion") != known:
+            return 409, _refusal(409, "the object has been modified")
+        body["metadata"]["resourceVersion"] = self.fake.uid()
+        leases[name] = body
+        return 201 if self.command == "POST" else 200, json.dumps(body).encode()
 
     def _list(self, kind: str, items: list[Obj], query: dict[str, str]) -> bytes:
         wanted = dict(part.split("=") for part in query.get("labelSelector", "").split(",") if part)

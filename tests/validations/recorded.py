@@ -49,6 +49,9 @@ def later(run: Run, seconds: float, seen: bool = True) -> None:
     ago = timedelta(seconds=seconds)
     moved = {"state_since": F("state_since") - ago, "step_deadline_at": F("step_deadline_at") - ago}
     Run.objects.filter(pk=run.pk).update(**moved, trouble_since=F("trouble_since") - ago)
+    Run.objects.filter(pk=run.pk).update(
+        due_at=F("due_at") - ago, delete_next_at=F("delete_next_at") - ago, log_next_at=F("log_next_at") - ago
+    )
     if not seen:
         Launcher.objects.update(reached_at=F("reached_at") - ago)
 

@@ -24,8 +24,11 @@ from validations.lifecycle.claim import claim
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.creation import create_job
 from validations.lifecycle.lease import acquire
+from validations.lifecycle.mine import Mine
 from validations.lifecycle.reconcile import reconcile
+from validations.maker import maker
 from validations.models import Launcher, Run, RunStep
+from validations.moments import database_now
 from validations.requests import request_cancel, request_run
 
 _WRITES = ("INSERT", "UPDATE", "DELETE")
@@ -159,8 +162,9 @@ def test_a_death_at_any_place_of_a_launch_makes_one_job(prod: Cluster, fake: Fak
         before = len(fake.created)
 
         def launch(api: ClusterApi, run: Run = run) -> None:
-            if claim(run):
-                create_job(run, api)
+            now = database_now()
+            if claim(run, now):
+                create_job(run, api, Mine(frozenset((maker(),))), now)
 
         died = not one_process(prod, client, Fate(at), launch)
         play(prod, client, fake, None, run)

@@ -74,14 +74,14 @@ def test_one_key_makes_one_run_however_often_it_comes_at_once(prod: Cluster, dja
 
 def test_a_run_is_claimed_once(prod: Cluster) -> None:
     run, _ = request_run(wish())
-    assert sorted(at_once(6, lambda _: claim(Run.objects.get(pk=run.pk)))) == [False] * 5 + [True]
+    assert sorted(at_once(6, lambda _: claim(Run.objects.get(pk=run.pk), timezone.now()))) == [False] * 5 + [True]
 
 
 def test_the_limit_holds_when_all_are_claimed_at_once(prod: Cluster, settings: Any) -> None:
     settings.MAX_RUNS_PER_NODE = 2
     suites = ("cuda-vectoradd", "nvidia-smi", "cuda-nbody", "dcgm-diag", "cuda-devicequery")
     runs = [request_run(wish(suite=suite))[0] for suite in suites]
-    found = at_once(len(runs), lambda number: claim(Run.objects.get(pk=runs[number].pk)))
+    found = at_once(len(runs), lambda number: claim(Run.objects.get(pk=runs[number].pk), timezone.now()))
     assert sum(found) == 2
 
 

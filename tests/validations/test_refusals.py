@@ -141,6 +141,7 @@ def test_a_job_that_may_not_be_deleted_is_remembered_and_said(prod: Cluster, fak
     assert "still in the cluster" in run.last_error
     assert "delete jobs" in run.last_error
     no.times = 0
+    later(run, 11)
     assert passed_by(run, prod, 2).job_removed
     assert fake.jobs == {}
 
@@ -151,7 +152,7 @@ def test_a_job_that_cannot_be_deleted_does_not_keep_the_reconciler_busy(prod: Cl
     fake.end(run.job_name, PASSED)
     passed_by(run, prod, 2)
     assert tasks.dispatch_reconcilers() == 0
-    Launcher.objects.update(reached_at=timezone.now() - timedelta(seconds=11))
+    later(run, 11)
     assert tasks.dispatch_reconcilers() == 1
 
 

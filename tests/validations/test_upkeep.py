@@ -12,6 +12,7 @@ from tests.validations.recorded import FAILED, PASSED, codes, later, launched, p
 from validations import tasks
 from validations.models import Launcher, LogChunk, Run
 from validations.requests import request_cancel, request_run
+from validations.waiting import reasons
 
 
 def test_a_cancelled_run_is_errored_and_its_job_deleted(prod: Cluster, fake: FakeCluster) -> None:
@@ -61,7 +62,9 @@ def test_a_job_that_cannot_be_deleted_now_is_deleted_later(prod: Cluster, fake: 
     fake.end(run.job_name, PASSED)
     assert passed_by(run, prod).verdict == "passed"
     assert fake.jobs
-    assert passed_by(run, prod, 3).job_removed
+    passed_by(run, prod)
+    later(run, 11)
+    assert passed_by(run, prod, 2).job_removed
     assert fake.jobs == {}
 
 
@@ -116,7 +119,7 @@ def test_a_node_without_slots_leaves_the_run_in_the_queue_with_the_reason(
     settings.MAX_RUNS_PER_NODE = 1
     first, second = launched(prod), launched(prod, suite="nvidia-smi")
     assert (first.state, second.state) == ("pending", "queued")
-    assert "GPUDASH_MAX_RUNS_PER_NODE" in second.waiting_message
+    assert "GPUDASH_MAX_RUNS_PER_NODE" in reasons([second])[second.pk].message
     fake.end(first.job_name, PASSED)
     passed_by(first, prod)
     assert passed_by(second, prod).state == "pending"

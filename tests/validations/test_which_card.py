@@ -12,7 +12,7 @@ from inventory.models import Allocation, Card, Cluster, Node, NodeAccount
 from inventory.models import Pod as PodRow
 from tests.factories import make_node, make_waiting_pod
 from tests.validations.fakecluster import FakeCluster
-from tests.validations.recorded import FAILED, PASSED, codes, launched, passed_by, wish
+from tests.validations.recorded import FAILED, PASSED, codes, later, launched, passed_by, wish
 from validations import proof
 from validations.models import Run
 from validations.planning import Refused, plan
@@ -222,6 +222,7 @@ def test_a_run_waits_in_the_queue_while_its_card_is_full(shared: Cluster, fake: 
     assert (run.state, fake.created) == ("queued", [])
     assert run.waiting_message == "1 units are needed on card 2; 0 are free there."
     Card.objects.filter(pk=card_of(2).pk).update(memory_free_bytes=2 * 2**30)
+    later(run, 6)
     passed_by(run, shared)
     assert fake.created == [run.job_name]
 
@@ -240,7 +241,9 @@ def test_two_runs_are_never_on_their_way_to_cards_of_one_node_together(shared: C
     assert f"Run {first.pk} waits for its card" in second.waiting_message
     assign(fake, first)
     fake.pod(first.job_name, node="share", running=True)
-    passed_by(second, shared, times=2)
+    passed_by(second, shared)
+    later(second, 6)
+    passed_by(second, shared)
     assert fake.created == [first.job_name, second.job_name]
     first.refresh_from_db()
     assert first.card_evidence == "annotation-v2"
@@ -259,6 +262,7 @@ def test_a_pod_of_others_that_is_assumed_with_the_same_request_is_waited_for(
     passed_by(run, shared)
     assert "team-a/train waits for as much memory on this node" in run.waiting_message
     PodRow.objects.filter(pk=pod.pk).update(facts=facts.replace('_ASSIGNED":"false"', '_ASSIGNED":"true"'))
+    later(run, 6)
     assert passed_by(run, shared).state == "pending"
 
 

@@ -13,6 +13,7 @@ from django.conf import settings
 from validations.installation import instance_name
 from validations.jobs import build
 from validations.lifecycle.endings import Ending
+from validations.maker import maker
 from validations.models import Run
 from validations.planning import PASSING, sure_card
 from validations.suites import find
@@ -38,7 +39,8 @@ def manifest_now(run: Run, moment: datetime) -> dict[str, Any]:
         options = dict(suite.settle(run.options if isinstance(run.options, dict) else {}))
         _check(run, suite, place, options)
         namespace = settings.VALIDATION_NAMESPACE
-        return build(suite, place, options, run.pk, moment, namespace=namespace, instance=instance_name())
+        names = {"namespace": namespace, "instance": instance_name(), "maker": maker()}
+        return build(suite, place, options, run.pk, moment, **names)
     except NoPlace as error:
         raise CannotBuild("no-place", f"The place of this run is not there any more: {error}") from None
     except OptionError as error:

@@ -5,8 +5,9 @@ Knows no tables. Errors are `ApiError` of the client that name the call; a 200 t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
 
@@ -14,14 +15,17 @@ import msgspec
 
 from inventory.kube.client import ApiError, Stream
 from validations.installation import INSTANCE_LABEL
+from validations.lifecycle.deadlines import TooSlow, within
 from validations.lifecycle.objects import Event, Job, Listed, NotAList, Pod, read_job, read_list
 from validations.suites.manifest import CONTAINER, MANAGED_BY
 
 T = TypeVar("T", Job, Pod, Event)
 PAGE = 500
 MOST_PAGES = 200
-LIST_S = 30.0
-LOG_S = 30.0
+#: Until the whole answer is there, whatever hangs on the way: name, connection, credentials, server.
+LIST_S = 10.0
+CALL_S = 10.0
+EVENTS_S = 5.0
 
 
 @contextmanager
@@ -46,14 +50,35 @@ class Caller(Protocol):
     def stream(self, path: str, query: dict[str, Any], silence_s: float) -> Any: ...
 
 
+def _nothing() -> None: ...
+
+
 class ClusterApi:
-    """One cluster's Jobs of this installation, in one namespace."""
+    """One cluster's Jobs of this installation, in one namespace. Each call ends within its time.
+
+    meanwhile: called every two seconds while a call is waited for; a pass renews its lease there.
+    """
 
     def __init__(self, client: Caller, namespace: str, instance: str) -> None:
-        self.client, self.namespace = client, namespace
+        self.client, self.namespace, self.instance = client, namespace, instance
+        self.meanwhile: Callable[[], None] = _nothing
         self._selector = f"{MANAGED_BY}=gpudash,{INSTANCE_LABEL}={instance}"
         self._jobs = f"/apis/batch/v1/namespaces/{quote(namespace, safe='')}/jobs"
         self._core = f"/api/v1/namespaces/{quote(namespace, safe='')}"
+
+    def _within(self, seconds: float, call: Callable[[], bytes]) -> bytes:
+        try:
+            return within(seconds, call, self.meanwhile, "the API server")
+        except TooSlow as error:
+            raise ApiError(0, "Slow", str(error)) from None
+
+    def get(self, path: str, query: dict[str, Any] | None = None, seconds: float = CALL_S) -> bytes:
+        """The whole answer. Raises ApiError."""
+        return self._within(seconds, partial(self.client.get, path, query, seconds))
+
+    def send(self, method: str, path: str, body: dict[str, Any]) -> bytes:
+        """POST, PUT or DELETE. Raises ApiError; after `Slow` it may have been carried out all the same."""
+        return self._within(CALL_S, partial(self.client.send, method, path, msgspec.json.encode(body)))
 
     def jobs(self) -> Listed[Job]:
         with _calling("list jobs"):
@@ -69,7 +94,7 @@ class ClusterApi:
         whole: Listed[T] = Listed([], set())
         for _ in range(MOST_PAGES):
             try:
-                page = read_list(self.client.get(path, query, LIST_S), kind)
+                page = read_list(self.get(path, dict(query), LIST_S), kind)
             except NotAList as error:
                 raise ApiError(0, "Strange", str(error)) from None
             whole.objects += page.objects
@@ -82,7 +107,7 @@ class ClusterApi:
     def create(self, manifest: dict[str, Any]) -> Job:
         """POST the Job. Raises ApiError; 409 when there is one of this name."""
         with _calling("create jobs"):
-            body = self.client.send("POST", self._jobs, msgspec.json.encode(manifest))
+            body = self.send("POST", self._jobs, manifest)
         job = read_job(body)
         if job is None:
             raise ApiError(0, "Strange", "the answer to the creation is not a Job")
@@ -92,7 +117,7 @@ class ClusterApi:
         """The Job of this name, None when there is none. Raises ApiError."""
         try:
             with _calling("get jobs"):
-                job = read_job(self.client.get(f"{self._jobs}/{quote(name, safe='')}", None, LIST_S))
+                job = read_job(self.get(f"{self._jobs}/{quote(name, safe='')}"))
         except ApiError as error:
             if error.status == 404:
                 return None
@@ -108,33 +133,36 @@ class ClusterApi:
             options["preconditions"] = {"uid": uid}
         try:
             with _calling("delete jobs"):
-                self.client.send("DELETE", f"{self._jobs}/{quote(name, safe='')}", msgspec.json.encode(options))
+                self.send("DELETE", f"{self._jobs}/{quote(name, safe='')}", options)
         except ApiError as error:
             if error.status != 404 and not (error.status == 409 and uid):
                 raise
 
     @contextmanager
-    def log(self, pod: str, limit_bytes: int | None = None) -> Iterator[Stream]:
-        """The container's log from its first byte. Raises ApiError: 400 not started, 404 pod away, 500 node not reached."""
+    def log(self, pod: str, silence_s: float, limit_bytes: int | None = None) -> Iterator[Stream]:
+        """The container's log from its first byte, for a thread that may block (`validations.lifecycle.logreads`).
+
+        Raises ApiError: 400 not started, 404 pod away, 500 node not reached, 0 after `silence_s` without a byte.
+        """
         query: dict[str, Any] = {"container": CONTAINER}
         if limit_bytes is not None:
             query["limitBytes"] = limit_bytes
         path = f"{self._core}/pods/{quote(pod, safe='')}/log"
-        with _calling("get pods/log"), self.client.stream(path, query, LOG_S) as stream:
+        with _calling("get pods/log"), self.client.stream(path, query, silence_s) as stream:
             yield stream
 
     def events(self, uid: str) -> list[Event]:
         """Events of one object, as they come; [] where they may not be read."""
         query = {"fieldSelector": f"involvedObject.uid={uid}", "limit": 100}
         try:
-            return read_list(self.client.get(f"{self._core}/events", query, 10.0), Event).objects
+            return read_list(self.get(f"{self._core}/events", query, EVENTS_S), Event).objects
         except (ApiError, NotAList):
             return []
 
     def runtime_classes(self) -> list[str] | None:
         """Names of the RuntimeClasses; None when they could not be read."""
         try:
-            body = self.client.get("/apis/node.k8s.io/v1/runtimeclasses", {"limit": PAGE}, 10.0)
+            body = self.get("/apis/node.k8s.io/v1/runtimeclasses", {"limit": PAGE})
             items = msgspec.json.decode(body).get("items") or []
             return sorted(str(item["metadata"]["name"]) for item in items)
         except ApiError as error:

@@ -10,8 +10,9 @@ from django.db import transaction
 
 from inventory.kube.client import ApiError
 from validations import attribution, logstore
-from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.endings import Ending
+from validations.lifecycle.logreads import Wanted
+from validations.lifecycle.look import Look
 from validations.lifecycle.refusals import refusal
 from validations.lifecycle.watching import Seen
 from validations.models import Run
@@ -22,28 +23,33 @@ from validations.suites.manifest import job_name
 LIVE_BYTES = 256 << 10
 #: As much of the start of the log is compared, to see whether it is still the same log.
 KNOWN = 1024
+SILENT = "The log cannot be read now: node {node} does not give it ({error}). It is tried again."
 
 
-def follow_log(run: Run, api: ClusterApi) -> str:
+def follow_log(run: Run, look: Look) -> str | None:
     """Store the new bytes of a running container's log, as long as the head has room. Errors wait for the next look.
 
-    Returns why the cluster refuses the log, "" when it does not.
+    Returns why the log cannot be had, "" when it can; None while nothing is known yet.
     """
     room, pod = min(logstore.room(run), LIVE_BYTES), own_pod(run, run.pod_name)
     if not room or not pod or run.log_read != run.log_stored:
         return ""
-    keeper = logstore.Keeper(room, 0)
     try:
-        with api.log(pod, limit_bytes=run.log_read + room) as stream:
-            same = logstore.feed_after(stream.chunks(), run.log_read, keeper, logstore.start(run, KNOWN))
+        came = look.logs.ask(run, _wanted(run, pod, room, 0, whole=False))
     except ApiError as error:
-        told = refusal(error, api.namespace)
-        return told.text if told else ""
-    new, _ = keeper.kept()
-    if same and new:
+        told = refusal(error, look.api.namespace)
+        return told.text if told else SILENT.format(node=run.node_name, error=error) if not error.status else ""
+    if came is None:
+        return None
+    if came.same and came.data:
         with transaction.atomic():
-            logstore.append(run, new, len(new))
+            logstore.append(run, came.data, len(came.data))
     return ""
+
+
+def _wanted(run: Run, pod: str, head: int, tail: int, *, whole: bool, ended: bool = False) -> Wanted:
+    known = logstore.start(run, KNOWN)
+    return Wanted(run.cluster_id, run.node_name, pod, run.log_read, known, head, tail, whole, ended)
 
 
 def own_pod(run: Run, name: str) -> str:
@@ -51,19 +57,22 @@ def own_pod(run: Run, name: str) -> str:
     return name if name.startswith(f"{job_name(run.pk)}-") else ""
 
 
-def finish(run: Run, api: ClusterApi, seen: Seen | None, ending: Ending | None, patient: bool) -> None:
-    """Fetch the rest of the log, judge, store. patient: raise ApiError when the log cannot be had now, to try again.
+def finish(run: Run, look: Look, seen: Seen | None, ending: Ending | None, patient: bool) -> bool:
+    """Fetch the rest of the log, judge, store. False: the log is still on its way. patient: it is tried again when it cannot be had.
 
-    Raises Moved when another process was first.
+    Raises Moved when another process was first, and ApiError where it is to be tried again.
     """
     ending = ending or _elsewhere(run, seen)
-    rest = _rest(run, api, seen, patient)
-    columns = _columns(run, seen, ending or rest.refused, rest.complete)
+    rest = _rest(run, look, seen, patient)
+    if rest is None:
+        return False
+    columns = _columns(run, seen, ending or rest.refused or strange(seen), rest.complete)
     with transaction.atomic():
         logstore.append(run, rest.data, rest.read)
         took = attribution.taken(run, seen.pod if seen else None)
         if not end_run(run, run.state, took, log_left_out=rest.left_out, **columns):
             raise logstore.Moved(run.pk)
+    return True
 
 
 def _elsewhere(run: Run, seen: Seen | None) -> Ending | None:
@@ -87,23 +96,25 @@ class _Rest(msgspec.Struct, frozen=True):
     refused: Ending | None = None
 
 
-def _rest(run: Run, api: ClusterApi, seen: Seen | None, patient: bool) -> _Rest:
-    """The log's rest. A container that never started has an empty log."""
+def _rest(run: Run, look: Look, seen: Seen | None, patient: bool) -> _Rest | None:
+    """The log's rest; None while it is on its way. A container that never started has an empty log."""
     pod = own_pod(run, seen.pod_name if seen and seen.pod_name else run.pod_name)
     if not pod:
         return _Rest(run.log_stored == 0)
-    keeper = logstore.Keeper(logstore.room(run), int(settings.RUN_LOG_TAIL_BYTES))
+    ended = seen is not None and seen.terminated is not None
+    tail = int(settings.RUN_LOG_TAIL_BYTES)
     try:
-        with api.log(pod) as stream:
-            same = logstore.feed_after(stream.chunks(), run.log_read, keeper, logstore.start(run, KNOWN))
+        came = look.logs.ask(run, _wanted(run, pod, logstore.room(run), tail, whole=True, ended=ended))
     except ApiError as error:
-        if error.status == 400 and not run.log_stored and (seen is None or seen.terminated is None):
+        if error.status == 400 and not run.log_stored and not ended:
             return _Rest(True)
         if error.status in (400, 404) or not patient:
-            return _Rest(False, refused=refusal(error, api.namespace))
+            return _Rest(False, refused=refusal(error, look.api.namespace))
         raise
-    data, left_out = keeper.kept()
-    return _Rest(same, data if same else logstore.ROTATED + data, keeper.total, left_out)
+    if came is None:
+        return None if patient or not look.logs.left_alone(run) else _Rest(False)
+    data = came.data if came.same else logstore.ROTATED + came.data
+    return _Rest(came.same, data, came.total, came.left_out)
 
 
 def _columns(run: Run, seen: Seen | None, ending: Ending | None, complete: bool) -> dict[str, Any]:
@@ -112,12 +123,29 @@ def _columns(run: Run, seen: Seen | None, ending: Ending | None, complete: bool)
     if seen is not None:
         ended = seen.terminated
         found |= {
-            "exit_code": ended.exitCode if ended else None,
-            "signal": (ended.signal or None) if ended else None,
+            "exit_code": _fitting(ended.exitCode, 32) if ended else None,
+            "signal": _fitting(ended.signal or None, 31) if ended else None,
             "end_reason": _reason(seen)[:128].replace("\0", ""),
         }
         found |= where(run, seen)
     return found
+
+
+def _fitting(number: int | None, bits: int) -> int | None:
+    """A number of the container's status (int32; exit codes of Windows may come without their sign); None for another."""
+    return number if number is not None and -(2**31) <= number < 2**bits else None
+
+
+def strange(seen: Seen | None) -> Ending | None:
+    """A status that no container can have is not believed, and nothing is passed by it."""
+    ended = seen.terminated if seen is not None else None
+    told = (("exit code", ended.exitCode, 32), ("signal", ended.signal, 31)) if ended else ()
+    wrong = [f"{name} {it}" for name, it, bits in told if it is not None and _fitting(it, bits) is None]
+    if not wrong:
+        return None
+    return Ending(
+        "strange-status", f"The cluster said of the container: {', '.join(wrong)[:200]}. No container has that."
+    )
 
 
 def _reason(seen: Seen) -> str:
@@ -130,7 +158,11 @@ def _reason(seen: Seen) -> str:
 def where(run: Run, seen: Seen) -> dict[str, str]:
     """Pod and image as they are known now; what is known is never forgotten."""
     return {
-        "pod_name": (seen.pod_name or run.pod_name)[:253],
-        "pod_uid": (seen.pod_uid or run.pod_uid)[:128],
-        "image_digest": (seen.image_digest or run.image_digest)[:512],
+        "pod_name": _storable(seen.pod_name or run.pod_name, 253),
+        "pod_uid": _storable(seen.pod_uid or run.pod_uid, 128),
+        "image_digest": _storable(seen.image_digest or run.image_digest, 512),
     }
+
+
+def _storable(text: str, most: int) -> str:
+    return text[:most].replace("\0", "")

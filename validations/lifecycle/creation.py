@@ -5,14 +5,14 @@ What is posted is made anew from suite, options and place (`building`), and kept
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
-
-from django.utils import timezone
 
 from inventory.kube.client import ApiError
 from validations.lifecycle.building import CannotBuild, manifest_now
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.endings import Ending
+from validations.lifecycle.mine import FOREIGN, Mine, is_of
 from validations.lifecycle.moves import move, note
 from validations.lifecycle.objects import Job
 from validations.lifecycle.refusals import at_creation, by_rule, refusal
@@ -21,20 +21,20 @@ from validations.models import Run, State
 from validations.permitted import remember
 from validations.planning import workload_key
 from validations.results import end_run
-from validations.suites.manifest import RUN_LABEL, job_name, run_label
+from validations.suites.manifest import job_name
 
 #: Refusals that may pass: signed out, time-out, conflict of writes, too many requests.
 _PASSING = frozenset((401, 408, 425, 429))
 
 
-def create_job(run: Run, api: ClusterApi) -> None:
+def create_job(run: Run, api: ClusterApi, mine: Mine, now: datetime) -> None:
     """creating → pending, or ended when the API server says no. Raises ApiError when it is to be tried again."""
     if full := no_room(run):
         # There was room when the run was claimed; an earlier try may have failed since then.
         note(run, last_error=full)
         return
     try:
-        manifest = manifest_now(run, timezone.now())
+        manifest = manifest_now(run, now)
     except CannotBuild as error:
         end_run(run, State.CREATING, ending=error.ending.stored(), job_removed=not run.last_error)
         return
@@ -42,7 +42,7 @@ def create_job(run: Run, api: ClusterApi) -> None:
         job = api.create(manifest)
     except ApiError as error:
         if error.status == 409:
-            _found(run, api)
+            _found(run, api, mine, now)
             return
         if error.status < 400 or error.status >= 500 or error.status in _PASSING:
             told = refusal(error, api.namespace)
@@ -51,7 +51,7 @@ def create_job(run: Run, api: ClusterApi) -> None:
         _refused(run, api, error)
         return
     note(run, manifest=manifest, **shown(manifest))
-    _created(run, api, job)
+    _created(run, api, job, now)
 
 
 def shown(manifest: dict[str, Any]) -> dict[str, str]:
@@ -68,30 +68,28 @@ def _refused(run: Run, api: ClusterApi, error: ApiError) -> None:
     end_run(run, State.CREATING, ending=ending.stored(), job_removed=not run.last_error)
 
 
-def _found(run: Run, api: ClusterApi) -> None:
+def _found(run: Run, api: ClusterApi, mine: Mine, now: datetime) -> None:
     """There is a Job of this name: ours from an earlier try, or somebody else's."""
     name = job_name(run.pk)
     job = api.job(name)
     if job is None:
         return  # it went away in between: the next pass creates it
-    if is_of(job, run):
-        _created(run, api, job)
+    if is_of(job, run) and mine.ours(job, run):
+        _created(run, api, job, now)
         return
-    text = f"There is a Job {name} in {api.namespace} that is not of this run; rename or delete it."
+    if is_of(job, run):
+        text = FOREIGN.format(name=name)
+    else:
+        text = f"There is a Job {name} in {api.namespace} that is not of this run; rename or delete it."
     end_run(run, State.CREATING, ending=Ending("refused", text).stored(), job_removed=True)
 
 
-def is_of(job: Job, run: Run) -> bool:
-    """Whether the Job carries the run's label."""
-    return (job.metadata.labels or {}).get(RUN_LABEL) == run_label(run.id)
-
-
-def _created(run: Run, api: ClusterApi, job: Job) -> None:
-    if not adopt(run, job) and not Run.objects.filter(pk=run.pk).exclude(state=State.ENDED).exists():
+def _created(run: Run, api: ClusterApi, job: Job, now: datetime) -> None:
+    if not adopt(run, job, now) and not Run.objects.filter(pk=run.pk).exclude(state=State.ENDED).exists():
         # The run ended meanwhile (cancelled, timed out): its Job must not stay.
         api.delete(job.metadata.name, job.metadata.uid)
 
 
-def adopt(run: Run, job: Job) -> bool:
+def adopt(run: Run, job: Job, now: datetime) -> bool:
     """The Job is there: creating → pending."""
-    return move(run, State.PENDING, timezone.now(), job_uid=job.metadata.uid[:128], last_error="")
+    return move(run, State.PENDING, now, job_uid=job.metadata.uid[:128].replace("\0", ""), last_error="")

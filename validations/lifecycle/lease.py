@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 import uuid
 from datetime import timedelta
 from typing import Any
@@ -17,26 +18,34 @@ from django.db.models.functions import Now
 
 from validations.models import Launcher
 
-#: A pass renews its lease with each run. Where one run (a huge log) takes longer, two passes overlap, which does no harm.
+#: A pass renews its lease on its way, also while it waits for the cluster. Two that overlap all the same do no harm.
 LEASE_S = 15
+KEEP_S = 3.0
 
 
 class LeaseLost(Exception):
     """Another reconciler has taken over."""
 
 
-class Lease(msgspec.Struct, frozen=True):
-    """What a holder knows of its lease."""
+class Lease(msgspec.Struct):
+    """What a holder knows of its lease. renewed: monotonic."""
 
     cluster_id: int
     holder: str
     token: int
+    renewed: float = msgspec.field(default_factory=time.monotonic)
+
+    def keep(self) -> None:
+        """Renew where the last time is some seconds ago. Raises LeaseLost."""
+        if time.monotonic() - self.renewed > KEEP_S:
+            self.update()
 
     def update(self, **fields: Any) -> None:
         """Write to the launcher's row and renew. Raises LeaseLost."""
         rows = Launcher.objects.filter(cluster_id=self.cluster_id, holder=self.holder, token=self.token)
         if rows.update(expires_at=_until(), **fields) != 1:
             raise LeaseLost(f"launcher of cluster {self.cluster_id}")
+        self.renewed = time.monotonic()
 
     def release(self) -> None:
         rows = Launcher.objects.filter(cluster_id=self.cluster_id, holder=self.holder, token=self.token)

@@ -23,6 +23,7 @@ class Metadata(_Object):
     deletionTimestamp: str | None = None
     labels: StringMap | None = None
     annotations: StringMap | None = None
+    finalizers: list[str] | None = None
 
 
 class JobStatus(_Object):

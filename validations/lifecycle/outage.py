@@ -6,10 +6,13 @@ taken too long. A cancel is carried out all the same; the Job that may be left i
 
 from __future__ import annotations
 
+import logging
 from datetime import datetime, timedelta
+from random import uniform
 from typing import Any
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 
 from inventory.kube.client import ApiError
 from validations.lifecycle.endings import Ending, cancelled_by
@@ -17,11 +20,15 @@ from validations.lifecycle.lease import Lease
 from validations.lifecycle.moves import note
 from validations.lifecycle.refusals import refusal
 from validations.lifecycle.step import too_late
-from validations.models import Launcher, Run
-from validations.results import end_run
+from validations.models import STARTED, Launcher, Run
+from validations.results import end_run, end_without_judgement
 
-#: How long a cluster that was not reached is left alone: each try may hold a thread for a connection time-out.
-RETRY_S = 10
+logger = logging.getLogger(__name__)
+
+#: How long a cluster that was not reached is left alone, twice as long each time: each try may hold a thread for a time-out.
+RETRY_S, LONGEST_S = 10, 120
+#: Errors of the database's connection; every other one is of the row that was written.
+LOST = (OperationalError, InterfaceError)
 #: What only the making of a Job shows; the others are over when a pass gets through.
 _AT_CREATION = "create jobs"
 
@@ -33,13 +40,26 @@ def not_seen(lease: Lease, launcher: Launcher, runs: list[Run], error: ApiError,
     known: dict[str, Any] = {}
     if refused:
         known["refused"] = {"at": now.isoformat(), "code": refused.code, "text": text, "call": error.call}
-    again = now + timedelta(seconds=RETRY_S)
-    lease.update(error=text, failing_since=launcher.failing_since or now, next_try_at=again, **known)
+    again = now + timedelta(seconds=wait_s(launcher.tries))
+    known |= {"failing_since": launcher.failing_since or now, "tries": min(launcher.tries + 1, 1000)}
+    lease.update(error=text, next_try_at=again, **known)
+    told = {"last_error": text, "waiting_reason": refused.code if refused else "unreachable", "waiting_message": ""}
+    _tell(runs, told)
     for run in runs:
-        note(run, last_error=text, waiting_reason=refused.code if refused else "unreachable", waiting_message="")
         if ending := _ending(run, refused, text, now):
             # The Job is not removed: it is found when the cluster is there again.
             end_run(run, run.state, ending=ending.stored(), log_complete=False)
+
+
+def wait_s(tries: int) -> float:
+    """Seconds until the next try after so many failures before this one; not the same for all clusters of an outage."""
+    return min(RETRY_S * 2.0 ** min(tries, 10), LONGEST_S) * uniform(0.8, 1.0)
+
+
+def _tell(runs: list[Run], told: dict[str, str]) -> None:
+    """One write for all runs under way."""
+    same = Run.objects.filter(pk__in=[run.pk for run in runs], state__in=STARTED)
+    same.exclude(**told).update(**told)
 
 
 def _ending(run: Run, refused: Ending | None, text: str, now: datetime) -> Ending | None:
@@ -61,8 +81,15 @@ def still_refused(launcher: Launcher) -> dict[str, Any]:
 def mistaken(run: Run, error: Exception, now: datetime) -> None:
     """A mistake of ours with one run. It may pass; it keeps nobody from cancelling the run, and the run from its end."""
     text = f"gpudash made a mistake with this run ({type(error).__name__}); the log of the tasks worker has it in full."
-    note(run, last_error=text)
-    if run.cancel_requested_at is not None:
-        end_run(run, run.state, ending=cancelled_by(run.cancelled_by).stored(), log_complete=False)
-    elif too_late(run, now):
-        end_run(run, run.state, ending=Ending("internal", text).stored(), log_complete=False)
+    try:
+        note(run, last_error=text)
+        if run.cancel_requested_at is not None:
+            end_run(run, run.state, ending=cancelled_by(run.cancelled_by).stored(), log_complete=False)
+        elif too_late(run, now):
+            end_run(run, run.state, ending=Ending("internal", text).stored(), log_complete=False)
+    except LOST:
+        raise
+    except Exception:
+        logger.exception("run %s: cannot be judged", run.pk)
+        if run.cancel_requested_at is not None or too_late(run, now):
+            end_without_judgement(run, "internal", text)

@@ -1,33 +1,40 @@
-"""One pass over all runs of a cluster: what should be, beside what is. Level-triggered: it may come late, twice, or not at all.
+"""One pass over the runs of a cluster: what should be, beside what is. Level-triggered: it may come late, twice, or not at all.
 
-Two list calls (Jobs, pods) whatever the number of runs; then one call for each run that moves. Runs are read before the
-lists, so that what is missing from a list was really there before; orphans are looked up after it.
+It reads the runs under way, and of the queue only those that end there or get a slot. Two list calls (Jobs, pods), then one call
+for each run that moves. Runs are read before the lists, so that what is missing from a list was really there before; orphans are
+looked up after it. Nothing in it blocks for longer than its deadline, and its lease is renewed all the while.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
+import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError
-from django.utils import timezone
+from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Now
 
 from inventory.kube.client import ApiError
-from validations.lifecycle import outage, step
-from validations.lifecycle.claim import claim
+from inventory.models import Cluster
+from validations.lifecycle import collect, lock, outage, queue, removal, step
 from validations.lifecycle.cluster_api import ClusterApi
-from validations.lifecycle.creation import create_job, is_of
-from validations.lifecycle.endings import Ending, cancelled_by
-from validations.lifecycle.lease import Lease
+from validations.lifecycle.creation import create_job
+from validations.lifecycle.lease import Lease, LeaseLost
+from validations.lifecycle.lock import COPIES
+from validations.lifecycle.logreads import LogReads
+from validations.lifecycle.look import Look
+from validations.lifecycle.mine import Mine
 from validations.lifecycle.moves import note
-from validations.lifecycle.objects import Job, Pod
+from validations.lifecycle.reality import Reality
 from validations.lifecycle.refusals import NO_CLIENT, refusal
 from validations.logstore import Moved
+from validations.maker import maker
 from validations.models import ACTIVE, Launcher, Run, State
-from validations.results import end_run
-from validations.suites.manifest import RUN_LABEL, job_name, run_label
+from validations.moments import database_now
 
 logger = logging.getLogger(__name__)
 
@@ -35,37 +42,22 @@ logger = logging.getLogger(__name__)
 SWEEP_S = 300
 #: Time between two looks above which the cluster counts as not seen.
 UNSEEN_S = 30
-#: How often Jobs are looked for that cannot be deleted now, when nothing else is to be done.
-LEFT_S = 10
+#: How long one pass looks at runs, from its lists on; less than its lease.
+BUDGET_S = 10.0
+#: How often a copy of the database looks whether it still is one.
+COPY_S = 20
 
 
-class Reality:
-    """Jobs and pods of one cluster at one moment, by run label."""
-
-    def __init__(self, api: ClusterApi) -> None:
-        jobs, pods = api.jobs(), api.pods()
-        self.strange = jobs.strange | pods.strange
-        self.jobs: dict[str, Job] = {job.metadata.name: job for job in jobs.objects}
-        self.pods: dict[str, list[Pod]] = defaultdict(list)
-        for pod in pods.objects:
-            self.pods[(pod.metadata.labels or {}).get(RUN_LABEL, "")].append(pod)
-
-    def unreadable(self, run: Run) -> bool:
-        """Whether something of this run may be among what could not be read."""
-        return any(not name or name.startswith(job_name(run.pk)) for name in self.strange)
-
-
-def has_work(launcher: Launcher, now: datetime) -> bool:
-    """Whether a pass would find something to do."""
-    if launcher.next_try_at is not None and now < launcher.next_try_at:
-        return False
-    mine = Run.objects.filter(cluster_id=launcher.cluster_id)
-    if mine.filter(state__in=ACTIVE).exists():
-        return True
-    looked = launcher.reached_at is not None and now - launcher.reached_at < timedelta(seconds=LEFT_S)
-    if not looked and mine.filter(state=State.ENDED, job_removed=False).exists():
-        return True
-    return launcher.swept_at is None or now - launcher.swept_at > timedelta(seconds=SWEEP_S)
+def with_work() -> list[int]:
+    """Clusters in which a pass would find something to do: two queries, however many there are; all by the database's clock."""
+    missing = Cluster.objects.filter(launcher=None).values_list("pk", flat=True)
+    Launcher.objects.bulk_create([Launcher(cluster_id=pk) for pk in missing], ignore_conflicts=True)
+    mine = Run.objects.filter(cluster_id=OuterRef("cluster_id"))
+    left = mine.filter(Q(delete_next_at=None) | Q(delete_next_at__lte=Now()), state=State.ENDED, job_removed=False)
+    swept = Q(swept_at__isnull=False, swept_at__gte=Now() - timedelta(seconds=SWEEP_S))
+    due = Launcher.objects.filter(Q(next_try_at=None) | Q(next_try_at__lte=Now()))
+    found = due.filter(~swept | Exists(mine.filter(state__in=ACTIVE)) | Exists(left))
+    return list(found.order_by("reached_at", "cluster_id").values_list("cluster_id", flat=True))
 
 
 def reconcile(lease: Lease, api: ClusterApi | None, why: str = "") -> None:
@@ -73,54 +65,78 @@ def reconcile(lease: Lease, api: ClusterApi | None, why: str = "") -> None:
 
     api None: there is no client for the cluster, for the reason `why`.
     """
-    now = timezone.now()
     launcher = Launcher.objects.get(cluster_id=lease.cluster_id)
-    runs = list(_living(lease.cluster_id))
-    runs = [run for run in runs if not (run.state == State.QUEUED and _queued(run, now))]
-    swept = launcher.swept_at is not None and now - launcher.swept_at <= timedelta(seconds=SWEEP_S)
+    now = database_now()
+    runs = queue.started(lease.cluster_id)
     try:
         if api is None:
             raise ApiError(0, NO_CLIENT, why)
+        api.meanwhile = lease.keep
+        if lock.hold(lease, launcher, api, maker(), now) in COPIES:
+            lease.update(next_try_at=now + timedelta(seconds=COPY_S))
+            return
+        queue.end_in_queue(lease.cluster_id, now)
+        runs += queue.claimed(lease.cluster_id, runs, now)
         reality = Reality(api)
     except ApiError as error:
+        queue.end_in_queue(lease.cluster_id, now)
         outage.not_seen(lease, launcher, runs, error, now)
         return
-    classes = launcher.runtime_classes if swept else api.runtime_classes()
     _extend(runs, launcher, now)
-    fields = {} if classes is None else {"runtime_classes": classes}
-    lease.update(
-        reached_at=now,
-        failing_since=None,
-        next_try_at=None,
-        error="",
-        refused=outage.still_refused(launcher),
-        swept_at=launcher.swept_at if swept else now,
-        **fields,
-    )
-    for run in runs:
-        lease.update()
-        _safely(run, reality, api, now)
-    _reap(lease, reality, api)
+    _reached(lease, launcher, api, now)
+    mine = Mine(frozenset((maker(), *launcher.makers)))
+    _look_at(runs, lease, reality, Look(api, now, LogReads(api, now, runs), mine), launcher)
 
 
-def _living(cluster_id: int) -> list[Run]:
-    """Active runs, and queued ones that get a slot now, oldest first."""
-    found = []
-    for run in Run.objects.filter(cluster_id=cluster_id, state__in=ACTIVE).order_by("id"):
-        if run.state == State.QUEUED and run.cancel_requested_at is None:
-            claim(run)
-        found.append(run)
-    return found
+def _reached(lease: Lease, launcher: Launcher, api: ClusterApi, now: datetime) -> None:
+    fields: dict[str, Any] = {}
+    if launcher.swept_at is None or now - launcher.swept_at > timedelta(seconds=SWEEP_S):
+        fields["swept_at"] = now
+        if (classes := api.runtime_classes()) is not None:
+            fields["runtime_classes"] = classes
+    known = {"failing_since": None, "next_try_at": None, "tries": 0, "error": ""}
+    lease.update(reached_at=now, refused=outage.still_refused(launcher), **known, **fields)
 
 
-def _queued(run: Run, now: datetime) -> bool:
-    """A run that waits for a slot: cancelled, or too long, or on. True: there is nothing more to do in this pass."""
-    if run.cancel_requested_at is not None:
-        end_run(run, State.QUEUED, ending=cancelled_by(run.cancelled_by).stored(), job_removed=True)
-    elif now - run.state_since > timedelta(seconds=settings.RUN_QUEUE_TIMEOUT_S):
-        text = f"No slot came free within {settings.RUN_QUEUE_TIMEOUT_S} s (GPUDASH_RUN_QUEUE_TIMEOUT_S). {run.waiting_message}"
-        end_run(run, State.QUEUED, ending=Ending("timeout", text).stored(), job_removed=True)
-    return True
+def _look_at(runs: list[Run], lease: Lease, reality: Reality, look: Look, launcher: Launcher) -> None:
+    """Each run in its turn. What a pass has no time for comes first in the next one."""
+    ends = time.monotonic() + BUDGET_S
+    seen: list[str] = []
+    try:
+        for run in runs:
+            if time.monotonic() > ends:
+                logger.info("cluster %s: %s runs wait for the next pass", lease.cluster_id, len(runs) - len(seen))
+                break
+            lease.keep()
+            seen.append(run.pk)
+            _safely(run, look, partial(_advance, run, reality, look))
+        look.logs.settle(partial(_again, reality, look), ends)
+    finally:
+        Run.objects.filter(pk__in=seen).exclude(state=State.ENDED).update(looked_at=look.now)
+    lease.keep()
+    removal.reap(lease, launcher, reality, look)
+
+
+def _again(reality: Reality, look: Look, run: Run, ends: bool) -> None:
+    """The log that a run waited for has come, or it has not: the run is looked at once more, or its new bytes are stored."""
+    _safely(run, look, partial(_advance, run, reality, look) if ends else partial(_follow, run, look))
+
+
+def _follow(run: Run, look: Look) -> None:
+    error = collect.follow_log(run, look)
+    if error is not None:
+        note(run, last_error=error)
+
+
+def _advance(run: Run, reality: Reality, look: Look) -> None:
+    job = reality.job_of(run)
+    if run.state == State.CREATING and job is None and run.cancel_requested_at is None:
+        if step.too_late(run, look.now):
+            step.give_up_creating(run, look)
+        else:
+            create_job(run, look.api, look.mine, look.now)
+        return
+    step.advance(run, job, reality.pods_of(run), reality.unreadable(run), look)
 
 
 def _extend(runs: list[Run], launcher: Launcher, now: datetime) -> None:
@@ -137,44 +153,17 @@ def _extend(runs: list[Run], launcher: Launcher, now: datetime) -> None:
             note(run, step_deadline_at=later, extended_s=run.extended_s + more)
 
 
-def _safely(run: Run, reality: Reality, api: ClusterApi, now: datetime) -> None:
-    """One run's trouble is its own: it is noted, and the next pass tries again."""
+def _safely(run: Run, look: Look, work: Callable[[], None]) -> None:
+    """One run's trouble is its own: it is noted, and the next pass tries again. Only a lost connection ends the pass."""
     try:
-        job = reality.jobs.get(job_name(run.pk))
-        job = job if job is not None and is_of(job, run) else None
-        if run.state == State.CREATING and job is None and run.cancel_requested_at is None:
-            create_job(run, api) if not step.too_late(run, now) else step.give_up_creating(run, api)
-            return
-        pods = reality.pods[run_label(run.id)]
-        step.advance(run, job, pods, reality.unreadable(run), api, now)
+        work()
     except ApiError as error:
-        told = refusal(error, api.namespace)
-        note(run, last_error=(told.text if told else str(error))[:2000])
+        told = refusal(error, look.api.namespace)
+        note(run, last_error=(told.text if told else str(error))[:2000].replace("\0", ""))
     except Moved:
         logger.info("run %s was moved by another process", run.pk)
-    except DatabaseError:
+    except (LeaseLost, *outage.LOST):
         raise
     except Exception as error:
         logger.exception("run %s: the pass failed", run.pk)
-        outage.mistaken(run, error, now)
-
-
-def _reap(lease: Lease, reality: Reality, api: ClusterApi) -> None:
-    """Jobs with our label and name whose run has ended, or was never there; then the runs whose Jobs are known to be away."""
-    labels = {name: (job.metadata.labels or {}).get(RUN_LABEL, "") for name, job in reality.jobs.items()}
-    ours = {label: reality.jobs[name] for name, label in labels.items() if name == job_name(label)}
-    alive = set(Run.objects.filter(pk__in=ours, state__in=ACTIVE).values_list("pk", flat=True))
-    for label, job in ours.items():
-        if label in alive or job.metadata.deletionTimestamp:
-            continue
-        lease.update()
-        try:
-            api.delete(job.metadata.name, job.metadata.uid)
-        except ApiError as error:
-            step.left_behind(label, error, api)
-    if "" in reality.strange:
-        return
-    waiting = Run.objects.filter(cluster_id=lease.cluster_id, state=State.ENDED, job_removed=False)
-    for pk in waiting.values_list("pk", flat=True)[:1000]:
-        if job_name(pk) not in reality.jobs and job_name(pk) not in reality.strange:
-            Run.objects.filter(pk=pk).update(job_removed=True)
+        outage.mistaken(run, error, look.now)

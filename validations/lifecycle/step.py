@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import logging
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
 
-from inventory.kube.client import ApiError
 from inventory.models import Node
 from validations import attribution
-from validations.lifecycle import collect
-from validations.lifecycle.cluster_api import ClusterApi
+from validations.lifecycle import collect, removal
 from validations.lifecycle.creation import adopt
 from validations.lifecycle.endings import Ending, cancelled_by, of_row
+from validations.lifecycle.look import Look
+from validations.lifecycle.mine import FOREIGN
 from validations.lifecycle.moves import move, note
 from validations.lifecycle.objects import Job, Pod
-from validations.lifecycle.refusals import refusal
 from validations.lifecycle.watching import Seen, last_word, observe
 from validations.models import Run, State
+from validations.results import end_run
 from validations.suites.manifest import job_name
-
-logger = logging.getLogger(__name__)
 
 UNREADABLE = "The cluster's answer about the Job or the pod of this run could not be read."
 #: A pod that is being deleted this long is not let go by its node.
@@ -35,58 +32,63 @@ def too_late(run: Run, now: datetime) -> bool:
     return run.step_deadline_at is not None and now > run.step_deadline_at
 
 
-def give_up_creating(run: Run, api: ClusterApi) -> None:
+def give_up_creating(run: Run, look: Look) -> None:
     """The Job may exist all the same (an answer that was lost): it is deleted by its name, now or when it is found later."""
     text = f"The Job could not be created within {settings.RUN_CREATE_TIMEOUT_S} s. {run.last_error}"
-    _end(run, api, None, Ending("timeout", text), patient=False)
+    _end(run, look, None, Ending("timeout", text), patient=False)
 
 
-def advance(run: Run, job: Job | None, pods: list[Pod], unreadable: bool, api: ClusterApi, now: datetime) -> None:
+def advance(run: Run, job: Job | None, pods: list[Pod], unreadable: bool, look: Look) -> None:
     """Move a run forward by what the cluster shows. Raises ApiError; the next pass then tries again."""
-    if job is not None and run.state == State.CREATING and not adopt(run, job):
+    if job is not None and look.mine.foreign(job, run):
+        _not_ours(run, look)
+        return
+    if job is not None and run.state == State.CREATING and not adopt(run, job, look.now):
         return
     if run.cancel_requested_at is not None:
-        _end(run, api, observe(job, pods) if job else None, cancelled_by(run.cancelled_by), patient=False)
+        _end(run, look, observe(job, pods) if job else None, cancelled_by(run.cancelled_by), patient=False)
         return
     if job is None or (run.job_uid and job.metadata.uid != run.job_uid):
-        _without_job(run, pods, unreadable, api, now)
+        _without_job(run, pods, unreadable, look)
         return
     seen = observe(job, pods, State(run.state))
     if unreadable and not seen.pod_name:
         note(run, last_error=UNREADABLE)
-        _check_deadline(run, seen, api, now)
+        _check_deadline(run, seen, look)
         return
-    _look(run, seen, api, now)
+    _look(run, seen, look)
 
 
-def _look(run: Run, seen: Seen, api: ClusterApi, now: datetime) -> None:
+def _look(run: Run, seen: Seen, look: Look) -> None:
     reason, message = seen.reason[:128].replace("\0", ""), seen.message.replace("\0", "")
     note(
         run,
         waiting_reason=reason,
-        waiting_message=_told(run, seen, message, api, now),
+        waiting_message=_told(run, seen, message, look),
         **collect.where(run, seen),
         **attribution.confirmed(run, seen.pod),
     )
-    if seen.state.rank > State(run.state).rank and not _forward(run, seen, now):
+    if seen.state.rank > State(run.state).rank and not _forward(run, seen, look):
         return
     if run.state == State.COLLECTING:
-        patient = not too_late(run, now)
-        _end(run, api, seen, of_row(run.ending) or seen.ending, patient)
+        patient = not too_late(run, look.now)
+        _end(run, look, seen, of_row(run.ending) or seen.ending, patient)
         return
     # Of the log that comes while it runs: a refusal is told now, not only at the end.
-    note(run, last_error=collect.follow_log(run, api) if run.state == State.RUNNING else "")
-    ending = seen.ending or _stuck(run, seen, now) or _in_trouble(run, seen, now)
+    error = collect.follow_log(run, look) if run.state == State.RUNNING else ""
+    if error is not None:
+        note(run, last_error=error)
+    ending = seen.ending or _stuck(run, seen, look.now) or _in_trouble(run, seen, look.now)
     if ending is not None:
-        _end(run, api, seen, ending, patient=False)
+        _end(run, look, seen, ending, patient=False)
         return
-    _check_deadline(run, seen, api, now)
+    _check_deadline(run, seen, look)
 
 
-def _forward(run: Run, seen: Seen, now: datetime) -> bool:
+def _forward(run: Run, seen: Seen, look: Look) -> bool:
     """Into the state that is seen. A look may come late: when the container started is the kubelet's word, not the look's."""
     started = _moment(seen.started_at)
-    return move(run, seen.state, now, **({"started_at": started} if started else {}))
+    return move(run, seen.state, look.now, **({"started_at": started} if started else {}))
 
 
 def _moment(text: str) -> datetime | None:
@@ -94,17 +96,20 @@ def _moment(text: str) -> datetime | None:
         found = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return found if found.tzinfo is not None else None
+    try:
+        return found.astimezone(UTC) if found.tzinfo is not None else None
+    except OverflowError:  # the last hours of the year 9999 in a zone west of here
+        return None
 
 
-def _told(run: Run, seen: Seen, message: str, api: ClusterApi, now: datetime) -> str:
+def _told(run: Run, seen: Seen, message: str, look: Look) -> str:
     """The status says little while an image is pulled or no pod comes: the newest event says more, where it may be read."""
     uid = {"NoPod": run.job_uid, "ContainerCreating": seen.pod_uid}.get(seen.reason)
     if not uid:
         return message
-    if run.waiting_message and int((now - run.state_since).total_seconds()) % EVENTS_EVERY_S:
+    if run.waiting_message and int((look.now - run.state_since).total_seconds()) % EVENTS_EVERY_S:
         return run.waiting_message
-    return last_word(api.events(uid)).replace("\0", "") or run.waiting_message or message
+    return last_word(look.api.events(uid)).replace("\0", "") or run.waiting_message or message
 
 
 def _in_trouble(run: Run, seen: Seen, now: datetime) -> Ending | None:
@@ -137,8 +142,8 @@ def _stuck(run: Run, seen: Seen, now: datetime) -> Ending | None:
     return Ending("pod-deleted", "The pod was deleted from outside, and its node does not let it go.")
 
 
-def _check_deadline(run: Run, seen: Seen, api: ClusterApi, now: datetime) -> None:
-    if not too_late(run, now):
+def _check_deadline(run: Run, seen: Seen, look: Look) -> None:
+    if not too_late(run, look.now):
         return
     told = f"{run.waiting_reason}: {run.waiting_message}".strip(": ")
     endings = {
@@ -152,38 +157,35 @@ def _check_deadline(run: Run, seen: Seen, api: ClusterApi, now: datetime) -> Non
             "timeout", "The run took longer than its deadline, and its Job was not ended by the cluster."
         ),
     }
-    _end(run, api, seen, endings.get(run.state, Ending("timeout", "The run took too long.")), patient=False)
+    _end(run, look, seen, endings.get(run.state, Ending("timeout", "The run took too long.")), patient=False)
 
 
-def _without_job(run: Run, pods: list[Pod], unreadable: bool, api: ClusterApi, now: datetime) -> None:
+def _without_job(run: Run, pods: list[Pod], unreadable: bool, look: Look) -> None:
     """The Job is not in the list: asked for by name before it is believed."""
     if unreadable:
         note(run, last_error=UNREADABLE)
-        if too_late(run, now):
-            _end(run, api, None, Ending("unreadable", UNREADABLE), patient=False)
+        if too_late(run, look.now):
+            _end(run, look, None, Ending("unreadable", UNREADABLE), patient=False)
         return
-    there = api.job(job_name(run.pk))
+    there = look.api.job(job_name(run.pk))
     if there is not None and there.metadata.uid == run.job_uid:
         return  # the list was not whole
     text = f"The Job {job_name(run.pk)} was deleted from outside before its end."
     newest = max(pods, key=lambda pod: pod.metadata.creationTimestamp or "", default=None)
     seen = observe(Job(), [newest]) if newest else None
-    _end(run, api, seen, Ending("job-deleted", text), patient=False)
+    _end(run, look, seen, Ending("job-deleted", text), patient=False)
 
 
-def _end(run: Run, api: ClusterApi, seen: Seen | None, ending: Ending | None, patient: bool) -> None:
-    """Log and verdict first; only then the Job is deleted. When that fails, the next pass finds it."""
-    collect.finish(run, api, seen, ending, patient)
-    try:
-        api.delete(job_name(run.pk), run.job_uid)
-    except ApiError as error:
-        left_behind(run.pk, error, api)
-    # The next list says whether it is really away: finalizers take their time.
+def _end(run: Run, look: Look, seen: Seen | None, ending: Ending | None, patient: bool) -> None:
+    """Log and verdict first, when the log is there; only then the Job is deleted. When that fails, a later pass finds it."""
+    if collect.finish(run, look, seen, ending, patient):
+        removal.remove(run, look)
 
 
-def left_behind(run_id: str, error: ApiError, api: ClusterApi) -> None:
-    """The Job of an ended run cannot be deleted now: the run says why; each sweep tries again."""
-    told = refusal(error, api.namespace)
-    text = f"The Job {job_name(run_id)} is still in the cluster: {told.text if told else error}"[:2000]
-    if Run.objects.filter(pk=run_id, state=State.ENDED).exclude(last_error=text).update(last_error=text):
-        logger.warning("run %s: %s", run_id, text)
+def _not_ours(run: Run, look: Look) -> None:
+    """Another launcher made the Job of this run: nothing of it is read or deleted, and the run ends in its time."""
+    text = FOREIGN.format(name=job_name(run.pk))
+    note(run, last_error=text)
+    if run.cancel_requested_at is not None or too_late(run, look.now):
+        ending = cancelled_by(run.cancelled_by) if run.cancel_requested_at else Ending("foreign-job", text)
+        end_run(run, run.state, ending=ending.stored(), log_complete=False, job_removed=True)

@@ -43,6 +43,8 @@ class Campaign(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     touched_at = models.DateTimeField(db_default=Now())
     ended_at = models.DateTimeField(null=True)
+    #: It starts nothing more, and all its runs have ended and stand at the places of the cards that they took.
+    settled = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         constraints = [
@@ -54,7 +56,10 @@ class Campaign(models.Model):
                 name="one_campaign_per_request_key",
             ),
         ]
-        indexes = [models.Index(fields=["state", "id"], condition=Q(state="running"), name="campaigns_running")]
+        indexes = [
+            models.Index(fields=["state", "id"], condition=Q(state="running"), name="campaigns_running"),
+            models.Index(fields=["state", "id"], condition=Q(settled=False), name="campaigns_to_settle"),
+        ]
 
     def __str__(self) -> str:
         return self.name or f"{self.suite} ({self.id})"

@@ -24,11 +24,27 @@ class Launcher(models.Model):
     error = models.TextField(blank=True)
     #: A cluster that was not reached is tried again from then on.
     next_try_at = models.DateTimeField(null=True)
+    #: Passes one after the other that could not look.
+    tries = models.PositiveSmallIntegerField(default=0, db_default=0)
     refused = models.JSONField(default=dict)
     swept_at = models.DateTimeField(null=True)
     runtime_classes = models.JSONField(default=list)
     #: Counts the claims; an update of it takes the row's lock.
     claims = models.BigIntegerField(default=0)
+    #: Jobs that no row knows and that cannot be deleted: name → [tries, when it is tried again (RFC 3339), why].
+    strays = models.JSONField(default=dict, db_default=models.Value({}, models.JSONField()))
+
+    #: The lock object in the cluster (`validations.lifecycle.lock`): its epoch as we wrote it last, or are about to.
+    lock_epoch = models.BigIntegerField(default=0, db_default=0)
+    #: "" not looked at, "ours", "not-allowed" (the role knows no Leases), "other" or "ahead" (this database is a copy).
+    lock_state = models.CharField(max_length=16, blank=True, default="", db_default="")
+    lock_since = models.DateTimeField(null=True)
+    #: Who holds it, where it is not ours.
+    lock_holder = models.CharField(max_length=128, blank=True, default="", db_default="")
+    #: A person has said that the other is gone for good.
+    take_over = models.BooleanField(default=False, db_default=False)
+    #: Makers whose Jobs are ours too: those from whom this launcher took over.
+    makers = models.JSONField(default=list, db_default=models.Value([], models.JSONField()))
 
     def __str__(self) -> str:
         return f"launcher of {self.cluster_id}"

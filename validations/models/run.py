@@ -10,10 +10,12 @@ from django.db.models.functions import Now
 from inventory.models import Card, Cluster
 from validations.ids import new_id
 from validations.models.campaign import Campaign
-from validations.models.state import ACTIVE, LOOKS, LevelChoice, Look, State, VerdictChoice
+from validations.models.state import ACTIVE, LOOKS, STARTED, LevelChoice, Look, State, VerdictChoice
 
 _ACTIVE = Q(state__in=ACTIVE)
 _ENDED = Q(state=State.ENDED.value)
+_QUEUED = Q(state=State.QUEUED.value)
+_STARTED = Q(state__in=STARTED)
 
 
 class Run(models.Model):
@@ -62,6 +64,13 @@ class Run(models.Model):
     extended_s = models.IntegerField(default=0)
     cancel_requested_at = models.DateTimeField(null=True)
     cancelled_by = models.CharField(max_length=150, blank=True)
+    #: A queued run may get a slot from then on: its place in the queue. One that had no room comes again later.
+    due_at = models.DateTimeField(db_default=Now())
+    #: When a pass looked at it last: who was looked at longest ago comes first.
+    looked_at = models.DateTimeField(null=True)
+    #: Reads of its log that failed one after the other; its node's logs are left alone until then.
+    log_tries = models.PositiveSmallIntegerField(default=0, db_default=0)
+    log_next_at = models.DateTimeField(null=True)
 
     namespace = models.CharField(max_length=253)
     job_name = models.CharField(max_length=63, blank=True)
@@ -70,6 +79,9 @@ class Run(models.Model):
     pod_uid = models.CharField(max_length=128, blank=True)
     #: True once the Job is known to be away (or never was): nothing of the run is left in the cluster.
     job_removed = models.BooleanField(default=False)
+    #: Tries to delete the Job of an ended run, and when it is looked at again; None: at once.
+    delete_tries = models.PositiveSmallIntegerField(default=0, db_default=0)
+    delete_next_at = models.DateTimeField(null=True)
 
     verdict = models.CharField(max_length=16, choices=VerdictChoice.choices, null=True)  # noqa: DJ001
     level = models.CharField(max_length=8, choices=LevelChoice.choices, blank=True, default="", db_default="")
@@ -139,7 +151,17 @@ class Run(models.Model):
         ]
         indexes = [
             models.Index(fields=["cluster", "state", "id"], condition=_ACTIVE, name="runs_active"),
-            models.Index(fields=["cluster"], condition=_ENDED & Q(job_removed=False), name="runs_to_clean"),
+            models.Index(fields=["cluster", "due_at", "id"], condition=_QUEUED, name="runs_in_the_queue"),
+            models.Index(fields=["cluster", "state_since"], condition=_QUEUED, name="runs_queued_since"),
+            models.Index(
+                fields=["cluster"],
+                condition=_QUEUED & Q(cancel_requested_at__isnull=False),
+                name="runs_queued_cancelled",
+            ),
+            models.Index(fields=["state", "cluster"], condition=_STARTED, name="runs_started"),
+            models.Index(
+                fields=["cluster", "delete_next_at"], condition=_ENDED & Q(job_removed=False), name="runs_to_clean"
+            ),
             models.Index(fields=["cluster", "node_name", "card_key", "suite", "-ended_at"], name="runs_of_a_card"),
             models.Index(
                 fields=["suite", "workload_key", "-ended_at"], condition=Q(verdict="passed"), name="runs_good"

@@ -89,7 +89,7 @@ class Command(ShownCommand):
     def _check(self, options: dict[str, Any]) -> None:
         cluster = chosen_clusters(options["name"])[0]
         try:
-            version, answers = clusters.check(cluster)
+            version, answers = clusters.check(cluster, clusters.CHECK_PATIENTLY_S, clusters.PLUGIN_S)
         except (BadKubeconfig, ApiError) as error:
             raise CommandError(str(error)) from None
         self.stdout.write(f"{cluster.name}: {cluster.server}, Kubernetes {one_line(version)}")

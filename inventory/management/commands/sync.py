@@ -127,7 +127,7 @@ def _written(cluster: Cluster, lease: Lease) -> int:
         accountant = Accountant(lease, stopped)
         accountant.run(once=True)
         return accountant.written
-    client = clusters.client_of(cluster)
+    client = clusters.client_of(cluster, clusters.PLUGIN_S)
     try:
         follower = Follower(lease, client, stopped)
         follower.run(once=True)

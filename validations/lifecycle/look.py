@@ -1,0 +1,22 @@
+"""What one pass has at hand: the cluster's calls, the moment, the reads of logs, and the Jobs that are ours."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from validations.lifecycle.cluster_api import ClusterApi
+from validations.lifecycle.logreads import LogReads
+from validations.lifecycle.mine import Mine
+
+
+class Look(msgspec.Struct, frozen=True):
+    """now: by the database's clock, read once when the pass began."""
+
+    api: ClusterApi
+    now: datetime
+    logs: LogReads
+    mine: Mine
+    #: Runs whose Job was deleted, or could not be, in this pass.
+    tried: set[str] = msgspec.field(default_factory=set)
