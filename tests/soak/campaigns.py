@@ -17,7 +17,7 @@ PATIENCE_S = 45.0
 
 
 class Campaigns:
-    """ids: campaigns that were taken. refused: answers that are no reason to ask again."""
+    """ids: campaigns that were taken."""
 
     def __init__(
         self, site: Site, token: str, cluster: str, nodes: tuple[str, ...], asked: Callable[[Asked], None]
@@ -25,7 +25,6 @@ class Campaigns:
         self.client = Client(site, asked, token)
         self.cluster, self.nodes = cluster, nodes
         self.ids: list[str] = []
-        self.refused: list[str] = []
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="campaigns", daemon=True)
 
@@ -55,7 +54,6 @@ class Campaigns:
             if answer is not None and answer.status in (200, 201):
                 return str(_value(answer)["id"])
             if answer is not None and answer.status < 500:
-                self.refused.append(f"{answer.status} {answer.body[:300].decode(errors='replace')}")
                 self._stopped.wait(AGAIN_S)
                 return ""
             self._stopped.wait(AGAIN_S)

@@ -21,7 +21,7 @@ MOST_LAG_S, IN_STEP_S = 90.0, 5.0
 #: How much younger than the truth REST may say that the mirror is (s): it is asked each second, and a dead watcher counts 10 s.
 MOST_HIDDEN_S = 30.0
 #: After its end a fault explains an answer for so long (s): the database accepts again, but not all connections are made.
-HEALED_S, KILLED_S = 10.0, 3.0
+HEALED_S, KILLED_S = 15.0, 5.0
 MOST_SHOWN = 12
 
 
@@ -127,6 +127,9 @@ def excused_by(one: Asked, faults: Iterable[Fault]) -> str:
         until = (fault.ended or float("inf")) + HEALED_S
         if fault.kind == "database" and one.status == 503 and one.note.isdigit() and fault.began <= one.at <= until:
             return "503 with Retry-After while the database was away"
+        dead = fault.kind == "token" and "launcher" in fault.part and fault.began <= one.at <= until
+        if dead and one.status == 400 and one.kind == "rest POST campaigns":
+            return "400 to a campaign while the launcher's token was dead"
         killed = fault.kind == "kill" and fault.part == "web" and fault.began <= one.at <= fault.began + KILLED_S
         if killed and one.status in (BROKEN, 502):
             return "broken off by the kill of their web process"

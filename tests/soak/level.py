@@ -14,7 +14,7 @@ from typing import NamedTuple
 Points = Sequence[tuple[float, float]]
 BLOCK_S = 30.0
 #: A second half that is shorter says nothing of a slope, and one that is shorter than MIN_S nothing at all.
-LONG_S, MIN_S = 600.0, 30.0
+LONG_S, MIN_S = 600.0, 60.0
 #: Quantile of the bound: about 97.5 % for ten blocks or more.
 SIGMAS = 2.2
 

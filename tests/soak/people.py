@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -80,5 +81,8 @@ class Clients:
         said = self._log.read_text(errors="replace")
         return f"code {self._process.returncode}: {said[-1000:]}" if said or self._process.returncode else ""
 
-    def asked(self) -> list[Asked]:
+    def asked(self, others: Sequence[Asked]) -> list[Asked]:
+        """All requests, those of others too, which the file gets as well."""
+        with self.file.open("a") as file:
+            file.writelines(json.dumps(one) + "\n" for one in others)
         return [Asked(*json.loads(line)) for line in self.file.read_text().splitlines()]

@@ -79,7 +79,7 @@ class Client:
             return None
         now = time.monotonic()
         self._keep(got.headers)
-        note = got.headers.get("Retry-After") or ("" if got.status < 500 else _words(got.data))
+        note = got.headers.get("Retry-After") or ("" if got.status < 400 else _words(got.data))
         self._asked(Asked(kind, now, now - started, got.status, note, target))
         return Answer(got.status, got.headers, got.data)
 

@@ -93,7 +93,7 @@ def runs(ids: Sequence[str], targets: int, made: Sequence[tuple[str, str]]) -> I
 
     rows = list(Run.objects.values("pk", "campaign", "node_name", "job_name", "job_uid", "verdict", "reasons", "state"))
     stored = list(Campaign.objects.values_list("pk", flat=True))
-    yield lost_or_doubled(ids, stored, targets, rows, made)
+    yield lost_or_doubled(ids, stored, targets, rows, made, left_out())
     verdicts = Counter(str(row["verdict"]) for row in rows)
     bad = [
         f"run {row['pk']} on {row['node_name']}: {row['verdict']} {row['reasons']}"
@@ -104,15 +104,30 @@ def runs(ids: Sequence[str], targets: int, made: Sequence[tuple[str, str]]) -> I
     yield Check("every run has passed", bool(rows) and not bad, figure, _few(bad))
 
 
+def left_out() -> list[str]:
+    """Places of campaigns without a run, and why."""
+    from validations.models import CampaignTarget
+
+    places = CampaignTarget.objects.filter(run=None).values_list("campaign", "node_name", "skipped", "not_reached")
+    return [
+        f"campaign {campaign} leaves {node} out: {skipped or not_reached or 'nobody says why'}"
+        for campaign, node, skipped, not_reached in places
+    ]
+
+
 def lost_or_doubled(
     ids: Sequence[str],
     stored: Sequence[str],
     targets: int,
     rows: Sequence[Mapping[str, Any]],
     made: Sequence[tuple[str, str]],
+    missing: Sequence[str] = (),
 ) -> Check:
-    """Pure. ids: campaigns that REST has taken; stored: those in the table. rows: runs. One Job each, and no other ever made."""
-    bad = [f"campaign {one} was taken by REST and is not there" for one in set(ids) - set(stored)]
+    """Pure. ids: campaigns that REST has taken; stored: those in the table. rows: runs. One Job each, and no other ever made.
+
+    missing: what is known of places without a run.
+    """
+    bad = list(missing) + [f"campaign {one} was taken by REST and is not there" for one in set(ids) - set(stored)]
     per_campaign = Counter(row["campaign"] for row in rows)
     bad += [
         f"campaign {one} has {per_campaign[one]} runs of {targets}" for one in stored if per_campaign[one] != targets

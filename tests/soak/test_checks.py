@@ -117,6 +117,13 @@ def test_what_a_kill_of_web_breaks_off_is_excused_for_a_moment() -> None:
     assert not checks.requests([asked(500)], killed).ok
 
 
+def test_a_campaign_may_be_refused_while_the_token_of_the_launcher_is_dead() -> None:
+    post = asked(400, "the credentials", kind="rest POST campaigns")
+    assert checks.requests([post], [fault("token", 95.0, 101.0, "gpudash-launcher of near")]).ok
+    assert not checks.requests([post], [fault("token", 95.0, 101.0, "gpudash-watcher of far")]).ok
+    assert not checks.requests([post], [fault("token", 50.0, 55.0, "gpudash-launcher of near")]).ok
+
+
 def test_deaths_failed_faults_and_an_idle_cluster_are_found() -> None:
     assert checks.processes([]).ok
     assert not checks.processes([Death("web-1", 1, 3.0, "last words")]).ok
@@ -160,6 +167,11 @@ def test_runs_that_are_lost_or_doubled_are_found(
     found = settled.lost_or_doubled(ids, stored, 1, rows, made)
     assert found.ok == (not said)
     assert said in " ".join(found.details)
+
+
+def test_a_place_that_is_left_out_is_found() -> None:
+    found = settled.lost_or_doubled(["c1"], ["c1"], 1, [RUN], [("j1", "u1")], ["campaign c1 leaves n2 out: refused"])
+    assert (found.ok, found.details) == (False, ("campaign c1 leaves n2 out: refused",))
 
 
 def test_a_queue_that_is_never_empty_is_found() -> None:
