@@ -35,10 +35,13 @@ class OutagesFilter(logging.Filter):
 
     def _tell(self, record: logging.LogRecord, away: BaseException) -> None:
         more = f" ({self._left_out} more in the last minutes)" if self._left_out else ""
-        first = (str(away).splitlines() or [""])[0][:300]
-        record.msg = f"{record.getMessage()[:300]}: {type(away).__name__}: {first}{more}"
+        record.msg = f"{_first_line(record.getMessage())}: {type(away).__name__}: {_first_line(str(away))}{more}"
         record.args, record.exc_info, record.exc_text = (), None, None
         self._told_at, self._left_out = time.monotonic(), 0
+
+
+def _first_line(text: str) -> str:
+    return (text.splitlines() or [""])[0][:300]
 
 
 def is_away(error: BaseException) -> bool:

@@ -15,7 +15,7 @@ from celery.schedules import schedstate
 from django.db import DatabaseError, close_old_connections
 
 from inventory.heartbeats import EVERY_S, beat
-from inventory.messages import headers_for
+from inventory.messages import headers_for, sending
 from inventory.models import Role
 
 logger = logging.getLogger(__name__)
@@ -67,17 +67,22 @@ class Schedule(Scheduler):
         queue = entry.options.get("queue", "default")
         try:
             headers = headers_for(entry.name, queue)
-        except DatabaseError as error:
-            logger.warning("%s is not sent, the database does not answer: %s", entry.name, error)
-            return None
+            if headers is None:
+                return None
+            with sending(headers):
+                return self.send_task(entry.task, queue=queue, headers=headers, producer=producer)
+        except DatabaseError:
+            logger.exception("%s is not sent", entry.name)
+        except Exception:  # each broker has errors of its own
+            logger.exception("%s is not sent: the broker does not take it", entry.name)
         finally:
             close_old_connections()
-        return headers and self.send_task(entry.task, queue=queue, headers=headers, producer=producer)
+        return None
 
 
 def _beat() -> None:
     close_old_connections()
     try:
         beat(Role.SCHEDULE)
-    except DatabaseError as error:
-        logger.warning("the schedule's heartbeat was not written: %s", error)
+    except DatabaseError:
+        logger.exception("the schedule's heartbeat is not written")

@@ -7,7 +7,8 @@ hosts. So what is under way is written down in the database: each message carrie
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -47,8 +48,19 @@ def send_once(task: str, args: Sequence[Any] = (), queue: str = "default") -> bo
     headers = headers_for(key, queue)
     if headers is None:
         return False
-    current_app.send_task(task, args, queue=queue, headers=headers)
+    with sending(headers):
+        current_app.send_task(task, args, queue=queue, headers=headers)
     return True
+
+
+@contextmanager
+def sending(headers: dict[str, Any]) -> Iterator[None]:
+    """What could not be sent is not under way."""
+    try:
+        yield
+    except Exception:
+        take(*headers[HEADER])
+        raise
 
 
 def headers_for(key: str, queue: str) -> dict[str, Any] | None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import math
+import select
+import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -54,6 +56,16 @@ class Stream:
                 raise ApiError(0, "Stream", f"the stream broke: {plain(error)}") from None
         if self._deadline.passed and not self._closed.is_set():
             raise ApiError(0, "Stream", f"the stream was ended after {self._deadline.seconds:.0f} s")
+
+    def drained(self) -> bool:
+        """Whether nothing waits to be read. Some kilobytes may lie in a buffer on the way."""
+        found: Any = getattr(self._response.connection, "sock", None)
+        poll = select.poll()
+        try:
+            poll.register(found, select.POLLIN)
+            return not (isinstance(found, ssl.SSLSocket) and found.pending()) and not poll.poll(0)
+        except (OSError, ValueError, TypeError):
+            return True  # closed: the next read says so
 
     def close(self) -> None:
         self._closed.set()

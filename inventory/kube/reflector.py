@@ -64,10 +64,15 @@ class ListEnd(msgspec.Struct, frozen=True):
 
 
 class Changes(msgspec.Struct, Generic[T], frozen=True):
-    """Events in order (ADDED, MODIFIED, DELETED, BOOKMARK); at least one."""
+    """Events in order (ADDED, MODIFIED, DELETED, BOOKMARK); at least one. Times are of the monotonic clock.
+
+    as_of: when nothing else waited to be read. A reader that does not keep up with its stream shows it here: what it reads now may
+    have waited since then.
+    """
 
     events: list[Event[T]]
     received_at: float
+    as_of: float
 
 
 class Watching(msgspec.Struct, frozen=True):
@@ -262,11 +267,11 @@ class Reflector(Generic[T]):
                 if self._stopped.is_set():
                     return  # stop() may have looked for a stream just before
                 self._put(Watching())
-                for events in self._bundles(stream):
+                for events, as_of in self._bundles(stream):
                     if any(event.type == "BOOKMARK" and self._is_before(event) for event in events):
                         raise _Expired(WENT_BACK)
                     seen, self._failures, self._expired = True, 0, False
-                    self._put(Changes(events, time.time()))
+                    self._put(Changes(events, time.monotonic(), as_of))
                     self.resource_version = last_version(events) or self.resource_version
         except ApiError as error:
             if error.status == 410:
@@ -281,10 +286,10 @@ class Reflector(Generic[T]):
     def _is_before(self, event: Event[T]) -> bool:
         return goes_back(self.resource_version, event.resource_version)
 
-    def _bundles(self, stream: Stream) -> Iterator[list[Event[T]]]:
-        """The events of each received chunk, in order; those before a line that ends the stream too."""
+    def _bundles(self, stream: Stream) -> Iterator[tuple[list[Event[T]], float]]:
+        """The events of each received chunk, in order, and as of when; those before a line that ends the stream too."""
         rest = b""
-        for chunk in stream.chunks():
+        for chunk, as_of in _dated(stream):
             if self._stopped.is_set():
                 return
             *lines, rest = (rest + chunk).split(b"\n") if rest else chunk.split(b"\n")
@@ -295,10 +300,10 @@ class Reflector(Generic[T]):
                 events.extend(self._event(line) for line in lines if line.strip())
             except (ApiError, NotAList, _Expired):
                 if events:
-                    yield events
+                    yield events, as_of
                 raise
             if events:
-                yield events
+                yield events, as_of
 
     def _event(self, line: bytes) -> Event[T]:
         event = self.decoder.event(line)
@@ -320,3 +325,16 @@ class Reflector(Generic[T]):
                 self.client.renew_credentials()
             except BadKubeconfig as again:
                 logger.warning("credentials cannot be read: %s", again)
+
+
+def _dated(stream: Stream) -> Iterator[tuple[bytes, float]]:
+    """Each chunk, with the last moment at which nothing else waited."""
+    chunks, as_of = stream.chunks(), time.monotonic()
+    while True:
+        drained = stream.drained()
+        chunk = next(chunks, None)
+        if chunk is None:
+            return
+        if drained:
+            as_of = time.monotonic()
+        yield chunk, as_of

@@ -176,15 +176,16 @@ class Follower:
         events = list(message.events)
         until = message.received_at + COALESCE_S
         pending: Message[Any] | None = None
-        while len(events) < BUNDLE and (left := until - time.time()) > 0 and not self.stopped.is_set():
+        while len(events) < BUNDLE and (left := until - time.monotonic()) > 0 and not self.stopped.is_set():
             pending = self.reflector.next(left)
             if pending is None or not isinstance(pending, Changes):
                 break
             events += pending.events
-            pending = None
+            message, pending = pending, None
         version = last_version(events)
         with transaction.atomic():
-            came = {"last_event_at": Now(), "trouble_since": None}
+            behind = timedelta(seconds=time.monotonic() - message.as_of)
+            came = {"last_event_at": Now() - behind, "trouble_since": None}
             self.lease.update(**came, **({"resource_version": version} if version else {}))
             written = self.store.apply(
                 (event.type, event.object, event.unread) for event in events if event.type != "BOOKMARK"

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from inventory.kube import reflector as reflector_module
-from inventory.kube.reflector import QUEUE_LENGTH, Changes, Trouble, Watching
+from inventory.kube.objects import Pod
+from inventory.kube.reflector import QUEUE_LENGTH, Changes, Reflector, Trouble, Watching
 from tests.kube.reading import Reading
 from tests.kube.scripted import Answer, Cut, Hang, ScriptedServer, Step, refusal, stream
-from tests.kube.words import bookmark, error_line, line, page, pod
+from tests.kube.words import bookmark, client, error_line, line, page, pod
+from tests.services import wait_until
 
 Serve = Callable[..., ScriptedServer]
 Read = Callable[..., Reading]
@@ -226,3 +230,32 @@ def test_a_slow_writer_slows_the_reader_and_loses_nothing(serve: Serve, read: Re
     reading.until_name(last)
     assert len(reading.events()) == 3 * QUEUE_LENGTH
     assert reading.events() == sorted(reading.events())
+
+
+class Reached(threading.Event):
+    """A step that is set when the server has come to it."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.set()
+        return True
+
+
+def test_what_waited_to_be_read_is_not_called_new(serve: Serve, tmp_path: Path) -> None:
+    """A reader that does not keep up says as of when it speaks, so that a backlog does not pass for the present."""
+    sent = Reached()
+    count = QUEUE_LENGTH + 8
+    large = [line("ADDED", pod(f"p{n}", 11 + n, annotations={"a": "x" * 20_000})) for n in range(count)]
+    made: Reflector[Pod] = Reflector(client(tmp_path, serve(stream(*large, sent, Hang)).url), "/api/v1/pods", Pod, "10")
+    made.start()
+    try:
+        wait_until(lambda: sent.is_set() and made._queue.full(), "the reader is held up, and all is sent")
+        stalled = time.monotonic()
+        found: list[Changes[Pod]] = []
+        while sum(len(one.events) for one in found) < count:
+            message = made.next(5)
+            assert message is not None
+            found += [message] if isinstance(message, Changes) else []
+    finally:
+        made.stop()
+    assert found[0].as_of <= found[0].received_at <= stalled
+    assert found[-1].as_of < stalled < found[-1].received_at
