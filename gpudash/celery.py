@@ -47,5 +47,5 @@ app.conf.beat_schedule = {
         "options": {"expires": 2.0, "queue": "default"},
     },
     "prune-run-logs": {"task": "validations.tasks.prune_logs", "schedule": 86400.0, "options": {"expires": 3600.0}},
-    "prune-history": {"task": "inventory.tasks.prune_history", "schedule": 86400.0, "options": {"expires": 3600.0}},
+    "prune-history": {"task": "inventory.tasks.prune_history", "schedule": 3600.0, "options": {"expires": 3600.0}},
 }
