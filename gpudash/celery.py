@@ -60,5 +60,5 @@ app.conf.beat_schedule = {
     "check-clusters": {"task": "inventory.tasks.check_clusters", "schedule": 600.0},
     "dispatch-reconcilers": {"task": "validations.tasks.dispatch_reconcilers", "schedule": 2.0},
     "prune-run-logs": {"task": "validations.tasks.prune_logs", "schedule": 86400.0},
-    "prune-history": {"task": "inventory.tasks.prune_history", "schedule": 86400.0},
+    "prune-history": {"task": "inventory.tasks.prune_history", "schedule": 3600.0},
 }

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import logging
 import threading
-from datetime import timedelta
 
 from celery import shared_task
 from celery.signals import worker_shutting_down
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 from django.db.models.functions import Coalesce, Now
-from django.utils import timezone
 
-from inventory import clusters
+from inventory import clusters, retention
 from inventory.accounting.accountant import Accountant
 from inventory.accounting.outage import find_outages
 from inventory.capacity import capacity
 from inventory.heartbeats import beat
 from inventory.kube.client import ApiError, BadKubeconfig
-from inventory.messages import OnceTask
+from inventory.messages import OnceTask, send_once
 from inventory.mirror.dispatch import dispatch, give_way
 from inventory.mirror.follow import Follower
 from inventory.mirror.keeper import keeper
 from inventory.mirror.lease import Lease, LeaseLost, acquire
-from inventory.models import Allocation, Card, Cluster, Finding, Role
+from inventory.models import Cluster, Role
 from inventory.models.cluster import Kind, WatchState
 
 logger = logging.getLogger(__name__)
@@ -119,11 +117,11 @@ def _release(lease: Lease) -> None:
 
 @shared_task(base=OnceTask)
 def prune_history() -> int:
-    """Delete ended allocations and findings, and cards long gone, after HISTORY_DAYS. Returns the number of rows."""
-    before = timezone.now() - timedelta(days=settings.HISTORY_DAYS)
-    gone = Allocation.objects.filter(ended_at__lt=before).delete()[0]
-    gone += Finding.objects.filter(ended_at__lt=before).delete()[0]
-    return gone + Card.objects.filter(gone_at__lt=before, allocations=None).delete()[0]
+    """Delete what is older than HISTORY_DAYS, for a few seconds; sent again while there is more. Returns the number of rows."""
+    gone, more = retention.prune()
+    if more:
+        send_once(prune_history.name)
+    return gone
 
 
 @shared_task(base=OnceTask)

@@ -4,6 +4,7 @@ decode        pods a second, one core
 parse         MB of log a second, one core, for each suite
 shared        20 visitors at once on pages, REST and /healthz of one web process (PROCESSES=n: of several), on 5,000 nodes
 run-overhead  seconds of a run beyond its Job, and calls of the API per run: alone, and in a campaign of 1,000
+history       lists, the card page and retention with 90 days of 200,000 ended allocations each
 first-sync    the large cluster into an empty PostgreSQL and an empty SQLite, beside kubectl; then an unchanged sync
 events        1,000 changes a second for a minute: from the API's answer to the committed row
 takeover      seconds until another watcher is in step after SIGKILL
@@ -11,8 +12,8 @@ clusters      100 clusters of 50 nodes: until all are in sync, then CPU, memory 
 pages         each page, each REST list and /metrics at that size
 
 Without names all of them, in this order; the last four on one filled control plane. --small: 200 nodes and 6,000 pods instead of
-5,000 and 150,000, and a campaign of 50. Needs PostgreSQL and Redis from run-overhead on, and the control plane
-(tests/controlplane) from first-sync on; all is thrown away at the end.
+5,000 and 150,000, a campaign of 50, a history of 2,000 a day. Needs PostgreSQL and Redis from run-overhead on, and the control
+plane (tests/controlplane) from first-sync on; all is thrown away at the end.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from pathlib import Path
 from tests.bench import validations
 
 ON_A_CLUSTER = ("first-sync", "events", "takeover", "pages")
-NAMES = ("decode", "parse", "shared", "run-overhead", "clusters", *ON_A_CLUSTER)
+NAMES = ("decode", "parse", "shared", "run-overhead", "history", "clusters", *ON_A_CLUSTER)
 
 
 def main() -> int:
@@ -48,6 +49,8 @@ def main() -> int:
     done = (_run_overhead(given.small) if "run-overhead" in names else 0) or done
     if "clusters" in names:
         done = _on_a_cluster(["clusters"], small=True) or done
+    if "history" in names:
+        done = _history(given.small) or done
     if any(name in ON_A_CLUSTER for name in names):
         done = _on_a_cluster([name for name in ON_A_CLUSTER if name in names], given.small) or done
     return done
@@ -82,6 +85,18 @@ def _run_overhead(small: bool) -> int:
 
     try:
         validations.overhead(small)
+    except Missing as missing:
+        print(f"cannot run here: {missing}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _history(small: bool) -> int:
+    from tests.bench import history
+    from tests.services import Missing
+
+    try:
+        history.run(small)
     except Missing as missing:
         print(f"cannot run here: {missing}", file=sys.stderr)
         return 1

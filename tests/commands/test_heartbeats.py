@@ -83,7 +83,9 @@ def test_the_clusters_page_and_the_command_name_who_is_missing(
         text = viewer.get(path).content.decode()
         assert "The tasks worker is not seen." in text
         assert "The schedule (beat) is not seen." not in text
-    assert re.search(r"ATTENTION: the tasks worker \(queue default\) has not been seen for 6\d s", run("cluster", "list"))
+    assert re.search(
+        r"ATTENTION: the tasks worker \(queue default\) has not been seen for 6\d s", run("cluster", "list")
+    )
     tasks.heartbeat()
     assert "is not seen" not in viewer.get("/clusters").content.decode()
     assert "ATTENTION" not in run("cluster", "list")
