@@ -146,9 +146,12 @@ class Client:
         body: bytes | None,
         timeout_s: float,
         content_type: str = "",
+        accept: str = "",
     ) -> urllib3.BaseHTTPResponse:
         url = f"{self.server}{path}" + (f"?{urlencode(query)}" if query else "")
         headers = self._headers()
+        if accept:
+            headers["Accept"] = accept
         if body is not None:
             headers["Content-Type"] = content_type or "application/json"
         try:
@@ -182,9 +185,9 @@ class Client:
             message = "the answer is not from a Kubernetes API server" if b"<html" in body[:2000].lower() else ""
         return ApiError(response.status, reason, message[:2000], _retry_after(response.headers.get("Retry-After")))
 
-    def get(self, path: str, query: dict[str, Any] | None = None, timeout_s: float = 60.0) -> bytes:
-        """The whole answer. Raises ApiError."""
-        response = self._open("GET", path, query or {}, None, timeout_s)
+    def get(self, path: str, query: dict[str, Any] | None = None, timeout_s: float = 60.0, accept: str = "") -> bytes:
+        """The whole answer. accept: its form, JSON unless told. Raises ApiError."""
+        response = self._open("GET", path, query or {}, None, timeout_s, accept=accept)
         return self._whole(response)
 
     def send(
