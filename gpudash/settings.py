@@ -33,6 +33,7 @@ GPUSHARE_COUNT = env.text("GPUDASH_GPUSHARE_COUNT", "aliyun.com/gpu-count")
 GPUSHARE_ANNOTATION = env.text("GPUDASH_GPUSHARE_ANNOTATION", "ALIYUN_COM_GPU_MEM")
 ASSUME_TIMEOUT_S = env.number("GPUDASH_ASSUME_TIMEOUT_S", 300, 10, 86400)
 LIST_PAGE = env.number("GPUDASH_LIST_PAGE", 2000, 10, 5000)
+AUDIT_S = env.number("GPUDASH_AUDIT_S", 3600, 1, 604_800)
 LEASE_S = env.number("GPUDASH_LEASE_S", 10, 5, 60)
 
 # Validations: where runs are launched, how many at once, and how long each step may take (seconds).

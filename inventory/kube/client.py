@@ -176,10 +176,13 @@ class Client:
         silence_s: float,
         deadline: Deadline,
         content_type: str = "",
+        accept: str = "",
     ) -> urllib3.BaseHTTPResponse:
         url = f"{self.server}{path}" + (f"?{urlencode(query)}" if query else "")
         api, bearer, answer = self._credentials()
         headers = self._headers(bearer)
+        if accept:
+            headers["Accept"] = accept
         if body is not None:
             headers["Content-Type"] = content_type or "application/json"
         try:
@@ -217,9 +220,11 @@ class Client:
             message = "the answer is not from a Kubernetes API server" if b"<html" in body[:2000].lower() else ""
         return ApiError(response.status, reason, message[:2000], _retry_after(response.headers.get("Retry-After")))
 
-    def get(self, path: str, query: dict[str, Any] | None = None, timeout_s: float = ANSWER_S) -> bytes:
-        """The whole answer, within timeout_s in total. Raises ApiError."""
-        return self._whole("GET", path, query, None, timeout_s)
+    def get(
+        self, path: str, query: dict[str, Any] | None = None, timeout_s: float = ANSWER_S, accept: str = ""
+    ) -> bytes:
+        """The whole answer, within timeout_s in total. accept: its form, JSON unless told. Raises ApiError."""
+        return self._whole("GET", path, query, None, timeout_s, accept=accept)
 
     def send(
         self,
@@ -241,9 +246,10 @@ class Client:
         body: bytes | None,
         timeout_s: float,
         content_type: str = "",
+        accept: str = "",
     ) -> bytes:
         with _deadline(timeout_s) as deadline:
-            response = self._open(method, path, query or {}, body, timeout_s, deadline, content_type)
+            response = self._open(method, path, query or {}, body, timeout_s, deadline, content_type, accept)
             try:
                 answer = response.read(MAX_ANSWER)
             except (urllib3.exceptions.HTTPError, OSError) as error:

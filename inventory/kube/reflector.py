@@ -139,6 +139,7 @@ class Reflector(Generic[T]):
         self._failures = 0
         self._expired = False
         self._reason, self.proving = reason, proving
+        self._asked_for = ""
         #: Whether something happened since which another cluster, or an older one, may answer.
         self._doubtful, self._identified_at, self._unnamed = True, 0.0, 0
         self._thread = threading.Thread(target=self._run, name=f"reflector {path}", daemon=True)
@@ -154,6 +155,17 @@ class Reflector(Generic[T]):
             if (stream := self._stream) is not None:
                 stream.close()
             self.next(0.02)  # the reader may wait for room in the queue
+
+    def relist(self, reason: str) -> None:
+        """List anew, as soon as the reader sees it."""
+        self._asked_for = reason
+        if (stream := self._stream) is not None:
+            stream.close()
+
+    @property
+    def idle(self) -> bool:
+        """Whether no message waits."""
+        return self._queue.empty()
 
     def next(self, timeout_s: float) -> Message[T] | None:
         """The next message, or None after timeout_s (0: what is there now)."""
@@ -248,6 +260,9 @@ class Reflector(Generic[T]):
             self._prove()
             started, version = time.monotonic(), self.resource_version
             self._watch_once()
+            if self._asked_for:
+                self._reason, self._asked_for, self.resource_version = self._asked_for, "", ""
+                return
             short = time.monotonic() - started < SHORT_WATCH_S
             if short and self.resource_version == version and not self._stopped.is_set():
                 raise ApiError(0, "ShortWatch", "the server ends each watch at once")
@@ -266,6 +281,8 @@ class Reflector(Generic[T]):
                 self._stream = stream
                 if self._stopped.is_set():
                     return  # stop() may have looked for a stream just before
+                if self._asked_for:
+                    return
                 self._put(Watching())
                 for events, as_of in self._bundles(stream):
                     if any(event.type == "BOOKMARK" and self._is_before(event) for event in events):

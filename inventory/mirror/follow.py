@@ -28,6 +28,7 @@ from inventory.kube.reflector import (
     last_version,
 )
 from inventory.mirror.anew import RECREATED, recognise
+from inventory.mirror.audit import Audit
 from inventory.mirror.kinds import KINDS, made_by
 from inventory.mirror.lease import Lease, LeaseLost
 from inventory.mirror.store import Store
@@ -85,6 +86,9 @@ class Follower:
             proving=True,
         )
         self._kept = row.objects_kept
+        self.audit = Audit(self.store, self.reflector)
+        #: How far the rows are; "" before the first list.
+        self._version = row.resource_version if self._synced else ""
         self._state = (row.state, "")
         self._troubles = 0
         self._list_reason: str | None = None
@@ -105,6 +109,7 @@ class Follower:
                         return
                     if once and isinstance(message, Trouble) and (message.refused or self._troubles >= ONCE_TRIES):
                         raise NotListed(message.reason, message.refused)
+                self._audit()
                 self._renew()
                 close_old_connections()  # to the pool, where there is one
         finally:
@@ -117,6 +122,7 @@ class Follower:
             self._page(message)
         elif isinstance(message, Relist):
             self._list_reason = message.reason
+            self.audit.abandon("a list began")
         elif isinstance(message, ListEnd):
             self._end(message)
         elif isinstance(message, Identity):
@@ -169,6 +175,7 @@ class Follower:
             )
             self.written += self.store.end_replace()
             self._synced = self._listed_before = self.store.marking = True
+        self._version = message.resource_version
         self.poke()
 
     def _changes(self, message: Changes[Any]) -> None:
@@ -190,11 +197,34 @@ class Follower:
             written = self.store.apply(
                 (event.type, event.object, event.unread) for event in events if event.type != "BOOKMARK"
             )
+        self._version = version or self._version
         self.written += written
         if written:
             self.poke()
         if pending is not None:
             self._take(pending)
+
+    def _audit(self) -> None:
+        """What an audit found is written, mended and said."""
+        repair = self.audit.step(self._version) if self._version else None
+        if repair is None:
+            return
+        with transaction.atomic():
+            self.lease.update(
+                audited_at=Now(),
+                audit_seconds=repair.seconds,
+                audit_differences=repair.count,
+                audit_note=repair.note,
+                audit_differences_total=F("audit_differences_total") + repair.count,
+            )
+            if repair.count:
+                self.audit.forget_written()
+                self.written += self.store.mend(repair.changes, repair.stray, repair.marks)
+        if repair.count:
+            logger.warning("%s: the audit found %d differences: %s", self.kind.kind, repair.count, repair.note)
+            self.poke()
+        if repair.relist:
+            self.reflector.relist(f"an audit found {repair.count} differences")
 
     def _progress(self, state: WatchState, reason: str, **fields: Any) -> None:
         if self._state != (state.value, reason):

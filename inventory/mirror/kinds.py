@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -42,7 +42,7 @@ Mark = tuple[str, str]
 class MirroredKind(msgspec.Struct, frozen=True):
     """One watched kind. key: what tells two objects apart (a node's name, else the uid). row: None when it is not kept.
 
-    marks: what an object touches, from its row's column `marked_by`.
+    marks: what an object touches, from its row's column `marked_by`. columns: of a row, in the order of its digest.
     """
 
     kind: str
@@ -53,6 +53,7 @@ class MirroredKind(msgspec.Struct, frozen=True):
     row: Callable[[Any, Context], Columns | None]
     marked_by: str
     marks: Callable[[str], set[Mark]]
+    columns: tuple[str, ...]
 
 
 def stack_context(now: float = 0.0) -> Context:
@@ -88,6 +89,12 @@ def digest(columns: dict[Any, Any]) -> int:
     """A 63-bit hash of a row, the same in every process: rows with an equal digest are not written again."""
     packed = msgspec.msgpack.encode(list(columns.values()))
     return int.from_bytes(hashlib.blake2b(packed, digest_size=8).digest(), "big") >> 1
+
+
+def stored_digest(values: Iterable[Any]) -> int:
+    """The digest of a row as it was read from the table: its values in the order of `MirroredKind.columns`."""
+    ordered = (dict(sorted(value.items())) if isinstance(value, dict) else value for value in values)
+    return digest(dict(enumerate(ordered)))
 
 
 def plain(text: str | None, length: int) -> str:
@@ -195,9 +202,23 @@ def _stack_marks(facts: str) -> set[Mark]:
     return {("", stack) for stack in readers(components(daemonset))}
 
 
+_COMMON = ("uid", "name", "created_at", "facts")
+_NODE = (
+    *("ready", "ready_reason", "unschedulable", "os", "os_image", "kernel", "kubelet", "runtime"),
+    *("instance_type", "zone", "address", "driver_version", "driver_source", "has_gpu"),
+)
+_POD = (
+    *("namespace", "node_name", "phase", "terminating_since", "owner_kind", "owner_name", "component", "requests"),
+    *("waiting", "waiting_reason", "waiting_message"),
+)
+
 KINDS = {
-    Kind.NODES.value: MirroredKind(Kind.NODES, "/api/v1/nodes", Node, NodeRow, "name", _node_row, "name", _node_marks),
-    Kind.PODS.value: MirroredKind(Kind.PODS, "/api/v1/pods", Pod, PodRow, "uid", _pod_row, "node_name", _node_marks),
+    Kind.NODES.value: MirroredKind(
+        Kind.NODES, "/api/v1/nodes", Node, NodeRow, "name", _node_row, "name", _node_marks, (*_COMMON, *_NODE)
+    ),
+    Kind.PODS.value: MirroredKind(
+        Kind.PODS, "/api/v1/pods", Pod, PodRow, "uid", _pod_row, "node_name", _node_marks, (*_COMMON, *_POD)
+    ),
     Kind.DAEMONSETS.value: MirroredKind(
         Kind.DAEMONSETS,
         "/apis/apps/v1/daemonsets",
@@ -207,6 +228,7 @@ KINDS = {
         _daemonset_row,
         "facts",
         _stack_marks,
+        (*_COMMON, "namespace", "component"),
     ),
 }
 

@@ -1,7 +1,7 @@
 """The rows of one kind of one cluster: which changed, and how they are written.
 
-Holds, for each kept object, its key → digest; nothing else, so that 150,000 pods take some tens of MiB. All writes are inside the
-caller's transaction.
+Holds, for each kept object, its key → digest, and of every object its version (`versions`); nothing else, so that 150,000 pods take
+some tens of MiB. All writes are inside the caller's transaction.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from inventory.mirror.kinds import (
     plain,
     stack_context,
 )
+from inventory.mirror.versions import Versions
 from inventory.models import Recount, Unreadable
 from inventory.models.cluster import Kind
 
@@ -41,6 +42,7 @@ class Store(Generic[T]):
     def __init__(self, cluster_id: int, kind: MirroredKind, marking: bool = True) -> None:
         self.cluster_id, self.kind, self.marking = cluster_id, kind, marking
         self.digests: dict[str, int] = {}
+        self.versions = Versions()
         self.context = stack_context()
         #: Keys not yet named by the list that is under way; None outside of one.
         self._unseen: set[str] | None = None
@@ -65,6 +67,7 @@ class Store(Generic[T]):
     # A list: begin, pages, end.
 
     def begin_replace(self) -> None:
+        self.versions.begin()
         self._unseen = set(self.digests)
         # A list that was broken off has not said the last word on what was unreadable before it.
         self._unread_before |= self._unreadable
@@ -80,16 +83,19 @@ class Store(Generic[T]):
         self.seen += len(strange)
         for thing in objects:
             self.seen += 1
+            self.versions.note(object_key(self.kind, thing), thing.metadata.resourceVersion)
             columns = self._changed(thing, marks, unseen, strange)
             if columns:
                 upserts[object_key(self.kind, thing)] = columns
         for one in strange:
             unseen.discard(self._key_of(one))
+            self.versions.note_unread(self._key_of(one))
         self._keep_unread(strange)
         return self._write(upserts, [], marks)
 
     def end_replace(self) -> int:
         """Delete what the list did not name. Returns the number of rows."""
+        self.versions.complete = True
         gone, self._unseen = self._without_unread(self._unseen or set()), None
         for namespace, name in self._unread_before - self._unreadable:
             self._unreadable_rows.filter(namespace=namespace, name=name).delete()
@@ -155,11 +161,16 @@ class Store(Generic[T]):
     def _note(
         self, kind: str, thing: T, upserts: dict[str, Columns | None], unread: dict[tuple[str, str], Unread]
     ) -> None:
+        key = object_key(self.kind, thing)
+        if kind == "DELETED":
+            self.versions.forget(key)
+        else:
+            self.versions.note(key, thing.metadata.resourceVersion)
         columns = None if kind == "DELETED" else self._row(thing)
         if isinstance(columns, Unread):
             self._note_unread(kind, columns, upserts, unread)
             return
-        upserts[object_key(self.kind, thing)] = columns
+        upserts[key] = columns
         self._is_read((thing.metadata.namespace, thing.metadata.name), unread)
 
     def _note_unread(
@@ -169,8 +180,10 @@ class Store(Generic[T]):
         name = (strange.namespace, strange.name)
         if kind == "DELETED":
             upserts[self._key_of(strange)] = None
+            self.versions.forget(self._key_of(strange))
             self._is_read(name, unread)
         else:
+            self.versions.note_unread(self._key_of(strange))
             unread[name] = strange
 
     def _is_read(self, name: tuple[str, str], unread: dict[tuple[str, str], Unread]) -> None:
@@ -212,6 +225,20 @@ class Store(Generic[T]):
                 unique_fields=["cluster", "kind", "namespace", "name"],
                 update_fields=["error", "seen_at"],
             )
+
+    # Audits.
+
+    def rows_after(self, after: int, count: int) -> Any:
+        """The next rows in the order of their ids."""
+        return self._rows.filter(id__gt=after).order_by("id")[:count]
+
+    def mend(self, changes: Iterable[tuple[str, T | None, Unread | None]], stray: list[str], marks: set[Mark]) -> int:
+        """Apply what an audit read anew; delete rows that nobody wrote. marks: of what the rows said."""
+        self._write({}, [], marks)
+        for start in range(0, len(stray), BATCH):
+            gone = self._rows.filter(**{f"{self.kind.key}__in": stray[start : start + BATCH]})
+            gone._raw_delete(gone.db)
+        return len(stray) + self.apply(changes)
 
     def _write(self, upserts: dict[str, Columns], deletes: list[str], marks: set[Mark]) -> int:
         if upserts:
