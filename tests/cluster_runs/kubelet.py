@@ -26,6 +26,8 @@ _V1, _V2 = "ALIYUN_COM_GPU_MEM", "scheduler.framework.gpushare.allocation"
 class Script:
     """What a container on this node does. log_status: instead of the log. waiting: it never starts. hangs: it never ends.
 
+    swallows: who asks for its log gets no byte, and no end either.
+
     card: what gpushare's device plugin gives out whatever is written on the pod; None: what is written there.
     """
 
@@ -35,6 +37,7 @@ class Script:
     hangs: bool = False
     evicted: bool = False
     log_status: int = 200
+    swallows: bool = False
     card: int | None = None
 
 
@@ -171,6 +174,8 @@ class _Logs(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path, _, query = self.path.partition("?")
         script = self.kubelet.script_of(path.split("/")[3]) if path.startswith("/containerLogs/") else None
+        if script is not None and script.swallows:
+            self.kubelet._stopped.wait(600)
         status = 404 if script is None else script.log_status
         body = script.log if script is not None and status == 200 else b"scripted"
         for part in query.split("&"):
