@@ -6,6 +6,7 @@ Both are open and say nothing secret.
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from inventory.models import Role
 logger = logging.getLogger(__name__)
 BROKER_TIMEOUT_S = 2
 HEALTHY = b"ok\n"
+_IN_DATABASE = ("migrations",)
 
 
 class NotReady(Exception):
@@ -42,14 +44,20 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    parts = {name: _state(name, check) for name, check in CHECKS.items()}
+    parts = {"database": _state("database", check_database)}
+    there = bool(parts["database"]["ok"])
+    for name, check in CHECKS.items():
+        # A database that is away is waited for once.
+        parts[name] = _state(name, check if there or name not in _IN_DATABASE else _not_asked)
     ready = all(part["ok"] for part in parts.values())
-    return JsonResponse({"ready": ready, "parts": parts | _background()}, status=200 if ready else 503)
+    return JsonResponse({"ready": ready, "parts": parts | _background(there)}, status=200 if ready else 503)
 
 
-def _background() -> dict[str, dict[str, object]]:
+def _background(there: bool) -> dict[str, dict[str, object]]:
     """The processes that work behind the pages. They do not make this one unready: that would take the pages away, too."""
     try:
+        if not there:
+            raise DatabaseError
         return {one.role.value: {"ok": one.ok, "reason": one.reason} for one in pulses()}
     except DatabaseError:
         return {
@@ -82,11 +90,51 @@ def check_migrations() -> None:
 
 
 def check_broker() -> None:
-    """Connects to the broker, for at most two seconds. A broker in memory is this process."""
+    """Asks the broker, for at most two seconds in total. A broker in memory is this process."""
     if settings.CELERY_BROKER_URL.startswith("memory:"):
         return
+    asked = _Asked.now()
+    if not asked.done.wait(BROKER_TIMEOUT_S):
+        raise NotReady(f"the broker does not answer within {BROKER_TIMEOUT_S} s")
+    if asked.error is not None:
+        raise asked.error
+
+
+class _Asked(threading.Thread):
+    """One question to the broker. Its library tries again by itself, so that no time-out of a socket bounds it.
+
+    Probes that come while one waits wait with it: a broker that drops packets must not collect threads.
+    """
+
+    _last: _Asked | None = None
+    _lock = threading.Lock()
+
+    def __init__(self) -> None:
+        super().__init__(name="readyz broker", daemon=True)
+        self.url = str(settings.CELERY_BROKER_URL)
+        self.done = threading.Event()
+        self.error: Exception | None = None
+
+    @classmethod
+    def now(cls) -> _Asked:
+        with cls._lock:
+            last = cls._last
+            if last is None or not last.is_alive() or last.done.is_set() or last.url != settings.CELERY_BROKER_URL:
+                last = cls._last = cls()
+                last.start()
+            return last
+
+    def run(self) -> None:
+        try:
+            _ask_broker(self.url)
+        except Exception as error:  # noqa: BLE001 - who waits raises it
+            self.error = error
+        self.done.set()
+
+
+def _ask_broker(url: str) -> None:
     options = {"socket_connect_timeout": BROKER_TIMEOUT_S, "socket_timeout": BROKER_TIMEOUT_S}
-    with Connection(settings.CELERY_BROKER_URL, connect_timeout=BROKER_TIMEOUT_S, transport_options=options) as broker:
+    with Connection(url, connect_timeout=BROKER_TIMEOUT_S, transport_options=options) as broker:
         broker.ensure_connection(max_retries=0, timeout=BROKER_TIMEOUT_S, reraise_as_library_errors=False)
 
 
@@ -96,8 +144,11 @@ def check_static_files() -> None:
         raise NotReady(f"there are no static files in {settings.STATIC_ROOT}; run manage.py collectstatic")
 
 
+def _not_asked() -> None:
+    raise NotReady("not known: the database does not answer")
+
+
 CHECKS: dict[str, Callable[[], None]] = {
-    "database": check_database,
     "broker": check_broker,
     "migrations": check_migrations,
     "static": check_static_files,

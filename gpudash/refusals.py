@@ -9,6 +9,7 @@ from django.views import defaults
 
 from gpudash.access.middleware import for_programs
 from gpudash.api.problems import problem
+from gpudash.database_away import answer_of_failure
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -37,7 +38,9 @@ def too_large(request: HttpRequest) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Without any template that could fail again."""
+    """Without any template that could fail again. A database that is away is no mistake of ours: 503."""
+    if away := answer_of_failure(request):
+        return away
     if for_programs(request):
         return problem(
             500, "The service made a mistake. Its log has the details under the X-Request-ID of this answer."

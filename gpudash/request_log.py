@@ -45,7 +45,9 @@ class RequestLogMiddleware:
         seconds = time.perf_counter() - started
         response.headers["X-Request-ID"] = request_id.get()
         quiet = request.path_info.startswith(_QUIET) and response.status_code < 500 and seconds < _SLOW_S
-        if not quiet:
+        # While the database is away, one line a minute counts the requests (`database_away`).
+        counted = response.status_code == 503 and getattr(response, "_has_been_logged", False)
+        if not quiet and not counted:
             text = "%s %s %d %.0f ms"
             logger.info(text, request.method, masked(request.path_info), response.status_code, seconds * 1000)
         return response

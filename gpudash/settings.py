@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from gpudash import env, env_file
+from gpudash.broker import KEEPALIVE
 from gpudash.database_url import database
 
 env_file.load("GPUDASH_ENV_FILE")
@@ -31,7 +32,7 @@ GPUSHARE_RESOURCE = env.text("GPUDASH_GPUSHARE_RESOURCE", "aliyun.com/gpu-mem")
 GPUSHARE_COUNT = env.text("GPUDASH_GPUSHARE_COUNT", "aliyun.com/gpu-count")
 GPUSHARE_ANNOTATION = env.text("GPUDASH_GPUSHARE_ANNOTATION", "ALIYUN_COM_GPU_MEM")
 ASSUME_TIMEOUT_S = env.number("GPUDASH_ASSUME_TIMEOUT_S", 300, 10, 86400)
-LIST_PAGE = env.number("GPUDASH_LIST_PAGE", 500, 10, 5000)
+LIST_PAGE = env.number("GPUDASH_LIST_PAGE", 2000, 10, 5000)
 LEASE_S = env.number("GPUDASH_LEASE_S", 10, 5, 60)
 
 # Validations: where runs are launched, how many at once, and how long each step may take (seconds).
@@ -72,6 +73,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "gpudash.request_log.RequestLogMiddleware",
+    "gpudash.database_away.DatabaseAwayMiddleware",
     "gpudash.null_characters.NullCharactersMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -206,6 +208,16 @@ SPECTACULAR_SETTINGS = {
 
 # Celery: watchers on their own queue (threads), everything else on "default"; the schedule is gpudash/celery.py.
 CELERY_BROKER_URL = env.broker("GPUDASH_BROKER_URL", PRODUCTION)
+# A broker that drops packets is noticed: commands end after 10 s, a waiting read after about 21 s (1 s + 2 checks of 10 s),
+# and the kernel gives an idle connection up after 30 s. Longer than BRPOP waits (1 s), so that quiet queues are no failure.
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "socket_connect_timeout": 3,
+    "socket_timeout": 10,
+    "socket_keepalive": True,
+    "socket_keepalive_options": KEEPALIVE,
+    "health_check_interval": 10,
+}
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ROUTES = {"inventory.tasks.watch": {"queue": "watch"}}

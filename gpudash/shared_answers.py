@@ -135,8 +135,8 @@ class SharedList:
             response.content = self._gzipped[0]
             response.headers["Content-Encoding"] = "gzip"
         patch_vary_headers(response, ("Accept-Encoding",))
-        conditional: Any = get_conditional_response(request, etag=self.etag, response=response)
-        return conditional
+        conditional: HttpResponse | None = get_conditional_response(request, etag=self.etag, response=response)
+        return conditional or response
 
 
 class SharedAnswersMiddleware:

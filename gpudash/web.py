@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 import sys
+from dataclasses import dataclass
 from typing import Any
 
 import waitress
@@ -59,47 +60,64 @@ class ProbeChannel(HTTPChannel):  # type: ignore[misc]
         self.handle_write()
 
 
-def bound_server(
-    listen: str,
-    threads: int = THREADS,
-    trusted_proxy: str = "",
-    trusted_proxy_headers: tuple[str, ...] = FORWARDED,
-    trusted_proxy_count: int = 1,
-    option: str = "--listen",
-) -> Any:
-    """A server that has its ports and does not run yet. listen: "HOST:PORT", several separated by spaces.
+@dataclass(frozen=True)
+class Web:
+    """How the server runs. threads: requests at once, in each process.
 
     trusted_proxy: the address whose word about the client is believed, "" for nobody's; the headers of others are taken away.
-    option: what a user changes when the port is taken. Raises CommandError.
     """
-    from gpudash.wsgi import application
 
-    proxy: dict[str, Any] = {}
-    if trusted_proxy:
-        proxy = {
-            "trusted_proxy": trusted_proxy,
-            "trusted_proxy_headers": set(trusted_proxy_headers),
-            "trusted_proxy_count": trusted_proxy_count,
-        }
-    try:
+    threads: int = THREADS
+    trusted_proxy: str = ""
+    trusted_proxy_headers: tuple[str, ...] = FORWARDED
+    trusted_proxy_count: int = 1
+
+    def server(self, **where: Any) -> Any:
+        """A server that does not run yet. where: `listen`, or `sockets` that are bound. Raises OSError and ValueError."""
+        from gpudash.wsgi import application
+
         server = waitress.create_server(
             application,
-            listen=listen,
-            threads=threads,
+            threads=self.threads,
             ident="gpudash",
             clear_untrusted_proxy_headers=True,
             max_request_body_size=BODY_BYTES,
-            **proxy,
+            **self._proxy(),
+            **where,
         )
+        # One server for each address: itself, or those in the map of the one that stands for several.
+        for one in [server] if isinstance(server, BaseWSGIServer) else server.map.values():
+            if isinstance(one, BaseWSGIServer):
+                one.channel_class = ProbeChannel
+        sys.setswitchinterval(SWITCH_S)
+        return server
+
+    def _proxy(self) -> dict[str, Any]:
+        if not self.trusted_proxy:
+            return {}
+        return {
+            "trusted_proxy": self.trusted_proxy,
+            "trusted_proxy_headers": set(self.trusted_proxy_headers),
+            "trusted_proxy_count": self.trusted_proxy_count,
+        }
+
+
+def bound_server(listen: str, web: Web | None = None, option: str = "--listen") -> Any:
+    """A server that has its ports and does not run yet. listen: "HOST:PORT", several separated by spaces.
+
+    option: what a user changes when the port is taken. Raises CommandError.
+    """
+    made = web or Web()
+    try:
+        return made.server(listen=listen)
     except (OSError, socket.gaierror) as error:
-        host, _, port = listen.rpartition(":")
-        told = f"port {port} on {host} cannot be used ({error.strerror})"
-        raise CommandError(f"{told}; choose another with {option}") from None
+        raise taken(listen, error, option) from None
     except ValueError as error:
-        raise CommandError(f"{error} (listen: {listen}; trusted proxy: {trusted_proxy or 'none'})") from None
-    # One server for each address: itself, or those in the map of the one that stands for several.
-    for one in [server] if isinstance(server, BaseWSGIServer) else server.map.values():
-        if isinstance(one, BaseWSGIServer):
-            one.channel_class = ProbeChannel
-    sys.setswitchinterval(SWITCH_S)
-    return server
+        raise CommandError(f"{error} (listen: {listen}; trusted proxy: {made.trusted_proxy or 'none'})") from None
+
+
+def taken(listen: str, error: OSError, option: str) -> CommandError:
+    """What is said of a port that cannot be had."""
+    host, _, port = listen.rpartition(":")
+    told = f"port {port} on {host} cannot be used ({error.strerror})"
+    return CommandError(f"{told}; choose another with {option}")

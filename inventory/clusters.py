@@ -59,6 +59,9 @@ READER = (
 )
 #: What a check asks for, in this order. An app above adds its own wants when it is loaded; they are read at each check.
 WANTED: list[Callable[[], Sequence[Wanted]]] = [lambda: READER]
+#: What apps above have to say of a cluster, for `cluster list` and `cluster check`; and what `cluster take-over` does, in words.
+TOLD: list[Callable[[Cluster], Sequence[str]]] = []
+TAKE_OVER: list[Callable[[Cluster], str]] = []
 
 
 #: Seconds for all questions of a check together, where a worker asks; and where a person waits for the answer.

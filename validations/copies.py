@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from validations.models import Launcher
+from django.db.models import Count, Max
+
+from inventory.models import Cluster
+from validations.models import Launcher, Run, State
 
 OTHER, AHEAD = "other", "ahead"
+COPY_STATES = (OTHER, AHEAD)
 
 
 def copy_words(launcher: Launcher) -> str:
     """Why nothing is launched, deleted or ended in this cluster: this database is a copy; "" when it is not."""
-    if launcher.lock_state not in (OTHER, AHEAD):
+    if launcher.lock_state not in COPY_STATES:
         return ""
     if launcher.lock_state == OTHER:
         said = f"Another database ({launcher.lock_holder}) is the launcher of this cluster: this one is a copy of it, or was moved."
@@ -19,3 +23,33 @@ def copy_words(launcher: Launcher) -> str:
         f"{said} Nothing is launched, deleted or ended from here. If the other is gone for good: "
         f"manage.py cluster take-over {launcher.cluster.name}"
     )
+
+
+def told(cluster: Cluster) -> list[str]:
+    """What the launcher has to say of this cluster: that this database is a copy, and how many Jobs cannot be deleted."""
+    launcher = Launcher.objects.filter(cluster=cluster).select_related("cluster").first()
+    if launcher is None:
+        return []
+    return [text for text in (copy_words(launcher), left_words(launcher)) if text]
+
+
+def left_words(launcher: Launcher) -> str:
+    """How many Jobs of ended runs stay in the cluster, and why the last of them does; "" for none."""
+    left = Run.objects.filter(cluster_id=launcher.cluster_id, state=State.ENDED, job_removed=False).exclude(
+        last_error=""
+    )
+    counted = left.aggregate(count=Count("pk"), last=Max("pk"))
+    strays = [entry[2] for entry in launcher.strays.values() if entry[2]]
+    count = counted["count"] + len(strays)
+    if not count:
+        return ""
+    why = left.filter(pk=counted["last"]).values_list("last_error", flat=True).first() or strays[0]
+    jobs = "1 Job that is to be deleted stays" if count == 1 else f"{count} Jobs that are to be deleted stay"
+    return f"{jobs} in the cluster. {why}"
+
+
+def take_over(cluster: Cluster) -> str:
+    """This database becomes the launcher with its next pass, also of the Jobs that the one before made. What was done, in words."""
+    Launcher.objects.get_or_create(cluster=cluster)
+    Launcher.objects.filter(cluster=cluster).update(take_over=True, next_try_at=None, swept_at=None)
+    return "this database launches here from the next pass of a tasks worker on; the Jobs that are there are its own"

@@ -13,14 +13,15 @@ from django.db.models import Count
 
 from inventory.metrics import Family, escaped, labels_of
 from inventory.models import Card, Cluster
-from validations.models import ACTIVE, LastResult, Run
+from validations.copies import COPY_STATES
+from validations.models import ACTIVE, LastResult, Launcher, Run, State
 
 #: cluster id, node, key of the card.
 _Place = tuple[int, str, str]
 
 
 def families() -> Iterator[str]:
-    """The whole exposition in four queries."""
+    """The whole exposition in six queries."""
     verdicts = Family(
         "gpudash_validation_run_last_verdict",
         "1 for the verdict of the last validation run of this suite on this card (card empty: on some card of the node).",
@@ -50,7 +51,7 @@ def families() -> Iterator[str]:
             proofs.add(labels, row.good_at.timestamp())
         if row.verdict == "passed" and row.level:
             levels.add(f'{labels},level="{escaped(row.level)}"', 1)
-    yield from (one.text() for one in (verdicts, ends, goods, proofs, levels, _states()))
+    yield from (one.text() for one in (verdicts, ends, goods, proofs, levels, _states(), *_launchers()))
 
 
 class _Row(NamedTuple):
@@ -98,3 +99,22 @@ def _states() -> Family:
     for state in ACTIVE:
         family.add(labels_of(state=state), counts.get(state, 0))
     return family
+
+
+def _launchers() -> tuple[Family, Family]:
+    """Per cluster: is this database the launcher there, and how many Jobs stay that are to be deleted?"""
+    copies = Family(
+        "gpudash_launcher_copy",
+        "1 where another database is the launcher of the cluster and this one is a copy: it launches and deletes nothing there.",
+    )
+    left = Family(
+        "gpudash_validation_jobs_left", "Jobs of ended validation runs that the cluster does not let us delete."
+    )
+    stays = Run.objects.filter(state=State.ENDED, job_removed=False).exclude(last_error="").order_by()
+    counts = dict(stays.values_list("cluster_id").annotate(Count("pk")))
+    rows = Launcher.objects.order_by("cluster__name").values_list("cluster_id", "cluster__name", "lock_state", "strays")
+    for cluster, name, state, strays in rows:
+        labels = labels_of(cluster=name)
+        copies.add(labels, int(state in COPY_STATES))
+        left.add(labels, counts.get(cluster, 0) + sum(1 for entry in strays.values() if entry[2]))
+    return copies, left

@@ -6,21 +6,18 @@ Two things are known: what the last check of the permissions said (`Cluster.perm
 
 from __future__ import annotations
 
-import logging
 from datetime import datetime, timedelta
 from typing import Any
 
-from celery import current_app
 from django.conf import settings
 
 from inventory.models import Cluster
+from validations.enqueue import outbox
 from validations.lifecycle.refusals import missing_rule
 from validations.lifecycle.wanted import NEEDED, wanted
 from validations.models import Launcher
 from validations.moments import database_now
 from validations.suites.base import Reason
-
-logger = logging.getLogger(__name__)
 
 #: A check is made every ten minutes (gpudash/celery.py).
 CHECK_HOLDS = timedelta(minutes=15)
@@ -73,7 +70,4 @@ def check_soon(cluster: Cluster) -> None:
     checked = cluster.permissions_checked_at
     if checked is not None and database_now() - checked < CHECK_AGAIN:
         return
-    try:
-        current_app.send_task("inventory.tasks.check_cluster", (cluster.pk,), retry=False, expires=60)
-    except Exception as error:  # noqa: BLE001 (each broker has errors of its own)
-        logger.warning("check of cluster %s: not sent (%s); the schedule makes one", cluster.name, error)
+    outbox.put("inventory.tasks.check_cluster", cluster.pk)

@@ -7,11 +7,22 @@ from typing import Any
 from django.db.models import F, Prefetch, QuerySet
 
 from validations.models import ACTIVE, Campaign, CampaignTarget, Measurement, Run, RunStep
+from validations.waiting import tell
+
+
+class RunsThatSayWhy(QuerySet[Run]):
+    """Runs as they are shown: those under way say why they wait, as it is now (`validations.waiting`); two queries more."""
+
+    def _fetch_all(self) -> None:
+        new = self._result_cache is None
+        super()._fetch_all()
+        if new:
+            tell(row for row in self._result_cache or () if isinstance(row, Run))
 
 
 def runs() -> QuerySet[Run]:
     """All runs, without the columns that only a run's own page needs."""
-    return Run.objects.select_related("cluster").defer("manifest", "facts", "node_snapshot", "options")
+    return RunsThatSayWhy(Run).select_related("cluster").defer("manifest", "facts", "node_snapshot", "options")
 
 
 def runs_active() -> QuerySet[Run]:
@@ -19,11 +30,15 @@ def runs_active() -> QuerySet[Run]:
 
 
 def run_whole(run_id: str) -> Run | None:
-    """One run with its steps and measurements: three queries."""
+    """One run with its steps and measurements: three queries, and two more while it is under way."""
     steps = Prefetch("steps", queryset=RunStep.objects.order_by("entered_at", "id"))
     measured = Prefetch("measurements", queryset=Measurement.objects.order_by("id"))
     return (
-        Run.objects.select_related("cluster", "card").prefetch_related(steps, measured).filter(pk=run_id[:16]).first()
+        RunsThatSayWhy(Run)
+        .select_related("cluster", "card")
+        .prefetch_related(steps, measured)
+        .filter(pk=run_id[:16])
+        .first()
     )
 
 

@@ -1,4 +1,4 @@
-"""Why a run in the queue waits, said when somebody looks: three queries however many runs, none where no run is queued.
+"""Why a run in the queue waits, said when somebody looks: two queries however many runs, none where none is under way.
 
 A row of the queue is written only when it was tried; what holds up thousands at once (limits, a cluster that does not answer, a copy
 of the database) is counted here.
@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db.models import QuerySet
 
 from validations.copies import copy_words
 from validations.models import STARTED, Launcher, Run, State
@@ -24,34 +23,37 @@ class Why(NamedTuple):
     message: str
 
 
-def tell(rows: Iterable[Run]) -> list[Run]:
-    """The same runs; queued ones with why they wait in `waiting_reason` and `waiting_message`, which are not saved."""
-    found = list(rows)
-    why = reasons(run for run in found if run.state == State.QUEUED)
-    for run in found:
-        if run.pk in why:
-            run.waiting_reason, run.waiting_message = why[run.pk]
-    return found
+def tell(rows: Iterable[Run]) -> None:
+    """Put into the rows why they wait (`waiting_reason`, `waiting_message`), which is not saved."""
+    active = [run for run in rows if run.state != State.ENDED]
+    queued = [run for run in active if run.state == State.QUEUED]
+    launchers = _launchers({run.cluster_id for run in active}) if active else {}
+    why = reasons(queued, launchers)
+    for run in active:
+        copy = copy_words(launchers[run.cluster_id]) if run.cluster_id in launchers else ""
+        if copy or run.pk in why:
+            run.waiting_reason, run.waiting_message = Why("copy", copy) if copy else why[run.pk]
 
 
-def reasons(queued: Iterable[Run]) -> dict[str, Why]:
-    """By id of the run."""
+def reasons(queued: Iterable[Run], launchers: dict[int, Launcher] | None = None) -> dict[str, Why]:
+    """By id of the run. launchers: of their clusters, where they are known."""
     runs = list(queued)
     if not runs:
         return {}
-    counted = _Counted({run.cluster_id for run in runs})
+    counted = _Counted(_launchers({run.cluster_id for run in runs}) if launchers is None else launchers)
     return {run.pk: counted.why(run) for run in runs}
 
 
-def _launchers(clusters: set[int]) -> QuerySet[Launcher]:
-    return Launcher.objects.filter(cluster_id__in=clusters).select_related("cluster")
+def _launchers(clusters: set[int]) -> dict[int, Launcher]:
+    rows = Launcher.objects.filter(cluster_id__in=clusters).select_related("cluster")
+    return {row.cluster_id: row for row in rows}
 
 
 class _Counted:
     """The runs under way, by what the limits count. They are few: the limits hold."""
 
-    def __init__(self, clusters: set[int]) -> None:
-        self._launchers = {row.cluster_id: row for row in _launchers(clusters)}
+    def __init__(self, launchers: dict[int, Launcher]) -> None:
+        self._launchers = launchers
         self._clusters: Counter[int] = Counter()
         self._nodes: Counter[tuple[int, str]] = Counter()
         self._users: Counter[int | None] = Counter()
@@ -63,8 +65,6 @@ class _Counted:
 
     def why(self, run: Run) -> Why:
         launcher = self._launchers.get(run.cluster_id)
-        if launcher is not None and (copy := copy_words(launcher)):
-            return Why("copy", copy)
         if launcher is not None and launcher.failing_since is not None:
             return Why(launcher.refused.get("code", "") if launcher.refused else "unreachable", launcher.error)
         if full := self._full(run):

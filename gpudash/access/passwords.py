@@ -23,6 +23,10 @@ class PasswordChecks:
     """At most `limit` at once in this process; nobody waits. One of them is kept for who has signed in here before."""
 
     def __init__(self, limit: int) -> None:
+        self.limit(limit)
+
+    def limit(self, limit: int) -> None:
+        """Another limit, before the first check."""
         self._all, self._strangers = BoundedSemaphore(limit), BoundedSemaphore(max(limit - 1, 1))
 
     @contextmanager

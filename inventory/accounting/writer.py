@@ -69,8 +69,10 @@ class Writer:
             for entry in entries
             for columns in entry.changed_cards()
         ]
-        key = ("cluster_id", "node_name", "key")
-        self._insert(Card, [columns for columns, _ in changed], unique=key, keep=("first_seen_at",))
+        new = [columns for columns, entry in changed if columns["key"] not in entry.cards]
+        old = [columns for columns, entry in changed if columns["key"] in entry.cards]
+        self._insert(Card, new)
+        self._insert(Card, old, unique=("cluster_id", "node_name", "key"), keep=("first_seen_at",))
         by_name = {entry.node: entry for _, entry in changed}
         stored = (
             Card.objects.filter(cluster_id=self.cluster_id, node_name__in=by_name) if by_name else Card.objects.none()
@@ -157,6 +159,9 @@ class Writer:
             columns["digest"] = digest(columns)
             if entry.stored is None or entry.stored.digest != columns["digest"]:
                 changed.append({"node_name": entry.node} | columns | {"changed_at": self.now})
-        self._insert(NodeAccount, changed, unique=("cluster_id", "node_name"))
+        stored = {entry.node for entry in entries if entry.stored is not None}
+        self._insert(NodeAccount, [columns for columns in changed if columns["node_name"] not in stored])
+        old = [columns for columns in changed if columns["node_name"] in stored]
+        self._insert(NodeAccount, old, unique=("cluster_id", "node_name"))
         if gone:
             self.written += NodeAccount.objects.filter(id__in=gone).delete()[0]

@@ -5,6 +5,8 @@ What is not known is printed as ?, never as 0.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from inventory.inspection.columns import aligned
 from inventory.inspection.report import Allocation, Card, Inspection, Node
 from inventory.printable import one_line
@@ -14,17 +16,28 @@ _UNITS = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
 def table(inspection: Inspection, details: bool) -> str:
+    return "\n".join(blocks(inspection, details))
+
+
+def blocks(inspection: Inspection, details: bool) -> Iterator[str]:
+    """The table in pieces of some lines: no column goes over the end of one. With details a node is a piece."""
     synced = inspection.synced_at
     state = f"synced {synced:%Y-%m-%d %H:%M:%S} UTC" if synced else "NOT SYNCED: the figures are not complete"
-    lines = [f"Cluster {inspection.cluster}, {state}", ""]
+    yield f"Cluster {inspection.cluster}, {state}\n"
+    lines = [] if details else [_HEADS, *(_node(node) for node in inspection.nodes)]
     if details:
-        lines += [line for node in inspection.nodes for line in _details(node)]
-    else:
-        lines.append("NODE\tREADY\tSYSTEM\tCARDS HELD\tMEMORY ALLOCATED\tMEMORY FREE\tWITHOUT A CARD")
-        lines += [_node(node) for node in inspection.nodes]
+        yield from (_block(_details(node)) for node in inspection.nodes)
     if not inspection.nodes:
         lines.append("No node with a GPU is known.")
-    lines += ["", *_findings(inspection)]
+    if lines:
+        yield _block(lines)
+    yield _block(["", *_findings(inspection)])
+
+
+_HEADS = "NODE\tREADY\tSYSTEM\tCARDS HELD\tMEMORY ALLOCATED\tMEMORY FREE\tWITHOUT A CARD"
+
+
+def _block(lines: list[str]) -> str:
     return "\n".join(line.rstrip() for line in aligned("\n".join(lines)).split("\n"))
 
 
@@ -69,6 +82,9 @@ def _node(node: Node) -> str:
 
 def _cells(cells: list[str]) -> str:
     """One line: a name that holds a tab or a line feed makes no cell and no line of its own."""
+    line = "\t".join(cells)
+    if line.count("\t") == len(cells) - 1 and line.replace("\t", "").isprintable():
+        return line
     return "\t".join(one_line(cell) for cell in cells)
 
 

@@ -21,6 +21,7 @@ from inventory.kube.client import ApiError, BadKubeconfig, Client, Stream
 from inventory.kube.decode import Decoder, Event, NotAList, Page
 from inventory.kube.identity import Identity, goes_back, identity_of, version_now
 from inventory.kube.objects import DaemonSet, Node, Pod
+from inventory.kube.pages import Pages
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T", Node, Pod, DaemonSet)
@@ -40,8 +41,6 @@ MAX_LINE = 64 << 20
 IDENTITY_S = 300.0
 #: An API server that has just started makes kube-system within a second or two; one that never does has no identity.
 UNNAMED_TRIES = 4
-#: A page of a list in total: 500 pods of 4 kB over a slow line.
-LIST_S = 120.0
 #: A reader that waits for the server cannot be woken; after this it is left to end by its own time-out.
 STOP_S = 0.5
 
@@ -219,31 +218,25 @@ class Reflector(Generic[T]):
 
     def _list(self, reason: str) -> None:
         self._put(Relist(reason))
-        token, version = "", ""
-        while not self._stopped.is_set():
-            query: dict[str, object] = {"limit": self.page_size}
-            if token:
-                query["continue"] = token
-            page = self._page(query)
-            version = page.resource_version or version
-            self._put(Listed(page))
-            if page.continue_token and page.continue_token == token:
-                raise NotAList("the list has no end: its continue token repeats")
-            token = page.continue_token
-            if not token:
-                if not version:
-                    raise NotAList("the list has no resource version")
-                self.resource_version = version
-                self._put(ListEnd(version))
-                return
-
-    def _page(self, query: dict[str, object]) -> Page[T]:
+        version, pages = "", Pages(self.client, self.path, self.page_size, self._stopped)
         try:
-            return self.decoder.page(self.client.get(self.path, query, LIST_S))
+            for body in pages:
+                page = self.decoder.page(body)
+                version = page.resource_version or version
+                self._put(Listed(page))
+                if page.continue_token and page.continue_token == pages.token:
+                    raise NotAList("the list has no end: its continue token repeats")
+                pages.token = page.continue_token
         except ApiError as error:
-            if error.status == 410 and "continue" in query:
+            if error.status == 410 and pages.token:
                 raise _Expired(COMPACTED) from None
             raise
+        if self._stopped.is_set():
+            return
+        if not version:
+            raise NotAList("the list has no resource version")
+        self.resource_version = version
+        self._put(ListEnd(version))
 
     def _watch_for_ever(self) -> None:
         while not self._stopped.is_set():

@@ -92,7 +92,9 @@ def digest(columns: dict[Any, Any]) -> int:
 
 def plain(text: str | None, length: int) -> str:
     """Text that every database takes: no NUL, at most `length` characters."""
-    return (text or "").replace("\0", "")[:length]
+    if not text:
+        return ""
+    return (text.replace("\0", "") if "\0" in text else text)[:length]
 
 
 def _common(metadata: Metadata, trimmed: KubeObject) -> Columns:
@@ -143,10 +145,6 @@ def _pod_row(pod: Pod, context: Context) -> Columns | None:
     owner = next((owner for owner in pod.metadata.ownerReferences or () if owner.controller), None)
     waiting = waits(pod)
     reason, message = waiting_reason(pod) if waiting else ("", "")
-    asked: dict[str, int] = {}
-    for need in pod_requests(trimmed, lambda name: relevant_resource(name, context)):
-        resource = plain(need.resource, 253)
-        asked[resource] = asked.get(resource, 0) + need.quantity
     columns = _common(pod.metadata, trimmed)
     columns |= {
         "namespace": plain(pod.metadata.namespace, 253),
@@ -155,13 +153,22 @@ def _pod_row(pod: Pod, context: Context) -> Columns | None:
         "terminating_since": moment(pod.metadata.deletionTimestamp),
         "owner_kind": plain(owner.kind if owner else "", 63),
         "owner_name": plain(owner.name if owner else "", 253),
-        "component": plain(component(pod), 63),
-        "requests": asked,
+        "component": component(trimmed),
+        "requests": _asked(trimmed, context),
         "waiting": waiting,
         "waiting_reason": plain(reason, 128),
         "waiting_message": plain(message, 4000),
     }
     return columns
+
+
+def _asked(pod: Pod, context: Context) -> dict[str, int]:
+    """Resource → quantity, in the order of their names: databases give JSON objects back in an order of their own."""
+    found: dict[str, int] = {}
+    for need in pod_requests(pod, lambda name: relevant_resource(name, context)):
+        resource = plain(need.resource, 253)
+        found[resource] = found.get(resource, 0) + need.quantity
+    return dict(sorted(found.items())) if len(found) > 1 else found
 
 
 def _daemonset_row(daemonset: DaemonSet, context: Context) -> Columns | None:

@@ -158,4 +158,10 @@ CATALOGUE: dict[str, Entry] = {
         "The leases of its watchers have run out and nobody has taken them; its numbers do not change any more.",
         "Start the watch workers and the schedule (or `manage.py sync`), and look at their logs.",
     ),
+    "launcher-copy": Entry(
+        "Another database is the launcher",
+        ERROR,
+        "This database is a copy, or was moved: another one is the launcher. Nothing is launched or deleted from here.",
+        "On a copy, nothing. If the other is gone for good: `manage.py cluster take-over NAME`.",
+    ),
 }

@@ -64,6 +64,7 @@ _BY_LABEL: dict[str, dict[str, str]] = {
     },
 }
 _TABLES = tuple(_BY_LABEL.items())
+_KEYS = frozenset(_BY_LABEL)
 
 #: Keys that the mirror keeps so that a component is still one after trimming.
 LABEL_KEYS = tuple(_BY_LABEL)
@@ -86,7 +87,7 @@ def component(pod: Pod) -> str:
 
 def component_of(labels: dict[str, str] | None) -> str:
     """The same, from labels (of a pod, or of a DaemonSet's template)."""
-    if not labels:
+    if not labels or _KEYS.isdisjoint(labels):
         return ""
     for key, table in _TABLES:
         value = labels.get(key)

@@ -6,6 +6,7 @@ from django.utils.translation import gettext_noop as _
 
 TITLES = (
     _("Annotation cannot be read"),
+    _("Another database is the launcher"),
     _("Assumed and never assigned"),
     _("Bound pod without a card"),
     _("Capacity differs from allocatable"),
@@ -51,10 +52,12 @@ MEANINGS = (
     _("The pod that gives out the cards of a node is not ready."),
     _("The same card is given out by memory or share and as a whole."),
     _("The scheduler chose a card long ago, but the device plugin has not confirmed it."),
+    _("This database is a copy, or was moved: another one is the launcher. Nothing is launched or deleted from here."),
     _("What a pod asks for differs from what its scheduler or kubelet has recorded for it."),
     _("What labels or settings say about the number of cards does not fit the capacity of the node."),
 )
 ACTIONS = (
+    _("On a copy, nothing. If the other is gone for good: `manage.py cluster take-over NAME`."),
     _("Ask for the memory in one container, or split the pod."),
     _("Correct the value."),
     _("Delete a pod that can be placed again, and look for a scheduler that has lost count (restart the extender)."),

@@ -5,7 +5,7 @@ parse         MB of log a second, one core, for each suite
 shared        20 visitors at once on pages, REST and /healthz of one web process (PROCESSES=n: of several), on 5,000 nodes
 run-overhead  seconds of a run beyond its Job, and calls of the API per run: alone, and in a campaign of 1,000
 first-sync    the large cluster into an empty PostgreSQL and an empty SQLite, beside kubectl; then an unchanged sync
-events        200 changes a second for 30 seconds: from the API's answer to the committed row
+events        1,000 changes a second for a minute: from the API's answer to the committed row
 takeover      seconds until another watcher is in step after SIGKILL
 clusters      100 clusters of 50 nodes: until all are in sync, then CPU, memory and connections while nothing happens
 pages         each page, each REST list and /metrics at that size

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from inventory.kube.client import Client
 from tests import services
 from tests.bench.large import Scale, objects
 from tests.bench.report import Measured, emit, measure, progress
@@ -50,6 +51,16 @@ class Bed:
         return measure(
             [*command, "get", "pods", "-A", "-o", "json"], {"HOME": str(self.folder)}, str(ROOT), "/dev/null"
         )
+
+    def raw_list(self) -> float:
+        """Seconds of one list of all pods, whose bytes are read and thrown away."""
+        client = Client(str(self.plane.kubeconfig))
+        started = time.perf_counter()
+        with client.stream("/api/v1/pods", {}, START_S) as answer:
+            for _ in answer.chunks():
+                pass
+        client.close()
+        return time.perf_counter() - started
 
     def synced(self) -> Processes:
         """A PostgreSQL database in step with the cluster; made at the first call."""

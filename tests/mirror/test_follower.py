@@ -89,7 +89,7 @@ def test_a_restart_in_the_middle_of_a_list_lists_again(lease: TakeLease, serve: 
     Watch.objects.filter(kind="pods").update(resource_version="")
     server = serve(page(pod_json("a"), version=60), Hang)
     mirror(lease("pods"), server, lambda: watch().resource_version == "60")
-    assert server.asked[0].query == {"limit": "500"}
+    assert server.asked[0].query == {"limit": "2000"}
 
 
 def test_rows_that_another_version_of_the_columns_made_are_listed_anew(

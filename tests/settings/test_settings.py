@@ -54,7 +54,7 @@ def test_without_any_variable_it_is_local_with_sqlite_in_the_data_folder(load: L
     assert made["DATABASES"]["default"]["NAME"] == str(tmp_path / "data" / "gpudash.sqlite3")
     assert made["CELERY_BROKER_URL"] == "memory://"
     assert made["ALLOWED_HOSTS"] == ["localhost", "127.0.0.1", "[::1]", "testserver"]
-    assert (made["LEASE_S"], made["LIST_PAGE"], made["HISTORY_DAYS"], made["LOG_FORMAT"]) == (10, 500, 90, "text")
+    assert (made["LEASE_S"], made["LIST_PAGE"], made["HISTORY_DAYS"], made["LOG_FORMAT"]) == (10, 2000, 90, "text")
 
 
 def test_production_is_strict(load: Load) -> None:

@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from waitress import wasyncore
 
-from gpudash.web import bound_server
+from gpudash.web import Web, bound_server
 
 Start = Callable[..., int]
 
@@ -51,7 +51,7 @@ def started(busy: Busy) -> Iterator[Callable[..., int]]:
     interval = sys.getswitchinterval()
 
     def start(**options: Any) -> int:
-        server = bound_server("127.0.0.1:0", **options)
+        server = bound_server("127.0.0.1:0", Web(**options))
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
         running.append((server, thread))

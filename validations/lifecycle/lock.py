@@ -15,7 +15,9 @@ from urllib.parse import quote
 import msgspec
 
 from inventory.kube.client import ApiError
-from validations.copies import AHEAD, OTHER
+from inventory.models import Finding
+from inventory.stacks.catalogue import CATALOGUE
+from validations.copies import AHEAD, COPY_STATES, OTHER, copy_words
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.lease import Lease
 from validations.models import Launcher
@@ -26,7 +28,9 @@ RENEW_S = 60.0
 UNCHANGED_S = 600.0
 OURS, NOT_ALLOWED = "ours", "not-allowed"
 #: States in which nothing is launched, deleted or ended.
-COPIES = (OTHER, AHEAD)
+COPIES = COPY_STATES
+
+FINDING = "launcher-copy"
 
 #: By cluster: the epoch that this process wrote or read, and when (monotonic).
 _renewed: dict[int, tuple[int, float]] = {}
@@ -115,7 +119,21 @@ def _put(lease: Lease, launcher: Launcher, state: str, holder: str, now: datetim
         lease.update(**more)
     for name, value in more.items():
         setattr(launcher, name, value)
+    if "lock_state" in more:
+        _find(launcher, now)
     return state
+
+
+def _find(launcher: Launcher, now: datetime) -> None:
+    """The finding begins and ends with the state."""
+    open_now = Finding.objects.filter(cluster_id=launcher.cluster_id, code=FINDING, node_name="", ended_at=None)
+    text = copy_words(launcher)
+    if not text:
+        open_now.update(ended_at=now)
+    elif not open_now.update(text=text):
+        where = {"cluster_id": launcher.cluster_id, "code": FINDING, "node_name": "", "card_key": "", "pod": ""}
+        defaults = {"severity": CATALOGUE[FINDING].severity, "text": text, "first_seen_at": now}
+        Finding.objects.get_or_create(**where, ended_at=None, defaults=defaults)
 
 
 def _write(lease: Lease, launcher: Launcher, api: ClusterApi, me: str, now: datetime, there: LockObject | None) -> str:
@@ -132,8 +150,8 @@ def _write(lease: Lease, launcher: Launcher, api: ClusterApi, me: str, now: date
     try:
         api.send("PUT" if there else "POST", _path(api, name if there else ""), body)
     except ApiError as error:
-        # Without its namespace the object cannot be made, and no Job either: the run says so.
-        if there is not None or error.status != 404:
+        # Without its namespace the object cannot be made, and no Job either: the run says so. A server may know no Leases.
+        if there is not None or error.status not in (404, 405, 501):
             error.call = "update leases" if there else "create leases"
             raise
     return state

@@ -10,12 +10,14 @@ from django.conf import settings
 from inventory.clusters import Wanted
 
 ROLE = "deploy/launcher-role.yaml"
-#: (verb, group, resource, what for): the calls of `cluster_api.ClusterApi` in the validation namespace.
+LEASES = "coordination.k8s.io"
+#: (verb, group, resource, what for): the calls of `cluster_api.ClusterApi` and of `lock` in the validation namespace.
 LAUNCHER = (
     *((verb, "batch", "jobs", "needed for validations") for verb in ("create", "get", "list", "delete")),
     ("list", "", "pods", "needed for validations"),
     ("get", "", "pods/log", "needed for validations"),
     ("list", "", "events", "says more of a validation that waits"),
+    *((verb, LEASES, "leases", "keeps a copy of the database from launching") for verb in ("get", "create", "update")),
 )
 
 #: What a run cannot do without.

@@ -11,7 +11,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from gpudash.web import FORWARDED, THREADS, bound_server
+from gpudash.database_away import wait_briefly_for_database
+from gpudash.web import FORWARDED, THREADS, Web, bound_server
+from gpudash.web_processes import several
 from inventory.management.shown import ShownCommand
 
 
@@ -40,16 +42,22 @@ class Command(ShownCommand):
         )
         parser.add_argument("--trusted-proxy-count", type=int, default=1, help="how many proxies are in a row (1)")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        if options["threads"] < 1:
-            raise CommandError("--threads: a number from 1 on is wanted")
-        server = bound_server(
-            " ".join(options["listen"] or ["127.0.0.1:8000"]),
-            options["threads"],
-            options["trusted_proxy"],
-            tuple(options["trusted_proxy_headers"].replace(",", " ").split()),
-            options["trusted_proxy_count"],
+        parser.add_argument(
+            "--processes", type=int, default=1, help="web processes behind the same address (1); about one per core"
         )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for name in ("threads", "processes"):
+            if options[name] < 1:
+                raise CommandError(f"--{name}: a number from 1 on is wanted")
+        wait_briefly_for_database()
+        listen = options["listen"] or ["127.0.0.1:8000"]
+        headers = tuple(options["trusted_proxy_headers"].replace(",", " ").split())
+        web = Web(options["threads"], options["trusted_proxy"], headers, options["trusted_proxy_count"])
+        if options["processes"] > 1:
+            several(listen, options["processes"], web)
+            return
+        server = bound_server(" ".join(listen), web)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         # What is loaded now stays: a collection that walks through it would hold up everything for half a second.
         gc.collect()

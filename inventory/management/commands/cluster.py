@@ -1,4 +1,4 @@
-"""`manage.py cluster add|list|check|relist|remove`."""
+"""`manage.py cluster add|list|check|relist|take-over|remove`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from inventory.kube.client import ApiError, BadKubeconfig
 from inventory.management.arguments import chosen_clusters
 from inventory.management.shown import ShownCommand
 from inventory.mirror import anew
-from inventory.models import Watch
+from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
 from inventory.printable import one_line
 from inventory.views.amounts import span
@@ -44,6 +44,7 @@ class Command(ShownCommand):
         for verb, text in (
             ("check", "say what the credentials may do and what is missing"),
             ("remove", "delete a cluster with all its rows"),
+            ("take-over", "launch from this database from now on: the one that did is gone for good"),
         ):
             verbs.add_parser(verb, help=text).add_argument("name")
         relist = verbs.add_parser("relist", help="have the watchers list anew and the accountant count all")
@@ -52,7 +53,7 @@ class Command(ShownCommand):
         which.add_argument("--all", action="store_true", help="every cluster")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        getattr(self, f"_{options['verb']}")(options)
+        getattr(self, f"_{options['verb'].replace('-', '_')}")(options)
 
     def _add(self, options: dict[str, Any]) -> None:
         path = "" if options["in_cluster"] else options["kubeconfig"]
@@ -76,6 +77,18 @@ class Command(ShownCommand):
                 self.stdout.write(f"  another cluster answers at this address since {_at(cluster.recreated_at)}")
             for watch in cluster.watches.all():
                 self.stdout.write(_watch_line(watch))
+            self._told(cluster)
+
+    def _told(self, cluster: Cluster) -> None:
+        """What others know of the cluster."""
+        for told in clusters.TOLD:
+            for text in told(cluster):
+                self.stdout.write(f"  ATTENTION: {one_line(text)}")
+
+    def _take_over(self, options: dict[str, Any]) -> None:
+        cluster = chosen_clusters(options["name"])[0]
+        for take_over in clusters.TAKE_OVER:
+            self.stdout.write(f"{cluster.name}: {take_over(cluster)}")
 
     def _relist(self, options: dict[str, Any]) -> None:
         """Writes rows only, so it returns at once and works from any process; the watchers see it with their next write."""
@@ -95,6 +108,7 @@ class Command(ShownCommand):
         self.stdout.write(f"{cluster.name}: {cluster.server}, Kubernetes {one_line(version)}")
         for answer in answers:
             self.stdout.write(_permission_line(answer))
+        self._told(cluster)
         missing = sorted({one.wanted.role for one in answers if one.wanted.optional and one.allowed is False})
         if missing:
             self.stdout.write(f"  what is optional and not granted is in {', '.join(missing)}")

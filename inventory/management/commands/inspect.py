@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from inventory.inspection import gpushare, report
-from inventory.inspection.table import table
+from inventory.inspection.table import blocks
 from inventory.kube import objects as kube
 from inventory.management.shown import ShownCommand
 from inventory.models import Cluster, Node, NodeAccount, Pod
@@ -19,6 +19,8 @@ from inventory.models import Cluster, Node, NodeAccount, Pod
 
 class Command(ShownCommand):
     help = "Nodes, cards and who holds them, from the mirror"
+    #: They load every page and the REST API, which takes longer than the answer; other commands run them.
+    requires_system_checks: Any = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("node", nargs="?", help="only this node")
@@ -34,11 +36,14 @@ class Command(ShownCommand):
         if options["output"] == "gpushare":
             self.stdout.write(_gpushare(cluster, name, options["details"]), ending="")
             return
-        found = report.inspect(cluster, name)
+        found = report.inspect(cluster, name, options["details"] or options["output"] == "json")
         if options["output"] == "json":
-            self.stdout.write(msgspec.json.format(msgspec.json.encode(found)).decode())
+            for piece in report.as_json(found):
+                self.stdout.write(piece, ending="")
+            self.stdout.write("")
         else:
-            self.stdout.write(table(found, options["details"]))
+            for block in blocks(found, options["details"]):
+                self.stdout.write(f"{block}\n", ending="")
 
 
 def _cluster(name: str | None) -> Cluster:

@@ -15,6 +15,7 @@ from validations.models import Measurement, Run
 from validations.planning import Refused, Wish
 from validations.requests import Busy, request_run
 from validations.suites import registry
+from validations.waiting import tell
 
 NOT_PASSED, NOT_LAUNCHED = 1, 2
 #: What a pass of each level says of the card.
@@ -85,6 +86,7 @@ class Command(ShownCommand):
             sys.exit(NOT_PASSED)
 
     def _tell(self, run: Run, told: str) -> str:
+        tell([run])
         text = run.get_state_display()
         waits = ": ".join(part for part in (run.waiting_reason, run.waiting_message) if part)
         why = "; ".join(dict.fromkeys(part for part in (run.last_error, waits) if part))

@@ -1,0 +1,76 @@
+"""Several web processes behind one address: replaced when killed, ended gently, one voice to the outside."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.services import end, free_port, wait_until
+from tests.web import Answer, Web, web
+
+pytestmark = pytest.mark.timeout(400)
+PROCESSES = 2
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    folder = tmp_path_factory.mktemp("processes")
+    with web(folder, f"sqlite:///{folder / 'db.sqlite3'}", f"--processes={PROCESSES}") as made:
+        wait_until(lambda: len(_workers(made)) == PROCESSES, "all processes run")
+        yield made
+
+
+def _arbiter(served: Web) -> subprocess.Popen[bytes]:
+    return served.processes._running[0]
+
+
+def _workers(served: Web) -> list[int]:
+    children = Path(f"/proc/{_arbiter(served).pid}/task/{_arbiter(served).pid}/children").read_text().split()
+    return [int(pid) for pid in children]
+
+
+def test_one_that_is_killed_is_replaced_and_nobody_notices(served: Web) -> None:
+    before = _workers(served)
+    os.kill(before[0], signal.SIGKILL)
+    assert [served.ask("/sign-in").status for _ in range(5)] == [200] * 5
+    wait_until(lambda: len(_workers(served)) == PROCESSES and before[0] not in _workers(served), "it is replaced")
+    assert served.ask("/healthz").status == 200
+
+
+def test_the_probe_is_answered_without_django(served: Web) -> None:
+    answer = served.ask("/healthz", host="203.0.113.7")
+    assert (answer.status, answer.body) == (200, "ok\n")
+
+
+def test_a_port_that_is_taken_is_said(served: Web, tmp_path: Path) -> None:
+    command = served.processes.manage("serve", f"--listen=127.0.0.1:{served.port}", "--processes=2", name="second")
+    assert command.wait(60) == 1
+    assert f"port {served.port} on 127.0.0.1 cannot be used" in served.processes.log("second").read_text()
+
+
+def test_what_is_under_way_is_answered_before_it_ends(served: Web) -> None:
+    """A broker that takes the connection and says nothing makes /readyz last two seconds."""
+    port = free_port()
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        broker = f"redis://127.0.0.1:{mute.getsockname()[1]}/0"
+        arguments = ("serve", f"--listen=127.0.0.1:{port}", "--processes=2")
+        ending = served.processes.manage(*arguments, name="ending", GPUDASH_BROKER_URL=broker)
+        other = Web(served.processes, port)
+        wait_until(other._answers, "it answers")
+        answers: list[Answer] = []
+        thread = threading.Thread(target=lambda: answers.append(other.ask("/readyz")))
+        thread.start()
+        mute.accept()
+        end(ending)
+        thread.join(60)
+    assert ending.returncode == 0
+    assert [answer.status for answer in answers] == [503]
+    assert "broker" in answers[0].body
+    assert "Traceback" not in served.processes.log("ending").read_text()
