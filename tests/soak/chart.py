@@ -14,6 +14,7 @@ Json = dict[str, Any]
 Series = Mapping[str, Sequence[tuple[float, float | None]]]
 WIDTH, HEIGHT, LEFT, RIGHT, GAP, HEAD = 1160, 150, 56, 16, 58, 86
 MOST_POINTS = 600
+_SESSIONS = ("connections", "waiting", "oldest_transaction_s")
 LIGHT = ("#0b62a8", "#b3480f", "#14784f", "#8a3d91", "#8a6d00", "#b3244d", "#3c6fd1", "#5b5b5b")
 DARK = ("#6cb6ff", "#ff9e64", "#63d297", "#d79bdc", "#e3c24b", "#ff8fa9", "#a9c4ff", "#b9b9b9")
 
@@ -39,7 +40,7 @@ def panels(rows: Sequence[Json]) -> list[Panel]:
         Panel("Messages in the queues", "", _named(rows, "queues")),
         Panel("How far the tables are behind the cluster", "s", _lag(rows)),
         Panel("Changes in the cluster", "a second", {"changes": [(row["t"], row["events"]) for row in rows]}),
-        Panel("Database connections", "", {"connections": [(row["t"], row["connections"]) for row in rows]}),
+        Panel("Database connections", "", {name: [(row["t"], row[name]) for row in rows] for name in _SESSIONS}),
     ]
 
 

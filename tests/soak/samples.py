@@ -26,6 +26,13 @@ EVERY_S = 1.0
 MIB = 1 << 20
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+#: connections; of them those that wait for a lock; and the age of the oldest transaction (s).
+_SESSION_NAMES = ("connections", "waiting", "oldest_transaction_s")
+_SESSIONS = (
+    "SELECT count(*), count(*) FILTER (WHERE wait_event_type = 'Lock'), "
+    "coalesce(round(max(extract(epoch FROM clock_timestamp() - xact_start)), 1), 0)::float "
+    "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+)
 _NEWEST = "substr({0}, 8)::int"
 _TABLES = {
     "pods": ("inventory_pod", "name", ""),
@@ -38,6 +45,7 @@ class Sampler:
 
     processes: {"web-1": [{"pid", "rss_mib", "fds", "threads", "cpu_s"}]}; soak_cpu_s: what this process has used itself;
     lag_s: {cluster: {table: seconds}}, None where the database was not asked; queues: {name: length};
+    connections, waiting (for a lock), oldest_transaction_s: of the database; None while it does not answer;
     rest: {cluster: {"state", "age_seconds"}} as of up to a few seconds ago, with its "t".
     """
 
@@ -73,12 +81,12 @@ class Sampler:
             self._file.flush()
 
     def _sample(self) -> Json:
-        tables, connections = self._ask_database()
+        tables, sessions = self._ask_database()
         now = time.monotonic()
         return {
             "t": round(now - self.zero, 2),
             "processes": {part.name: [_usage(pid) for pid in members(part.pid)] for part in self.bed.parts},
-            "connections": connections,
+            **sessions,
             "queues": self._queues(),
             "lag_s": {name: self._lag(tables, name, now) for name in CLUSTERS} if tables is not None else None,
             "rest": dict(self.rest),
@@ -90,8 +98,8 @@ class Sampler:
         written = dict(self.markers.written)
         return {table: round(lag_s(written, tables.get((cluster, table), 0), now), 2) for table in _TABLES}
 
-    def _ask_database(self) -> tuple[dict[tuple[str, str], int] | None, int | None]:
-        """(newest marker of each cluster and table, connections of others), None while the database does not answer."""
+    def _ask_database(self) -> tuple[dict[tuple[str, str], int] | None, Json]:
+        """(newest marker of each cluster and table, sessions of others); None while the database does not answer."""
         try:
             if self._database is None:
                 options = "-c statement_timeout=3000"
@@ -99,17 +107,14 @@ class Sampler:
                     self.bed.database_url, autocommit=True, connect_timeout=2, options=options
                 )
             found = {key: number for table in _TABLES for key, number in self._newest(self._database, table)}
-            query = (
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
-            counted = self._database.execute(query).fetchone()
-            return found, counted[0] if counted else None
+            counted = self._database.execute(_SESSIONS).fetchone() or (None, None, None)
+            return found, dict(zip(_SESSION_NAMES, counted, strict=True))
         except psycopg.Error:
             if self._database is not None:
                 with suppress(psycopg.Error):
                     self._database.close()
             self._database = None
-            return None, None
+            return None, dict.fromkeys(_SESSION_NAMES)
 
     @staticmethod
     def _newest(database: psycopg.Connection[Any], table: str) -> list[tuple[tuple[str, str], int]]:

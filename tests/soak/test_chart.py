@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.soak.chart import MOST_POINTS, Mark, Panel, nice, page, panels, pieces, thinned
-from tests.soak.test_checks import sample
+from tests.soak.test_checks import SESSIONS, sample
 
 
 def drawn(html: str) -> ElementTree.Element:
@@ -31,7 +31,7 @@ def test_what_is_not_known_is_a_gap() -> None:
 
 
 def test_a_page_draws_every_series_and_every_fault() -> None:
-    rows = [sample(float(t), lag=t / 10, connections=12) for t in range(100)]
+    rows = [sample(float(t), lag=t / 10, **SESSIONS) for t in range(100)]
     shown = panels(rows)
     html = page("Soak <1>", "all well", shown, [Mark(20.0, 35.0, "freeze web-1"), Mark(40.0, 40.0, "compaction")])
     svg = drawn(html)

@@ -12,6 +12,7 @@ from tests.soak.parts import Death
 from tests.soak.requests import BROKEN, Asked
 
 Json = dict[str, Any]
+SESSIONS = {"connections": 9, "waiting": 0, "oldest_transaction_s": 0.1}
 RUN = {
     "pk": "r1",
     "campaign": "c1",

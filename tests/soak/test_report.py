@@ -13,7 +13,7 @@ from tests.soak.checks import Check
 from tests.soak.faults import Fault
 from tests.soak.report import Measured
 from tests.soak.requests import Asked
-from tests.soak.test_checks import sample
+from tests.soak.test_checks import SESSIONS, sample
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def measured(logs: Path, **more: Any) -> Measured:
         "seed": 1,
         "seconds": 200.0,
         "rate": 50.0,
-        "rows": [sample(float(t), connections=9) for t in range(200)],
+        "rows": [sample(float(t), **SESSIONS) for t in range(200)],
         "faults": [Fault("broker", "broker", 1020.0, 1025.0)],
         "asked": [Asked("page nodes", 1001.0, 0.2, 200, "", "/nodes")],
         "mistakes": [],
