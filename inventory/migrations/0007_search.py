@@ -41,7 +41,7 @@ def drop(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('inventory', '0005_heartbeat'),
+        ('inventory', '0006_dispatch'),
     ]
 
     operations = [

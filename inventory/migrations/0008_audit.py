@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('inventory', '0006_dispatch'),
+        ('inventory', '0007_search'),
     ]
 
     operations = [

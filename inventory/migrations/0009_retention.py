@@ -36,6 +36,6 @@ def reset_all(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("inventory", "0005_heartbeat")]
+    dependencies = [('inventory', '0008_audit')]
 
     operations = [migrations.RunPython(set_all, reset_all)]
