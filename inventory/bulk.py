@@ -30,7 +30,9 @@ def insert(model: type[models.Model], columns: Sequence[str], rows: Iterable[Seq
         return _upsert(model, columns, prepared)
     names = ", ".join(connection.ops.quote_name(field.column) for field in fields)
     table = connection.ops.quote_name(model._meta.db_table)
-    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+    statement = f"COPY {table} ({names}) FROM STDIN"
+    # Django wraps what its cursors raise, but not what a COPY does.
+    with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(statement) as copy:
         for row in prepared:
             copy.write_row(row)
     return len(prepared)

@@ -84,6 +84,7 @@ class _Limited:
             view.get_context_data(form=unbound, blocked=text), status=status
         )
         response.headers["Retry-After"] = str(math.ceil(wait.total_seconds()))
+        response._has_been_logged = True  # type: ignore[attr-defined]  # meant so: no error for Django's log
         return response
 
 

@@ -13,7 +13,7 @@ from collections import defaultdict
 from datetime import datetime
 
 import msgspec
-from django.db import close_old_connections, transaction
+from django.db import transaction
 from django.db.models import DateTimeField, Max, Q, QuerySet, Value
 from django.db.models.functions import Coalesce, Now
 
@@ -22,6 +22,7 @@ from inventory.accounting.books import Books
 from inventory.accounting.outage import find_outages
 from inventory.accounting.waiting import NOT_ACCOUNTED, chunk_of, expand
 from inventory.clock import database_now
+from inventory.connections import give_back
 from inventory.kube.objects import DaemonSet, Node, Pod
 from inventory.mirror.kinds import stack_context
 from inventory.mirror.lease import Lease
@@ -70,7 +71,7 @@ class Accountant:
             if once and not done:
                 return
             if not done:
-                close_old_connections()  # to the pool, where there is one
+                give_back()
                 self.poked.wait(IDLE_S if self.lease.kept and self._complete else POLL_S)
                 self.poked.clear()
 

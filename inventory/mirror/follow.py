@@ -10,10 +10,11 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import close_old_connections, transaction
+from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce, Now
 
+from inventory.connections import give_back
 from inventory.kube.client import Client
 from inventory.kube.identity import Identity
 from inventory.kube.reflector import (
@@ -111,7 +112,7 @@ class Follower:
                         raise NotListed(message.reason, message.refused)
                 self._audit()
                 self._renew()
-                close_old_connections()  # to the pool, where there is one
+                give_back()
         finally:
             self.reflector.stop()
 

@@ -1,4 +1,4 @@
-"""A copy of the database beside production, both with workers, on the real API server; and a kubelet that swallows what it is asked."""
+"""A copy of the database beside production, both with workers, on the real API server; and a kubelet that swallows all."""
 
 from __future__ import annotations
 

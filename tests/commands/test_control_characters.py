@@ -179,7 +179,7 @@ def _made(path: str) -> logging.Filter:
 
 
 def test_the_filter_that_hides_the_request_is_in_use() -> None:
-    assert settings.LOGGING["handlers"]["console"]["filters"] == ["ids", "secrets"]
+    assert settings.LOGGING["handlers"]["console"]["filters"] == ["ids", "outages", "secrets"]
     assert SecretsFilter().filter(record("x", request="secret"))
 
 

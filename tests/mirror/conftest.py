@@ -73,6 +73,7 @@ def serve() -> Iterator[Callable[..., ScriptedServer]]:
 def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Follower]:
     """mirror(lease, server, until): follow until the condition holds; without one, until a list is written."""
     monkeypatch.setattr(follow, "COALESCE_S", 0.02)
+    monkeypatch.setattr(follow, "IDLE_S", 0.02)
 
     def run(lease: Lease, server: ScriptedServer, until: Callable[[], bool] | None = None) -> Follower:
         stopped = Until(until or (lambda: False))

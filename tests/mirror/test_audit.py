@@ -50,7 +50,7 @@ class Spoilt(threading.Event):
     def __init__(self, follower: Callable[[], Follower], spoil: Callable[[Follower], None], done: Callable[[], bool]):
         super().__init__()
         self._follower, self._spoil, self._done, self._spoilt = follower, spoil, done, False
-        self._end = time.monotonic() + 10
+        self._end = time.monotonic() + 60
 
     def is_set(self) -> bool:
         assert time.monotonic() < self._end, "it did not come to pass"
@@ -66,6 +66,7 @@ def follow(lease: TakeLease, mirror: Mirror, tmp_path: Any, monkeypatch: pytest.
     from tests.kube.words import client
 
     monkeypatch.setattr("inventory.mirror.follow.COALESCE_S", 0.02)
+    monkeypatch.setattr("inventory.mirror.follow.IDLE_S", 0.02)
 
     def run(server: ScriptedServer, spoil: Callable[[Follower], None], done: Callable[[], bool] = audited) -> Follower:
         made: list[Follower] = []
