@@ -57,8 +57,8 @@ def test_eight_black_holes_and_a_plugin_that_hangs_do_not_hold_up_the_good_clust
     team.default_worker_and_schedule()
     began = time.monotonic()
     in_step(admin, cluster, START_S)
+    fault("first sync beside 8 black holes, with the start of the processes", time.monotonic() - began)
     wait_until(lambda: _in_trouble(black_holes) == BLACK_HOLES * 3, "each of the others says what is wrong", START_S)
-    fault("first sync beside 8 black holes", time.monotonic() - began)
     tokens = dict(Watch.objects.values_list("pk", "token"))
     for number in range(3):
         fleet.run("gib", f"later-{number}", "gib-0", {number: 1})
