@@ -230,7 +230,8 @@ class CardFilter(StrictFilterSet):
 class AllocationFilter(StrictFilterSet):
     cluster = ClusterNames(label="name of the cluster")
     node = WordsFilter("node_name", label="name of the node")
-    card = WordsFilter("card_key", label="key of the card: its UUID, else its index")
+    # By way of the cards: history has an index by card, and none by this text.
+    card = WordsFilter("card__key", label="key of the card: its UUID, else its index")
     card_id = df.NumberFilter("card_id", min_value=1, max_value=2**63 - 1, decimal_places=0, label="id of the card")
     placed = ChoiceFilter(("true", "false"), method="on_placed", label="whether the card is known")
     namespace = WordsFilter("namespace", label="namespace of the pod")

@@ -126,8 +126,15 @@ def prune_history() -> int:
 
 @shared_task(base=OnceTask)
 def check_clusters() -> None:
-    """Have each cluster asked what the credentials may do, for the cluster page: one that does not answer delays no other."""
-    for cluster_id in Cluster.objects.values_list("pk", flat=True):
+    """Have each cluster asked what the credentials may do, for the cluster page: one that does not answer delays no other.
+
+    Those that their watchers do not reach are left out: each would hold the worker for as long as it takes to connect.
+    """
+    away = Watch.objects.filter(state=WatchState.BACKING_OFF)
+    not_reached = away.filter(kind=Kind.NODES, cluster__in=away.filter(kind=Kind.PODS).values("cluster")).values(
+        "cluster"
+    )
+    for cluster_id in Cluster.objects.exclude(pk__in=not_reached).values_list("pk", flat=True):
         check_cluster.delay(cluster_id)
 
 

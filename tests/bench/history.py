@@ -28,8 +28,8 @@ TARGET_BATCH_S = 2.0
 _ALLOCATIONS = """
 INSERT INTO inventory_allocation (cluster_id, node_name, card_id, card_key, pod_uid, namespace, pod, container, owner_kind,
   owner_name, resource, stack, mode, quantity, memory_bytes, core_percent, evidence, terminating, started_at, ended_at, digest)
-SELECT card.cluster_id, card.node_name, card.id, card.key, 'uid-' || %(day)s::text || '-' || n, 'team-' || n %% 20, 'train-' || n, 'main',
-  'Job', 'train-' || n %% 5000, 'nvidia.com/gpu', 'nvidia', 'whole', 1, 17179869184, NULL, 'exact', false,
+SELECT card.cluster_id, card.node_name, card.id, card.key, 'uid-' || %(day)s::text || '-' || n, 'team-' || n %% 20,
+  'train-' || n, 'main', 'Job', 'train-' || n %% 5000, 'nvidia.com/gpu', 'nvidia', 'whole', 1, 17179869184, NULL, 'exact', false,
   now() - make_interval(days => %(day)s, hours => 3, secs => n * 86400.0 / %(a_day)s),
   now() - make_interval(days => %(day)s, secs => n * 86400.0 / %(a_day)s), n
 FROM generate_series(0, %(a_day)s - 1) g(n)

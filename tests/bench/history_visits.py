@@ -37,7 +37,14 @@ def fill() -> None:
     cluster, now = make_cluster("prod"), timezone.now()
     known = {"stack": "nvidia", "mode": "whole", "health": "unknown", "state": "free", "digest": 0}
     Card.objects.bulk_create(
-        Card(cluster=cluster, node_name=f"node-{node}", key=str(index), first_seen_at=now, changed_at=now, **known)
+        Card(
+            cluster=cluster,
+            node_name=f"node-{node}",
+            key=f"GPU-{node}-{index}",
+            first_seen_at=now,
+            changed_at=now,
+            **known,
+        )
         for node in range(NODES)
         for index in range(CARDS_OF_A_NODE)
     )
@@ -54,10 +61,10 @@ def addresses() -> Iterator[tuple[str, str]]:
     for where, page in (("page", reverse("allocations")), ("rest", "/api/v1/allocations")):
         yield f"{where}: allocations of now", page
         yield f"{where}: history", f"{page}?ended=true"
-        yield f"{where}: history by its end", f"{page}?ended=true&sort=-ended_at"
         yield f"{where}: history of a node", f"{page}?ended=true&{here}"
         yield f"{where}: history of a namespace", f"{page}?ended=true&namespace=team-7"
-        yield f"{where}: history of a card", f"{page}?ended=true&card={card.pk}"
+        yield f"{where}: history of a card", f"{page}?ended=true&card_id={card.pk}"
+        yield f"{where}: history of a card by its key", f"{page}?ended=true&card={card.key}"
         yield f"{where}: history, searched", f"{page}?ended=true&q=train-77"
     yield "page: card", reverse("card", args=[card.pk])
 

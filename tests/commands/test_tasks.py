@@ -89,6 +89,21 @@ def test_history_is_kept_for_its_time_and_no_longer(cluster: Cluster) -> None:
     assert not Card.objects.filter(id=gone.id).exists()
 
 
+def test_permissions_of_a_cluster_that_is_not_reached_are_not_asked_for(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.check_cluster, "delay", sent.append)
+    other = make_cluster("other")
+    Watch.objects.filter(cluster=cluster, kind="pods").update(state="backing-off")
+    tasks.check_clusters()
+    assert sorted(sent) == sorted([cluster.id, other.id]), "one kind alone says little"
+    Watch.objects.filter(cluster=cluster, kind="nodes").update(state="backing-off")
+    sent.clear()
+    tasks.check_clusters()
+    assert sent == [other.id]
+
+
 def test_permissions_of_one_cluster_are_checked_though_another_is_not_reached(
     run: Run, kubeconfig: str, api_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
