@@ -243,6 +243,8 @@ LOGGING = {
         "kombu": {"level": "ERROR"},
         "kubernetes": {"level": "WARNING"},
         "waitress": {"level": "WARNING"},
+        # A line for each request that waits for a thread.
+        "waitress.queue": {"level": "ERROR"},
         "urllib3": {"level": "ERROR"},
     },
 }
