@@ -262,6 +262,8 @@ LOGGING = {
         "kubernetes": {"level": "WARNING"},
         "waitress": {"level": "WARNING"},
         "psycopg.pool": {"level": "ERROR"},
+        # A line for each request that waits for a thread.
+        "waitress.queue": {"level": "ERROR"},
         "urllib3": {"level": "ERROR"},
     },
 }

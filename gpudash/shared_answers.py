@@ -38,7 +38,7 @@ _SECRET = token_hex(16)
 _TOKEN = r'(?<=name="csrfmiddlewaretoken" value=")[^"]*(?=")'  # noqa: S105 - where one stands, not one
 _HOLES = re.compile(rf'(?P<token>{_TOKEN})|(?P<now>(?<= data-now=")[^"]*(?="))|(?P<name>{_NAME})')
 #: An age in seconds, as `units.ago` writes it: such an answer is good for a second.
-_SECONDS = re.compile(r"<time [^>]*>[^<]*(?<!\d)\d{1,2} (?:s|秒)\b")
+_SECONDS = re.compile(r"<time [^>]*>[^<]*(?<!\d)\d{1,2} ?(?:s\b|秒)")
 _KEPT_HEADERS = ("Content-Type", "Vary", "Allow", "Filter-Bytes")
 
 

@@ -16,8 +16,10 @@ from django.utils import timezone
 
 from gpudash import compression
 from gpudash.access.roles import Role
+from gpudash.shared_answers import SharedPage
 from inventory import shared
 from inventory.models import Card, Cluster, Watch
+from inventory.views.live import LivePage
 from tests.cast import make_user, signed_in
 from tests.factories import make_node
 
@@ -244,3 +246,13 @@ def test_an_answer_of_the_version_before_serves_while_the_next_is_made() -> None
     assert store.get("key", 2, compute) == "new"
     assert inside == ["old"]
     assert store.get("key", 2, lambda: "never") == "new"
+
+
+@pytest.mark.parametrize("text", ["5 s ago", "59 s", "5 秒前", "59 秒"])
+def test_an_age_in_seconds_makes_an_answer_short_lived(text: str) -> None:
+    def page(age: str) -> SharedPage:
+        made = LivePage("<p></p>")
+        made.live = f'<time datetime="2026-01-01T00:00:05Z" data-form="ago" title="x">{age}</time>'
+        return SharedPage.of(made)
+
+    assert (page(text).good_s, page("5 min ago").good_s, page("5 分钟前").good_s) == (1.0, 60.0, 60.0)
