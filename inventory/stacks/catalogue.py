@@ -158,4 +158,10 @@ CATALOGUE: dict[str, Entry] = {
         "The leases of its watchers have run out and nobody has taken them; its numbers do not change any more.",
         "Start the watch workers and the schedule (or `manage.py sync`), and look at their logs.",
     ),
+    "mirror-differed": Entry(
+        "Audit found differences",
+        WARNING,
+        "The mirror did not hold what the cluster has; it was mended. The finding ends with the next audit that finds nothing.",
+        "Find out who writes into gpudash's tables. If nobody does, please report it with the log of the watchers.",
+    ),
 }
