@@ -25,24 +25,32 @@ _ESCAPED = {"\\": r"\\", '"': r"\"", "\n": r"\n"}
 
 @dataclass
 class Family:
-    """One metric as text: help, type, lines. All are gauges."""
+    """One metric as text: help, type, lines."""
 
     name: str
     help: str
+    type: str = "gauge"
     lines: list[str] = field(default_factory=list)
 
     def add(self, labels: str, value: float) -> None:
         self.lines.append(f"{self.name}{{{labels}}} {value}\n")
 
     def text(self) -> str:
-        return f"# HELP {self.name} {self.help}\n# TYPE {self.name} gauge\n{''.join(self.lines)}"
+        return f"# HELP {self.name} {self.help}\n# TYPE {self.name} {self.type}\n{''.join(self.lines)}"
 
 
 def families() -> Iterator[str]:
     """The whole exposition, family by family, in a constant number of queries."""
     names = dict(Cluster.objects.values_list("pk", "name"))
     watches = list(watches_now().order_by("cluster_id", "kind"))
-    parts = (_cards(names), _nodes(names), _mirror(names, watches), _findings(names, watches), _processes())
+    parts = (
+        _cards(names),
+        _nodes(names),
+        _mirror(names, watches),
+        _audits(names, watches),
+        _findings(names, watches),
+        _processes(),
+    )
     for part in parts:
         yield from (one.text() for one in part)
 
@@ -113,6 +121,20 @@ def _mirror(names: dict[int, str], watches: list[Watch]) -> Iterable[Family]:
         if watch.last_event_at is not None:
             last.add(labels, watch.last_event_at.timestamp())
     return last, synced, states, since
+
+
+def _audits(names: dict[int, str], watches: list[Watch]) -> Iterable[Family]:
+    """Absent for a kind that was never audited; the cards are not."""
+    last = Family("gpudash_mirror_audit_timestamp_seconds", "When the last audit ended, in seconds since 1970.")
+    took = Family("gpudash_mirror_audit_seconds", "How long the last audit took.")
+    found = Family("gpudash_mirror_audit_differences_total", "Differences that audits found and mended.", "counter")
+    for watch in watches:
+        if watch.audited_at is not None and watch.audit_seconds is not None:
+            labels = labels_of(cluster=names.get(watch.cluster_id, ""), kind=watch.kind)
+            last.add(labels, watch.audited_at.timestamp())
+            took.add(labels, watch.audit_seconds)
+            found.add(labels, watch.audit_differences_total)
+    return last, took, found
 
 
 def _processes() -> Iterable[Family]:

@@ -1,4 +1,4 @@
-"""Findings of a cluster whose numbers are not kept in step: it was never reached, gives no word, or nobody watches it.
+"""Findings of a cluster whose numbers were not kept in step: never reached, no word, nobody watches it, or an audit says so.
 
 Made from the rows of its watches, by whoever lives: its accountant, and the schedule, which looks at all clusters. Both may look
 at once; a finding is there once.
@@ -20,7 +20,9 @@ from inventory.stacks.catalogue import CATALOGUE
 #: A cluster that answers within this was only slow.
 PATIENCE_S = 30
 _CODES = {State.UNREACHED: "never-reached", State.SILENT: "no-word", State.UNWATCHED: "nobody-watches"}
-CODES = tuple(_CODES.values())
+#: The last audit of a kind found the mirror wrong; it was mended, but somebody should know.
+DIFFERED = "mirror-differed"
+CODES = (*_CODES.values(), DIFFERED)
 
 
 def find_outages(cluster_id: int | None = None) -> None:
@@ -46,6 +48,8 @@ def wanted_findings(own: Iterable[Watch]) -> dict[str, str]:
         code = _code(watch, condition, now)
         if code:
             told.setdefault(code, []).append(_words(watch, condition))
+        if watch.audit_differences:
+            told.setdefault(DIFFERED, []).append(_audit_words(watch))
     texts = {code: "; ".join(parts) + "." for code, parts in told.items()}
     if _CODES[State.UNWATCHED] in texts and (lack := capacity().lack):
         texts[_CODES[State.UNWATCHED]] += f" {lack[0].upper()}{lack[1:]}."
@@ -72,6 +76,11 @@ def _words(watch: Watch, condition: Condition) -> str:
     last = f", last word {watch.last_event_at:%Y-%m-%d %H:%M:%S} UTC" if watch.last_event_at else ""
     reason = f" ({condition.reason})" if condition.reason else ""
     return f"{watch.kind}: {condition.state.label}{since}{last if watch.kind != Kind.CARDS else ''}{reason}"
+
+
+def _audit_words(watch: Watch) -> str:
+    when = f" at {watch.audited_at:%Y-%m-%d %H:%M:%S} UTC" if watch.audited_at else ""
+    return f"{watch.kind}: {watch.audit_differences} differences were mended{when} ({watch.audit_note})"
 
 
 def _write(cluster_id: int, code: str, text: str | None, row: Finding | None) -> None:

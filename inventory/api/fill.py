@@ -171,6 +171,11 @@ def watch(row: models.Watch, now: Condition) -> shapes.Watch:
         objects_seen=row.objects_seen,
         objects_kept=row.objects_kept,
         relists=row.relists,
+        audited_at=row.audited_at,
+        audit_seconds=row.audit_seconds,
+        audit_differences=row.audit_differences,
+        audit_note=row.audit_note or None,
+        audit_differences_total=row.audit_differences_total,
     )
 
 

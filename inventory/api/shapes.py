@@ -181,6 +181,11 @@ class Watch(Shape):
     objects_seen: int
     objects_kept: int
     relists: int
+    audited_at: Annotated[datetime | None, Meta(description="When the last audit ended; null: none yet.")]
+    audit_seconds: Annotated[float | None, Meta(description="How long it took.")]
+    audit_differences: Annotated[int, Meta(description="What it found and mended; in words: audit_note.")]
+    audit_note: str | None
+    audit_differences_total: Annotated[int, Meta(description="What all audits found.")]
 
 
 class Permission(Shape):

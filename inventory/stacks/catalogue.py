@@ -164,4 +164,10 @@ CATALOGUE: dict[str, Entry] = {
         "This database is a copy, or was moved: another one is the launcher. Nothing is launched or deleted from here.",
         "On a copy, nothing. If the other is gone for good: `manage.py cluster take-over NAME`.",
     ),
+    "mirror-differed": Entry(
+        "Audit found differences",
+        WARNING,
+        "The mirror did not hold what the cluster has; it was mended. The finding ends with the next audit that finds nothing.",
+        "Find out who writes into gpudash's tables. If nobody does, please report it with the log of the watchers.",
+    ),
 }

@@ -23,6 +23,7 @@ TITLES = (
     _("NVIDIA_VISIBLE_DEVICES set by hand"),
     _("No word from the cluster"),
     _("Nobody watches the cluster"),
+    _("Audit found differences"),
     _("Quantity cannot be read"),
     _("Request and record differ"),
     _("Resource not understood"),
@@ -46,6 +47,9 @@ MEANINGS = (
     _("Nodes of one cluster count GPU memory in different units."),
     _("Nothing says whether a node counts GPU memory in GiB or MiB, so its memory is shown as unknown."),
     _("The cluster was read before, but has said nothing for too long; its numbers are what was last known."),
+    _(
+        "The mirror did not hold what the cluster has; it was mended. The finding ends with the next audit that finds nothing."
+    ),
     _("The leases of its watchers have run out and nobody has taken them; its numbers do not change any more."),
     _("The node has devices that it does not give out."),
     _("The open-source gpushare plugin cannot match pods with more than one GPU container."),
@@ -70,6 +74,7 @@ ACTIONS = (
     _("Look whether the driver is installed and the device plugin runs on the node."),
     _("Look whether the scheduler extender is wired in, and whether the pod was bound by another scheduler."),
     _("Look whether its API server is up and reached from the watchers, and whether the credentials still hold."),
+    _("Find out who writes into gpudash's tables. If nobody does, please report it with the log of the watchers."),
     _("Look who has written it."),
     _("Look who has written it; delete the pod so that it is placed again."),
     _("Nothing is wrong with the node; ask for support of this resource."),

@@ -95,3 +95,14 @@ def test_a_takeover_is_no_outage(cluster: Cluster) -> None:
     find_outages()
     assert codes() == []
     assert condition_of(watches().get(kind="pods")).state == State.WAITING
+
+
+def test_an_audit_that_found_differences_is_said_until_one_finds_none(cluster: Cluster) -> None:
+    pods = Watch.objects.filter(kind="pods")
+    pods.update(audited_at=ago(minutes=1), audit_differences=3, audit_note="3 changed in the table")
+    find_outages()
+    assert codes() == ["mirror-differed"]
+    assert Finding.objects.get().text.startswith("pods: 3 differences were mended at ")
+    pods.update(audit_differences=0, audit_note="", audit_differences_total=3)
+    find_outages()
+    assert codes() == []

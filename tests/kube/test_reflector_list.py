@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
 
+from inventory.kube.decode import token_at_the_head
 from inventory.kube.reflector import ListEnd, Relist, Trouble, Watching, backoff_s
 from tests.kube.reading import Reading
 from tests.kube.scripted import Answer, ScriptedServer, refusal, stream
@@ -153,3 +155,40 @@ def test_the_wait_is_spread() -> None:
     waits = {backoff_s(3, None) for _ in range(50)}
     assert len(waits) > 10
     assert all(2.0 <= wait <= 4.0 for wait in waits)
+
+
+def test_the_next_page_is_on_its_way_before_this_one_is_taken(serve: Serve, read: Read) -> None:
+    server = serve(page(pod("a"), more="next"), page(pod("b"), version=10), stream())
+    reading = read(server)
+    server.wait_for(2)
+    assert server.asked[1].query["continue"] == "next"
+    assert reading.messages == []
+    reading.until_type(ListEnd)
+    assert [asked.query.get("continue") for asked in server.asked[:2]] == [None, "next"]
+
+
+@pytest.mark.parametrize(
+    ("body", "token"),
+    [
+        (page_body(pod("a"), more="next"), "next"),
+        (page_body(pod("a")), ""),
+        (b'{"metadata": {"continue": "c"}, "items": []}', "c"),
+        (b'{"items": [], "metadata": {"continue": "after the items"}}', ""),
+        (b'{"metadata": {"selfLink": "\\"items\\"", "continue": "c"}, "items": []}', "c"),
+        (b'{"metadata": {"continue": null}, "items": null}', ""),
+        (b"<!doctype html>", ""),
+        (b"", ""),
+    ],
+)
+def test_the_token_is_told_by_the_head_of_a_page_or_not_at_all(body: bytes, token: str) -> None:
+    assert token_at_the_head(body) == token
+
+
+def test_a_list_whose_tokens_stand_after_the_items_is_whole(serve: Serve, read: Read) -> None:
+    def turned(body: bytes) -> Answer:
+        return Answer(json.dumps(dict(reversed(json.loads(body).items()))).encode())
+
+    server = serve(turned(page_body(pod("a"), more="next")), turned(page_body(pod("b"), version=20)), stream())
+    reading = read(server)
+    reading.until_type(ListEnd)
+    assert reading.words() == ["relist", "listed a", "listed b", "end 20"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -102,6 +102,17 @@ def test_the_mirror_tells_of_each_kind_whether_it_is_synced_and_when_it_last_hea
     heard = found["gpudash_mirror_last_event_timestamp_seconds"]
     assert heard[(("cluster", "prod"), ("kind", "nodes"))] > 1.7e9
     assert (("cluster", "fresh"), ("kind", "nodes")) not in heard
+
+
+def test_audits_tell_when_how_long_and_how_many_differences(cluster: Cluster) -> None:
+    assert "gpudash_mirror_audit_timestamp_seconds" not in {name for name, rows in scrape().items() if rows}
+    Watch.objects.filter(kind="pods").update(
+        audited_at=datetime(2026, 1, 1, tzinfo=UTC), audit_seconds=1.5, audit_differences_total=7
+    )
+    found, pods = scrape(), (("cluster", "prod"), ("kind", "pods"))
+    assert found["gpudash_mirror_audit_timestamp_seconds"] == {pods: 1767225600.0}
+    assert found["gpudash_mirror_audit_seconds"] == {pods: 1.5}
+    assert found["gpudash_mirror_audit_differences"] == {pods: 7.0}
 
 
 def test_findings_are_counted_by_code_and_none_is_zero_once_it_was_counted(cluster: Cluster) -> None:

@@ -32,7 +32,7 @@ def test_each_kind_has_its_state_age_and_counts(viewer: Client, fleet: Cluster) 
     assert list(rows) == ["nodes", "pods", "daemonsets", "cards"]
     assert rows["pods"][1].startswith("✓good in step")
     assert rows["pods"][2] == "2 s ago"
-    assert rows["pods"][4:] == ["30 / 1,200", "2"]
+    assert rows["pods"][4:] == ["30 / 1,200", "2", "none yet"]
 
 
 def test_a_watch_that_backs_off_says_why_and_when_it_tries_again(viewer: Client, fleet: Cluster) -> None:
