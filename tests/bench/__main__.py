@@ -3,6 +3,7 @@
 decode        pods a second, one core
 parse         MB of log a second, one core, for each suite
 run-overhead  seconds of a run beyond its Job, and calls of the API per run: alone, and in a campaign of 1,000
+queue         seconds of a pass of the launcher with 50 and with 10,000 runs in the queue, and their ratio
 first-sync    the large cluster into an empty PostgreSQL and an empty SQLite, beside kubectl; then an unchanged sync
 events        200 changes a second for 30 seconds: from the API's answer to the committed row
 takeover      seconds until another watcher is in step after SIGKILL
@@ -19,12 +20,13 @@ import argparse
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import validations
+from tests.bench import queue, validations
 
 ON_A_CLUSTER = ("first-sync", "events", "takeover", "pages")
-NAMES = ("decode", "parse", "run-overhead", *ON_A_CLUSTER)
+NAMES = ("decode", "parse", "run-overhead", "queue", *ON_A_CLUSTER)
 
 
 def main() -> int:
@@ -42,7 +44,10 @@ def main() -> int:
         _decode(given.small)
     if "parse" in names:
         validations.parse()
-    done = _run_overhead(given.small) if "run-overhead" in names else 0
+    done = 0
+    for name, work in (("run-overhead", validations.overhead), ("queue", queue.run)):
+        if name in names:
+            done = _on_services(work, given.small) or done
     if any(name in ON_A_CLUSTER for name in names):
         done = _on_a_cluster([name for name in ON_A_CLUSTER if name in names], given.small) or done
     return done
@@ -60,11 +65,11 @@ def _decode(small: bool) -> None:
         decode.run(small)
 
 
-def _run_overhead(small: bool) -> int:
+def _on_services(work: Callable[[bool], None], small: bool) -> int:
     from tests.services import Missing
 
     try:
-        validations.overhead(small)
+        work(small)
     except Missing as missing:
         print(f"cannot run here: {missing}", file=sys.stderr)
         return 1
