@@ -22,7 +22,7 @@ from inventory.mirror.dispatch import dispatch, give_way
 from inventory.mirror.follow import Follower
 from inventory.mirror.keeper import keeper
 from inventory.mirror.lease import Lease, LeaseLost, acquire
-from inventory.models import Cluster, Role
+from inventory.models import Cluster, Role, Watch
 from inventory.models.cluster import Kind, WatchState
 
 logger = logging.getLogger(__name__)

@@ -4,6 +4,7 @@ decode        pods a second, one core
 parse         MB of log a second, one core, for each suite
 shared        20 visitors at once on pages, REST and /healthz of one web process (PROCESSES=n: of several), on 5,000 nodes
 run-overhead  seconds of a run beyond its Job, and calls of the API per run: alone, and in a campaign of 1,000
+queue         seconds of a pass of the launcher with 50 and with 10,000 runs in the queue, and their ratio
 history       lists, the card page and retention with 90 days of 200,000 ended allocations each
 first-sync    the large cluster into an empty PostgreSQL and an empty SQLite, beside kubectl; then an unchanged sync
 events        1,000 changes a second for a minute: from the API's answer to the committed row
@@ -22,12 +23,13 @@ import argparse
 import os
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import validations
+from tests.bench import queue, validations
 
 ON_A_CLUSTER = ("first-sync", "events", "takeover", "pages")
-NAMES = ("decode", "parse", "shared", "run-overhead", "history", "clusters", *ON_A_CLUSTER)
+NAMES = ("decode", "parse", "shared", "run-overhead", "queue", "history", "clusters", *ON_A_CLUSTER)
 
 
 def main() -> int:
@@ -45,12 +47,12 @@ def main() -> int:
         _decode(given.small)
     if "parse" in names:
         validations.parse()
-    done = _shared(given.small) if "shared" in names else 0
-    done = (_run_overhead(given.small) if "run-overhead" in names else 0) or done
+    done = 0
+    for name, work in ON_SERVICES.items():
+        if name in names:
+            done = _on_services(work, given.small) or done
     if "clusters" in names:
         done = _on_a_cluster(["clusters"], small=True) or done
-    if "history" in names:
-        done = _history(given.small) or done
     if any(name in ON_A_CLUSTER for name in names):
         done = _on_a_cluster([name for name in ON_A_CLUSTER if name in names], given.small) or done
     return done
@@ -68,39 +70,36 @@ def _decode(small: bool) -> None:
         decode.run(small)
 
 
-def _shared(small: bool) -> int:
+def _on_services(work: Callable[[bool], None], small: bool) -> int:
+    from tests.services import Missing
+
+    try:
+        work(small)
+    except Missing as missing:
+        print(f"cannot run here: {missing}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _shared(small: bool) -> None:
     from tests.bench import shared
-    from tests.services import Missing
 
-    try:
-        shared.run(small, int(os.environ.get("PROCESSES", "1")))
-    except Missing as missing:
-        print(f"cannot run here: {missing}", file=sys.stderr)
-        return 1
-    return 0
+    shared.run(small, int(os.environ.get("PROCESSES", "1")))
 
 
-def _run_overhead(small: bool) -> int:
-    from tests.services import Missing
-
-    try:
-        validations.overhead(small)
-    except Missing as missing:
-        print(f"cannot run here: {missing}", file=sys.stderr)
-        return 1
-    return 0
-
-
-def _history(small: bool) -> int:
+def _history(small: bool) -> None:
     from tests.bench import history
-    from tests.services import Missing
 
-    try:
-        history.run(small)
-    except Missing as missing:
-        print(f"cannot run here: {missing}", file=sys.stderr)
-        return 1
-    return 0
+    history.run(small)
+
+
+#: Those that need PostgreSQL or Redis, and no control plane.
+ON_SERVICES: dict[str, Callable[[bool], None]] = {
+    "shared": _shared,
+    "run-overhead": validations.overhead,
+    "queue": queue.run,
+    "history": _history,
+}
 
 
 def _on_a_cluster(names: list[str], small: bool) -> int:

@@ -86,4 +86,5 @@ def _kind(method: str, path: str) -> str:
         return "read log"
     if len(rest) == 1 and method == "GET":
         return f"list {rest[0]}"
-    return f"{ {'GET': 'get', 'POST': 'create', 'DELETE': 'delete'}.get(method, method) } job"
+    verb = {"GET": "get", "POST": "create", "PUT": "update", "DELETE": "delete"}.get(method, method)
+    return f"{verb} {rest[0].removesuffix('s')}"

@@ -1,9 +1,8 @@
-"""A copy of the database beside production, both with workers, on the real API server; and a kubelet that swallows all."""
+"""A copy of the database beside production, both with workers, on the real API server; and a kubelet that swallows bytes."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +52,10 @@ class Copy:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
+def folder(tmp_path: Path) -> Path:
     made = tmp_path / "staging"
     made.mkdir(mode=0o700)
-    yield made
+    return made
 
 
 def test_a_copy_beside_production_leaves_its_jobs_alone_and_says_so(

@@ -12,6 +12,7 @@ from django.core.management.base import CommandError
 from inventory.management.shown import ShownCommand
 from inventory.printable import one_line
 from validations.models import Measurement, Run
+from validations.moments import database_now
 from validations.planning import Refused, Wish
 from validations.requests import Busy, request_run
 from validations.suites import registry
@@ -90,7 +91,7 @@ class Command(ShownCommand):
         text = run.get_state_display()
         waits = ": ".join(part for part in (run.waiting_reason, run.waiting_message) if part)
         why = "; ".join(dict.fromkeys(part for part in (run.last_error, waits) if part))
-        if run.state == "queued" and not why and time.time() - run.created_at.timestamp() > NOBODY_S:
+        if run.state == "queued" and not why and (database_now() - run.created_at).total_seconds() > NOBODY_S:
             why = "nobody has taken it up; is the service running (standalone, or worker and beat)?"
         text += f" ({one_line(why)})" if why else ""
         if text != told:
