@@ -7,6 +7,7 @@ Each request becomes a line of FILE (a JSON array, the fields of `Asked`). Ends 
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import signal
 import sys
@@ -15,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import IO, Any
 
-from tests.soak.requests import Asked, Client, Site
+from tests.soak.requests import TIMEOUT_S, Asked, Client, Site
 
 #: Between two requests of one client, seconds.
 PAUSE_S = (1.5, 4.0)
@@ -107,7 +108,7 @@ def main() -> None:
     given: dict[str, Any] = json.load(sys.stdin)
     site = Site(*given["site"])
     stopped = threading.Event()
-    signal.signal(signal.SIGTERM, lambda *_: stopped.set())
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # before the threads, which inherit it
     with Path(sys.argv[1]).open("w") as file:
         write = Writer(file)
         everybody: list[Person | Program] = []
@@ -119,6 +120,10 @@ def main() -> None:
         threads = [threading.Thread(target=_live, args=(one, stopped)) for one in everybody]
         for thread in threads:
             thread.start()
+        signal.sigwait({signal.SIGTERM})
+        stopped.set()
+        # Longer than any request may take; who is still at work then is told on standard error.
+        faulthandler.dump_traceback_later(TIMEOUT_S + 10, exit=True)
         for thread in threads:
             thread.join()
 
