@@ -290,8 +290,13 @@ def _pause(campaign: Campaign, reason: str) -> None:
 
 
 def _start_up_to(campaign: Campaign, most: int) -> int:
-    started = 0
+    """One place of a node in one go: the run that it gets may hold up the node's other places."""
+    started, nodes = 0, set()
     for target in _waiting(campaign) if most > 0 else ():
+        node = (target.cluster_id, target.node_name)
+        if node in nodes:
+            continue
+        nodes.add(node)
         started += _start(campaign, target)
         if started >= most or campaign.state != CampaignState.RUNNING:
             break

@@ -98,7 +98,8 @@ def test_history_is_compacted_behind_a_running_watcher(
     thaw(watcher)
     fault("history compacted behind a running watcher (410 in the stream)", in_step(admin, cluster))
     assert relists(cluster) == before + 1
-    assert "in step" in processes.log("sync").read_text().rsplit("compacted (410)", 1)[1]
+    log = processes.log("sync")
+    wait_until(lambda: "in step" in log.read_text().rsplit("compacted (410)", 1)[1], "the last kind says so too")
 
 
 def test_a_list_whose_continuation_expires_is_begun_again(fleet: Fleet, plane: ControlPlane) -> None:
