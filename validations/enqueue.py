@@ -76,7 +76,7 @@ class Outbox:
             limits = {"socket_connect_timeout": BROKER_S, "socket_timeout": BROKER_S}
             self._connection = current_app.connection_for_write(connect_timeout=BROKER_S, transport_options=limits)
         with current_app.amqp.Producer(self._connection) as producer:
-            current_app.send_task(task, (argument,), producer=producer, retry=False, expires=60)
+            current_app.send_task(task, (argument,), producer=producer, retry=False)
         if self._failing:
             self._failing = False
             logger.info("the broker takes messages again")
