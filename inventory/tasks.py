@@ -15,6 +15,7 @@ from inventory import clusters, retention
 from inventory.accounting.accountant import Accountant
 from inventory.accounting.outage import find_outages
 from inventory.capacity import capacity
+from inventory.connections import give_back
 from inventory.heartbeats import beat
 from inventory.kube.client import ApiError, BadKubeconfig
 from inventory.messages import OnceTask, send_once
@@ -103,6 +104,7 @@ def _refused(lease: Lease, reason: str) -> None:
         lease.update(state=WatchState.REFUSED, reason=reason, trouble_since=Coalesce("trouble_since", Now()))
     except (LeaseLost, DatabaseError):
         return
+    give_back()
     stopping.wait(settings.LEASE_S)
 
 
