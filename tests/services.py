@@ -29,7 +29,7 @@ POSTGRES_OPTIONS = {
     "fsync": "off",
     "full_page_writes": "off",
     "listen_addresses": "127.0.0.1",
-    "max_connections": "60",
+    "max_connections": "100",
     "shared_buffers": "256MB",
     "max_wal_size": "4GB",
     "jit": "off",
