@@ -47,7 +47,7 @@ class Caller(Protocol):
         self, method: str, path: str, body: bytes | None, query: dict[str, Any] | None = None, content_type: str = ""
     ) -> bytes: ...
 
-    def stream(self, path: str, query: dict[str, Any], silence_s: float) -> Any: ...
+    def stream(self, path: str, query: dict[str, Any], silence_s: float, total_s: float = 600.0) -> Any: ...
 
 
 def _nothing() -> None: ...
@@ -139,16 +139,17 @@ class ClusterApi:
                 raise
 
     @contextmanager
-    def log(self, pod: str, silence_s: float, limit_bytes: int | None = None) -> Iterator[Stream]:
+    def log(self, pod: str, silence_s: float, total_s: float, limit_bytes: int | None = None) -> Iterator[Stream]:
         """The container's log from its first byte, for a thread that may block (`validations.lifecycle.logreads`).
 
-        Raises ApiError: 400 not started, 404 pod away, 500 node not reached, 0 after `silence_s` without a byte.
+        Raises ApiError: 400 not started, 404 pod away, 500 node not reached, 0 after `silence_s` without a byte, or
+        when it is not there after `total_s`.
         """
         query: dict[str, Any] = {"container": CONTAINER}
         if limit_bytes is not None:
             query["limitBytes"] = limit_bytes
         path = f"{self._core}/pods/{quote(pod, safe='')}/log"
-        with _calling("get pods/log"), self.client.stream(path, query, silence_s) as stream:
+        with _calling("get pods/log"), self.client.stream(path, query, silence_s, total_s) as stream:
             yield stream
 
     def events(self, uid: str) -> list[Event]:

@@ -183,7 +183,7 @@ def read(api: ClusterApi, wanted: Wanted) -> Came:
     keeper = logstore.Keeper(wanted.head, wanted.tail)
     silence_s = WHOLE_SILENCE_S if wanted.whole else LIVE_SILENCE_S
     limit = None if wanted.whole else wanted.skip + wanted.head
-    with api.log(wanted.pod, silence_s, limit) as stream:
+    with api.log(wanted.pod, silence_s, wanted.limit_s, limit) as stream:
         same = logstore.feed_after(_until(stream.chunks(), ends), wanted.skip, keeper, wanted.known)
     data, left_out = keeper.kept()
     return Came(wanted, same, data, left_out, keeper.total)
