@@ -57,6 +57,18 @@ class Stream:
         if self._deadline.passed and not self._closed.is_set():
             raise ApiError(0, "Stream", f"the stream was ended after {self._deadline.seconds:.0f} s")
 
+    def dated_chunks(self) -> Iterator[tuple[bytes, float]]:
+        """Each chunk, with the last moment (monotonic) at which nothing else waited to be read."""
+        chunks, as_of = self.chunks(), time.monotonic()
+        while True:
+            drained = self.drained()
+            chunk = next(chunks, None)
+            if chunk is None:
+                return
+            if drained:
+                as_of = time.monotonic()
+            yield chunk, as_of
+
     def drained(self) -> bool:
         """Whether nothing waits to be read. Some kilobytes may lie in a buffer on the way."""
         found: Any = getattr(self._response.connection, "sock", None)

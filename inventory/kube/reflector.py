@@ -306,7 +306,7 @@ class Reflector(Generic[T]):
     def _bundles(self, stream: Stream) -> Iterator[tuple[list[Event[T]], float]]:
         """The events of each received chunk, in order, and as of when; those before a line that ends the stream too."""
         rest = b""
-        for chunk, as_of in _dated(stream):
+        for chunk, as_of in stream.dated_chunks():
             if self._stopped.is_set():
                 return
             *lines, rest = (rest + chunk).split(b"\n") if rest else chunk.split(b"\n")
@@ -342,16 +342,3 @@ class Reflector(Generic[T]):
                 self.client.renew_credentials()
             except BadKubeconfig as again:
                 logger.warning("credentials cannot be read: %s", again)
-
-
-def _dated(stream: Stream) -> Iterator[tuple[bytes, float]]:
-    """Each chunk, with the last moment at which nothing else waited."""
-    chunks, as_of = stream.chunks(), time.monotonic()
-    while True:
-        drained = stream.drained()
-        chunk = next(chunks, None)
-        if chunk is None:
-            return
-        if drained:
-            as_of = time.monotonic()
-        yield chunk, as_of
