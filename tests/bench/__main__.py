@@ -7,6 +7,7 @@ run-overhead  seconds of a run beyond its Job, and calls of the API per run: alo
 queue         seconds of a pass of the launcher with 50 and with 10,000 runs in the queue, and their ratio
 history       lists, the card page and retention with 90 days of 200,000 ended allocations each
 first-sync    the large cluster into an empty PostgreSQL and an empty SQLite, beside kubectl; then an unchanged sync
+churned       a first sync while 200 objects a second change, beside a quiet one
 events        1,000 changes a second for a minute: from the API's answer to the committed row
 takeover      seconds until another watcher is in step after SIGKILL
 clusters      100 clusters of 50 nodes: until all are in sync, then CPU, memory and connections while nothing happens
@@ -28,7 +29,7 @@ from pathlib import Path
 
 from tests.bench import queue, validations
 
-ON_A_CLUSTER = ("first-sync", "events", "takeover", "pages")
+ON_A_CLUSTER = ("first-sync", "churned", "events", "takeover", "pages")
 NAMES = ("decode", "parse", "shared", "run-overhead", "queue", "history", "clusters", *ON_A_CLUSTER)
 
 
@@ -103,13 +104,13 @@ ON_SERVICES: dict[str, Callable[[bool], None]] = {
 
 
 def _on_a_cluster(names: list[str], small: bool) -> int:
-    from tests.bench import events, first_sync, many, pages, takeover
+    from tests.bench import churned, events, first_sync, many, pages, takeover
     from tests.bench.bed import bed
     from tests.bench.large import LARGE, SMALL, TINY
     from tests.services import Missing
 
     benches = {"first-sync": first_sync.run, "events": events.run, "takeover": takeover.run, "pages": pages.run}
-    benches["clusters"] = many.run
+    benches |= {"clusters": many.run, "churned": churned.run}
     scale = TINY if names == ["clusters"] else SMALL if small else LARGE
     try:
         with bed(scale) as ready:
