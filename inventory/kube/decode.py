@@ -9,10 +9,10 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from inventory.kube import salvage
+from inventory.kube import listed, salvage
 from inventory.kube.objects import DaemonSet, Node, Pod
 
-T = TypeVar("T", Node, Pod, DaemonSet)
+T = TypeVar("T", Node, Pod, DaemonSet, listed.Pod)
 
 #: Longest error text kept of an unreadable object.
 ERROR_CHARS = 300
@@ -101,7 +101,7 @@ _UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
 class Decoder(Generic[T]):
-    """Decodes lists and watch lines of one kind (Node, Pod or DaemonSet)."""
+    """Decodes lists and watch lines of one kind (Node, Pod, DaemonSet, or `listed.Pod` without the rest of a pod)."""
 
     def __init__(self, kind: type[T]) -> None:
         self.kind: type[Any] = kind

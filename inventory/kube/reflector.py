@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from inventory.kube import listed
 from inventory.kube.client import ApiError, BadKubeconfig, Client, Stream
 from inventory.kube.decode import Decoder, Event, NotAList, Page
 from inventory.kube.identity import Identity, goes_back, identity_of, version_now
@@ -24,7 +25,7 @@ from inventory.kube.objects import DaemonSet, Node, Pod
 from inventory.kube.pages import Pages
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T", Node, Pod, DaemonSet)
+T = TypeVar("T", Node, Pod, DaemonSet, listed.Pod)
 
 #: Bookmarks come about each minute, so a longer silence means a dead connection.
 SILENCE_S = 70.0

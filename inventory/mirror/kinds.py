@@ -12,6 +12,7 @@ import msgspec
 from django.conf import settings
 from django.db import models
 
+from inventory.kube import listed
 from inventory.kube.objects import DaemonSet, KubeObject, Metadata, Node, Pod
 from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Node as NodeRow
@@ -145,18 +146,18 @@ def _offers_gpu(node: Node, context: Context) -> bool:
     return any("/" in name and relevant_resource(name, context) for name in offered)
 
 
-def _pod_row(pod: Pod, context: Context) -> Columns | None:
+def _pod_row(pod: listed.Pod, context: Context) -> Columns | None:
     trimmed = trim_pod(pod, context)
     if trimmed is None:
         return None
     owner = next((owner for owner in pod.metadata.ownerReferences or () if owner.controller), None)
-    waiting = waits(pod)
-    reason, message = waiting_reason(pod) if waiting else ("", "")
+    waiting = waits(trimmed)
+    reason, message = waiting_reason(trimmed) if waiting else ("", "")
     columns = _common(pod.metadata, trimmed)
     columns |= {
         "namespace": plain(pod.metadata.namespace, 253),
         "node_name": plain(pod.spec.nodeName if pod.spec else "", 253),
-        "phase": plain(pod.status.phase if pod.status else "", 32),
+        "phase": plain(trimmed.status.phase if trimmed.status else "", 32),
         "terminating_since": moment(pod.metadata.deletionTimestamp),
         "owner_kind": plain(owner.kind if owner else "", 63),
         "owner_name": plain(owner.name if owner else "", 253),
@@ -217,7 +218,7 @@ KINDS = {
         Kind.NODES, "/api/v1/nodes", Node, NodeRow, "name", _node_row, "name", _node_marks, (*_COMMON, *_NODE)
     ),
     Kind.PODS.value: MirroredKind(
-        Kind.PODS, "/api/v1/pods", Pod, PodRow, "uid", _pod_row, "node_name", _node_marks, (*_COMMON, *_POD)
+        Kind.PODS, "/api/v1/pods", listed.Pod, PodRow, "uid", _pod_row, "node_name", _node_marks, (*_COMMON, *_POD)
     ),
     Kind.DAEMONSETS.value: MirroredKind(
         Kind.DAEMONSETS,
@@ -233,5 +234,5 @@ KINDS = {
 }
 
 
-def object_key(kind: MirroredKind, thing: KubeObject) -> str:
+def object_key(kind: MirroredKind, thing: KubeObject | listed.Pod) -> str:
     return plain(thing.metadata.name, 253) if kind.key == "name" else plain(thing.metadata.uid, 128)

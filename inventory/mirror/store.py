@@ -13,8 +13,9 @@ from typing import Any, Generic, TypeVar
 from django.utils import timezone
 
 from inventory import bulk
+from inventory.kube import listed
 from inventory.kube.decode import ERROR_CHARS, Unread
-from inventory.kube.objects import DaemonSet, Node, Pod
+from inventory.kube.objects import DaemonSet, Metadata, Node
 from inventory.mirror.kinds import (
     Columns,
     Mark,
@@ -29,7 +30,7 @@ from inventory.models import Recount, Unreadable
 from inventory.models.cluster import Kind
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T", Node, Pod, DaemonSet)
+T = TypeVar("T", Node, DaemonSet, listed.Pod)
 BATCH = 1000
 
 
@@ -130,11 +131,12 @@ class Store(Generic[T]):
         """The columns of an object. One that no row can be made of must not stop the others: it is unreadable."""
         try:
             return self.kind.row(thing, self.context)
+        except listed.Unreadable as error:
+            return _unread(thing.metadata, str(error))
         except Exception as error:
             meta = thing.metadata
             logger.warning("%s %s/%s: no row", self.kind.kind, meta.namespace, meta.name, exc_info=True)
-            text = plain(f"not understood: {type(error).__name__} {error}", ERROR_CHARS)
-            return Unread(plain(meta.namespace, 253), plain(meta.name, 253), plain(meta.uid, 253), text)
+            return _unread(meta, f"not understood: {type(error).__name__} {error}")
 
     def _key_of(self, strange: Unread) -> str:
         return strange.name if self.kind.key == "name" else strange.uid[:128]
@@ -261,6 +263,10 @@ class Store(Generic[T]):
         for key in deletes:
             self.digests.pop(key, None)
         return len(upserts) + len(deletes)
+
+
+def _unread(meta: Metadata, error: str) -> Unread:
+    return Unread(plain(meta.namespace, 253), plain(meta.name, 253), plain(meta.uid, 253), plain(error, ERROR_CHARS))
 
 
 def _values(cluster_id: int, rows: dict[str, Columns], keys: set[str]) -> list[tuple[Any, ...]]:

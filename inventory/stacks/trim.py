@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from inventory import stacks as registry
+from inventory.kube import listed
 from inventory.kube.objects import (
     Condition,
     Container,
@@ -21,11 +22,9 @@ from inventory.kube.objects import (
     PodStatus,
     Quantities,
     Resources,
-    Running,
-    Waiting,
 )
 from inventory.stacks.base import Context
-from inventory.stacks.components import LABEL_KEYS, component
+from inventory.stacks.components import LABEL_KEYS, component_of
 from inventory.stacks.names import LONGEST_ANNOTATION, OVERSIZE
 
 _ANNOTATION_PREFIXES = (
@@ -55,26 +54,28 @@ _LONGEST_TEXT = 1024
 _LONGEST_VALUE = 256
 
 
-def trim_pod(pod: Pod, context: Context) -> Pod | None:
+def trim_pod(pod: listed.Pod, context: Context) -> Pod | None:
     """A copy with only what is read; None when the pod is of no interest.
 
     Of interest: it asks for a resource that looks like a GPU or for a resource claim, it is a component of the GPU machinery,
     or a GPU scheduler has written on it. Annotations longer than 64 KiB are replaced by a marker (see `names.OVERSIZE`).
+    Raises listed.Unreadable for one of interest whose environment or status does not decode.
     """
     spec, metadata = pod.spec, pod.metadata
-    part = component(pod) if metadata.labels else ""
+    part = component_of(metadata.labels) if metadata.labels else ""
     if not part and not _asks(spec, context):
         annotations = metadata.annotations
         if not annotations or not _written_on(annotations, _prefixes(context.gpushare_annotation)):
             return None
+    status = listed.status(pod)
     return Pod(
         metadata=_metadata(metadata, _prefixes(context.gpushare_annotation)),
         spec=_spec(spec, context, part) if spec is not None else None,
-        status=_status(pod.status, bool(part)) if pod.status is not None else None,
+        status=_status(status, bool(part)) if status is not None else None,
     )
 
 
-def _asks(spec: PodSpec | None, context: Context) -> bool:
+def _asks(spec: listed.PodSpec | None, context: Context) -> bool:
     if spec is None:
         return False
     if spec.resourceClaims:
@@ -132,27 +133,28 @@ def kept(annotations: dict[str, str], prefixes: tuple[str, ...]) -> dict[str, st
     }
 
 
-def _spec(spec: PodSpec, context: Context, part: str) -> PodSpec:
+def _spec(spec: listed.PodSpec, context: Context, part: str) -> PodSpec:
     containers, init = spec.containers, spec.initContainers
     return PodSpec(
         nodeName=spec.nodeName,
-        containers=[_container(item, context, part) for item in containers] if containers else containers,
-        initContainers=[_container(item, context, part) for item in init] if init else init,
+        containers=[_container(item, context, part) for item in containers] if containers is not None else None,
+        initContainers=[_container(item, context, part) for item in init] if init is not None else None,
         resourceClaims=spec.resourceClaims,
         runtimeClassName=spec.runtimeClassName,
         schedulerName=spec.schedulerName,
     )
 
 
-def _container(container: Container, context: Context, part: str) -> Container:
+def _container(container: listed.Container, context: Context, part: str) -> Container:
     # The plugin's own command line says its memory unit; nobody else's is read.
     plugin = part == "gpushare-device-plugin"
+    env = listed.environment(container)
     return Container(
         name=container.name,
         image=container.image,
         command=container.command if plugin else None,
         args=container.args if plugin else None,
-        env=component_env(container.env) if container.env else None,
+        env=component_env(env) if env else None,
         resources=_resources(container.resources, context) if container.resources is not None else None,
         restartPolicy=container.restartPolicy,
     )
@@ -179,44 +181,35 @@ def _quantities(quantities: Quantities | None, context: Context) -> Quantities |
 
 
 def _status(status: PodStatus, part: bool) -> PodStatus:
+    """The same struct, which was decoded for this, less what is not kept."""
     conditions, app, init = status.conditions, status.containerStatuses, status.initContainerStatuses
-    return PodStatus(
-        phase=status.phase,
-        reason=status.reason,
-        message=_cut(status.message),
-        conditions=[_condition(item) for item in conditions if item.type in _CONDITIONS] if conditions else None,
-        containerStatuses=[_container_status(item, part) for item in app] if app else None,
-        initContainerStatuses=[_container_status(item, part) for item in init] if init else None,
-        startTime=status.startTime,
-    )
+    status.message = _cut(status.message)
+    status.conditions = [_condition(item) for item in conditions if item.type in _CONDITIONS] if conditions else None
+    status.containerStatuses = [_container_status(item, part) for item in app] if app else None
+    status.initContainerStatuses = [_container_status(item, part) for item in init] if init else None
+    return status
 
 
 def _condition(condition: Condition) -> Condition:
-    return Condition(
-        condition.type, condition.status, condition.reason, _cut(condition.message), condition.lastTransitionTime
-    )
+    condition.message = _cut(condition.message)
+    return condition
 
 
 def _container_status(status: ContainerStatus, part: bool) -> ContainerStatus:
     """Of user pods the ready flag, the current state and the devices; of components also restarts and the last end."""
-    return ContainerStatus(
-        name=status.name,
-        ready=status.ready,
-        restartCount=status.restartCount if part else None,
-        imageID=status.imageID if part else None,
-        state=_state(status.state) if status.state is not None else None,
-        lastState=_state(status.lastState) if part and status.lastState is not None else None,
-        allocatedResourcesStatus=status.allocatedResourcesStatus,
-    )
+    if not part:
+        status.restartCount = status.imageID = status.lastState = None
+    for state in (status.state, status.lastState):
+        if state is not None:
+            _shorten(state)
+    return status
 
 
-def _state(state: ContainerState) -> ContainerState:
-    waiting, running = state.waiting, state.running
-    return ContainerState(
-        waiting=Waiting(waiting.reason, _cut(waiting.message)) if waiting is not None else None,
-        running=Running() if running is not None else None,
-        terminated=state.terminated,
-    )
+def _shorten(state: ContainerState) -> None:
+    if state.waiting is not None:
+        state.waiting.message = _cut(state.waiting.message)
+    if state.running is not None:
+        state.running.startedAt = None
 
 
 def _cut(text: str | None) -> str | None:

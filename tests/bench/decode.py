@@ -19,7 +19,7 @@ PAGE, TARGET = 2000, 150_000
 
 def run(small: bool) -> None:
     from inventory.kube.decode import Decoder
-    from inventory.kube.objects import Pod
+    from inventory.kube.listed import Pod
     from inventory.mirror.kinds import KINDS, digest, stack_context
     from inventory.stacks.trim import trim_pod
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,11 +11,13 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from inventory.kube.objects import DaemonSetStatus, Pod
+from inventory.kube import listed, objects
+from inventory.kube.decode import Decoder
+from inventory.kube.objects import DaemonSetStatus
 from inventory.mirror.store import Store
 from inventory.models import Cluster, Node, Recount, Unreadable
 from inventory.models import Pod as PodRow
-from tests.mirror.objects import node, plugin, pod, unread
+from tests.mirror.objects import node, plugin, pod, pod_json, unread
 
 MakeStore = Callable[[str], Store[Any]]
 
@@ -206,7 +209,7 @@ def test_an_object_of_which_no_row_can_be_made_is_unreadable_and_hides_nobody(st
     pods = store("pods")
     replace(pods, [pod("a"), pod("b")])
 
-    def strange_row(thing: Pod, context: Any) -> Any:
+    def strange_row(thing: listed.Pod, context: Any) -> Any:
         if thing.metadata.name == "b":
             raise OverflowError("too large")
         return kind.row(thing, context)
@@ -216,6 +219,44 @@ def test_an_object_of_which_no_row_can_be_made_is_unreadable_and_hides_nobody(st
     replace(pods, [pod("a", cards=2), pod("b"), pod("c")])
     assert names() == ["a", "b", "c"]
     assert "too large" in Unreadable.objects.get(name="b").error
+
+
+#: What was a whole pod's to read is read only of a pod of interest: where it does not decode.
+BROKEN = {
+    "env is text": (b'"resources"', b'"env":"x","resources"'),
+    "a variable is null": (b'"resources"', b'"env":[null],"resources"'),
+    "a value is a number": (b'"resources"', b'"env":[{"name":"A","value":1}],"resources"'),
+    "env that is not UTF-8": (b'"resources"', b'"env":[{"name":"A","value":"\xff"}],"resources"'),
+    "status is a list": (b'"status"', b'"status":[],"x"'),
+    "phase is a number": (b'"phase": "Running"', b'"phase": 7'),
+}
+
+
+@pytest.mark.parametrize("change", BROKEN.values(), ids=BROKEN)
+def test_a_pod_of_interest_of_which_a_part_does_not_decode_is_unreadable_and_its_last_row_stays(
+    store: MakeStore, change: tuple[bytes, bytes]
+) -> None:
+    pods = store("pods")
+    replace(pods, [pod("a"), pod("b")])
+    before = PodRow.objects.get(name="b").digest
+    broken = Decoder(listed.Pod).object(json.dumps(pod_json("b", cards=2)).encode().replace(*change))
+    assert isinstance(broken, listed.Pod)
+    replace(pods, [pod("a", cards=2), broken, pod("c")])
+    assert names() == ["a", "b", "c"]
+    assert PodRow.objects.get(name="b").digest == before
+    assert Unreadable.objects.get().error.startswith(("env of the container main: ", "status: "))
+    pods.apply([("MODIFIED", broken, None), ("MODIFIED", pod("b", cards=2), None)])
+    assert not Unreadable.objects.exists()
+    pods.apply([("MODIFIED", broken, None)])
+    assert Unreadable.objects.get().name == "b"
+
+
+@pytest.mark.parametrize("change", BROKEN.values(), ids=BROKEN)
+def test_a_pod_of_no_interest_is_none_whatever_else_it_holds(store: MakeStore, change: tuple[bytes, bytes]) -> None:
+    pods = store("pods")
+    thing = Decoder(listed.Pod).object(json.dumps(pod_json("b", cards=0)).encode().replace(*change))
+    replace(pods, [thing])
+    assert (names(), Unreadable.objects.count(), pods.seen) == ([], 0, 1)
 
 
 # Hostile text.
@@ -245,13 +286,13 @@ def test_hostile_text_is_stored_and_can_be_read_back(store: MakeStore, metadata:
     assert replace(store("pods"), [pod("good"), pod("strange", **metadata)]) == 0
     for facts in PodRow.objects.values_list("facts", flat=True):
         assert "\0" not in facts
-        assert "\0" not in str(msgspec.json.decode(facts, type=Pod).metadata)
+        assert "\0" not in str(msgspec.json.decode(facts, type=objects.Pod).metadata)
 
 
 @pytest.mark.parametrize("value", ["\\u0000", "\\\\u0000", "a\\u0000b", '{"a":"\\u0000"}', "\\\\\\u0000"])
 def test_text_that_only_looks_like_a_nul_is_kept_as_it_is(store: MakeStore, value: str) -> None:
     replace(store("pods"), [pod("a", annotations={"ALIYUN_COM_GPU_MEM_DEV": value})])
-    facts = msgspec.json.decode(PodRow.objects.get().facts, type=Pod)
+    facts = msgspec.json.decode(PodRow.objects.get().facts, type=objects.Pod)
     assert facts.metadata.annotations == {"ALIYUN_COM_GPU_MEM_DEV": value}
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from inventory.kube import listed
 from inventory.kube.objects import Node, Pod
 from inventory.stacks.base import Context
 
@@ -15,6 +16,11 @@ CONTEXT = Context(now=1_700_000_000.0)
 def pod(**fields: Any) -> Pod:
     """A pod from its JSON."""
     return msgspec.convert(fields, Pod)
+
+
+def as_listed(pod: Pod) -> listed.Pod:
+    """The same pod as a list gives it to the mirror."""
+    return msgspec.json.decode(msgspec.json.encode(pod), type=listed.Pod)
 
 
 def container(name: str = "main", sidecar: bool = False, **quantities: str) -> dict[str, Any]:

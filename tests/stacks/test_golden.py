@@ -13,6 +13,7 @@ from inventory.stacks.catalogue import CATALOGUE
 from inventory.stacks.trim import trim_pod
 from inventory.stacks.trim_node import trim_node
 from tests.stacks import golden_case
+from tests.stacks.build import as_listed
 
 
 @pytest.mark.parametrize("name", golden_case.names())
@@ -30,7 +31,7 @@ def test_what_the_mirror_keeps_gives_the_same_account(name: str) -> None:
     case = golden_case.load(name)
     whole = account(case.node, case.pods, case.context)
     node = msgspec.json.decode(msgspec.json.encode(trim_node(case.node)), type=Node)
-    trimmed = [kept for pod in case.pods if (kept := trim_pod(pod, case.context)) is not None]
+    trimmed = [kept for pod in case.pods if (kept := trim_pod(as_listed(pod), case.context)) is not None]
     pods = msgspec.json.decode(msgspec.json.encode(trimmed), type=list[Pod])
     assert golden_case.rendered(account(node, pods, case.context)) == golden_case.rendered(whole)
 

@@ -30,6 +30,7 @@ from inventory.stacks.node_facts import node_facts
 from inventory.stacks.requests import holds, requests
 from inventory.stacks.trim import trim_pod
 from inventory.stacks.trim_node import trim_node
+from tests.stacks.build import as_listed
 
 MEM, COUNT, CORE = "aliyun.com/gpu-mem", "aliyun.com/gpu-count", "aliyun.com/gpu-core.percentage"
 GPU, SHARED, MIG = "nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-1g.5gb"
@@ -210,7 +211,7 @@ def test_an_account_adds_up_and_fits_the_tables(node: Any, some: Any) -> None:
 @given(nodes, pods)
 def test_what_the_mirror_keeps_gives_the_same_account_of_anything(node: Any, some: Any) -> None:
     decoded, decoded_pods, context = _decoded(node, some)
-    kept = [found for pod in decoded_pods if (found := trim_pod(pod, context)) is not None]
+    kept = [found for pod in decoded_pods if (found := trim_pod(as_listed(pod), context)) is not None]
     assert account(trim_node(decoded), kept, context) == account(decoded, decoded_pods, context)
 
 
@@ -258,7 +259,7 @@ any_daemonsets = st.builds(DaemonSet, metadata=metadata, spec=st.builds(DaemonSe
 def test_no_object_that_decodes_raises(node: Node, pod: Pod, daemonset: DaemonSet) -> None:
     context = Context(now=0.0, daemonsets=(daemonset,))
     account(node, [pod], context)
-    trim_pod(pod, context)
+    trim_pod(as_listed(pod), context)
     trim_node(node)
     node_facts(node)
     waiting_reason(pod)

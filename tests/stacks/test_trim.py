@@ -7,11 +7,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from inventory.kube.objects import Node
+from inventory.kube.objects import Node, Pod
+from inventory.stacks import trim
+from inventory.stacks.base import Context
 from inventory.stacks.names import LONGEST_ANNOTATION, too_long
-from inventory.stacks.trim import trim_pod
 from inventory.stacks.trim_node import trim_node
-from tests.stacks.build import CONTEXT, pod
+from tests.stacks.build import CONTEXT, as_listed, pod
+
+
+def trim_pod(made: Pod, context: Context) -> Pod | None:
+    """Of a pod as a list gives it."""
+    return trim.trim_pod(as_listed(made), context)
+
 
 GPU = [{"name": "a", "resources": {"limits": {"nvidia.com/gpu": "1", "cpu": "4"}, "requests": {"memory": "1Gi"}}}]
 
