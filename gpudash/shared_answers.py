@@ -29,7 +29,7 @@ from django.utils.html import escape
 from django.utils.translation import get_language
 
 from gpudash.compression import deflated, gzipped, plain_block, takes_gzip
-from inventory.shared import NotShared, look, reading, store
+from inventory.shared import NotShared, is_shareable, look, reading, store
 from inventory.views.live import LivePage, refreshed
 
 #: Stands where the name of the visitor belongs: nothing else in a page can be the same.
@@ -154,13 +154,13 @@ class SharedAnswersMiddleware:
     def process_view(
         self, request: HttpRequest, view: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> HttpResponse | None:
-        rest: bool = getattr(getattr(view, "cls", None), "shareable", False)
-        if not (settings.SHARED_LOOK_S and request.method == "GET" and (rest or getattr(view, "shareable", False))):
+        if not (settings.SHARED_LOOK_S and request.method == "GET" and is_shareable(view)):
             return None
         if request.GET.get("format") or getattr(request, "role", None) is None:
             return None
         try:
-            return _list(request, view, args, kwargs) if rest else _page(request, view, args, kwargs)
+            share = _list if hasattr(view, "cls") else _page
+            return share(request, view, args, kwargs)
         except NotShared as alone:
             answer: HttpResponse = alone.answer
             return answer

@@ -24,11 +24,11 @@ from inventory.filter_fields import (
 from inventory.filter_fields import ClusterNames as ClusterNames
 from inventory.models import Allocation, Card, Cluster, Finding, NodeAccount, Pod
 from inventory.models.account import CardState
+from inventory.search import Search
 from inventory.stacks import base
 
 SEVERITIES = (base.ERROR, base.WARNING, base.INFO)
 HEALTHS = (base.HEALTHY, base.UNHEALTHY, base.HEALTH_UNKNOWN)
-FEW_CARDS = 200  # a word that is in the UUIDs of more is none
 MODES = (base.WHOLE, base.MEMORY, base.SHARES, base.PARTS)
 
 
@@ -261,21 +261,24 @@ class AllocationFilter(StrictFilterSet):
         "quantity": "quantity",
     }
     default_order = ("-started_at",)
+    _search: Search | None = None
 
     class Meta(StrictFilterSet.Meta):
         model = Allocation
         fields: ClassVar[list[str]] = []
 
     def search(self, rows: QuerySet[Allocation], _: str, words: list[str]) -> QuerySet[Allocation]:
-        """Few cards are named by their ids: a join would keep the database from its indexes."""
-        for word in words:
-            own = Q(node_name__icontains=word) | Q(pod__icontains=word)
-            own |= Q(namespace__icontains=word) | Q(owner_name__icontains=word)
-            cards = list(Card.objects.filter(uuid__icontains=word).values_list("pk", flat=True)[: FEW_CARDS + 1])
-            if cards:
-                own |= Q(card_id__in=cards) if len(cards) <= FEW_CARDS else Q(card__uuid__icontains=word)
-            rows = rows.filter(own)
-        return rows
+        """The last of the filters: `ordered` needs what the others have left."""
+        if not words:
+            return rows
+        self._before, self._search = rows, Search(words)
+        return self._search.indexed(rows)
+
+    def ordered(self) -> Any:
+        found = self.qs
+        if self._search is not None:
+            found = self._search.listed(self._before)
+        return found.order_by(*self.order_by())
 
     def on_placed(self, rows: QuerySet[Allocation], _: str, values: list[str]) -> QuerySet[Allocation]:
         return rows if len(set(values)) > 1 else rows.filter(card__isnull=values[0] == "false")

@@ -180,3 +180,8 @@ def shareable(view: View) -> View:
     """The view answers all who have the same role, language and address alike: one answer may serve them."""
     setattr(view, "shareable", True)  # noqa: B010
     return view
+
+
+def is_shareable(view: Callable[..., Any]) -> bool:
+    """Whether a view function, or the class of one of REST, is marked so."""
+    return any(getattr(place, "shareable", False) for place in (view, getattr(view, "cls", None)))

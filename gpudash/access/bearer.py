@@ -13,6 +13,8 @@ from gpudash.access.models import ApiToken, hash_secret
 from gpudash.access.roles import Role, lesser, role_of
 
 _TOKEN = re.compile(r"^gpd_([0-9]{1,18})_([A-Za-z0-9_-]{20,128})$", re.ASCII)
+#: (id, SHA-256 of the secret) of a bearer token; None: the request has none.
+Presented = tuple[int, str] | None
 #: Compared with when there is no such token, so that the answer takes as long.
 _NOBODY = hash_secret("")
 #: One text for all: it does not say whether the token was wrong, has expired, was revoked, or its user is deactivated.
@@ -35,16 +37,27 @@ class Bearer:
     role: Role | None
 
 
-def bearer_of(authorization: str) -> Bearer | None:
-    """The bearer behind an Authorization header; None when it is no bearer header. Raises BadToken."""
+def presented(authorization: str) -> Presented:
+    """What an Authorization header presents; None when it is no bearer header. Raises BadToken."""
     scheme, _, text = authorization.partition(" ")
     if scheme.lower() != "bearer":
         return None
     found = _TOKEN.match(text.strip())
     if found is None:
         raise BadToken
-    token = ApiToken.objects.select_related("user").filter(pk=int(found[1])).first()
-    same = hmac.compare_digest(token.secret_hash if token else _NOBODY, hash_secret(found[2]))
+    return int(found[1]), hash_secret(found[2])
+
+
+def bearer_of(authorization: str) -> Bearer | None:
+    """The bearer behind an Authorization header; None when it is no bearer header. Raises BadToken."""
+    given = presented(authorization)
+    return None if given is None else bearer_behind(*given)
+
+
+def bearer_behind(key: int, digest: str) -> Bearer:
+    """Who presents the token of this id with a secret of this digest. Raises BadToken."""
+    token = ApiToken.objects.select_related("user").filter(pk=key).first()
+    same = hmac.compare_digest(token.secret_hash if token else _NOBODY, digest)
     now = timezone.now()
     if token is None or not same or not token.usable(now) or not token.user.is_active:
         raise BadToken

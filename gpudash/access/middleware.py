@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render, resolve_url
 from django.utils.cache import patch_cache_control
 
-from gpudash.access.bearer import BadToken, bearer_of
+from gpudash.access.bearer import BadToken, Presented, bearer_behind, presented
+from gpudash.access.recent import Known, key_of, recent
 from gpudash.access.required import role_wanted
 from gpudash.access.roles import Role, role_of
 from gpudash.api.problems import problem
@@ -46,7 +48,7 @@ class RoleMiddleware:
         if wanted is None:
             return None
         try:
-            self._identify(seen)
+            _identify(seen, view, wanted)
         except BadToken as error:
             return _not_signed_in(request, str(error))
         if not request.user.is_authenticated:
@@ -55,12 +57,30 @@ class RoleMiddleware:
             return _refused(request, seen.role, wanted)
         return None
 
-    def _identify(self, request: Any) -> None:
-        bearer = bearer_of(request.headers.get("Authorization", "")) if for_programs(request) else None
-        if bearer is None:
-            request.role = role_of(request.user)
-        else:
-            request.user, request.api_token, request.role = bearer.user, bearer.token, bearer.role
+
+def _identify(request: Any, view: Callable[..., Any], wanted: Role) -> None:
+    """Sets who asks. One who was let in a moment ago is not looked up again (`recent`). Raises BadToken."""
+    given = presented(request.headers.get("Authorization", "")) if for_programs(request) else None
+    key = key_of(request, view, given)
+    known = recent.find(key, wanted)
+    if known is not None:
+        request.user, request.api_token, request.role = known.user, known.token, known.role
+        request.session.accessed = given is None  # the answer varies by its cookie
+        return
+    started = time.monotonic()
+    _look_up(request, given)
+    if key is not None and request.role is not None and request.role.covers(wanted):
+        # Not the lazy one of a session, which holds its request.
+        user = request.user if given else getattr(request, "_cached_user", request.user)
+        recent.keep(key, Known(user, request.role, request.api_token, started))
+
+
+def _look_up(request: Any, given: Presented) -> None:
+    if given is None:
+        request.role = role_of(request.user)
+    else:
+        bearer = bearer_behind(*given)
+        request.user, request.api_token, request.role = bearer.user, bearer.token, bearer.role
 
 
 def _not_signed_in(request: HttpRequest, detail: str) -> HttpResponse:

@@ -151,7 +151,8 @@ class Accountant:
             books = Books(self.cluster_id, nodes, now)
             self._enter(books, nodes, now)
             self.written += books.write()
-            if books.units_changed:
+            # The first time it is looked for at the end: each look reads the units of all nodes.
+            if books.units_changed and (self._caught_up or not self._first):
                 self._units_mixed(now)
             self._first_time_done()
 

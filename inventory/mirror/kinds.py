@@ -81,6 +81,8 @@ def moment(value: str | None) -> datetime | None:
         return None
     try:
         parsed = datetime.fromisoformat(value)
+        if parsed.tzinfo is UTC:
+            return parsed
         return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         return None
@@ -162,7 +164,7 @@ def _pod_row(pod: listed.Pod, context: Context) -> Columns | None:
         "owner_kind": plain(owner.kind if owner else "", 63),
         "owner_name": plain(owner.name if owner else "", 253),
         "component": component(trimmed),
-        "requests": _asked(trimmed, context),
+        "requests": _asked(trimmed),
         "waiting": waiting,
         "waiting_reason": plain(reason, 128),
         "waiting_message": plain(message, 4000),
@@ -170,10 +172,17 @@ def _pod_row(pod: listed.Pod, context: Context) -> Columns | None:
     return columns
 
 
-def _asked(pod: Pod, context: Context) -> dict[str, int]:
-    """Resource → quantity, in the order of their names: databases give JSON objects back in an order of their own."""
+def _every(resource: str) -> bool:
+    return True
+
+
+def _asked(pod: Pod) -> dict[str, int]:
+    """Resource → quantity of a trimmed pod, which has no other resources.
+
+    In the order of their names: databases give JSON objects back in an order of their own.
+    """
     found: dict[str, int] = {}
-    for need in pod_requests(pod, lambda name: relevant_resource(name, context)):
+    for need in pod_requests(pod, _every):
         resource = plain(need.resource, 253)
         found[resource] = found.get(resource, 0) + need.quantity
     return dict(sorted(found.items())) if len(found) > 1 else found

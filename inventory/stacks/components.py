@@ -63,8 +63,6 @@ _BY_LABEL: dict[str, dict[str, str]] = {
         "dcgm-exporter": "nvidia-dcgm-exporter",
     },
 }
-_TABLES = tuple(_BY_LABEL.items())
-_KEYS = frozenset(_BY_LABEL)
 
 #: Keys that the mirror keeps so that a component is still one after trimming.
 LABEL_KEYS = tuple(_BY_LABEL)
@@ -87,12 +85,14 @@ def component(pod: Pod) -> str:
 
 def component_of(labels: dict[str, str] | None) -> str:
     """The same, from labels (of a pod, or of a DaemonSet's template)."""
-    if not labels or _KEYS.isdisjoint(labels):
+    if not labels:
         return ""
-    for key, table in _TABLES:
-        value = labels.get(key)
-        if value is not None and value in table:
-            return table[value]
+    keys = [key for key in labels if key in _BY_LABEL]
+    if len(keys) > 1:
+        keys.sort(key=LABEL_KEYS.index)
+    for key in keys:
+        if found := _BY_LABEL[key].get(labels[key]):
+            return found
     return ""
 
 

@@ -18,6 +18,8 @@ _ENDED = frozenset(("Succeeded", "Failed"))
 
 #: More devices (or memory units) than a node has: 10 TiB counted in MiB. It also keeps every sum of bytes inside int64.
 MOST_DEVICES = 10_000_000
+#: So many digits are always fewer.
+_PLAIN_DIGITS = 7
 
 
 class Need(NamedTuple):
@@ -36,6 +38,8 @@ class Need(NamedTuple):
 
 def devices(value: str | int | None) -> int | None:
     """A quantity as a number of devices or units; None when it is no quantity or more than can be believed."""
+    if type(value) is str and len(value) <= _PLAIN_DIGITS and value.isascii() and value.isdigit():
+        return int(value)  # nearly all: several times for each pod
     number = count(value)
     return number if number is not None and number <= MOST_DEVICES else None
 

@@ -167,7 +167,9 @@ def component_env(env: list[EnvVar]) -> list[EnvVar] | None:
 
 
 def _resources(resources: Resources, context: Context) -> Resources | None:
-    limits, requests = _quantities(resources.limits, context), _quantities(resources.requests, context)
+    limits = _quantities(resources.limits, context)
+    same = resources.requests == resources.limits  # as those of extended resources must be
+    requests = limits if same else _quantities(resources.requests, context)
     return Resources(limits, requests) if limits or requests else None
 
 
