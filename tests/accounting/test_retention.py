@@ -55,12 +55,12 @@ def test_no_statement_deletes_more_than_a_batch(ended: list[Allocation]) -> None
 
 
 def test_the_task_is_sent_again_while_there_is_more(ended: list[Allocation], monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[bool] = []
-    monkeypatch.setattr(tasks.prune_history, "delay", lambda: sent.append(True))
+    sent: list[str] = []
+    monkeypatch.setattr(tasks, "send_once", sent.append)
     runs: list[Callable[[], Any]] = [lambda: prune(-1.0, 4), lambda: prune(30.0, 4)]
     monkeypatch.setattr(retention, "prune", lambda: runs.pop(0)())
     assert (tasks.prune_history(), tasks.prune_history()) == (4, 3)
-    assert sent == [True]
+    assert sent == ["inventory.tasks.prune_history"]
 
 
 def test_sessions_that_ran_out_go_and_others_stay() -> None:
