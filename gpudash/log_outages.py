@@ -25,8 +25,8 @@ class OutagesFilter(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
         away = next((one for one in _causes(error) if is_away(one)), None)
-        if away is None:
-            return True
+        if away is None or record.levelno >= logging.CRITICAL:
+            return True  # a process that ends because of it says why
         if time.monotonic() - self._told_at < EVERY_S:
             self._left_out += 1
             return False

@@ -66,5 +66,14 @@ def test_other_errors_are_told_each_time_with_their_tracebacks(clock: Clock, err
         assert one.exc_info is not None
 
 
+def test_the_end_of_a_process_is_always_told(clock: Clock) -> None:
+    told = OutagesFilter()
+    assert told.filter(record(OperationalError("gone")))
+    last = record(OperationalError("gone"))
+    last.levelno = logging.CRITICAL
+    assert told.filter(last)
+    assert last.exc_info is not None
+
+
 def test_a_record_without_an_error_passes(clock: Clock) -> None:
     assert OutagesFilter().filter(logging.LogRecord("x", logging.INFO, "f.py", 1, "%s", ("words",), None))
