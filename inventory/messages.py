@@ -23,7 +23,9 @@ logger = logging.getLogger(__name__)
 
 #: A message that nobody has taken after this is looked for in its queue: a broker that starts anew may have lost it.
 OVERDUE = timedelta(seconds=10)
-_LATE = ExpressionWrapper(Q(sent_at__lte=Now() - OVERDUE), output_field=BooleanField())
+#: After this it counts as lost though others wait in the queue, unless those are so many that nobody takes any.
+LOST = timedelta(seconds=60)
+MANY = 1000
 #: Seconds for each step of a question to the broker.
 BROKER_S = 2.0
 #: The header that carries [key, number].
@@ -65,17 +67,26 @@ def sending(headers: dict[str, Any]) -> Iterator[None]:
 
 def headers_for(key: str, queue: str) -> dict[str, Any] | None:
     """Headers of a new message of this thing, None while the last one is under way."""
-    known = Message.objects.filter(key=key).values_list("number", "taken", _LATE).first()
+    known = Message.objects.filter(key=key).values_list("number", "taken", _is_late(OVERDUE), _is_late(LOST)).first()
     if known is None:
         row, made = Message.objects.get_or_create(key=key, defaults={"sent_at": Now()})
         return {HEADER: [key, row.number]} if made else None
-    number, taken, late = known
-    if not taken and not (late and queue_length(queue) == 0):
+    number, taken, late, lost = known
+    if not taken and not (late and _is_gone(queue_length(queue), lost)):
         return None
     last = Message.objects.filter(key=key, number=number)
     if last.update(number=F("number") + 1, taken=False, sent_at=Now()) != 1:
         return None  # another process was first
     return {HEADER: [key, number + 1]}
+
+
+def _is_late(after: timedelta) -> ExpressionWrapper:
+    return ExpressionWrapper(Q(sent_at__lte=Now() - after), output_field=BooleanField())
+
+
+def _is_gone(waiting: int | None, lost: bool) -> bool:
+    """waiting: how many messages are in the queue; None when the broker does not say."""
+    return waiting is not None and (waiting == 0 or (lost and waiting < MANY))
 
 
 def take(key: str, number: int) -> bool:

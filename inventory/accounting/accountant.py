@@ -41,7 +41,7 @@ POLL_S = 0.25
 #: The same where a keeper looks for marks and wakes the accountant.
 IDLE_S = 5.0
 #: How often it looks whether the cluster gives no word, and which accounts change with time alone.
-LOOK_S = 10.0
+LOOK_S = 5.0
 NOT_ACCOUNTED_TEXT = (
     "The figures of this node could not be made anew; they are as they were the last time. "
     "The log of the accountant has the reason: please report it."

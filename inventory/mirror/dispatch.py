@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from inventory.capacity import Capacity, free, others_have_room
-from inventory.messages import queue_length
+from inventory.messages import LOST, queue_length
 from inventory.mirror.keeper import keeper
 from inventory.mirror.lease import PROCESS
 from inventory.models import Watch, Worker
@@ -29,17 +29,17 @@ def dispatch(room: Capacity) -> int:
     places = room.free - on_their_way.count() if room.waiting else 0
     if places <= 0:
         return 0
-    idle = waiting.filter(Q(sent_at=None) | Q(sent_at__lte=Now() - AGAIN)).order_by("cluster_id", "kind")
-    chosen = list(idle.values_list("pk", "cluster_id", "kind", "sent")[:places])
-    if any(before for *_, before in chosen) and queue_length(QUEUE):
-        chosen = [one for one in chosen if not one[3]]
-    return _send(chosen)
+    again = Q(sent_at__lte=Now() - AGAIN)
+    if waiting.filter(again).exists() and queue_length(QUEUE):
+        again = Q(sent_at__lte=Now() - LOST)  # it may still lie there
+    idle = waiting.filter(Q(sent_at=None) | again).order_by("cluster_id", "kind")
+    return _send(list(idle.values_list("pk", "cluster_id", "kind")[:places]))
 
 
-def _send(chosen: Sequence[tuple[int, int, str, int]]) -> int:
+def _send(chosen: Sequence[tuple[int, int, str]]) -> int:
     """Written down first: a message that is not sent is asked for again, one that is sent twice finds the lease held."""
     Watch.objects.filter(pk__in=[pk for pk, *_ in chosen]).update(sent_at=Now(), sent=F("sent") + 1)
-    for _, cluster_id, kind, _ in chosen:
+    for _, cluster_id, kind in chosen:
         current_app.send_task(TASK, (cluster_id, kind), queue=QUEUE)
     return len(chosen)
 

@@ -19,8 +19,8 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240, func_only=True)]
 
 @pytest.fixture
 def audited(cluster: Cluster, processes: Processes) -> Cluster:
-    """Watched, with an audit every few seconds."""
-    processes.environment["GPUDASH_AUDIT_S"] = "3"
+    """Watched, with an audit every few seconds: more than five, which is how often findings of the mirror are looked for."""
+    processes.environment["GPUDASH_AUDIT_S"] = "12"
     processes.manage("sync")
     return cluster
 
@@ -40,10 +40,10 @@ def test_rows_that_somebody_changed_and_deleted_are_mended_and_it_is_said(
     rows.filter(name="mib-0-0").update(phase="Failed", node_name="nowhere")
     assert differences(admin, audited) != []
     in_step(admin, audited)
-    wait_until(lambda: pods(audited).audit_differences_total == 2, "both were counted")
+    wait_until(lambda: pods(audited).audit_differences_total == 2, "both were counted", 60)
     wait_until(lambda: Finding.objects.filter(code="mirror-differed").exists(), "it is said")
     wait_until(lambda: pods(audited).audit_differences == 0, "the next audit finds nothing", 60)
-    wait_until(lambda: not Finding.objects.filter(code="mirror-differed", ended_at=None).exists(), "it is over")
+    wait_until(lambda: not Finding.objects.filter(code="mirror-differed", ended_at=None).exists(), "it is over", 60)
     assert pods(audited).audit_differences_total == 2
 
 
@@ -64,7 +64,7 @@ def test_under_churn_no_audit_finds_anything(fleet: Fleet, admin: Admin, audited
     thread = threading.Thread(target=churn)
     thread.start()
     try:
-        wait_until(lambda: bool(seen.add(pods(audited).audited_at)) or len(seen) > 3, "three audits", 120)
+        wait_until(lambda: bool(seen.add(pods(audited).audited_at)) or len(seen) > 3, "three audits", 150)
     finally:
         ended.set()
         thread.join()

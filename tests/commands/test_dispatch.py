@@ -79,7 +79,7 @@ def test_a_watcher_is_sent_once_until_it_is_taken(clusters: list[Cluster], sent:
     assert tasks.dispatch_watchers() == 12
     assert tasks.dispatch_watchers() == 0
     queue[0] = 12
-    later(60)
+    later(30)
     assert tasks.dispatch_watchers() == 0  # they still lie there
     queue[0] = 0
     assert tasks.dispatch_watchers() == 12  # the broker has lost them

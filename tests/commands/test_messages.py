@@ -9,7 +9,7 @@ import pytest
 from django.db.models import F
 
 from inventory import messages
-from inventory.messages import OVERDUE, headers_for, take
+from inventory.messages import LOST, OVERDUE, headers_for, take
 from inventory.models import Message
 
 pytestmark = pytest.mark.django_db
@@ -55,6 +55,15 @@ def test_one_that_the_broker_has_lost_is_sent_again(waiting: list[int | None]) -
     waiting[0] = 0
     assert headers_for("look", "default") is None
     old()
+    assert number(headers_for("look", "default")) == 2
+
+
+def test_one_that_was_lost_is_sent_again_though_the_queue_is_never_empty(waiting: list[int | None]) -> None:
+    assert headers_for("look", "default")
+    Message.objects.update(sent_at=F("sent_at") - LOST)
+    waiting[0] = messages.MANY
+    assert headers_for("look", "default") is None  # nobody takes any
+    waiting[0] = 3
     assert number(headers_for("look", "default")) == 2
 
 

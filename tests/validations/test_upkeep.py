@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inventory.models import Cluster
+from inventory.models import Cluster, Message
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import FAILED, PASSED, codes, later, launched, passed_by, wish
 from validations import tasks
@@ -144,9 +144,11 @@ def test_the_launch_task_does_what_a_pass_would_do_only_sooner(prod: Cluster, fa
 def test_a_cluster_without_runs_is_left_alone_between_sweeps(prod: Cluster, fake: FakeCluster) -> None:
     assert tasks.dispatch_reconcilers() == 1
     tasks.reconcile(prod.pk)
+    Message.objects.update(taken=True)
     assert tasks.dispatch_reconcilers() == 0
     request_run(wish())
     assert tasks.dispatch_reconcilers() == 1
+    assert tasks.dispatch_reconcilers() == 0  # it is on its way
 
 
 def test_a_cluster_that_is_not_reached_is_not_tried_all_the_time(prod: Cluster, fake: FakeCluster) -> None:
