@@ -80,7 +80,7 @@ def headers_for(key: str, queue: str) -> dict[str, Any] | None:
     return {HEADER: [key, number + 1]}
 
 
-def _is_late(after: timedelta) -> ExpressionWrapper:
+def _is_late(after: timedelta) -> Any:
     return ExpressionWrapper(Q(sent_at__lte=Now() - after), output_field=BooleanField())
 
 

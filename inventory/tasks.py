@@ -45,7 +45,7 @@ def dispatch_watchers() -> int:
     """
     find_outages()
     sent = dispatch(capacity())
-    close_old_connections()
+    give_back()
     return sent
 
 
