@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from celery import current_app
+from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
@@ -37,11 +38,18 @@ def dispatch(room: Capacity) -> int:
 
 
 def _send(chosen: Sequence[tuple[int, int, str]]) -> int:
-    """Written down first: a message that is not sent is asked for again, one that is sent twice finds the lease held."""
-    Watch.objects.filter(pk__in=[pk for pk, *_ in chosen]).update(sent_at=Now(), sent=F("sent") + 1)
-    for _, cluster_id, kind in chosen:
-        current_app.send_task(TASK, (cluster_id, kind), queue=QUEUE)
-    return len(chosen)
+    """Written down first: a message that is not sent is asked for again, one that is sent twice finds the lease held.
+
+    A row that is locked is being written by a watcher that is late: it is left out, and nobody waits.
+    """
+    with transaction.atomic():
+        rows = Watch.objects.select_for_update(skip_locked=True).filter(pk__in=[pk for pk, *_ in chosen])
+        ready = set(rows.values_list("pk", flat=True))
+        Watch.objects.filter(pk__in=ready).update(sent_at=Now(), sent=F("sent") + 1)
+    for pk, cluster_id, kind in chosen:
+        if pk in ready:
+            current_app.send_task(TASK, (cluster_id, kind), queue=QUEUE)
+    return len(ready)
 
 
 def give_way(cluster_id: int, kind: str) -> bool:
