@@ -16,6 +16,8 @@ from django.db import connection, models
 
 #: Rows per statement.
 BATCH = 2000
+#: The advisory lock of those who have tables analysed; any number that nobody else takes.
+ANALYZE_LOCK = 4_771_001
 
 
 def insert(model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
@@ -53,8 +55,15 @@ def upsert(
 
 
 def analyze(*tables: type[models.Model]) -> None:
-    """Let the database look at how the rows lie. After a first sync its plans are made for empty tables otherwise."""
+    """Let the database look at how the rows lie. After a first sync its plans are made for empty tables otherwise.
+
+    One at a time, to the end of its transaction: who comes while another does it leaves it at that and does not wait.
+    """
     with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [ANALYZE_LOCK])
+            if cursor.fetchone() != (True,):
+                return
         for model in tables:
             cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
 
