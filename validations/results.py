@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 from django.db import transaction
+from django.db.models import F
 
 from validations import attribution, baseline, logstore
 from validations.attribution import CARD_COLUMNS, Taken
@@ -85,7 +86,14 @@ def end_run(run: Run, from_state: str, took: Taken | None = None, **columns: Any
         RunStep.objects.get_or_create(run=run, state=State.ENDED, defaults={"entered_at": now})
         Measurement.objects.bulk_create(baseline.rows(run, result, before, compared))
         refresh_last(run)
+        _make_room(run)
     return True
+
+
+def _make_room(run: Run) -> None:
+    """A run that found no room on this node while this one was there is due again, before those that were asked for later."""
+    held = Run.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name, state=State.QUEUED)
+    held.filter(due_at__gt=F("created_at")).update(due_at=F("created_at"))
 
 
 def end_without_judgement(run: Run, code: str, text: str) -> None:
@@ -98,6 +106,7 @@ def end_without_judgement(run: Run, code: str, text: str) -> None:
         if Run.objects.filter(pk=run.pk, state=run.state).update(**done):
             RunStep.objects.get_or_create(run_id=run.pk, state=State.ENDED, defaults={"entered_at": now})
             refresh_last(run)
+            _make_room(run)
 
 
 def _columns(result: Result) -> dict[str, Any]:
