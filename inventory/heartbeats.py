@@ -14,7 +14,7 @@ from django.db.models import Count, DurationField, ExpressionWrapper, F, Max
 from django.db.models.functions import Now
 
 from inventory.capacity import capacity
-from inventory.models import Heartbeat, Role, Watch
+from inventory.models import Heartbeat, Role, Watch, Worker
 
 #: How often each process leaves one.
 EVERY_S = 5.0
@@ -76,7 +76,7 @@ def pulses() -> list[Pulse]:
 
 def _watching(pulse: Pulse, seen_at: datetime | None, age: timedelta | None) -> Pulse:
     """The watch workers, with what they have too little of. One without a word of its own (`manage.py sync`) says nothing of room."""
-    found = _later(pulse, seen_at, age)
+    found = _later(_later(pulse, seen_at, age), *_last_word())
     room = capacity()
     return msgspec.structs.replace(found, lack=room.lack) if room.workers else found
 
@@ -97,6 +97,13 @@ def _last_renewal() -> tuple[datetime | None, timedelta | None] | None:
         return None
     lease = timedelta(seconds=settings.LEASE_S)
     return (found["end"] - lease, found["age"] + lease) if found["end"] else (None, None)
+
+
+def _last_word() -> tuple[datetime | None, timedelta | None]:
+    """When a worker last said how much room it has, also one that holds nothing yet, and how long ago."""
+    age = ExpressionWrapper(Now() - Max("beat_at"), output_field=DurationField())
+    found = Worker.objects.aggregate(at=Max("beat_at"), age=age)
+    return found["at"], found["age"]
 
 
 def _later(pulse: Pulse, seen_at: datetime | None, age: timedelta | None) -> Pulse:

@@ -11,11 +11,11 @@ from django.db import IntegrityError, transaction
 from django.db.models import Case, Count, Exists, OuterRef, Q, When
 from django.db.models.functions import Now
 
+from inventory.clock import database_now
 from inventory.models import Card, Cluster, Node
 from validations.enqueue import soon
 from validations.lifecycle.outage import LOST
 from validations.models import ACTIVE, Campaign, CampaignState, CampaignTarget, Run
-from validations.moments import database_now
 from validations.permitted import check_soon, forbidden
 from validations.planning import Refused, Wish, find_suite
 from validations.reaching import settle

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 from django.db.models import Q, QuerySet
 
 from inventory.filter_fields import ChoiceFilter, SearchFilter, WordsFilter, YesNoFilter
-from inventory.filters import ClusterNames, StrictFilterSet
+from inventory.filter_sets import StrictFilterSet
+from inventory.filters import ClusterNames
 from validations.models import ACTIVE, Campaign, CampaignState, CampaignTarget, LevelChoice, Run, State, VerdictChoice
 
 

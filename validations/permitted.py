@@ -11,12 +11,12 @@ from typing import Any
 
 from django.conf import settings
 
+from inventory.clock import database_now
 from inventory.models import Cluster
 from validations.enqueue import outbox
 from validations.lifecycle.refusals import missing_rule
 from validations.lifecycle.wanted import NEEDED, wanted
 from validations.models import Launcher
-from validations.moments import database_now
 from validations.suites.base import Reason
 
 #: A check is made every ten minutes (gpudash/celery.py).

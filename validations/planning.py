@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 from django.conf import settings
 
+from inventory.clock import database_now
 from inventory.models import Card
 from validations.ids import new_id
 from validations.installation import instance_name
 from validations.jobs import build
 from validations.maker import maker
-from validations.moments import database_now
 from validations.permitted import forbidden
 from validations.suites import find, registry
 from validations.suites.base import OptionError, Reason, Suite

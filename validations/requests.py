@@ -9,11 +9,11 @@ import msgspec
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
+from inventory.clock import database_now
 from inventory.models import Card
 from validations.enqueue import soon
 from validations.lifecycle.endings import cancelled_by
 from validations.models import ACTIVE, Campaign, Run, RunStep, State
-from validations.moments import database_now
 from validations.permitted import check_soon
 from validations.planning import REFUSALS, Plan, Refused, Wish, plan, workload_key
 from validations.results import end_run

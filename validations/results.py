@@ -9,6 +9,7 @@ import msgspec
 from django.db import transaction
 from django.db.models import F
 
+from inventory.clock import database_now
 from validations import attribution, baseline, logstore
 from validations.attribution import CARD_COLUMNS, Taken
 from validations.enqueue import soon
@@ -16,7 +17,6 @@ from validations.judging import PASSING, graded, judged, without_log
 from validations.lastresults import refresh_last
 from validations.lifecycle.endings import of_row
 from validations.models import SAYS, Campaign, Measurement, Reparse, Run, RunStep, State
-from validations.moments import database_now
 from validations.suites import find
 from validations.suites.base import Outcome, Reason, Result
 

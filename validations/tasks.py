@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import close_old_connections, transaction
 from django.db.models.functions import Now
 
+from inventory.clock import database_now
 from inventory.kube.client import ApiError, BadKubeconfig
 from inventory.messages import OnceTask, send_once
 from inventory.models import Cluster
@@ -24,7 +25,6 @@ from validations.lifecycle.mine import Mine
 from validations.lifecycle.outage import LOST
 from validations.maker import maker
 from validations.models import Campaign, CampaignState, Launcher, LogChunk, Run, State
-from validations.moments import database_now
 from validations.results import NotEnded, reparse
 
 logger = logging.getLogger(__name__)

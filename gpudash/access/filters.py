@@ -7,7 +7,7 @@ from typing import ClassVar
 from gpudash.access.models import ApiToken
 from gpudash.access.roles import Role
 from inventory.filter_fields import ChoiceFilter, WordsFilter
-from inventory.filters import StrictFilterSet
+from inventory.filter_sets import StrictFilterSet
 
 
 class TokenFilter(StrictFilterSet):

@@ -15,7 +15,7 @@ from rest_framework.settings import api_settings
 
 from inventory.csv_export import csv_response
 from inventory.filter_fields import BytesFilter
-from inventory.filters import StrictFilterSet
+from inventory.filter_sets import StrictFilterSet
 from inventory.kube import quantity
 from inventory.models import Cluster
 

@@ -16,10 +16,9 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections, transaction
 from django.db.models.functions import Now
 
-from inventory.heartbeats import beat
 from inventory.mirror.incarnation import file_was_replaced
 from inventory.mirror.lease import PROCESS, Lease, until
-from inventory.models import Recount, Role, Watch, Worker
+from inventory.models import Recount, Watch, Worker
 
 logger = logging.getLogger(__name__)
 
@@ -152,7 +151,6 @@ class Keeper:
         if not Worker.objects.filter(name=PROCESS).update(**said):
             Worker.objects.filter(beat_at__lt=Now() - FORGET).delete()
             Worker.objects.update_or_create(name=PROCESS, defaults=said)
-        beat(Role.WATCH)
 
     # Accountants.
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from inventory import csv_export
 from inventory.filter_fields import BytesFilter, typed_memory
-from inventory.filters import StrictFilterSet
+from inventory.filter_sets import StrictFilterSet
 from inventory.keyset import BadCursor, Page, page_of
 from inventory.views import amounts
 from inventory.views.freshness import incomplete, notices

@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from inventory import querysets
-from inventory.filters import AllocationFilter, CardFilter, NodeFilter, PodFilter, StrictFilterSet
+from inventory.filter_sets import StrictFilterSet
+from inventory.filters import AllocationFilter, CardFilter, NodeFilter, PodFilter
 from inventory.models import Allocation, Card, NodeAccount, Pod
 from inventory.views.allocations import allocation_line
 from inventory.views.cardrows import card_name

@@ -11,6 +11,7 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 
+from inventory.heartbeats import pulses
 from inventory.mirror.keeper import UNHEARD_S, Keeper, renew
 from inventory.mirror.lease import Lease, LeaseLost
 from inventory.models import Recount, Role, Watch, Worker
@@ -117,9 +118,8 @@ def test_it_wakes_the_accountant_whose_nodes_wait(lease: TakeLease, keeper: Keep
     assert keeper.poked(held.cluster_id).is_set()
 
 
-def test_a_worker_that_holds_watchers_is_seen(lease: TakeLease, keeper: Keeper) -> None:
-    from inventory.models import Heartbeat
-
+def test_a_worker_that_holds_nothing_yet_is_seen(lease: TakeLease, keeper: Keeper) -> None:
+    lease("pods").release()
     keeper._threads = 8
     keeper._renew()
-    assert Heartbeat.objects.filter(role=Role.WATCH).exists()
+    assert next(one for one in pulses() if one.role is Role.WATCH).seen

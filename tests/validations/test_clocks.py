@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from inventory.clock import database_now
 from inventory.models import Cluster
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import PASSED, later, launched, passed_by
 from validations import tasks
 from validations.lifecycle.lease import acquire
 from validations.models import Launcher, Run, RunStep
-from validations.moments import database_now
 
 OFF = [15, -15, -3600]
 Wrong = Callable[[float], None]

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
+from inventory.clock import database_now
 from inventory.clusters import client_of
 from inventory.models import Cluster
 from tests.factories import make_node
@@ -28,7 +29,6 @@ from validations.lifecycle.mine import Mine
 from validations.lifecycle.reconcile import reconcile
 from validations.maker import maker
 from validations.models import Launcher, Run, RunStep
-from validations.moments import database_now
 from validations.requests import request_cancel, request_run
 
 _WRITES = ("INSERT", "UPDATE", "DELETE")

@@ -10,6 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from inventory.clock import database_now
 from inventory.models import Cluster
 from tests.factories import make_cluster, make_node
 from tests.validations.fakecluster import FakeCluster
@@ -17,7 +18,6 @@ from tests.validations.recorded import codes, later, launched, passed_by, wish
 from validations import campaigns, querysets, tasks
 from validations.lifecycle import queue
 from validations.models import Campaign, CampaignTarget, Launcher, Run
-from validations.moments import database_now
 from validations.requests import request_run
 
 

@@ -17,7 +17,7 @@ from rest_framework.settings import api_settings
 
 from inventory.api.base import ApiView, CsvRenderer, cluster_names
 from inventory.csv_export import csv_response
-from inventory.filters import StrictFilterSet
+from inventory.filter_sets import StrictFilterSet
 from validations.campaigns import WrongState
 from validations.planning import Refused
 from validations.requests import Busy, KeyReused

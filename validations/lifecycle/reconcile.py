@@ -18,6 +18,7 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
+from inventory.clock import database_now
 from inventory.kube.client import ApiError
 from inventory.models import Cluster
 from validations.lifecycle import collect, lock, outage, queue, removal, step
@@ -34,7 +35,6 @@ from validations.lifecycle.refusals import NO_CLIENT, refusal
 from validations.logstore import Moved
 from validations.maker import maker
 from validations.models import ACTIVE, Launcher, Run, State
-from validations.moments import database_now
 
 logger = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from inventory.clock import database_now
 from inventory.management.shown import ShownCommand
 from inventory.printable import one_line
 from validations.models import Measurement, Run
-from validations.moments import database_now
 from validations.planning import Refused, Wish
 from validations.requests import Busy, request_run
 from validations.suites import registry
