@@ -17,6 +17,8 @@ app.autodiscover_tasks()
 #: A watcher holds its thread for as long as it holds its lease, so the number of cores says nothing: 4 kinds × 128 clusters. A
 #: thread is made when it is needed.
 WATCH_THREADS = 512
+#: Heaps of the C library for all threads of a worker: with one they stay level under faults, with the usual number they do not.
+ARENAS = 1
 #: A task of the queue `default` may wait for a cluster that does not answer, one thread each.
 TASK_THREADS = 32
 
@@ -28,8 +30,10 @@ def _enough_threads(conf: Any, options: dict[str, Any], **_: Any) -> None:
         return
     if not options.get("concurrency"):
         conf.worker_concurrency = WATCH_THREADS if "watch" in str(options.get("queues") or "") else TASK_THREADS
+    from gpudash.arenas import limit_arenas
     from gpudash.database_pool import use_pool
 
+    limit_arenas(ARENAS)
     use_pool()
 
 

@@ -57,7 +57,8 @@ class Audit:
     def __init__(self, store: Store[Any], reflector: Reflector[Any]) -> None:
         self.store, self.reflector = store, reflector
         self.client: Client = reflector.client
-        self._next = time.monotonic() + settings.AUDIT_S * random.uniform(0.5, 1.0)
+        #: Of the monotonic clock (s).
+        self.due_at = time.monotonic() + settings.AUDIT_S * random.uniform(0.5, 1.0)
         self._work: Callable[[], Repair | None] | None = None
         self._thread: threading.Thread | None = None
         self._failure = ""
@@ -86,7 +87,7 @@ class Audit:
     def _turn(self) -> Repair | None:
         now = time.monotonic()
         if self._work is None:
-            if now >= self._next:
+            if now >= self.due_at:
                 self._begin(now)
             return None
         if self._failure:
@@ -115,7 +116,7 @@ class Audit:
         self.store.versions.touched = None
         self._work, self._thread, self._failure = None, None, ""
         self._absent, self._altered, self._stray = set(), {}, []
-        self._next = time.monotonic() + wait_s
+        self.due_at = time.monotonic() + wait_s
 
     def _look_at_rows(self) -> None:
         kind = self.store.kind

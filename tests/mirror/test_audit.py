@@ -25,11 +25,6 @@ Serve = Callable[..., ScriptedServer]
 Mirror = Callable[..., Follower]
 
 
-@pytest.fixture(autouse=True)
-def at_once(settings: Any) -> None:
-    settings.AUDIT_S = 0.01
-
-
 def metadata(*things: dict[str, Any], version: int = 50) -> Any:
     """The answer to a list of metadata."""
     items = [{"metadata": thing["metadata"]} for thing in things]
@@ -45,7 +40,7 @@ def audited() -> bool:
 
 
 class Spoilt(threading.Event):
-    """Done when the condition holds; spoils something once, as soon as the list is written."""
+    """Done when the condition holds; spoils something once, as soon as the list is written, and only then the audits begin."""
 
     def __init__(self, follower: Callable[[], Follower], spoil: Callable[[Follower], None], done: Callable[[], bool]):
         super().__init__()
@@ -57,11 +52,14 @@ class Spoilt(threading.Event):
         if not self._spoilt and watch().resource_version:
             self._spoilt = True
             self._spoil(self._follower())
+            self._follower().audit.due_at = time.monotonic()
         return super().is_set() or (self._spoilt and self._done())
 
 
 @pytest.fixture
-def follow(lease: TakeLease, mirror: Mirror, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Follower]:
+def follow(
+    lease: TakeLease, mirror: Mirror, tmp_path: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Follower]:
     """Follow a server until the condition holds, spoiling something after the list."""
     from tests.kube.words import client
 
@@ -71,6 +69,7 @@ def follow(lease: TakeLease, mirror: Mirror, tmp_path: Any, monkeypatch: pytest.
     def run(server: ScriptedServer, spoil: Callable[[Follower], None], done: Callable[[], bool] = audited) -> Follower:
         made: list[Follower] = []
         made.append(Follower(lease("pods"), client(tmp_path, server.url), Spoilt(lambda: made[0], spoil, done)))
+        settings.AUDIT_S = 0.01
         made[0].reflector.proving = False
         made[0].run()
         return made[0]

@@ -7,11 +7,13 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from gpudash.access.recent import KEPT_S
 from tests.services import end, free_port, wait_until
 from tests.web import Answer, Web, web
 
@@ -47,6 +49,20 @@ def test_one_that_is_killed_is_replaced_and_nobody_notices(served: Web) -> None:
 def test_the_probe_is_answered_without_django(served: Web) -> None:
     answer = served.ask("/healthz", host="203.0.113.7")
     assert (answer.status, answer.body) == (200, "ok\n")
+
+
+def test_a_token_that_is_revoked_opens_no_process_after_a_second(served: Web) -> None:
+    """Each process keeps for a moment whom it has let in, and hears nothing of the others."""
+    served.processes.call_with_input("correct horse battery staple", "user", "create", "vera", "--password-stdin")
+    token = served.processes.call("token", "create", "vera").strip()
+
+    def asked(times: int) -> set[int]:
+        return {served.ask("/api/v1/cards", f"Authorization: Bearer {token}").status for _ in range(times)}
+
+    assert asked(10) == {200}
+    served.processes.call("token", "revoke", "1")
+    time.sleep(KEPT_S)
+    assert asked(10) == {401}
 
 
 def test_a_port_that_is_taken_is_said(served: Web, tmp_path: Path) -> None:

@@ -21,4 +21,5 @@ if [ -z "$uv" ] || ! "$uv" --version >/dev/null 2>&1; then
 fi
 
 [ -x .venv/bin/python ] || "$uv" venv -q --python "$python" .venv
-"$uv" pip sync -q --python .venv/bin/python --require-hashes requirements-dev.lock
+# Compiled now: a process that may not write beside its code would compile all of it at each start.
+"$uv" pip sync -q --compile-bytecode --python .venv/bin/python --require-hashes requirements-dev.lock
