@@ -30,8 +30,8 @@ def _enough_threads(conf: Any, options: dict[str, Any], **_: Any) -> None:
         return
     if not options.get("concurrency"):
         conf.worker_concurrency = WATCH_THREADS if "watch" in str(options.get("queues") or "") else TASK_THREADS
-    from gpudash.arenas import limit_arenas
     from gpudash.database_pool import use_pool
+    from inventory.process_memory import limit_arenas
 
     limit_arenas(ARENAS)
     use_pool()
@@ -42,7 +42,9 @@ def _keep_leases(sender: Any, **_: Any) -> None:
     """A worker of the queue `watch` says how many watchers it can hold, and renews their leases together."""
     if "watch" in sender.app.amqp.queues.consume_from:
         from inventory.mirror.keeper import keeper
+        from inventory.process_memory import collect_rarely
 
+        collect_rarely()
         keeper.start(sender.controller.concurrency)
 
 

@@ -88,7 +88,7 @@ class Accountant:
         if self._marks(last).filter(node_name="").exists():
             self._expand(last)
             return 1
-        chunk = chunk_of(self._marks(last))
+        chunk = chunk_of(self._marks(last), first=self._first and not self._caught_up)
         self._account(chunk, last)
         return len(chunk)
 

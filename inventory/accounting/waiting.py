@@ -22,6 +22,8 @@ from inventory.stacks import concerned
 
 #: Nodes per transaction: small enough that an event waits less than half a second behind a full recount.
 CHUNK = 100
+#: The same before the cards are in step for the first time: nobody waits for an event yet, and each transaction costs.
+FIRST_CHUNK = 400
 #: Marks that are looked at for a chunk; a busy node may have many.
 MARKS = 1000
 #: The code of the finding of a node whose account could not be made.
@@ -35,16 +37,20 @@ def marks(cluster_id: int, last: int) -> QuerySet[Recount]:
     return Recount.objects.filter(cluster_id=cluster_id, id__lte=last)
 
 
-def chunk_of(waiting: QuerySet[Recount]) -> list[str]:
-    """The nodes whose turn it is, oldest first: half of them those with a mark of their own, as far as there are any."""
-    own, rest = _oldest(waiting.filter(among_all=False)), _oldest(waiting.filter(among_all=True))
-    room = max(CHUNK // 2, CHUNK - len(rest))
-    return list(dict.fromkeys([*own[:room], *rest]))[:CHUNK]
+def chunk_of(waiting: QuerySet[Recount], first: bool = False) -> list[str]:
+    """The nodes whose turn it is, oldest first: half of them those with a mark of their own, as far as there are any.
+
+    first: the cards were never in step.
+    """
+    size = FIRST_CHUNK if first else CHUNK
+    own, rest = _oldest(waiting.filter(among_all=False), size), _oldest(waiting.filter(among_all=True), size)
+    room = max(size // 2, size - len(rest))
+    return list(dict.fromkeys([*own[:room], *rest]))[:size]
 
 
-def _oldest(waiting: QuerySet[Recount]) -> list[str]:
+def _oldest(waiting: QuerySet[Recount], size: int) -> list[str]:
     names = waiting.exclude(node_name="").order_by("id").values_list("node_name", flat=True)[:MARKS]
-    return list(dict.fromkeys(names))[:CHUNK]
+    return list(dict.fromkeys(names))[:size]
 
 
 def expand(cluster_id: int, last: int) -> int:

@@ -81,14 +81,17 @@ def targets(scale: Scale) -> Iterator[tuple[str, int]]:
             yield f"/api/v1/namespaces/team-{index % 20}/pods/{name}", index % CARDS
 
 
-def send(admin: Admin, pods: list[tuple[str, int]], rate: float, count: int) -> dict[Change, float]:
-    """`count` changes at `rate` a second, the pods in turn; the moment of each answer. Raises Refused."""
+def send(admin: Admin, pods: list[tuple[str, int]], rate: float, count: int, first: int = 1) -> dict[Change, float]:
+    """`count` changes at `rate` a second, the pods in turn; the moment of each answer. Raises Refused.
+
+    first: by how many cards each pod is moved in the first turn, from where it was made; others must not have moved it as far.
+    """
     answered: dict[Change, float] = {}
     started = time.monotonic()
 
     def one(number: int) -> None:
         path, card = pods[number % len(pods)]
-        moved = str((card + 1 + number // len(pods)) % CARDS)
+        moved = str((card + first + number // len(pods)) % CARDS)
         time.sleep(max(0.0, started + number / rate - time.monotonic()))
         change = {"metadata": {"annotations": {_INDEX: moved}}}
         uid = admin.call("PATCH", path, change, "application/merge-patch+json")["metadata"]["uid"]

@@ -24,6 +24,7 @@ from inventory.mirror.lease import Lease, LeaseLost, acquire
 from inventory.models import Card, Cluster, Watch
 from inventory.models.cluster import Kind
 from inventory.printable import one_line
+from inventory.process_memory import collect_rarely
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +38,7 @@ class Command(ShownCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         chosen = chosen_clusters(options["cluster"])
+        collect_rarely()
         if not options["once"]:
             return self._forever(chosen)
         for cluster in chosen:

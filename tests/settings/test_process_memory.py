@@ -1,0 +1,51 @@
+"""A worker whose threads come and go keeps one heap, and its memory stays where it was."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+#: Threads that each fill and leave a heap; how many MiB are resident before and after.
+PROGRAM = """
+import json, sys, threading
+sys.path.insert(0, {root!r})
+from inventory.process_memory import limit_arenas
+limited = limit_arenas(1) if {limit} else True
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096 / 2**20
+ready = threading.Barrier(41)
+def work():
+    rows = [bytes(700 + number % 300) for number in range(6000)]
+    ready.wait()
+    ready.wait()
+    del rows[::2]
+    ready.wait()
+def turn():
+    threads = [threading.Thread(target=work) for _ in range(40)]
+    for thread in threads:
+        thread.start()
+    for _ in range(3):
+        ready.wait()
+    for thread in threads:
+        thread.join()
+turn()
+heaps = sum(1 for line in open("/proc/self/maps") if line.split()[-1] not in ("[stack]",) and line.split()[1] == "---p")
+print(json.dumps([limited, heaps]))
+"""
+
+
+def _heaps(limit: bool) -> int:
+    """Address ranges that are set aside and not used: the tops of heaps (and the guards of stacks, equal in both)."""
+    program = PROGRAM.format(root=".", limit=limit)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True, timeout=60)
+    limited, heaps = json.loads(done.stdout)
+    if not limited:
+        pytest.skip("this C library has no arenas")
+    return int(heaps)
+
+
+def test_threads_share_one_heap() -> None:
+    assert _heaps(limit=True) < _heaps(limit=False)
