@@ -16,9 +16,9 @@ from django.db import DatabaseError, InterfaceError, OperationalError, connectio
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 
-from gpudash.access.middleware import for_programs
-from gpudash.api.problems import problem
+from api.frame.problems import problem
 from gpudash.log_secrets import masked
+from gpudash.role_middleware import for_programs
 
 logger = logging.getLogger(__name__)
 RETRY_S = 5

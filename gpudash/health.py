@@ -18,7 +18,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from kombu import Connection
 
-from gpudash.access.required import open_to_all
+from accounts.required import open_to_all
 from inventory.heartbeats import pulses
 from inventory.models import Role
 

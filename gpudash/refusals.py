@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views import defaults
 
-from gpudash.access.middleware import for_programs
-from gpudash.api.problems import problem
+from api.frame.problems import problem
 from gpudash.database_away import answer_of_failure
+from gpudash.role_middleware import for_programs
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

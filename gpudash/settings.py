@@ -54,10 +54,12 @@ RUN_OUTAGE_LIMIT_S = env.number("GPUDASH_RUN_OUTAGE_LIMIT_S", 3_600, 0, 7 * 86_4
 # What changes when pages do, and how often it is looked at (seconds): the rest in between is shared (`inventory.shared`).
 SHARED_MARKS = ("inventory.marks.marks", "validations.marks.marks")
 SHARED_LOOK_S = 1.0
-METRICS_COLLECTORS = ("inventory.metrics.families", "validations.metrics.families")
+# What apps above the inventory add to clusters (`inventory.clusters.Addition`).
+CLUSTER_ADDITIONS = ("validations.cluster_addition.ADDITION",)
 
 INSTALLED_APPS = [
-    "gpudash.access",
+    "pages",
+    "accounts",
     "inventory",
     "validations",
     "gpudash",
@@ -85,7 +87,7 @@ MIDDLEWARE = [
     "gpudash.body_limit.BodyLimitMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "gpudash.access.middleware.RoleMiddleware",
+    "gpudash.role_middleware.RoleMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "gpudash.security_headers.ContentSecurityPolicyMiddleware",
@@ -104,9 +106,9 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "inventory.views.frame.frame",
+                "pages.frame.navigation.frame",
             ],
-            "builtins": ["inventory.templatetags.units"],
+            "builtins": ["pages.templatetags.units"],
         },
     }
 ]
@@ -122,7 +124,7 @@ AUTH_PASSWORD_VALIDATORS = [
         {"NAME": f"django.contrib.auth.password_validation.{name}"}
         for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
     ),
-    {"NAME": "gpudash.access.passwords.MaximumLengthValidator"},
+    {"NAME": "accounts.passwords.MaximumLengthValidator"},
 ]
 PASSWORD_CHECKS = env.number("GPUDASH_PASSWORD_CHECKS", 2, 1, 64)
 LOGIN_URL = "sign-in"
@@ -177,17 +179,17 @@ STORAGES = {
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "gpudash.access.authentication.TokenAuthentication",
+        "accounts.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["gpudash.access.permissions.RolePermission"],
-    "DEFAULT_RENDERER_CLASSES": ["gpudash.api.rendering.MsgspecRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["gpudash.api.parsing.StrictJSONParser"],
-    "DEFAULT_METADATA_CLASS": "gpudash.api.options.Methods",
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.permissions.RolePermission"],
+    "DEFAULT_RENDERER_CLASSES": ["api.frame.rendering.MsgspecRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["api.frame.parsing.StrictJSONParser"],
+    "DEFAULT_METADATA_CLASS": "api.frame.options.Methods",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_PAGINATION_CLASS": "gpudash.api.pagination.CursorPagination",
-    "DEFAULT_FILTER_BACKENDS": ["gpudash.api.filtering.StrictFilterBackend"],
-    "EXCEPTION_HANDLER": "gpudash.api.problems.problem_response",
+    "DEFAULT_PAGINATION_CLASS": "api.frame.pagination.CursorPagination",
+    "DEFAULT_FILTER_BACKENDS": ["api.frame.filtering.StrictFilterBackend"],
+    "EXCEPTION_HANDLER": "api.frame.problems.problem_response",
     "PAGE_SIZE": 100,
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
@@ -203,8 +205,8 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     # 3.1: "or null" is a type of its own there.
     "OAS_VERSION": "3.1.0",
-    "PREPROCESSING_HOOKS": ["gpudash.api.schema.one_address_each"],
-    "POSTPROCESSING_HOOKS": ["gpudash.api.schema.add_problems"],
+    "PREPROCESSING_HOOKS": ["api.frame.schema.one_address_each"],
+    "POSTPROCESSING_HOOKS": ["api.frame.schema.add_problems"],
 }
 
 # Celery: watchers on their own queue (threads), everything else on "default"; the schedule is gpudash/celery.py.

@@ -30,7 +30,7 @@ from django.utils.translation import get_language
 
 from gpudash.compression import deflated, gzipped, plain_block, takes_gzip
 from inventory.shared import NotShared, is_shareable, look, reading, store
-from inventory.views.live import LivePage, refreshed
+from pages.frame.live import LivePage, refreshed
 
 #: Stands where the name of the visitor belongs: nothing else in a page can be the same.
 _NAME = f"visitor-{token_hex(16)}"

@@ -24,7 +24,7 @@ from waitress import wasyncore
 from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer
 
-from gpudash.access.passwords import checks
+from accounts.passwords import checks
 from gpudash.web import Web, taken
 
 #: A process whose loop has not turned for so long is replaced; requests are no part of the loop.

@@ -5,18 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Model
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
-from inventory.kube.client import ApiError, BadKubeconfig, Client, current_context
-from inventory.kube.credentials import PATIENCE_S
-from inventory.kube.plugin import LIMIT_S as PLUGIN_S
 from inventory.mirror.anew import anew
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
+from kube.client import ApiError, BadKubeconfig, Client, current_context
+from kube.credentials import PATIENCE_S
+from kube.plugin import LIMIT_S as PLUGIN_S
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -57,11 +60,27 @@ READER = (
         name="kube-system",
     ),
 )
-#: What a check asks for, in this order. An app above adds its own wants when it is loaded; they are read at each check.
-WANTED: list[Callable[[], Sequence[Wanted]]] = [lambda: READER]
-#: What apps above have to say of a cluster, for `cluster list` and `cluster check`; and what `cluster take-over` does, in words.
-TOLD: list[Callable[[Cluster], Sequence[str]]] = []
-TAKE_OVER: list[Callable[[Cluster], str]] = []
+
+
+class Addition(NamedTuple):
+    """What an app above adds to clusters; `settings.CLUSTER_ADDITIONS` names them, so that none is known here.
+
+    wanted: what its credentials may have to do. told: what it has to say of a cluster, for `cluster list` and `cluster check`.
+    take_over: what `cluster take-over` does for it; says in words what was done.
+    """
+
+    wanted: Callable[[], Sequence[Wanted]]
+    told: Callable[[Cluster], Sequence[str]]
+    take_over: Callable[[Cluster], str]
+
+
+def additions() -> list[Addition]:
+    return [import_string(path) for path in settings.CLUSTER_ADDITIONS]
+
+
+def wanted() -> list[Wanted]:
+    """What a check asks for, in this order."""
+    return [*READER, *(one for addition in additions() for one in addition.wanted())]
 
 
 #: Seconds for all questions of a check together, where a worker asks; and where a person waits for the answer.
@@ -163,14 +182,14 @@ def check(cluster: Cluster, total_s: float = CHECK_S, patience_s: float = PATIEN
 
     It takes no longer than about total_s; what could not be asked by then is not known. patience_s: for a credential plugin.
     """
-    wanted, budget = [one for wants in WANTED for one in wants()], _Budget(total_s)
+    asked, budget = wanted(), _Budget(total_s)
     client = client_of(cluster, patience_s)
     try:
         version = _version(client, budget)
-        answers = [_ask(client, one, budget) for one in wanted if not one.launcher]
+        answers = [_ask(client, one, budget) for one in asked if not one.launcher]
     finally:
         client.close()
-    answers += _ask_as_launcher(cluster, [one for one in wanted if one.launcher], budget, patience_s)
+    answers += _ask_as_launcher(cluster, [one for one in asked if one.launcher], budget, patience_s)
     cluster.permissions = [
         {
             "verb": answer.wanted.verb,
@@ -188,14 +207,14 @@ def check(cluster: Cluster, total_s: float = CHECK_S, patience_s: float = PATIEN
     return version, answers
 
 
-def _ask_as_launcher(cluster: Cluster, wanted: Sequence[Wanted], budget: _Budget, patience_s: float) -> list[Answer]:
+def _ask_as_launcher(cluster: Cluster, asked: Sequence[Wanted], budget: _Budget, patience_s: float) -> list[Answer]:
     """Where the launcher's file cannot be read or used, that is the answer: the mirror does not need it."""
     try:
         client = Client(*launcher_source(cluster), patience_s)
     except BadKubeconfig as error:
-        return [Answer(one, None, str(error)) for one in wanted]
+        return [Answer(one, None, str(error)) for one in asked]
     try:
-        return [_ask(client, one, budget) for one in wanted]
+        return [_ask(client, one, budget) for one in asked]
     finally:
         client.close()
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from inventory.accounting.outage import CODES
 from inventory.condition import condition_of, watches
 from inventory.models import Cluster, Finding, Watch
+from inventory.reconcile.outage import CODES
 
 
 def marks() -> Hashable:

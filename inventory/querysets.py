@@ -1,6 +1,6 @@
 """The one way to read the mirror: pages, REST, metrics and commands take their rows from here, so that they cannot disagree.
 
-Lists are plain querysets without order and without filters of the user (`inventory.filters` adds both). Sums are in
+Lists are plain querysets without order and without filters of the user (`resources.filters` adds both). Sums are in
 `inventory.totals`. Nothing here calls a cluster, and nothing here knows of requests or of validations.
 """
 

@@ -12,12 +12,9 @@ from django.db import DatabaseError, close_old_connections
 from django.db.models.functions import Coalesce, Now
 
 from inventory import clusters, retention
-from inventory.accounting.accountant import Accountant
-from inventory.accounting.outage import find_outages
 from inventory.capacity import capacity
 from inventory.connections import give_back
 from inventory.heartbeats import beat
-from inventory.kube.client import ApiError, BadKubeconfig
 from inventory.messages import OnceTask, send_once
 from inventory.mirror.dispatch import dispatch, give_way
 from inventory.mirror.follow import Follower
@@ -25,6 +22,9 @@ from inventory.mirror.keeper import keeper
 from inventory.mirror.lease import Lease, LeaseLost, acquire
 from inventory.models import Cluster, Role, Watch
 from inventory.models.cluster import Kind, WatchState
+from inventory.reconcile.accountant import Accountant
+from inventory.reconcile.outage import find_outages
+from kube.client import ApiError, BadKubeconfig
 
 logger = logging.getLogger(__name__)
 

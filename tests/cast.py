@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from gpudash.access.models import ApiToken
-from gpudash.access.roles import Role, set_role
+from accounts.models import ApiToken
+from accounts.roles import Role, set_role
 
 PASSWORD = "correct horse battery"
 

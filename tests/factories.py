@@ -16,10 +16,10 @@ from datetime import datetime, timedelta
 import msgspec
 from django.utils import timezone
 
-from inventory.kube import objects as kube
 from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeAccount, Pod, Unreadable, Watch
 from inventory.models.account import CardState
 from inventory.models.cluster import Kind, WatchState
+from kube import objects as kube
 
 GIB = 2**30
 MIB = 2**20

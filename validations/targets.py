@@ -11,11 +11,11 @@ import msgspec
 from django.conf import settings
 from django.db.models import Sum
 
-from inventory.kube import objects as kube
-from inventory.kube.quantity import count
 from inventory.models import Allocation, Card, Cluster, Node, NodeAccount
 from inventory.stacks.names import has_hami_register, labels_of
 from inventory.stacks.node_facts import node_facts
+from kube import objects as kube
+from kube.quantity import count
 from validations.models import Launcher
 from validations.suites.base import Resource, Target
 

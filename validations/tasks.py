@@ -12,9 +12,9 @@ from django.db import close_old_connections, transaction
 from django.db.models.functions import Now
 
 from inventory.clock import database_now
-from inventory.kube.client import ApiError, BadKubeconfig
 from inventory.messages import OnceTask, send_once
 from inventory.models import Cluster
+from kube.client import ApiError, BadKubeconfig
 from validations import campaigns, reaching
 from validations.lifecycle import clients, lock
 from validations.lifecycle import reconcile as passes

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 import msgspec
 
 from inventory.inspection.columns import aligned
-from inventory.kube import quantity
-from inventory.kube.objects import Node, Pod
+from kube import quantity
+from kube.objects import Node, Pod
 
 #: A pod without a card.
 PENDING = -1

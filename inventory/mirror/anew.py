@@ -12,9 +12,9 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
-from inventory.kube.identity import Identity
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind, WatchState
+from kube.identity import Identity
 
 BY_HAND = "asked for by {who}"
 PUT_BACK = "the database was put back to an earlier state"

@@ -19,12 +19,12 @@ from typing import Any
 
 from django.conf import settings
 
-from inventory.kube.client import ApiError, BadKubeconfig, Client
-from inventory.kube.decode import NotAList, Unread
-from inventory.kube.reflector import Reflector
 from inventory.mirror.compared import Comparison, Difference, Wanted, compare, fetch
 from inventory.mirror.kinds import Mark, object_key, stored_digest
 from inventory.mirror.store import Store
+from kube.client import ApiError, BadKubeconfig, Client
+from kube.decode import NotAList, Unread
+from kube.reflector import Reflector
 
 logger = logging.getLogger(__name__)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from inventory.kube.client import ApiError, Client
-from inventory.kube.decode import Decoder, Unread
-from inventory.kube.metadata import Meta, pages
 from inventory.mirror.kinds import MirroredKind, plain
 from inventory.mirror.versions import UNREAD, number
+from kube.client import ApiError, Client
+from kube.decode import Decoder, Unread
+from kube.metadata import Meta, pages
 
 
 class Wanted(NamedTuple):

@@ -15,9 +15,16 @@ from django.db.models import F
 from django.db.models.functions import Coalesce, Now
 
 from inventory.connections import give_back
-from inventory.kube.client import Client
-from inventory.kube.identity import Identity
-from inventory.kube.reflector import (
+from inventory.mirror.anew import RECREATED, recognise
+from inventory.mirror.audit import Audit
+from inventory.mirror.kinds import KINDS, made_by
+from inventory.mirror.lease import Lease, LeaseLost
+from inventory.mirror.store import Store
+from inventory.models import Watch
+from inventory.models.cluster import Kind, WatchState
+from kube.client import Client
+from kube.identity import Identity
+from kube.reflector import (
     Changes,
     Listed,
     ListEnd,
@@ -28,13 +35,6 @@ from inventory.kube.reflector import (
     Watching,
     last_version,
 )
-from inventory.mirror.anew import RECREATED, recognise
-from inventory.mirror.audit import Audit
-from inventory.mirror.kinds import KINDS, made_by
-from inventory.mirror.lease import Lease, LeaseLost
-from inventory.mirror.store import Store
-from inventory.models import Watch
-from inventory.models.cluster import Kind, WatchState
 
 logger = logging.getLogger(__name__)
 

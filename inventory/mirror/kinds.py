@@ -12,8 +12,6 @@ import msgspec
 from django.conf import settings
 from django.db import models
 
-from inventory.kube import listed
-from inventory.kube.objects import DaemonSet, KubeObject, Metadata, Node, Pod
 from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
@@ -27,6 +25,8 @@ from inventory.stacks.requests import waits
 from inventory.stacks.trim import trim_pod
 from inventory.stacks.trim_daemonset import components, trim_daemonset
 from inventory.stacks.trim_node import trim_node
+from kube import listed
+from kube.objects import DaemonSet, KubeObject, Metadata, Node, Pod
 
 Columns = dict[str, Any]
 #: The escape of NUL in JSON; after an odd number of backslashes it is text that only looks like it.

@@ -13,9 +13,6 @@ from typing import Any, Generic, TypeVar
 from django.utils import timezone
 
 from inventory import bulk
-from inventory.kube import listed
-from inventory.kube.decode import ERROR_CHARS, Unread
-from inventory.kube.objects import DaemonSet, Metadata, Node
 from inventory.mirror.kinds import (
     Columns,
     Mark,
@@ -28,6 +25,9 @@ from inventory.mirror.kinds import (
 from inventory.mirror.versions import Versions
 from inventory.models import Recount, Unreadable
 from inventory.models.cluster import Kind
+from kube import listed
+from kube.decode import ERROR_CHARS, Unread
+from kube.objects import DaemonSet, Metadata, Node
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T", Node, DaemonSet, listed.Pod)

@@ -1,6 +1,6 @@
 """The mirror: one row per object of the cluster, written by its watcher alone.
 
-`facts` is the trimmed object as JSON (structs of `inventory.kube.objects`): what the stacks read. `digest` is a hash of the whole
+`facts` is the trimmed object as JSON (structs of `kube.objects`): what the stacks read. `digest` is a hash of the whole
 row: a row whose digest is unchanged is not written.
 """
 

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import cast
 
-from inventory.kube.objects import Node
 from inventory.stacks.base import Context, Stack
 from inventory.stacks.names import looks_like_gpu
+from kube.objects import Node
 
 
 def _found() -> tuple[Stack, ...]:

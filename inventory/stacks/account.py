@@ -7,12 +7,12 @@ name; a new one is found by the registry.
 from __future__ import annotations
 
 from inventory import stacks as registry
-from inventory.kube.objects import Node, Pod
 from inventory.stacks import findings, node_findings, sums
 from inventory.stacks.base import Allocation, CardAccount, Context, Finding, NodeAccount, Share
 from inventory.stacks.joining import Pool, join, merged
 from inventory.stacks.node_findings import Seen
 from inventory.stacks.overrides import overrides
+from kube.objects import Node, Pod
 
 
 def account(node: Node, pods: list[Pod], context: Context) -> NodeAccount:

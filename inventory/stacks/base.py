@@ -11,7 +11,7 @@ from typing import Protocol
 
 import msgspec
 
-from inventory.kube.objects import DaemonSet, Node, Pod
+from kube.objects import DaemonSet, Node, Pod
 
 # Evidence: where a card of an allocation comes from, best first.
 CLAIM = "claim"

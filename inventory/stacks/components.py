@@ -6,7 +6,7 @@ gpushare, DirectX and HAMi device plugins.
 
 from __future__ import annotations
 
-from inventory.kube.objects import ContainerStatus, Pod
+from kube.objects import ContainerStatus, Pod
 
 #: label key → (label value → component id). The first key that matches wins.
 _BY_LABEL: dict[str, dict[str, str]] = {

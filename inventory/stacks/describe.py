@@ -10,10 +10,10 @@ import re
 
 import msgspec
 
-from inventory.kube.objects import Node
-from inventory.kube.quantity import count
 from inventory.stacks.names import labels_of
 from inventory.stacks.overrides import MEMORY, MODEL, Overrides
+from kube.objects import Node
+from kube.quantity import count
 
 MIB = 2**20
 GIB = 2**30

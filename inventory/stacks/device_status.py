@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from inventory.kube.objects import Pod
 from inventory.stacks.base import HEALTH_UNKNOWN, HEALTHY, UNHEALTHY
+from kube.objects import Pod
 
 _UUID = re.compile(r"((?:GPU|MIG)-[0-9A-Za-z][0-9A-Za-z/-]{0,99})(?:::[0-9]+)?")
 _NUMBERED = re.compile(r"nvidia([0-9]{1,4})(?:/(?:gi|vgpu)[0-9]+)*")

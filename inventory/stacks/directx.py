@@ -11,8 +11,6 @@ import re
 
 import msgspec
 
-from inventory.kube.objects import Node, Pod
-from inventory.kube.quantity import count
 from inventory.stacks.base import COUNT_ONLY, SHARES, WARNING, Allocation, Card, Finding, Share
 from inventory.stacks.describe import KARPENTER_COUNT, Described, describe
 from inventory.stacks.instances import Instance, instance_of
@@ -20,6 +18,8 @@ from inventory.stacks.names import MAX_CARDS, labels_of
 from inventory.stacks.offers import Offer, offer, shortfall, states
 from inventory.stacks.overrides import COUNT, Overrides, overrides
 from inventory.stacks.requests import Need, holds, requests
+from kube.objects import Node, Pod
+from kube.quantity import count
 
 GIB = 2**30
 #: "NVIDIA GRID T4-8Q": a slice of 8 GiB of a T4.

@@ -6,9 +6,9 @@ that comes from the administrator or the instance type. Source: the plugin's pag
 
 from __future__ import annotations
 
-from inventory.kube.objects import Node, Pod
 from inventory.stacks.base import Context, Share
 from inventory.stacks.directx import Adapters, simple_share
+from kube.objects import Node, Pod
 
 NAME = "directx-alibaba"
 RESOURCES = ("windows.alibabacloud.com/directx",)

@@ -6,9 +6,9 @@ samples; it is read the same way.
 
 from __future__ import annotations
 
-from inventory.kube.objects import Node, Pod
 from inventory.stacks.base import Context, Share
 from inventory.stacks.directx import Adapters, offered, simple_share
+from kube.objects import Node, Pod
 
 NAME = "directx-microsoft"
 RESOURCES = ("microsoft.com/directx", "microsoft.com.directx/gpu")

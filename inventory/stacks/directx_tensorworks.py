@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from inventory.kube.objects import Container, Node, Pod
-from inventory.kube.quantity import count
 from inventory.stacks.base import WARNING, Context, Finding, Share
 from inventory.stacks.components import component, component_of
 from inventory.stacks.directx import Adapters, held_by, offered, share
 from inventory.stacks.offers import Offer
 from inventory.stacks.requests import holds
+from kube.objects import Container, Node, Pod
+from kube.quantity import count
 
 NAME = "directx-tensorworks"
 #: resource → (component id of its plugin, prefix of its environment).

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from inventory.kube.objects import Node, Pod
 from inventory.stacks.base import ERROR, MEMORY, WARNING, WHOLE, Card, Context, Finding, Share
 from inventory.stacks.describe import Described, describe
 from inventory.stacks.gpushare_pods import CORE_RESOURCE, NAME, Holding, Place, holding
@@ -17,6 +16,7 @@ from inventory.stacks.names import MAX_CARDS
 from inventory.stacks.offers import Offer, offer, shortfall, states
 from inventory.stacks.overrides import overrides
 from inventory.stacks.requests import asked, containers, holds
+from kube.objects import Node, Pod
 
 __all__ = ["NAME", "PLUGINS", "owns", "read"]
 

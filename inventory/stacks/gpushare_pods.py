@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import msgspec
 
-from inventory.kube.objects import Pod
 from inventory.stacks.base import (
     ANNOTATION_V1,
     ANNOTATION_V2,
@@ -23,6 +22,7 @@ from inventory.stacks.base import (
 )
 from inventory.stacks.gpushare_records import Record, record
 from inventory.stacks.requests import Need, containers, name_of, requests
+from kube.objects import Pod
 
 NAME = "gpushare"
 CORE_RESOURCE = "aliyun.com/gpu-core.percentage"

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from inventory.kube.objects import Pod
 from inventory.stacks.names import LONGEST_ANNOTATION, too_long
+from kube.objects import Pod
 
 V2 = "scheduler.framework.gpushare.allocation"
 V2_ASSIGNED = "scheduler.framework.gpushare.assigned"

@@ -12,14 +12,14 @@ from collections.abc import Iterable
 
 import msgspec
 
-from inventory.kube.objects import Container, Node, Pod
-from inventory.kube.quantity import count
 from inventory.stacks.base import Context
 from inventory.stacks.components import component, component_of
 from inventory.stacks.describe import ALIYUN_COUNT, ALIYUN_MEMORY, GIB, MIB, labelled_memory
 from inventory.stacks.names import labels_of
 from inventory.stacks.overrides import UNIT, Overrides
 from inventory.stacks.requests import holds
+from kube.objects import Container, Node, Pod
+from kube.quantity import count
 
 BYTES = {"GiB": GIB, "MiB": MIB}
 PLUGIN = "gpushare-device-plugin"

@@ -11,7 +11,6 @@ import re
 
 import msgspec
 
-from inventory.kube.objects import Container, Node, Pod
 from inventory.stacks.base import (
     ANNOTATION,
     COUNT_ONLY,
@@ -33,6 +32,7 @@ from inventory.stacks.names import annotations_of, has_hami_register
 from inventory.stacks.offers import offer, shortfall
 from inventory.stacks.overrides import overrides
 from inventory.stacks.requests import asked, devices, holds, name_of
+from kube.objects import Container, Node, Pod
 
 NAME = "hami"
 GPU = "nvidia.com/gpu"

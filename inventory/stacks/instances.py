@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inventory.kube.objects import Node
 from inventory.stacks.names import INSTANCE_TYPE, labels_of
+from kube.objects import Node
 
 MIB = 2**20
 

@@ -6,13 +6,13 @@ put on the node; the memory is nowhere, so it is unknown unless the administrato
 
 from __future__ import annotations
 
-from inventory.kube.objects import Node, Pod
 from inventory.stacks.base import COUNT_ONLY, WHOLE, Allocation, Card, Context, Share
 from inventory.stacks.describe import Described, describe
 from inventory.stacks.names import MAX_CARDS
 from inventory.stacks.offers import offer, shortfall, states
 from inventory.stacks.overrides import overrides
 from inventory.stacks.requests import Need, holds, requests
+from kube.objects import Node, Pod
 
 NAME = "kubernetes-alpha"
 RESOURCE = "alpha.kubernetes.io/nvidia-gpu"

@@ -5,7 +5,7 @@ Only names that more than one module reads; what belongs to one stack stays in t
 
 from __future__ import annotations
 
-from inventory.kube.objects import Node, Pod
+from kube.objects import Node, Pod
 
 GFD = "nvidia.com/"
 INSTANCE_TYPE = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")

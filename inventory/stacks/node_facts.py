@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import msgspec
 
-from inventory.kube.objects import Node
 from inventory.stacks.describe import describe
 from inventory.stacks.names import INSTANCE_TYPE, labels_of
 from inventory.stacks.overrides import overrides
+from kube.objects import Node
 
 _OS = ("kubernetes.io/os", "beta.kubernetes.io/os")
 _BUILD = "node.kubernetes.io/windows-build"

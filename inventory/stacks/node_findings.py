@@ -8,11 +8,11 @@ from __future__ import annotations
 import msgspec
 
 from inventory import stacks as registry
-from inventory.kube.objects import Node, Pod
 from inventory.stacks.base import ERROR, INFO, WARNING, Context, Finding
 from inventory.stacks.components import DEVICE_PLUGINS, component, ready, waiting_reason
 from inventory.stacks.names import labels_of
 from inventory.stacks.requests import asked, containers, devices, holds, name_of
+from kube.objects import Node, Pod
 
 _MOST_LISTED = 20
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from inventory.kube.objects import Node, Pod
 from inventory.stacks.base import (
     COUNT_ONLY,
     DEVICE_STATUS,
@@ -35,6 +34,7 @@ from inventory.stacks.nvidia_layout import RESOURCES, SHARED, Group, groups
 from inventory.stacks.offers import shortfall, states
 from inventory.stacks.overrides import overrides
 from inventory.stacks.requests import Need, holds, name_of, requests
+from kube.objects import Node, Pod
 
 NAME = "nvidia"
 

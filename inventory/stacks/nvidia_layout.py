@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import msgspec
 
-from inventory.kube.objects import Node
-from inventory.kube.quantity import count
 from inventory.stacks.base import PARTS, SHARES, WARNING, WHOLE, Finding
 from inventory.stacks.describe import PRODUCT
 from inventory.stacks.names import MAX_CARDS, labels_of
 from inventory.stacks.offers import Offer, offer, states
 from inventory.stacks.overrides import Overrides
+from kube.objects import Node
+from kube.quantity import count
 
 GPU = "nvidia.com/gpu"
 SHARED = "nvidia.com/gpu.shared"

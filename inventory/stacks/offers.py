@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from inventory.kube.objects import Node
 from inventory.stacks.base import WARNING, Finding
 from inventory.stacks.requests import devices
+from kube.objects import Node
 
 
 class Offer(NamedTuple):

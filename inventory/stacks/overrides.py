@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import msgspec
 
-from inventory.kube.objects import Node
-from inventory.kube.quantity import count, size
 from inventory.stacks.base import WARNING, Finding
 from inventory.stacks.names import MAX_CARDS, OVERRIDE_PREFIX
+from kube.objects import Node
+from kube.quantity import count, size
 
 UNIT = OVERRIDE_PREFIX + "memory-unit"
 COUNT = OVERRIDE_PREFIX + "card-count"

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from inventory.kube.objects import Container, Pod
-from inventory.kube.quantity import count
+from kube.objects import Container, Pod
+from kube.quantity import count
 
 _ENDED = frozenset(("Succeeded", "Failed"))
 

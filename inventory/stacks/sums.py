@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from inventory.kube.quantity import INT64_MAX
 from inventory.stacks.base import MEMORY, SHARES, WHOLE, Allocation, Card, CardAccount, Share
 from inventory.stacks.joining import Pool
+from kube.quantity import INT64_MAX
 
 
 def total(parts: Iterable[int | None]) -> int | None:

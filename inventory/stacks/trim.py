@@ -9,8 +9,11 @@ from __future__ import annotations
 from functools import lru_cache
 
 from inventory import stacks as registry
-from inventory.kube import listed
-from inventory.kube.objects import (
+from inventory.stacks.base import Context
+from inventory.stacks.components import LABEL_KEYS, component_of
+from inventory.stacks.names import LONGEST_ANNOTATION, OVERSIZE
+from kube import listed
+from kube.objects import (
     Condition,
     Container,
     ContainerState,
@@ -23,9 +26,6 @@ from inventory.kube.objects import (
     Quantities,
     Resources,
 )
-from inventory.stacks.base import Context
-from inventory.stacks.components import LABEL_KEYS, component_of
-from inventory.stacks.names import LONGEST_ANNOTATION, OVERSIZE
 
 _ANNOTATION_PREFIXES = (
     "scheduler.framework.gpushare.",

@@ -6,9 +6,9 @@ Status, annotations and images are left out: they change with each step of a rol
 from __future__ import annotations
 
 from inventory import stacks as registry
-from inventory.kube.objects import Container, DaemonSet, DaemonSetSpec, Metadata, PodSpec, PodTemplate, StringMap
 from inventory.stacks.components import LABEL_KEYS, component_of
 from inventory.stacks.trim import component_env
+from kube.objects import Container, DaemonSet, DaemonSetSpec, Metadata, PodSpec, PodTemplate, StringMap
 
 _LABELS = frozenset(LABEL_KEYS)
 

@@ -5,9 +5,9 @@ Values that change with every heartbeat are left out, so a node on which nothing
 
 from __future__ import annotations
 
-from inventory.kube.objects import Metadata, Node, NodeStatus, Quantities
 from inventory.stacks.names import HAMI_REGISTER_PREFIX, OVERRIDE_PREFIX
 from inventory.stacks.trim import kept
+from kube.objects import Metadata, Node, NodeStatus, Quantities
 
 _LABEL_PREFIXES = (
     "nvidia.com/",

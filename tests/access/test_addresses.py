@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import RequestFactory
 
-from gpudash.access.addresses import client_address
+from accounts.addresses import client_address
 
 PEER = "10.0.0.1"
 

@@ -11,9 +11,9 @@ from django.contrib.auth.models import Group, User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from gpudash.access.groups import set_permissions
-from gpudash.access.models import ApiToken
-from gpudash.access.roles import Role, role_of
+from accounts.groups import set_permissions
+from accounts.models import ApiToken
+from accounts.roles import Role, role_of
 from tests.cast import PASSWORD, bearer, make_token, make_user
 
 pytestmark = pytest.mark.django_db

@@ -14,9 +14,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from gpudash.access import recent
-from gpudash.access.models import ApiToken
-from gpudash.access.roles import Role, set_role
+from accounts import recent
+from accounts.models import ApiToken
+from accounts.roles import Role, set_role
 from inventory import shared
 from tests.cast import bearer, make_token, make_user, signed_in
 

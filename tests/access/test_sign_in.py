@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.core import signing
 from django.test import Client
 
-from gpudash.access import links
-from gpudash.access.roles import Role
+from accounts import sign_in_links as links
+from accounts.roles import Role
 from tests.cast import PASSWORD, make_user, signed_in
 
 pytestmark = pytest.mark.django_db

@@ -15,10 +15,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from gpudash.access import passwords, sign_in_limit, visitor
-from gpudash.access.models import KnownAddress, SignInAllowance
-from gpudash.access.roles import Role
-from gpudash.access.sign_in_limit import Limit, TooManyTries, Use
+from accounts import passwords, sign_in_limit, visitor
+from accounts.models import KnownAddress, SignInAllowance
+from accounts.roles import Role
+from accounts.sign_in_limit import Limit, TooManyTries, Use
 from tests.cast import PASSWORD, make_user, signed_in
 
 pytestmark = pytest.mark.django_db

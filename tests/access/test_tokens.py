@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from gpudash.access.models import ApiToken, TokenEnded
-from gpudash.access.roles import Role, set_role
+from accounts.models import ApiToken, TokenEnded
+from accounts.roles import Role, set_role
 from tests.cast import bearer, make_token, make_user, signed_in
 
 pytestmark = pytest.mark.django_db

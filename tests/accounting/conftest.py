@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from inventory.accounting.accountant import Accountant
 from inventory.mirror.kinds import KINDS
 from inventory.mirror.lease import acquire
 from inventory.mirror.store import Store
 from inventory.models import Cluster
+from inventory.reconcile.accountant import Accountant
 from tests.factories import make_cluster
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from inventory.kube.listed import Pod
-from inventory.kube.objects import Node
+from kube.listed import Pod
+from kube.objects import Node
 from tests.mirror.objects import _decoded, node_json, pod_json
 
 #: What GPU Feature Discovery writes.

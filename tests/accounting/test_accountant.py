@@ -10,15 +10,15 @@ from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from inventory.accounting import books as books_module
-from inventory.accounting import rows
-from inventory.accounting.books import Books
-from inventory.accounting.writer import Writer
-from inventory.kube.objects import Node, Pod
 from inventory.mirror.lease import LeaseLost
 from inventory.models import Allocation, Card, Cluster, Finding, NodeAccount, Recount, Watch
+from inventory.reconcile import books as books_module
+from inventory.reconcile import rows
+from inventory.reconcile.books import Books
+from inventory.reconcile.writer import Writer
 from inventory.stacks import base
 from inventory.stacks.account import account
+from kube.objects import Node, Pod
 from tests.accounting.conftest import Fleet
 from tests.accounting.objects import share_node, share_pod, whole_node, whole_pod
 from tests.factories import make_cluster
@@ -146,7 +146,7 @@ def test_a_mark_that_comes_during_the_work_is_kept(fleet: Fleet, monkeypatch: py
             return super().write()
 
     with monkeypatch.context() as patch:
-        patch.setattr("inventory.accounting.accountant.Books", Late)
+        patch.setattr("inventory.reconcile.accountant.Books", Late)
         fleet.accountant.step()
     assert list(Recount.objects.values_list("node_name", flat=True)) == ["n-000"]
 
@@ -236,7 +236,7 @@ def test_a_node_that_no_stack_can_read_keeps_its_figures_and_hides_nobody(
 
     fleet.put("nodes", whole_node("n-000", cards=5), share_node("n-001", 45, cards=3))
     with monkeypatch.context() as patch:
-        patch.setattr("inventory.accounting.accountant.account", strange)
+        patch.setattr("inventory.reconcile.accountant.account", strange)
         fleet.account()
         Recount.objects.create(cluster=fleet.cluster)
         fleet.account()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inventory.accounting import rows
+from inventory.reconcile import rows
 from inventory.stacks import base
 
 GIB = 2**30

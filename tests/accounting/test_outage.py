@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 
 from inventory import tasks
-from inventory.accounting.outage import find_outages
 from inventory.condition import State, condition_of, watches
 from inventory.models import Cluster, Finding, Watch
+from inventory.reconcile.outage import find_outages
 from tests.factories import make_cluster
 
 pytestmark = pytest.mark.django_db

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from inventory.accounting import waiting
-from inventory.accounting.waiting import marks
 from inventory.models import Allocation, Finding, NodeAccount, Recount
+from inventory.reconcile import waiting
+from inventory.reconcile.waiting import marks
 from tests.accounting.conftest import Fleet
 from tests.accounting.objects import share_node, share_pod, whole_node
 from tests.mirror.objects import plugin

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from inventory.csv_export import harmless
 from inventory.models import Cluster, Pod
+from resources.csv_export import harmless
 from tests.factories import GIB, make_finding, make_fleet, make_node, make_waiting_pod
 
 

@@ -8,7 +8,8 @@ import pytest
 from django.http import QueryDict
 
 from inventory import querysets
-from inventory.filters import (
+from inventory.models import Allocation, Card, Cluster, NodeAccount
+from resources.filters import (
     AllocationFilter,
     CardFilter,
     ClusterFilter,
@@ -17,7 +18,6 @@ from inventory.filters import (
     PodFilter,
     StrictFilterSet,
 )
-from inventory.models import Allocation, Card, Cluster, NodeAccount
 from tests.factories import GIB, end_allocation, lose_card, make_cluster, make_finding, make_node, make_waiting_pod
 
 ALL = (

@@ -18,16 +18,16 @@ from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from gpudash.access.filters import TokenFilter
-from gpudash.access.models import ApiToken
-from gpudash.access.roles import Role
-from inventory import filters as inventory
+from accounts.models import ApiToken
+from accounts.roles import Role
 from inventory.models import Card, Cluster
+from resources import filters as inventory
+from resources import run_filters as validations
+from resources.token_filters import TokenFilter
 from tests.api.hostile_values import BODIES, HEADERS, JSON_VALUES, METHODS, PROBLEM, VALUES
 from tests.cast import bearer, make_token, make_user, signed_in
 from tests.factories import make_cluster, make_finding, make_node
 from tests.validation_pages.rows import make_run
-from validations import filters as validations
 
 FILTERS = {
     "nodes": inventory.NodeFilter,

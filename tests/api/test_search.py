@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from django.http import QueryDict
 
-from inventory import querysets, search
-from inventory.filters import AllocationFilter
+from inventory import querysets
 from inventory.models import Allocation, Cluster
-from inventory.search import COLUMNS, Search
+from resources import search
+from resources.filters import AllocationFilter
+from resources.search import COLUMNS, Search
 
 WORDS = (
     ["team"],

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from inventory.kube.client import Client
+from kube.client import Client
 from tests import services
 from tests.bench.large import Scale, objects
 from tests.bench.report import Measured, emit, measure, progress

@@ -18,10 +18,10 @@ PAGE, TARGET = 2000, 150_000
 
 
 def run(small: bool) -> None:
-    from inventory.kube.decode import Decoder
-    from inventory.kube.listed import Pod
     from inventory.mirror.kinds import KINDS, digest, stack_context
     from inventory.stacks.trim import trim_pod
+    from kube.decode import Decoder
+    from kube.listed import Pod
 
     count = 4_000 if small else 10_000
     pages = _pages(count, small)

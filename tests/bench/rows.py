@@ -87,7 +87,7 @@ def _session(name: str) -> str:
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.sessions.backends.db import SessionStore
 
-    from gpudash.access.roles import Role
+    from accounts.roles import Role
     from tests.cast import make_user
 
     user = make_user(name, Role.VIEWER)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from gpudash.access.roles import Role
+from accounts.roles import Role
 from inventory.models import Cluster
 from tests.cast import PASSWORD, make_user
 from tests.factories import make_cluster, make_finding, make_fleet, make_waiting_pod

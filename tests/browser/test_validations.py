@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from gpudash.demo import teams
+from fleetsim import teams
 from tests.browser.conftest import DESKTOP, PHONE
 from tests.processes import Processes
 from tests.services import wait_until

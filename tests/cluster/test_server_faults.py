@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 import pytest
 
-from inventory.kube.client import Client
-from inventory.kube.objects import Node
-from inventory.kube.reflector import Listed, ListEnd, Message, Reflector, Relist, Trouble
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import WatchState
+from kube.client import Client
+from kube.objects import Node
+from kube.reflector import Listed, ListEnd, Message, Reflector, Relist, Trouble
 from tests.cluster.agreement import in_step
 from tests.cluster.fleet import Fleet
 from tests.controlplane.admin import Admin

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inventory.models import Card, Cluster
+from pages.places import each_card
 from tests.cluster_runs.conftest import add_node
 from tests.cluster_runs.kubelet import Kubelet, Script
 from tests.cluster_runs.test_runs import drive, jobs
@@ -14,7 +15,6 @@ from validations import campaigns, proof, tasks
 from validations.coverage import coverage
 from validations.models import Campaign, Run
 from validations.requests import request_run
-from validations.views.places import each_card
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from gpudash.demo import Fleet, Server, serve
+from fleetsim import Fleet, Server, serve
 from tests.mirror.committed import committed_database, migrated_file
 
 __all__ = ["committed_database", "migrated_file"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from gpudash.demo import Server
+from fleetsim import Server
 from inventory import clusters
 from inventory.models import Cluster, Watch
 from tests.commands.conftest import Run
@@ -147,7 +147,7 @@ def clusters_rows(name: str) -> list[int]:
 
 
 #: Questions of a check: four that must be granted, three of the inventory that are optional, and those of the apps above.
-QUESTIONS = sum(len(wants()) for wants in clusters.WANTED)
+QUESTIONS = len(clusters.wanted())
 
 
 def allowed(value: object) -> Answer:
@@ -206,7 +206,8 @@ def test_an_app_above_adds_what_it_wants(
     scripted: Callable[..., ScriptedServer], run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     more = clusters.Wanted("get", "", "pods/log", "a test", True, "somewhere", "deploy/other.yaml")
-    monkeypatch.setattr(clusters, "WANTED", [lambda: clusters.READER, lambda: [more]])
+    addition = clusters.Addition(lambda: [more], lambda cluster: [], lambda cluster: "")
+    monkeypatch.setattr(clusters, "additions", lambda: [addition])
     with scripted(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * len(clusters.READER), allowed(False)) as server:
         said = run("cluster", "check", "odd")
         asked = json.loads(server.asked[-1].body)["spec"]["resourceAttributes"]

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from gpudash.demo import Server
-from inventory.kube import reflector
-from inventory.kube.client import Client
+from fleetsim import Server
 from inventory.mirror import follow
 from inventory.mirror.lease import acquire
 from inventory.mirror.store import Store
 from inventory.models import Card, Cluster, Node, NodeAccount, Pod, Watch
+from kube import reflector
+from kube.client import Client
 from tests.commands.conftest import Run
 from tests.kube.scripted import ScriptedServer, refusal
 from tests.kube.words import config, write_config

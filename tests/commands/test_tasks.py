@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from gpudash.demo import Server
+from fleetsim import Server
 from inventory import tasks
 from inventory.mirror.lease import acquire
 from inventory.models import Allocation, Card, Cluster, Finding, Watch

@@ -8,7 +8,7 @@ from typing import Any
 
 import urllib3
 
-from gpudash.demo.server import Server
+from fleetsim.server import Server
 
 
 class Client:

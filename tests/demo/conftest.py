@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpudash.demo import Fleet, Server, serve
+from fleetsim import Fleet, Server, serve
 from tests.demo.client import Client
 
 START = 1_780_000_000.0

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from gpudash.demo import Fleet
-from gpudash.demo.mistakes import OVERCOMMITTED, OVERCOMMITTED_CARD
-from gpudash.demo.resources import ALL, DAEMONSETS, NODES, PODS
+from fleetsim import Fleet
+from fleetsim.mistakes import OVERCOMMITTED, OVERCOMMITTED_CARD
+from fleetsim.resources import ALL, DAEMONSETS, NODES, PODS
 from tests.demo.conftest import START
 
 Card = tuple[str, str]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpudash.demo import Fleet, Server
-from gpudash.demo.resources import PODS
+from fleetsim import Fleet, Server
+from fleetsim.resources import PODS
 from tests.demo.client import Client
 from tests.demo.conftest import pass_time
 

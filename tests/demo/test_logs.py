@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from gpudash.demo import Fleet
+from fleetsim import Fleet
 from tests.demo.client import Client
 from tests.demo.conftest import make_job, pass_time
 

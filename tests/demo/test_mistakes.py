@@ -7,11 +7,11 @@ from collections import defaultdict
 import msgspec
 import pytest
 
-from gpudash.demo import Fleet
-from gpudash.demo.resources import DAEMONSETS, NODES, PODS
-from inventory.kube.objects import DaemonSet, Node, Pod
+from fleetsim import Fleet
+from fleetsim.resources import DAEMONSETS, NODES, PODS
 from inventory.stacks.account import account
 from inventory.stacks.base import Context
+from kube.objects import DaemonSet, Node, Pod
 from tests.demo.conftest import START
 
 #: (node, code) of every finding of the standard fleet.

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gpudash.demo import Fleet, Server
-from gpudash.demo.resources import PODS
-from inventory.kube.client import Client
-from inventory.kube.objects import Pod
-from inventory.kube.reflector import Changes, Listed, Reflector, Relist
+from fleetsim import Fleet, Server
+from fleetsim.resources import PODS
+from kube.client import Client
+from kube.objects import Pod
+from kube.reflector import Changes, Listed, Reflector, Relist
 from tests.demo.conftest import pass_time
 
 Versions = dict[str, str]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gpudash.demo import Fleet, Server, serve
+from fleetsim import Fleet, Server, serve
 from tests.demo.client import Client
 
 
@@ -132,7 +132,7 @@ def test_the_package_needs_no_django() -> None:
     """The demo's modules, loaded apart from the package above them, bring no Django."""
     code = (
         "import sys, types; parent = types.ModuleType('gpudash'); parent.__path__ = ['gpudash'];"
-        "sys.modules['gpudash'] = parent; import gpudash.demo;"
+        "sys.modules['gpudash'] = parent; import fleetsim;"
         "sys.exit(any(name.split('.')[0] in ('django', 'celery', 'kubernetes') for name in sys.modules))"
     )
     root = Path(__file__).parents[2]

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from gpudash.demo import Fleet
-from inventory.kube.objects import Taint
+from fleetsim import Fleet
+from kube.objects import Taint
 from tests.demo.client import Client
 from tests.demo.conftest import pass_time
 from validations.suites import find

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gpudash.demo import Fleet, Server, serve
-from gpudash.demo.resources import NODES
+from fleetsim import Fleet, Server, serve
+from fleetsim.resources import NODES
 from tests.demo.client import Client, Stream, name_of, version_of
 from tests.demo.conftest import pass_time
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from api.inventory import metrics as inventory_metrics
+from api.validations import metrics as validation_metrics
 from gpudash import settings as settings_module
-from inventory import metrics as inventory_metrics
 from inventory.models import Cluster
 from tests.docs import findings
 from tests.docs.reading import ROOT, table_rows
-from validations import metrics as validation_metrics
 from validations.suites import registry
 
 DOCS = ROOT / "docs"

@@ -8,7 +8,7 @@ import pytest
 
 from inventory.inspection import gpushare
 from inventory.inspection.columns import aligned
-from inventory.kube import objects as kube
+from kube import objects as kube
 
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = gpushare.Names()

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from inventory.kube.client import Client
-from inventory.kube.objects import Pod
-from inventory.kube.reflector import Changes, Listed, ListEnd, Message, Reflector, Relist, Trouble, Watching
+from kube.client import Client
+from kube.objects import Pod
+from kube.reflector import Changes, Listed, ListEnd, Message, Reflector, Relist, Trouble, Watching
 from tests.kube.scripted import PATIENCE_S
 from tests.kube.words import PODS
 

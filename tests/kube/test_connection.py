@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from inventory.kube import client as client_module
-from inventory.kube.client import ApiError
+from kube import client as client_module
+from kube.client import ApiError
 from tests.kube.certificates import Authority, base64_of
 from tests.kube.proxy import ConnectProxy
 from tests.kube.scripted import Answer, Hang, ScriptedServer, ok, refusal, stream

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from inventory.kube import client as client_module
-from inventory.kube import configuration
-from inventory.kube.client import ApiError, BadKubeconfig, Client
+from kube import client as client_module
+from kube import configuration
+from kube.client import ApiError, BadKubeconfig, Client
 from tests.kube.certificates import Authority, base64_of
 from tests.kube.scripted import ScriptedServer, ok, refusal
 from tests.kube.words import client, config, write_config

@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 import pytest
 from urllib3.exceptions import NameResolutionError
 
-from inventory.kube import deadline
-from inventory.kube.client import ApiError, Client
-from inventory.kube.reflector import Changes, Trouble
+from kube import deadline
+from kube.client import ApiError, Client
+from kube.reflector import Changes, Trouble
 from tests.kube.certificates import Authority
 from tests.kube.reading import Reading
 from tests.kube.scripted import Answer, Hang, ScriptedServer, ok, stream

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from inventory.kube.decode import Decoder, Page
-from inventory.kube.objects import DaemonSet, Node, Pod
+from kube.decode import Decoder, Page
+from kube.objects import DaemonSet, Node, Pod
 
 GOLDEN = Path(__file__).parent / "golden"
 KINDS: dict[str, Any] = {"pods": Pod, "nodes": Node, "daemonsets": DaemonSet}

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inventory.kube.decode import ERROR_CHARS, Decoder, NotAList, Page
-from inventory.kube.objects import Node, Pod
-from inventory.kube.salvage import children
+from kube.decode import ERROR_CHARS, Decoder, NotAList, Page
+from kube.objects import Node, Pod
+from kube.salvage import children
 from tests.kube.words import line, page_body, pod
 
 PODS: Decoder[Pod] = Decoder(Pod)

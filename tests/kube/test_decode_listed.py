@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from inventory.kube import listed, objects
-from inventory.kube.decode import Decoder, Unread
+from kube import listed, objects
+from kube.decode import Decoder, Unread
 from tests.kube.test_decode_golden import GOLDEN
 from tests.kube.test_decode_hostile import FORMS, GOOD, list_of, names
 

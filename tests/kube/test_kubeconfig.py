@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from inventory.kube.client import BadKubeconfig, Client, current_context
+from kube.client import BadKubeconfig, Client, current_context
 from tests.kube.certificates import Authority
 from tests.kube.scripted import ScriptedServer, ok
 from tests.kube.words import client, config, write_config

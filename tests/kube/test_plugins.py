@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from inventory.kube import credentials
-from inventory.kube import plugin as plugin_module
-from inventory.kube.client import ApiError, BadKubeconfig, Client
+from kube import credentials
+from kube import plugin as plugin_module
+from kube.client import ApiError, BadKubeconfig, Client
 from tests.kube.certificates import Authority, base64_of
 from tests.kube.plugins import credential, exec_user, plugin, runs
 from tests.kube.scripted import ScriptedServer, ok, refusal

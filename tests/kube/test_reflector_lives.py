@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from inventory.kube import credentials
-from inventory.kube.client import Client
-from inventory.kube.reflector import ListEnd, Trouble
+from kube import credentials
+from kube.client import Client
+from kube.reflector import ListEnd, Trouble
 from tests.kube.plugins import credential, exec_user, plugin
 from tests.kube.reading import Reading
 from tests.kube.scripted import Answer, Asked, Hang, ScriptedServer, refusal

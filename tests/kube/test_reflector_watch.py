@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from inventory.kube import reflector as reflector_module
-from inventory.kube.objects import Pod
-from inventory.kube.reflector import QUEUE_LENGTH, Changes, Reflector, Trouble, Watching
+from kube import reflector as reflector_module
+from kube.objects import Pod
+from kube.reflector import QUEUE_LENGTH, Changes, Reflector, Trouble, Watching
 from tests.kube.reading import Reading
 from tests.kube.scripted import Answer, Cut, Hang, ScriptedServer, Step, refusal, stream
 from tests.kube.words import bookmark, client, error_line, line, page, pod

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from inventory.kube.client import Client
+from kube.client import Client
 from tests.kube.scripted import Answer
 
 PODS = "/api/v1/pods"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -13,7 +12,7 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import CollectorRegistry
 
-from inventory import metrics
+from api.inventory import metrics
 from inventory.models import Card, Cluster, Finding, NodeAccount, Watch
 from inventory.models.account import CardState
 from inventory.stacks.catalogue import CATALOGUE
@@ -179,18 +178,6 @@ def test_the_scrape_is_served_as_prometheus_wants_it(fleet: Cluster, api: Client
     assert response.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
     names = {family.name for family in text_string_to_metric_families(response.content.decode())}
     assert {"gpudash_card_memory_bytes", "gpudash_mirror_synced", "gpudash_finding_count"} <= names
-
-
-def more() -> list[str]:
-    """A collector of another app."""
-    return ["# HELP other Other.\n# TYPE other gauge\nother 1\n"]
-
-
-def test_other_apps_add_their_collectors_by_name(fleet: Cluster, api: Client, settings: Any) -> None:
-    settings.METRICS_COLLECTORS = ["inventory.metrics.families", "tests.metrics.test_metrics.more"]
-    text = api.get("/metrics").content.decode()
-    assert "\nother 1\n" in text
-    assert "gpudash_card_memory_bytes{" in text
 
 
 class _Once:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from inventory.kube.decode import Decoder, Unread
-from inventory.kube.listed import Pod
-from inventory.kube.objects import DaemonSet, Node
+from kube.decode import Decoder, Unread
+from kube.listed import Pod
+from kube.objects import DaemonSet, Node
 
 
 def pod_json(name: str, /, node: str = "gpu-1", cards: int = 1, version: int = 1, **metadata: Any) -> dict[str, Any]:

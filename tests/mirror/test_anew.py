@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import pytest
 
-from inventory.kube.client import ApiError
-from inventory.kube.identity import Identity, goes_back, identity_of
-from inventory.kube.reflector import Reflector, Relist
 from inventory.mirror.anew import RECREATED, recognise
 from inventory.mirror.follow import Follower
 from inventory.mirror.lease import Lease, LeaseLost
 from inventory.models import Cluster, Watch
+from kube.client import ApiError
+from kube.identity import Identity, goes_back, identity_of
+from kube.reflector import Reflector, Relist
 from tests.factories import make_cluster
 from tests.kube.scripted import Answer, Hang, ScriptedServer, ok, refusal, stream
 from tests.kube.words import bookmark, client, page
@@ -108,7 +108,7 @@ def test_the_same_cluster_that_may_be_read_again_is_not_another() -> None:
 
 
 def test_a_history_that_is_shorter_than_what_was_seen_is_listed(serve: Serve, tmp_path: object) -> None:
-    from inventory.kube.objects import Pod
+    from kube.objects import Pod
 
     server = serve(
         ok({"metadata": {"uid": "u"}}), versioned(40), ok({"metadata": {"uid": "u"}}), page(version=40), Hang
@@ -118,7 +118,7 @@ def test_a_history_that_is_shorter_than_what_was_seen_is_listed(serve: Serve, tm
 
 
 def test_a_bookmark_that_is_lower_than_what_was_seen_is_listed(serve: Serve, tmp_path: object) -> None:
-    from inventory.kube.objects import Pod
+    from kube.objects import Pod
 
     server = serve(stream(bookmark(40), Hang), page(version=40), Hang)
     reflector = Reflector(client(tmp_path, server.url), "/api/v1/pods", Pod, "50")  # type: ignore[arg-type]

@@ -121,7 +121,7 @@ def test_the_deletion_of_a_node_that_cannot_be_read_deletes_it(store: MakeStore)
 def test_a_node_that_is_cordoned_is_written(store: MakeStore) -> None:
     nodes = store("nodes")
     cordoned = node("gpu-1")
-    from inventory.kube.objects import NodeSpec
+    from kube.objects import NodeSpec
 
     cordoned.spec = NodeSpec(unschedulable=True)
     nodes.apply([("ADDED", node("gpu-1"), None)])

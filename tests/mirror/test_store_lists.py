@@ -11,12 +11,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from inventory.kube import listed, objects
-from inventory.kube.decode import Decoder
-from inventory.kube.objects import DaemonSetStatus
 from inventory.mirror.store import Store
 from inventory.models import Cluster, Node, Recount, Unreadable
 from inventory.models import Pod as PodRow
+from kube import listed, objects
+from kube.decode import Decoder
+from kube.objects import DaemonSetStatus
 from tests.mirror.objects import node, plugin, pod, pod_json, unread
 
 MakeStore = Callable[[str], Store[Any]]

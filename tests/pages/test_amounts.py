@@ -9,9 +9,10 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inventory.templatetags import units
-from inventory.views import amounts
-from inventory.views.holders import HUES, hue
+from inventory.spans import span
+from pages.frame import amounts
+from pages.frame.holders import HUES, hue
+from pages.templatetags import units
 
 GIB = 2**30
 
@@ -62,7 +63,7 @@ def test_a_part_of_nothing_has_no_percent() -> None:
     [(-3, "0 s"), (59.9, "59 s"), (60, "1 min"), (3599, "59 min"), (3600, "1 h"), (172799, "47 h"), (172800, "2 d")],
 )
 def test_spans_are_told_in_their_largest_unit(seconds: float, text: str) -> None:
-    assert amounts.span(seconds) == text
+    assert span(seconds) == text
 
 
 def test_what_is_not_known_is_marked_by_every_filter() -> None:

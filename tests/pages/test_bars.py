@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inventory.models import Allocation, Card
-from inventory.views.bars import bar_of
-from inventory.views.cardmap import shared_out
-from inventory.views.cardrows import card_name
-from inventory.views.timeline import picture, stretches
+from pages.bars import bar_of
+from pages.cardmap import shared_out
+from pages.cardrows import card_name
+from pages.timeline import picture, stretches
 
 GIB = 2**30
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -19,13 +19,13 @@ from django.utils.translation.template import templatize
 
 from inventory.models import Card, Cluster
 from inventory.stacks.catalogue import CATALOGUE
-from inventory.views.catalogue_words import ACTIONS, MEANINGS
+from pages.catalogue_words import ACTIONS, MEANINGS
+from pages.suite_words import OPTION_HELP, PROVES
 from tests.factories import make_finding, make_node, make_unreadable, make_waiting_pod
 from tests.pages.reading import get
 from tests.validation_pages.rows import PASSED_LOG, make_run, reason
 from validations.models import Campaign, CampaignTarget, Run
 from validations.suites import registry
-from validations.views.suite_words import OPTION_HELP, PROVES
 
 ROOT = Path(__file__).resolve().parents[2]
 MESSAGES = ROOT / "locale" / "zh_Hans" / "LC_MESSAGES"
@@ -83,7 +83,7 @@ def marked_in_templates() -> Iterator[tuple[str, str]]:
 
 
 def marked_in_code() -> Iterator[tuple[str, str]]:
-    for package in ("gpudash", "inventory", "validations"):
+    for package in ("gpudash", "pages", "api", "resources", "accounts", "validations", "inventory"):
         for path in sorted((ROOT / package).rglob("*.py")):
             source = path.read_text()
             if "gettext" not in source:

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from gpudash.access.roles import Role
+from accounts.roles import Role
 from inventory.mirror.anew import relist
 from inventory.models import Cluster, Watch
 from tests.cast import make_user, signed_in

@@ -9,8 +9,8 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from gpudash.access.roles import Role
-from gpudash.demo import Fleet, serve
+from accounts.roles import Role
+from fleetsim import Fleet, serve
 from inventory import totals
 from inventory.models import Card, Cluster, Node, NodeAccount
 from tests.cast import make_user, signed_in

@@ -7,9 +7,9 @@ from urllib.parse import quote
 import pytest
 from django.test import Client
 
-from inventory.filter_fields import typed_memory
-from inventory.kube import quantity
 from inventory.models import Cluster
+from kube import quantity
+from resources.filter_fields import typed_memory
 from tests.factories import GIB, MIB, make_node
 from tests.pages.reading import Page, get
 

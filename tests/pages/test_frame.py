@@ -7,7 +7,7 @@ from django.template.loader import get_template
 from django.test import Client
 
 from inventory.models import Cluster
-from inventory.views import frame
+from pages.frame import navigation as frame
 from tests.factories import make_node
 from tests.pages.reading import get
 

@@ -9,9 +9,9 @@ from django.test import Client
 from django.utils.translation import override
 
 from inventory.models import Cluster
+from inventory.spans import span
 from inventory.stacks.catalogue import CATALOGUE
-from inventory.views import amounts
-from inventory.views.catalogue_words import TITLES
+from pages.catalogue_words import TITLES
 from tests.factories import make_finding
 from tests.pages.reading import get
 
@@ -45,7 +45,7 @@ def test_the_pages_speak_the_language_that_was_chosen(viewer: Client, fleet: Clu
 
 def test_ages_and_cards_are_named_in_chinese() -> None:
     with override("zh-hans"):
-        assert amounts.span(180) == "3 分钟"
+        assert span(180) == "3 分钟"
 
 
 def test_the_pages_of_the_inventory_leave_no_word_untranslated(viewer: Client, fleet: Cluster) -> None:

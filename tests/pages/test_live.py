@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 
 from inventory.models import Allocation, Card, Cluster, Watch
-from inventory.views.live import fingerprint_of
+from pages.frame.live import fingerprint_of
 from tests.factories import make_node
 
 PAGES = ("/", "/nodes", "/cards", "/allocations", "/allocations/waiting", "/findings", "/clusters", "/nodes/prod/a")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 from django.test import Client
 
-from inventory.kube import objects as kube
 from inventory.models import Allocation, Card, Cluster, Node, NodeAccount, Pod
+from kube import objects as kube
 from tests.factories import GIB, end_allocation, make_cluster, make_finding, make_node
 from tests.pages.reading import get
 

@@ -14,12 +14,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accounts.roles import Role
 from gpudash import compression
-from gpudash.access.roles import Role
 from gpudash.shared_answers import SharedPage
 from inventory import shared
 from inventory.models import Card, Cluster, Watch
-from inventory.views.live import LivePage
+from pages.frame.live import LivePage
 from tests.cast import make_user, signed_in
 from tests.factories import make_node
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from gpudash.access.recent import KEPT_S
+from accounts.recent import KEPT_S
 from tests.services import end, free_port, wait_until
 from tests.web import Answer, Web, web
 

@@ -25,7 +25,7 @@ def people() -> list[str]:
     from django.contrib.auth.hashers import make_password
     from django.contrib.auth.models import User
 
-    from gpudash.access.roles import Role, set_role
+    from accounts.roles import Role, set_role
 
     hashed = make_password(PASSWORD)
     names = [f"person-{number}" for number in range(PEOPLE)]
@@ -39,8 +39,8 @@ def token(name: str, operator: bool = False) -> str:
     from django.contrib.auth.models import User
     from django.utils import timezone
 
-    from gpudash.access.models import ApiToken
-    from gpudash.access.roles import Role, set_role
+    from accounts.models import ApiToken
+    from accounts.roles import Role, set_role
 
     role = Role.OPERATOR if operator else Role.VIEWER
     user = User.objects.create_user(name)

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from inventory.kube import listed
-from inventory.kube.objects import Node, Pod
 from inventory.stacks.base import Context
+from kube import listed
+from kube.objects import Node, Pod
 
 CONTEXT = Context(now=1_700_000_000.0)
 

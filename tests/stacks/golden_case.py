@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from inventory.kube.objects import DaemonSet, Node, Pod
 from inventory.stacks.base import Context, NodeAccount
+from kube.objects import DaemonSet, Node, Pod
 
 GOLDEN = Path(__file__).parent / "golden"
 #: The clock of every case, unless its context.json sets another.

@@ -7,11 +7,11 @@ import os
 import msgspec
 import pytest
 
-from inventory.kube.objects import Node, Pod
 from inventory.stacks.account import account
 from inventory.stacks.catalogue import CATALOGUE
 from inventory.stacks.trim import trim_pod
 from inventory.stacks.trim_node import trim_node
+from kube.objects import Node, Pod
 from tests.stacks import golden_case
 from tests.stacks.build import as_listed
 

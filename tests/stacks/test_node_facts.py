@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from inventory.kube.objects import Node
 from inventory.stacks.node_facts import NodeFacts, node_facts
 from inventory.stacks.trim_node import trim_node
+from kube.objects import Node
 
 
 def _node(**fields: Any) -> Node:

@@ -10,7 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from inventory.kube.objects import (
+from inventory.stacks.account import account
+from inventory.stacks.base import Context, NodeAccount
+from inventory.stacks.components import waiting_reason
+from inventory.stacks.node_facts import node_facts
+from inventory.stacks.requests import holds, requests
+from inventory.stacks.trim import trim_pod
+from inventory.stacks.trim_node import trim_node
+from kube.objects import (
     DaemonSet,
     DaemonSetSpec,
     Metadata,
@@ -22,14 +29,7 @@ from inventory.kube.objects import (
     PodStatus,
     PodTemplate,
 )
-from inventory.kube.quantity import INT64_MAX
-from inventory.stacks.account import account
-from inventory.stacks.base import Context, NodeAccount
-from inventory.stacks.components import waiting_reason
-from inventory.stacks.node_facts import node_facts
-from inventory.stacks.requests import holds, requests
-from inventory.stacks.trim import trim_pod
-from inventory.stacks.trim_node import trim_node
+from kube.quantity import INT64_MAX
 from tests.stacks.build import as_listed
 
 MEM, COUNT, CORE = "aliyun.com/gpu-mem", "aliyun.com/gpu-count", "aliyun.com/gpu-core.percentage"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inventory.kube.quantity import INT64_MAX, count, parse, size
+from kube.quantity import INT64_MAX, count, parse, size
 
 
 @pytest.mark.parametrize(

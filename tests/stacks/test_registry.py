@@ -6,12 +6,12 @@ import msgspec
 import pytest
 
 from inventory import stacks
-from inventory.kube.objects import Node
 from inventory.stacks import relevant_resource
 from inventory.stacks.base import ERROR, INFO, WARNING
 from inventory.stacks.catalogue import CATALOGUE
 from inventory.stacks.findings import units_mixed
 from inventory.stacks.instances import instance_of
+from kube.objects import Node
 from tests.stacks.build import CONTEXT
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from inventory.kube.objects import Pod
 from inventory.stacks.requests import MOST_DEVICES, ended, holds, requests, waits
+from kube.objects import Pod
 from tests.stacks.build import container, pod
 
 

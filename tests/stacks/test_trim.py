@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from inventory.kube.objects import Node, Pod
 from inventory.stacks import trim
 from inventory.stacks.base import Context
 from inventory.stacks.names import LONGEST_ANNOTATION, too_long
 from inventory.stacks.trim_node import trim_node
+from kube.objects import Node, Pod
 from tests.stacks.build import CONTEXT, as_listed, pod
 
 

@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from inventory import stacks
-from inventory.kube.objects import DaemonSet
 from inventory.stacks.account import account
 from inventory.stacks.trim_daemonset import components, trim_daemonset
+from kube.objects import DaemonSet
 from tests.stacks import golden_case
 
 LABELS = {"app": "gpushare", "component": "gpushare-device-plugin"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inventory.kube.objects import Taint
+from kube.objects import Taint
 from validations.suites.base import Resource, Run, Target
 
 RUN = Run(id="0192f1c4-7b1e-7c1a-9d55-3f1f5c0a9a11", namespace="gpudash-validation")

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from inventory.kube.objects import Taint
+from kube.objects import Taint
 from tests.suites.golden import ROOT, check
 from tests.suites.targets import RUN, TARGETS, UUID
 from validations.suites import registry

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from gpudash.access.roles import Role
+from accounts.roles import Role
 from inventory.models import Card, Cluster
 from tests.cast import make_user, signed_in
 from tests.factories import make_node

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pages.logwindow import MOST_CHARACTERS, MOST_LINES, Log
 from validations.suites.base import read_log
-from validations.views.logwindow import MOST_CHARACTERS, MOST_LINES, Log
 
 
 def numbered(count: int) -> bytes:

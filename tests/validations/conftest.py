@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from gpudash.demo import teams
-from gpudash.demo.fleet import Fleet
-from gpudash.demo.server import Server, serve
-from inventory.accounting.accountant import Accountant
+from fleetsim import teams
+from fleetsim.fleet import Fleet
+from fleetsim.server import Server, serve
 from inventory.clusters import client_of
 from inventory.mirror.follow import Follower
 from inventory.mirror.lease import acquire
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
+from inventory.reconcile.accountant import Accountant
 from tests.factories import make_cluster, make_node
 from tests.validations.fakecluster import FakeCluster
 from validations.lifecycle import clients

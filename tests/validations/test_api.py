@@ -9,14 +9,15 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from gpudash.access.groups import set_permissions
-from gpudash.access.roles import Role
+from accounts.groups import set_permissions
+from accounts.roles import Role
+from api.validations import metrics
 from inventory.models import Cluster
 from tests.cast import bearer, make_token, make_user
 from tests.factories import make_node
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import PASSED, launched, passed_by, wish
-from validations import metrics, tasks
+from validations import tasks
 from validations.models import Run
 from validations.requests import request_run
 

@@ -10,11 +10,12 @@ from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
+from api.validations import metrics
 from inventory.models import Cluster, Finding
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import PASSED, codes, later, launched, passed_by, wish
 from validations import maker as makers
-from validations import metrics, querysets, tasks
+from validations import querysets, tasks
 from validations.lifecycle import lock
 from validations.maker import MAKER_LABEL, maker
 from validations.models import Launcher, Run

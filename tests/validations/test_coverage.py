@@ -10,13 +10,13 @@ import pytest
 from django.test import Client
 
 from inventory.models import Card, Cluster
+from pages.places import each_card
 from tests.factories import make_node
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import FAILED, PASSED
 from validations import campaigns, tasks
 from validations.coverage import Coverage, coverage
 from validations.models import Campaign, CampaignTarget, Run
-from validations.views.places import each_card
 
 V1, V2 = "ALIYUN_COM_GPU_MEM", "scheduler.framework.gpushare"
 CARDS = 3
@@ -193,7 +193,7 @@ def test_page_rest_and_csv_count_cards(three: Cluster, fake: FakeCluster, operat
 
 @pytest.fixture
 def operator(db: None) -> Client:
-    from gpudash.access.roles import Role
+    from accounts.roles import Role
     from tests.cast import make_user, signed_in
 
     return signed_in(make_user("olga", Role.OPERATOR))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from gpudash.access.roles import Role
+from accounts.roles import Role
 from inventory.models import Cluster
 from tests.cast import bearer, make_token, make_user
 from tests.factories import make_node

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gpudash.demo.server import Server
+from fleetsim.server import Server
 from inventory.models import Cluster
 from tests.validations.recorded import codes
 from validations import tasks

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from inventory.kube.client import ApiError
 from inventory.models import Cluster
+from kube.client import ApiError
 from tests.factories import make_node
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import PASSED, codes, later, launched, passed_by

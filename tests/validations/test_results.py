@@ -10,11 +10,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from api.validations import metrics
 from inventory.models import Allocation, Card, Cluster, Node, NodeAccount
 from tests.factories import make_node
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import FAILED, PASSED, codes, launched, passed_by
-from validations import baseline, metrics, proof
+from validations import baseline, proof
 from validations.models import LastResult, Measurement, Reparse, Run
 from validations.requests import request_again
 from validations.results import NotEnded, reparse

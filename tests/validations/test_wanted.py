@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from inventory.clusters import READER, WANTED
+from inventory import clusters
 from inventory.models import Cluster
 from tests.roles import shipped
 from validations.lifecycle.wanted import ROLE, wanted
@@ -21,8 +21,8 @@ def checked(cluster: Cluster) -> list[str]:
     return out.getvalue().splitlines()
 
 
-def test_the_app_registers_its_wants_once_and_after_those_of_the_inventory() -> None:
-    assert [list(wants()) for wants in WANTED] == [list(READER), list(wanted())]
+def test_what_the_launcher_wants_is_asked_for_once_and_after_what_the_inventory_wants() -> None:
+    assert clusters.wanted() == [*clusters.READER, *wanted()]
 
 
 def test_the_shipped_role_grants_what_is_asked_for_and_no_more() -> None:

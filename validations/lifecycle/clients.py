@@ -10,8 +10,8 @@ import threading
 from django.conf import settings
 
 from inventory.clusters import launcher_source
-from inventory.kube.client import ApiError, BadKubeconfig, Client
 from inventory.models import Cluster
+from kube.client import ApiError, BadKubeconfig, Client
 from validations.installation import instance_name
 from validations.lifecycle.cluster_api import ClusterApi
 

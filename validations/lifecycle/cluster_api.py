@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from inventory.kube.client import ApiError, Stream
+from kube.client import ApiError, Stream
 from validations.installation import INSTANCE_LABEL
 from validations.lifecycle.deadlines import TooSlow, within
 from validations.lifecycle.objects import Event, Job, Listed, NotAList, Pod, read_job, read_list
@@ -39,7 +39,7 @@ def _calling(call: str) -> Iterator[None]:
 
 
 class Caller(Protocol):
-    """What is needed of `inventory.kube.client.Client`."""
+    """What is needed of `kube.client.Client`."""
 
     def get(self, path: str, query: dict[str, Any] | None = None, timeout_s: float = 60.0) -> bytes: ...
 

@@ -8,7 +8,7 @@ import msgspec
 from django.conf import settings
 from django.db import transaction
 
-from inventory.kube.client import ApiError
+from kube.client import ApiError
 from validations import attribution, logstore
 from validations.lifecycle.endings import Ending
 from validations.lifecycle.logreads import Wanted

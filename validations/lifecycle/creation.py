@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from inventory.kube.client import ApiError
+from kube.client import ApiError
 from validations.lifecycle.building import CannotBuild, manifest_now
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.endings import Ending

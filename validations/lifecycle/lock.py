@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from inventory.kube.client import ApiError
 from inventory.models import Finding
 from inventory.stacks.catalogue import CATALOGUE
+from kube.client import ApiError
 from validations.copies import AHEAD, COPY_STATES, OTHER, copy_words
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.lease import Lease

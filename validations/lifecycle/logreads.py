@@ -16,7 +16,7 @@ from queue import Empty, SimpleQueue
 
 import msgspec
 
-from inventory.kube.client import ApiError
+from kube.client import ApiError
 from validations import logstore
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.deadlines import Work

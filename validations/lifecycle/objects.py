@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from inventory.kube.objects import Condition, Container, ResourceStatus, StringMap, Waiting
+from kube.objects import Condition, Container, ResourceStatus, StringMap, Waiting
 
 
 class _Object(msgspec.Struct, gc=False):

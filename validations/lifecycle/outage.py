@@ -14,7 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
-from inventory.kube.client import ApiError
+from kube.client import ApiError
 from validations.lifecycle.endings import Ending, cancelled_by
 from validations.lifecycle.lease import Lease
 from validations.lifecycle.moves import note

@@ -19,8 +19,8 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
 from inventory.clock import database_now
-from inventory.kube.client import ApiError
 from inventory.models import Cluster
+from kube.client import ApiError
 from validations.lifecycle import collect, lock, outage, queue, removal, step
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.creation import create_job

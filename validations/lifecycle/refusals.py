@@ -5,7 +5,7 @@ A refusal does not pass by waiting as an outage does: a run ends with it when it
 
 from __future__ import annotations
 
-from inventory.kube.client import ApiError
+from kube.client import ApiError
 from validations.lifecycle.endings import Ending
 from validations.lifecycle.wanted import ROLE
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from inventory.kube.client import ApiError
+from kube.client import ApiError
 from validations.lifecycle.lease import Lease
 from validations.lifecycle.look import Look
 from validations.lifecycle.mine import delete_job

@@ -8,11 +8,11 @@ from __future__ import annotations
 import msgspec
 from django.conf import settings
 
-from inventory.kube import objects as kube
 from inventory.models import Card, Node, NodeAccount
 from inventory.models import Pod as PodRow
 from inventory.stacks.gpushare_records import record
 from inventory.stacks.requests import holds, name_of
+from kube import objects as kube
 from validations.attribution import ASKED
 from validations.models import Run, State
 from validations.suites.gpushare import assumed

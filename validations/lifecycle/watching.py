@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from inventory.kube.objects import Condition
+from kube.objects import Condition
 from validations.lifecycle.endings import Ending
 from validations.lifecycle.objects import ContainerStatus, Event, Job, Pod, Terminated
 from validations.models.state import State

@@ -10,7 +10,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any
 
-from inventory.kube.objects import Taint
+from kube.objects import Taint
 from validations.suites.fit import BROKEN
 from validations.suites.options import Values
 from validations.suites.placement import binds, hints, limits, pick

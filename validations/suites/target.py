@@ -9,7 +9,7 @@ from datetime import datetime
 
 import msgspec
 
-from inventory.kube.objects import Taint
+from kube.objects import Taint
 
 
 class Resource(msgspec.Struct, frozen=True, kw_only=True):

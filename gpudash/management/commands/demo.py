@@ -7,9 +7,9 @@ from typing import Any
 
 from django.conf import settings
 
-from gpudash.access.links import make_link
-from gpudash.access.local import local_admin
-from gpudash.demo import Fleet, serve
+from accounts.local import local_admin
+from accounts.sign_in_links import make_link
+from fleetsim import Fleet, serve
 from gpudash.embedded import EmbeddedService, prepare
 from inventory import clusters
 from inventory.management.shown import ShownCommand

@@ -10,12 +10,12 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from gpudash.access.links import make_link
-from gpudash.access.local import local_admin
+from accounts.local import local_admin
+from accounts.sign_in_links import make_link
 from gpudash.embedded import EmbeddedService, prepare
 from inventory import clusters
-from inventory.kube.client import BadKubeconfig
 from inventory.management.shown import ShownCommand
+from kube.client import BadKubeconfig
 
 
 class Command(ShownCommand):

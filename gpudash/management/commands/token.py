@@ -10,9 +10,9 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from gpudash.access.forms import DEFAULT_DAYS, MAX_DAYS
-from gpudash.access.models import ApiToken
-from gpudash.access.roles import Role, role_of
+from accounts.forms import DEFAULT_DAYS, MAX_DAYS
+from accounts.models import ApiToken
+from accounts.roles import Role, role_of
 from inventory.management.shown import ShownCommand
 
 

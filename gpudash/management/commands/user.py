@@ -12,7 +12,7 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from gpudash.access.roles import Role, role_of, set_role
+from accounts.roles import Role, role_of, set_role
 from inventory.management.shown import ShownCommand
 
 

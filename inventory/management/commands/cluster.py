@@ -15,14 +15,14 @@ from django.core.management.base import CommandError
 from inventory import clusters, querysets
 from inventory.condition import condition_of
 from inventory.heartbeats import pulses
-from inventory.kube.client import ApiError, BadKubeconfig
 from inventory.management.arguments import chosen_clusters
 from inventory.management.shown import ShownCommand
 from inventory.mirror import anew
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
 from inventory.printable import one_line
-from inventory.views.amounts import span
+from inventory.spans import span
+from kube.client import ApiError, BadKubeconfig
 
 
 class Command(ShownCommand):
@@ -81,14 +81,14 @@ class Command(ShownCommand):
 
     def _told(self, cluster: Cluster) -> None:
         """What others know of the cluster."""
-        for told in clusters.TOLD:
-            for text in told(cluster):
+        for addition in clusters.additions():
+            for text in addition.told(cluster):
                 self.stdout.write(f"  ATTENTION: {one_line(text)}")
 
     def _take_over(self, options: dict[str, Any]) -> None:
         cluster = chosen_clusters(options["name"])[0]
-        for take_over in clusters.TAKE_OVER:
-            self.stdout.write(f"{cluster.name}: {take_over(cluster)}")
+        for addition in clusters.additions():
+            self.stdout.write(f"{cluster.name}: {addition.take_over(cluster)}")
 
     def _relist(self, options: dict[str, Any]) -> None:
         """Writes rows only, so it returns at once and works from any process; the watchers see it with their next write."""

@@ -12,9 +12,9 @@ from django.core.management.base import CommandError
 
 from inventory.inspection import gpushare, report
 from inventory.inspection.table import blocks
-from inventory.kube import objects as kube
 from inventory.management.shown import ShownCommand
 from inventory.models import Cluster, Node, NodeAccount, Pod
+from kube import objects as kube
 
 
 class Command(ShownCommand):

@@ -14,8 +14,6 @@ from django.db import connections
 from django.db.models import Count
 
 from inventory import clusters, tasks
-from inventory.accounting.accountant import Accountant
-from inventory.kube.client import BadKubeconfig
 from inventory.management.arguments import chosen_clusters
 from inventory.management.shown import ShownCommand
 from inventory.mirror.follow import Follower, NotListed
@@ -25,6 +23,8 @@ from inventory.models import Card, Cluster, Watch
 from inventory.models.cluster import Kind
 from inventory.printable import one_line
 from inventory.process_memory import collect_rarely
+from inventory.reconcile.accountant import Accountant
+from kube.client import BadKubeconfig
 
 logger = logging.getLogger(__name__)
 

@@ -1,0 +1,32 @@
+"""REST: may they? The view names a role as any view does; `write_role` is the one for methods that change something."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+
+from accounts.required import role_wanted
+from accounts.roles import Role, role_of
+
+
+def request_role(request: Any) -> Role | None:
+    """The role that this request acts with."""
+    seen = getattr(request, "_request", request)
+    role: Role | None = seen.role if hasattr(seen, "role") else role_of(request.user)
+    return role
+
+
+class RolePermission(BasePermission):
+    """The role of the view for reading; its `write_role` (operator when it names none) for the rest."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        wanted = role_wanted(type(view))
+        if wanted is None:
+            return True
+        role = request_role(request)
+        if request.method not in SAFE_METHODS:
+            wanted = max(wanted, Role(getattr(view, "write_role", Role.OPERATOR)), key=lambda one: one.rank)
+        self.message = f"This needs the role {wanted.value}. Ask an administrator."
+        return role is not None and role.covers(wanted)

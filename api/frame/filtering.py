@@ -1,0 +1,61 @@
+"""Filters of list endpoints: the view names a filter set of `resources.filters`; what it refuses is a 400 with the names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from rest_framework.filters import BaseFilterBackend
+from rest_framework.request import Request
+
+from api.frame.problems import bad_fields
+from resources.filter_fields import BytesField, OneOfField, WordsField
+
+
+class StrictFilterBackend(BaseFilterBackend):
+    """Filters and orders by `view.filterset_class`."""
+
+    def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: Any) -> QuerySet[Any]:
+        filters = view.filterset_class(request.query_params, queryset)
+        if not filters.is_valid():
+            raise bad_fields(filters.errors)
+        ordered: QuerySet[Any] = filters.ordered()
+        return ordered
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        kind = view.filterset_class
+        made = [_parameter(name, one) for name, one in kind.base_filters.items()]
+        orders = [sign + name for name in kind.orders for sign in ("", "-")]
+        return [*made, _ordering(orders, kind.default_order)]
+
+
+def _parameter(name: str, one: Any) -> dict[str, Any]:
+    """One filter as OpenAPI says it."""
+    field = one.field
+    made: dict[str, Any] = {"name": name, "in": "query", "required": False, "description": str(one.label)}
+    if isinstance(field, WordsField):
+        items: dict[str, Any] = {"type": "string"}
+        if field.words:
+            items["enum"] = list(field.words)
+        return made | {"schema": {"type": "array", "items": items}, "style": "form", "explode": True}
+    if isinstance(field, OneOfField):
+        return made | {"schema": {"type": "string", "enum": list(field.words), "default": field.default}}
+    if isinstance(field, BytesField):
+        made["description"] += (
+            "; a plain number is bytes, or a quantity like 8Gi (GiB) or 8G (10⁹ bytes); the header Filter-Bytes says what was taken"
+        )
+    if name.endswith("_id"):
+        return made | {"schema": {"type": "integer", "minimum": 1}}
+    return made | {"schema": {"type": "string"}}
+
+
+def _ordering(orders: list[str], default: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "name": "ordering",
+        "in": "query",
+        "required": False,
+        "description": f"columns to sort by, - for descending; rows without a value come last (default {','.join(default)})",
+        "schema": {"type": "array", "items": {"type": "string", "enum": orders}},
+        "style": "form",
+        "explode": False,
+    }

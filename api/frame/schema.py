@@ -1,0 +1,64 @@
+"""The OpenAPI document: structs as components, the bearer token, problem details on every operation."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import msgspec
+from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
+from drf_spectacular.plumbing import ResolvedComponent
+
+from api.frame.problems import CONTENT_TYPE, Problem
+
+_REF = "#/components/schemas/{name}"
+
+
+class StructExtension(OpenApiSerializerExtension):
+    """A msgspec struct where a serializer could stand: its JSON schema, with the structs inside it as components."""
+
+    target_class = "msgspec.Struct"
+    match_subclasses = True
+
+    def get_name(self, auto_schema: Any, direction: str) -> str:
+        return str(self.target.__name__)
+
+    def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
+        _, components = msgspec.json.schema_components([self.target], ref_template=_REF)
+        own: dict[str, Any] = components.pop(self.target.__name__)
+        beside = sys.modules[self.target.__module__]  # structs inside it are from the same module
+        for name, schema in components.items():
+            auto_schema.registry.register_on_missing(
+                ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, object=getattr(beside, name), schema=schema)
+            )
+        return own
+
+
+class TokenScheme(OpenApiAuthenticationExtension):
+    """How the document names the bearer token."""
+
+    target_class = "accounts.authentication.TokenAuthentication"
+    name = "bearerToken"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "gpd_<id>_<secret>"}
+
+
+def one_address_each(endpoints: list[Any]) -> list[Any]:
+    """PREPROCESSING_HOOKS: each address is served with and without a slash at its end; the document has the one without."""
+    return [endpoint for endpoint in endpoints if not endpoint[0].endswith("/")]
+
+
+def add_problems(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """POSTPROCESSING_HOOKS: whatever is not a success is a problem document."""
+    components = msgspec.json.schema_components([Problem], ref_template=_REF)[1]
+    result["components"]["schemas"].update(components)
+    answer = {
+        "description": "What went wrong and what to do (RFC 9457).",
+        "content": {CONTENT_TYPE: {"schema": {"$ref": _REF.format(name="Problem")}}},
+    }
+    for operations in result["paths"].values():
+        for operation in operations.values():
+            if isinstance(operation, dict) and "responses" in operation:
+                operation["responses"]["default"] = answer
+    return result

@@ -1,0 +1,21 @@
+"""Addresses of the inventory below /api/v1/."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from api.inventory import views
+
+urlpatterns = [
+    path("summary", views.Summary.as_view(), name="api-summary"),
+    path("clusters", views.Clusters.as_view(), name="api-clusters"),
+    path("clusters/<str:name>", views.ClusterDetail.as_view(), name="api-cluster"),
+    path("clusters/<str:name>/relist", views.ClusterRelist.as_view(), name="api-cluster-relist"),
+    path("nodes", views.Nodes.as_view(), name="api-nodes"),
+    path("nodes/<str:cluster>/<str:name>", views.NodeDetail.as_view(), name="api-node"),
+    path("cards", views.Cards.as_view(), name="api-cards"),
+    path("cards/<int:card_id>", views.CardDetail.as_view(), name="api-card"),
+    path("allocations", views.Allocations.as_view(), name="api-allocations"),
+    path("pods", views.Pods.as_view(), name="api-pods"),
+    path("findings", views.Findings.as_view(), name="api-findings"),
+]

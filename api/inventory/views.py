@@ -1,0 +1,209 @@
+"""The lists and details of the inventory under /api/v1/."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.inventory import fill, shapes
+from api.inventory.base import ApiView, ListView, clean_name, cluster_names
+from inventory import querysets, totals
+from inventory.mirror.anew import relist
+from inventory.models import Cluster
+from resources.filters import AllocationFilter, CardFilter, ClusterFilter, FindingFilter, NodeFilter, PodFilter
+
+Names = Mapping[int, str]
+
+
+def _listed(shape: type[shapes.Shape], summary: str) -> Any:
+    """How a list stands in the OpenAPI document."""
+    answers = {(200, "application/json"): shape, (200, "text/csv"): OpenApiTypes.STR}
+    text = "Filters are named as fields; a name given several times means any of its values. CSV holds all rows, not a page."
+    return extend_schema(summary=summary, description=text, responses=answers)
+
+
+class Nodes(ListView):
+    filterset_class = NodeFilter
+    csv, shareable = "nodes", True
+
+    def rows(self) -> QuerySet[Any]:
+        return querysets.accounts()
+
+    def fill(self, rows: list[Any], names: Names) -> list[shapes.Node]:
+        return [fill.node(row, names) for row in querysets.with_nodes(rows)]
+
+    @_listed(shapes.Node, "Nodes with a GPU and their totals")
+    def get(self, request: Request) -> Any:
+        return self.list(request)
+
+
+class Cards(ListView):
+    filterset_class = CardFilter
+    csv, shareable = "cards", True
+
+    def rows(self) -> QuerySet[Any]:
+        return querysets.with_holders(querysets.cards_ever())
+
+    def fill(self, rows: list[Any], names: Names) -> list[shapes.Card]:
+        return [fill.card(row, names) for row in rows]
+
+    @_listed(shapes.Card, "Cards with who holds them now")
+    def get(self, request: Request) -> Any:
+        return self.list(request)
+
+
+class Allocations(ListView):
+    filterset_class = AllocationFilter
+    csv, shareable = "allocations", True
+
+    def rows(self) -> QuerySet[Any]:
+        return querysets.allocations_ever()
+
+    def fill(self, rows: list[Any], names: Names) -> list[shapes.Allocation]:
+        return [fill.allocation(row, names) for row in rows]
+
+    @_listed(shapes.Allocation, "Who holds what, now or (ended=true) before")
+    def get(self, request: Request) -> Any:
+        return self.list(request)
+
+
+class Pods(ListView):
+    filterset_class = PodFilter
+    csv, shareable = "pods", True
+
+    def rows(self) -> QuerySet[Any]:
+        return querysets.pods()
+
+    def fill(self, rows: list[Any], names: Names) -> list[shapes.Pod]:
+        return [fill.pod(row, names) for row in rows]
+
+    @_listed(shapes.Pod, "Pods that ask for a GPU or hold one; waiting=true: demand that no node takes")
+    def get(self, request: Request) -> Any:
+        return self.list(request)
+
+
+class Findings(ListView):
+    filterset_class = FindingFilter
+    csv, shareable = "findings", True
+
+    def rows(self) -> QuerySet[Any]:
+        return querysets.findings_ever()
+
+    def fill(self, rows: list[Any], names: Names) -> list[shapes.Finding]:
+        return [fill.finding(row, names) for row in rows]
+
+    @_listed(shapes.Finding, "What is wrong, worst first")
+    def get(self, request: Request) -> Any:
+        return self.list(request)
+
+
+class Clusters(ListView):
+    filterset_class = ClusterFilter
+    csv = "clusters"
+
+    def rows(self) -> QuerySet[Any]:
+        return Cluster.objects.all()
+
+    def fill(self, rows: list[Any], names: Names) -> list[shapes.Cluster]:
+        made = {value.cluster.pk: fill.cluster(value) for value in totals.summaries(rows)}
+        return [made[row.pk] for row in rows]
+
+    @_listed(shapes.Cluster, "Clusters, how far their mirror is, and their totals")
+    def get(self, request: Request) -> Any:
+        return self.list(request)
+
+
+class ClusterDetail(ApiView):
+    @extend_schema(summary="One cluster", responses=shapes.Cluster)
+    def get(self, request: Request, name: str) -> Response:
+        return Response(fill.cluster(totals.summaries([_cluster(name)])[0]))
+
+
+class ClusterRelist(ApiView):
+    @extend_schema(
+        summary="Have a cluster listed anew",
+        description="Asks each watcher to list anew and the accountant to count all nodes; returns at once. Role operator.",
+        request=None,
+        responses={202: shapes.RelistAsked},
+    )
+    def post(self, request: Request, name: str) -> Response:
+        row = _cluster(name)
+        kinds = relist(row, request.user.get_username())
+        return Response(shapes.RelistAsked(cluster=row.name, kinds=kinds), status=202)
+
+
+class NodeDetail(ApiView):
+    @extend_schema(summary="One node with its cards, holders and findings", responses=shapes.NodeDetail)
+    def get(self, request: Request, cluster: str, name: str) -> Response:
+        row = querysets.node_row(clean_name(cluster, "cluster"), clean_name(name, "node"))
+        if row is None:
+            raise NotFound(
+                f"Cluster {cluster!r} has no node {name!r} with a GPU. /api/v1/nodes?cluster={cluster} lists them."
+            )
+        names, own = cluster_names(), row.account
+        of_node = {"cluster_id": own.cluster_id, "node_name": own.node_name}
+        cards = querysets.with_holders(querysets.cards_present().filter(**of_node)).order_by("index", "id")
+        findings = querysets.findings_now().filter(**of_node).order_by("severity_rank", "-first_seen_at", "id")
+        answer = shapes.NodeDetail(
+            **fill.node_fields(row, names),
+            cards=[fill.card(card, names) for card in cards],
+            unplaced=[fill.allocation(one, names) for one in querysets.unplaced(own.cluster_id, own.node_name)],
+            findings=[fill.finding(one, names) for one in findings],
+        )
+        return Response(answer)
+
+
+class CardDetail(ApiView):
+    @extend_schema(summary="One card with who holds it now; gone cards too", responses=shapes.Card)
+    def get(self, request: Request, card_id: int) -> Response:
+        row = querysets.with_holders(querysets.cards_ever()).filter(pk=card_id).first()
+        if row is None:
+            raise NotFound(f"There is no card {card_id}. /api/v1/cards lists them.")
+        return Response(fill.card(row, cluster_names()))
+
+
+class Summary(ApiView):
+    @extend_schema(
+        summary="Everything at a glance",
+        responses=shapes.Summary,
+        parameters=[OpenApiParameter("cluster", str, many=True, description="names of clusters; all when not given")],
+    )
+    def get(self, request: Request) -> Response:
+        chosen = _chosen(request)
+        pools = totals.totals_by_pool(chosen)
+        answer = shapes.Summary(
+            totals=fill.totals(totals.added(pool.totals for pool in pools)),
+            clusters=[fill.cluster(value) for value in totals.summaries(chosen, pools=pools)],
+            pools=[fill.pool(value) for value in pools],
+        )
+        return Response(answer)
+
+
+def _chosen(request: Request) -> list[Cluster]:
+    filters = ClusterFilter(request.query_params, Cluster.objects.all())
+    if not filters.is_valid():
+        raise ValidationError({name: [str(text) for text in texts] for name, texts in filters.errors.items()})
+    found = list(filters.ordered())
+    missing = set(request.query_params.getlist("cluster")) - {row.name for row in found} - {""}
+    if missing:
+        raise ValidationError({"cluster": _no_cluster(min(missing))})
+    return found
+
+
+def _cluster(name: str) -> Cluster:
+    row = Cluster.objects.filter(name=clean_name(name, "cluster")).first()
+    if row is None:
+        raise NotFound(_no_cluster(name))
+    return row
+
+
+def _no_cluster(name: str) -> str:
+    known = ", ".join(Cluster.objects.values_list("name", flat=True)[:50]) or "none yet"
+    return f"There is no cluster {name[:64]!r}. There are: {known}."

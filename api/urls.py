@@ -1,0 +1,28 @@
+"""/api/v1/: the endpoints of all apps, each with and without a slash at its end, and the OpenAPI document."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, path
+from drf_spectacular.views import SpectacularJSONAPIView
+
+from api import tokens
+from api.frame import schema
+from api.inventory import urls as inventory
+from api.validations import urls as validations
+
+_PATTERNS = [
+    *inventory.urlpatterns,
+    *validations.urlpatterns,
+    path("tokens", tokens.Tokens.as_view(), name="api-tokens"),
+    path("tokens/<int:token_id>", tokens.TokenDetail.as_view(), name="api-token"),
+    path("schema", SpectacularJSONAPIView.as_view(), name="api-schema"),
+]
+
+
+def _with_slash(pattern: URLPattern) -> URLPattern:
+    return path(f"{pattern.pattern}/", pattern.callback, pattern.default_args)
+
+
+urlpatterns = [*_PATTERNS, *(_with_slash(pattern) for pattern in _PATTERNS)]
+#: Importing it registers what the document is made with.
+EXTENSIONS = (schema.StructExtension, schema.TokenScheme)

@@ -1,0 +1,140 @@
+"""/api/v1/campaigns: make, look, pause, resume, stop; the matrix of results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.datastructures import MultiValueDict
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.inventory.base import ApiView
+from api.validations import fill, shapes
+from api.validations.base import ListedView, body_of, check_text, key_of, listed, no_such, problems
+from inventory import querysets as inventory
+from resources.filters import NodeFilter
+from resources.run_filters import CampaignFilter, TargetFilter
+from validations import campaigns, querysets
+from validations.coverage import coverage
+from validations.models import Campaign, CampaignTarget
+from validations.targets import NoPlace, find_cluster
+
+_KEY = OpenApiParameter(
+    "Idempotency-Key", str, OpenApiParameter.HEADER, description="The same key gives the same campaign."
+)
+
+
+class Campaigns(ListedView):
+    filterset_class = CampaignFilter
+    csv = "campaigns"
+
+    def rows(self) -> QuerySet[Any]:
+        return querysets.campaigns()
+
+    def fill(self, row: Campaign, clusters: dict[int, str]) -> shapes.CampaignShape:
+        return fill.campaign(row)
+
+    @extend_schema(
+        summary="Campaigns, newest first",
+        description="CSV holds all rows, not a page.",
+        responses=listed(shapes.CampaignShape),
+    )
+    def get(self, request: Request) -> Any:
+        return self.list(request)
+
+    @extend_schema(
+        summary="Start a campaign: one suite on many places",
+        parameters=[_KEY],
+        request=shapes.CampaignDraft,
+        responses={201: shapes.CampaignDetail, 200: shapes.CampaignDetail},
+    )
+    def post(self, request: Request) -> Response:
+        draft = body_of(request, shapes.CampaignDraft)
+        with problems():
+            row, new = campaigns.create(
+                draft.suite,
+                _spots(draft),
+                request.user,
+                name=draft.name,
+                options=draft.options,
+                max_parallel=draft.max_parallel,
+                stop_after_failures=draft.stop_after_failures,
+                selector=dict(draft.selector),
+                key=key_of(request),
+            )
+        return Response(_detail(row), status=201 if new else 200, headers={"Location": f"/api/v1/campaigns/{row.pk}"})
+
+
+class CampaignDetail(ApiView):
+    @extend_schema(summary="One campaign with its counts", responses=shapes.CampaignDetail)
+    def get(self, request: Request, campaign_id: str) -> Response:
+        return Response(_detail(_campaign(campaign_id)))
+
+
+class CampaignChange(ApiView):
+    @extend_schema(summary="Pause, resume or stop; runs under way go on", request=None, responses=shapes.CampaignDetail)
+    def post(self, request: Request, campaign_id: str, verb: str) -> Response:
+        row = _campaign(campaign_id)
+        with problems():
+            campaigns.change(row, verb)
+        return Response(_detail(row))
+
+
+class CampaignMatrix(ListedView):
+    """Its rows are the targets in order, each with verdict and measurements."""
+
+    filterset_class = TargetFilter
+    csv = "campaign-matrix"
+
+    def rows(self) -> QuerySet[Any]:
+        rows = querysets.campaign_targets(_campaign(self.kwargs["campaign_id"]).pk).select_related(None)
+        return querysets.with_results(rows)
+
+    def fill(self, row: CampaignTarget, clusters: dict[int, str]) -> shapes.CampaignRow:
+        return fill.campaign_row(row, clusters)
+
+    @extend_schema(
+        summary="The matrix of a campaign: every target with its result",
+        description="CSV holds all rows, not a page, and no measurements.",
+        responses=listed(shapes.CampaignRow),
+    )
+    def get(self, request: Request, campaign_id: str) -> Any:
+        return self.list(request)
+
+
+def _campaign(campaign_id: str) -> Campaign:
+    row = None if "\x00" in campaign_id else Campaign.objects.filter(pk=campaign_id[:16]).first()
+    if row is None:
+        raise no_such("campaign", campaign_id)
+    return row
+
+
+def _detail(row: Campaign) -> shapes.CampaignDetail:
+    return fill.campaign_detail(row, campaigns.progress(row), coverage(row))
+
+
+def _spots(draft: shapes.CampaignDraft) -> list[campaigns.Spot]:
+    if bool(draft.targets) == bool(draft.selector):
+        raise ValidationError({"targets": ["Either targets or a selector is wanted."]})
+    if draft.selector:
+        return _selected(draft.selector)
+    try:
+        default = "" if all(place.cluster for place in draft.targets) else find_cluster("").name
+    except NoPlace as error:
+        raise ValidationError({"targets": [str(error)]}) from None
+    for place in draft.targets:
+        check_text(targets=place.node + place.cluster + place.card)
+    return [(place.cluster or default, place.node, place.card) for place in draft.targets]
+
+
+def _selected(selector: dict[str, str | list[str]]) -> list[campaigns.Spot]:
+    """Nodes that the filters of the node list choose, in its order."""
+    values = {name: value if isinstance(value, list) else [value] for name, value in selector.items()}
+    chosen = NodeFilter(MultiValueDict(values), inventory.accounts())
+    if not chosen.is_valid():
+        raise ValidationError({f"selector.{name}": list(texts) for name, texts in chosen.errors.items()})
+    rows = chosen.ordered().values_list("cluster__name", "node_name")[: campaigns.MOST_TARGETS + 1]
+    return [(cluster, node, "") for cluster, node in rows]

@@ -1,0 +1,120 @@
+"""The Prometheus scrape of the validations. Names, labels and units are an interface: add, never rename.
+
+One series per suite and card (or node, label card "") that has a last result; a place that was never tested has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db.models import Count
+
+from api.inventory.metrics import Family, escaped, labels_of
+from inventory.models import Card, Cluster
+from validations.copies import COPY_STATES
+from validations.models import ACTIVE, LastResult, Launcher, Run, State
+
+#: cluster id, node, key of the card.
+_Place = tuple[int, str, str]
+
+
+def families() -> Iterator[str]:
+    """The whole exposition in six queries."""
+    verdicts = Family(
+        "gpudash_validation_run_last_verdict",
+        "1 for the verdict of the last validation run of this suite on this card (card empty: on some card of the node).",
+    )
+    ends = Family(
+        "gpudash_validation_run_last_end_timestamp_seconds",
+        "When the last validation run of this suite ended, unix time.",
+    )
+    goods = Family(
+        "gpudash_validation_run_last_passed_timestamp_seconds",
+        "When a validation run of this suite last passed, on whatever level, unix time.",
+    )
+    proofs = Family(
+        "gpudash_validation_run_last_proven_timestamp_seconds",
+        "When a validation run of this suite last passed with its result checked (level right), unix time: the only proof.",
+    )
+    levels = Family(
+        "gpudash_validation_run_last_level",
+        "1 for the level of the last run, where it passed: right (result checked), ran, seen, none (nothing is proven).",
+    )
+    for labels, row in _rows():
+        verdicts.add(f'{labels},verdict="{escaped(row.verdict)}"', 1)
+        ends.add(labels, row.ended_at.timestamp())
+        if row.passed_at is not None:
+            goods.add(labels, row.passed_at.timestamp())
+        if row.good_at is not None:
+            proofs.add(labels, row.good_at.timestamp())
+        if row.verdict == "passed" and row.level:
+            levels.add(f'{labels},level="{escaped(row.level)}"', 1)
+    yield from (one.text() for one in (verdicts, ends, goods, proofs, levels, _states(), *_launchers()))
+
+
+class _Row(NamedTuple):
+    """What is told of a last result. level: of the last run."""
+
+    verdict: str
+    ended_at: datetime
+    passed_at: datetime | None
+    good_at: datetime | None
+    level: str
+
+
+def _rows() -> Iterator[tuple[str, _Row]]:
+    """Labels of every last result with what it says; cards that are gone are absent."""
+    clusters = {pk: escaped(name) for pk, name in Cluster.objects.values_list("pk", "name")}
+    cards = _cards(clusters)
+    rows = LastResult.objects.order_by("cluster_id", "node_name", "card_key", "suite")
+    columns = ("verdict", "ended_at", "passed_at", "good_at", "run__level")
+    found = rows.values_list("cluster_id", "node_name", "card_key", "suite", *columns)
+    for cluster, node, key, suite, *told in found.iterator(5000):
+        place = cards.get((cluster, node, key))
+        if place is None and key:
+            continue
+        if place is None:
+            place = labels_of(cluster="", node=node, card="", uuid="", model="", stack="")
+            place = place.replace('cluster=""', f'cluster="{clusters.get(cluster, "")}"', 1)
+        yield f'{place},suite="{escaped(suite)}"', _Row(*told)
+
+
+def _cards(clusters: dict[int, str]) -> dict[_Place, str]:
+    """The labels of the cards that were tested, as the inventory's scrape has them."""
+    tested = LastResult.objects.exclude(card_key="").values("card_key")
+    rows = Card.objects.filter(gone_at=None, key__in=tested).order_by()
+    columns = ("cluster_id", "node_name", "key", "index", "uuid", "model", "stack")
+    found: dict[_Place, str] = {}
+    for cluster, node, key, index, uuid, model, stack in rows.values_list(*columns).iterator(5000):
+        labels = labels_of(node=node, card=key if index is None else str(index), uuid=uuid, model=model, stack=stack)
+        found[cluster, node, key] = f'cluster="{clusters.get(cluster, "")}",{labels}'
+    return found
+
+
+def _states() -> Family:
+    family = Family("gpudash_validation_runs", "Validation runs that have not ended, by state.")
+    counts = dict(Run.objects.filter(state__in=ACTIVE).order_by().values_list("state").annotate(Count("pk")))
+    for state in ACTIVE:
+        family.add(labels_of(state=state), counts.get(state, 0))
+    return family
+
+
+def _launchers() -> tuple[Family, Family]:
+    """Per cluster: is this database the launcher there, and how many Jobs stay that are to be deleted?"""
+    copies = Family(
+        "gpudash_launcher_copy",
+        "1 where another database is the launcher of the cluster and this one is a copy: it launches and deletes nothing there.",
+    )
+    left = Family(
+        "gpudash_validation_jobs_left", "Jobs of ended validation runs that the cluster does not let us delete."
+    )
+    stays = Run.objects.filter(state=State.ENDED, job_removed=False).exclude(last_error="").order_by()
+    counts = dict(stays.values_list("cluster_id").annotate(Count("pk")))
+    rows = Launcher.objects.order_by("cluster__name").values_list("cluster_id", "cluster__name", "lock_state", "strays")
+    for cluster, name, state, strays in rows:
+        labels = labels_of(cluster=name)
+        copies.add(labels, int(state in COPY_STATES))
+        left.add(labels, counts.get(cluster, 0) + sum(1 for entry in strays.values() if entry[2]))
+    return copies, left

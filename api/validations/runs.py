@@ -1,0 +1,187 @@
+"""/api/v1/suites and /api/v1/runs: look, preview, launch, cancel, run again, read the log again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.inventory.base import ApiView
+from api.validations import fill, shapes
+from api.validations.base import Conflict, ListedView, body_of, check_text, key_of, listed, no_such, problems
+from resources.run_filters import RunFilter
+from validations import logstore, querysets
+from validations.models import Run
+from validations.planning import Wish, plan
+from validations.requests import holder_of, request_again, request_cancel, request_run
+from validations.results import request_reparse
+from validations.suites import find, registry
+
+LOG_PIECE = 1 << 20
+_KEY = OpenApiParameter(
+    "Idempotency-Key", str, OpenApiParameter.HEADER, description="The same key with the same body gives the same run."
+)
+
+
+class Suites(ApiView):
+    @extend_schema(
+        operation_id="suites_list", summary="Suites: the kinds of tests, with their options", responses=shapes.SuiteList
+    )
+    def get(self, request: Request) -> Response:
+        return Response(shapes.SuiteList(results=[fill.suite(one) for one in registry().values()]))
+
+
+class SuiteDetail(ApiView):
+    @extend_schema(summary="One suite", responses=shapes.SuiteShape)
+    def get(self, request: Request, suite_id: str) -> Response:
+        suite = find(suite_id)
+        if suite is None:
+            raise no_such("suite", suite_id)
+        return Response(fill.suite(suite))
+
+
+class Runs(ListedView):
+    filterset_class = RunFilter
+    csv = "runs"
+
+    def rows(self) -> QuerySet[Any]:
+        return querysets.runs().select_related(None)
+
+    def fill(self, row: Run, clusters: dict[int, str]) -> shapes.RunShape:
+        return fill.run(row, clusters.get(row.cluster_id, ""))
+
+    @extend_schema(
+        summary="Runs, newest first", description="CSV holds all rows, not a page.", responses=listed(shapes.RunShape)
+    )
+    def get(self, request: Request) -> Any:
+        return self.list(request)
+
+    @extend_schema(
+        summary="Launch a run; 409 names the run that holds the place",
+        parameters=[_KEY],
+        request=shapes.RunDraft,
+        responses={201: shapes.RunDetail, 200: shapes.RunDetail},
+    )
+    def post(self, request: Request) -> Response:
+        with problems():
+            run, new = request_run(_wish(request), request.user, key_of(request))
+        return _answer(run, new)
+
+
+class RunPreview(ApiView):
+    #: Nothing is launched: who may look may look at this too.
+    write_role = "viewer"
+
+    @extend_schema(summary="What would run, and why it cannot", request=shapes.RunDraft, responses=shapes.Preview)
+    def post(self, request: Request) -> Response:
+        wish = _wish(request)
+        with problems():
+            wanted = plan(wish)
+        return Response(fill.preview(wanted, wish.wait_for_room, holder_of(wanted)))
+
+
+class RunDetail(ApiView):
+    @extend_schema(summary="One run with everything that is kept of it", responses=shapes.RunDetail)
+    def get(self, request: Request, run_id: str) -> Response:
+        return Response(fill.run_detail(_whole(run_id)))
+
+
+class RunCancel(ApiView):
+    @extend_schema(summary="Ask for the end of a run", request=None, responses={202: shapes.RunDetail})
+    def post(self, request: Request, run_id: str) -> Response:
+        run = _whole(run_id)
+        if not request_cancel(run, request.user):
+            raise Conflict(f"Run {run.pk} has ended; there is nothing to cancel.")
+        return Response(fill.run_detail(_whole(run_id)), status=202)
+
+
+class RunAgain(ApiView):
+    @extend_schema(
+        summary="Launch the same once more", parameters=[_KEY], request=None, responses={201: shapes.RunDetail}
+    )
+    def post(self, request: Request, run_id: str) -> Response:
+        with problems():
+            run, new = request_again(_whole(run_id), request.user, key_of(request))
+        return _answer(run, new)
+
+
+class RunReparse(ApiView):
+    @extend_schema(
+        summary="Have the stored log read again with the parser of today, by a worker",
+        request=None,
+        responses={202: shapes.ReparseShape},
+    )
+    def post(self, request: Request, run_id: str) -> Response:
+        run = _whole(run_id)
+        with problems():
+            request_reparse(run, request.user)
+        told = shapes.ReparseShape(run=run.pk, old_verdict=run.verdict, old_parser_version=run.parser_version)
+        return Response(told, status=202)
+
+
+class RunLogText(ApiView):
+    """The stored log as it came, by offset: ask again from X-Next-Offset until X-Log-Ended is true and nothing comes."""
+
+    @extend_schema(
+        summary="The log as text, from an offset on",
+        parameters=[
+            OpenApiParameter("offset", int, description="first byte of the stored log, from 0"),
+            OpenApiParameter("limit", int, description=f"bytes at most, up to {LOG_PIECE}"),
+        ],
+        responses={(200, "text/plain"): OpenApiTypes.STR},
+    )
+    def get(self, request: Request, run_id: str) -> HttpResponse:
+        rows = Run.objects.only("id", "state", "log_stored")
+        run = None if "\x00" in run_id else rows.filter(pk=run_id[:16]).first()
+        if run is None:
+            raise no_such("run", run_id)
+        offset, limit = _number(request, "offset", 0, 2**62), _number(request, "limit", LOG_PIECE, LOG_PIECE)
+        data = logstore.piece(run, offset, limit)
+        response = HttpResponse(data, content_type="text/plain; charset=utf-8")
+        response.headers["X-Next-Offset"] = str(offset + len(data))
+        response.headers["X-Log-Ended"] = "false" if run.active or offset + len(data) < run.log_stored else "true"
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+
+def _wish(request: Request) -> Wish:
+    draft = body_of(request, shapes.RunDraft)
+    check_text(suite=draft.suite, node=draft.node, cluster=draft.cluster, card=draft.card)
+    return Wish(
+        suite=draft.suite,
+        node=draft.node,
+        cluster=draft.cluster,
+        card=draft.card,
+        options=draft.options,
+        wait_for_room=draft.wait_for_room,
+    )
+
+
+def _whole(run_id: str) -> Run:
+    run = None if "\x00" in run_id else querysets.run_whole(run_id)
+    if run is None:
+        raise no_such("run", run_id)
+    return run
+
+
+def _answer(run: Run, new: bool) -> Response:
+    """201 with the address of the new run; 200 for one that the same key made before."""
+    return Response(
+        fill.run_detail(_whole(run.pk)), status=201 if new else 200, headers={"Location": f"/api/v1/runs/{run.pk}"}
+    )
+
+
+def _number(request: Request, name: str, default: int, most: int) -> int:
+    text = request.query_params.get(name, "")
+    if not text:
+        return default
+    if not (text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= most):
+        raise ValidationError({name: [f"A whole number from 0 to {most} is wanted."]})
+    return int(text)

@@ -1,0 +1,130 @@
+"""The simulated fleet: built once from a size and a seed, then stepped through time.
+
+fleet = Fleet(nodes=40, seed=1)
+fleet.step(now)        # all that is due by `now` (unix seconds) happens
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from fleetsim import daemonsets, mistakes, nodes, teams
+from fleetsim.clock import DAY, HOUR, rfc3339
+from fleetsim.containerlog import ContainerLog, ordinary
+from fleetsim.jobs import Jobs
+from fleetsim.life import Life
+from fleetsim.machines import Machine, ledger_of
+from fleetsim.nodetypes import NodeType, plan
+from fleetsim.resources import NAMESPACES, NODES, PODS
+from fleetsim.systems import GPU_MEM
+from fleetsim.world import World
+
+#: A longer gap between steps is slept through, not caught up with (a laptop that was closed).
+LONGEST_GAP_S = 120.0
+HEARTBEAT_S = 60.0
+
+
+class Fleet:
+    """A cluster of `nodes` nodes. The same nodes, seed, start time and steps give the same cluster, object by object.
+
+    now: start time in unix seconds (the clock's, when None).
+    """
+
+    def __init__(self, nodes: int = 40, seed: int = 1, now: float | None = None) -> None:
+        self.world = World(seed, time.time() if now is None else now)
+        self.life = Life(self.world)
+        self.jobs = Jobs(self.world)
+        self.store = self.world.store
+        _create_namespaces(self.world)
+        self.world.set_machines([_create_machine(self.world, *row) for row in _numbered(plan(nodes))])
+        mistakes.plant(self.world, self.life)
+        for machine in self.world.machines:
+            if machine.open and teams.workloads(machine.kind):
+                self.life.settle(machine)
+        self._leave_finished_pods()
+        daemonsets.create(self.world)
+        mistakes.disturb(self.world)
+        self.life.start()
+        self.world.timeline.after(HEARTBEAT_S, self._heartbeat)
+
+    @property
+    def now(self) -> float:
+        """The fleet's time, unix seconds."""
+        return self.world.now
+
+    def step(self, now: float | None = None) -> None:
+        """Let everything happen that is due by `now` (the clock's, when None)."""
+        until = time.time() if now is None else now
+        with self.store.changed:
+            if until - self.world.now > LONGEST_GAP_S:
+                self.world.timeline.skip(until - self.world.now - 1.0)
+            self.world.timeline.run(until)
+            self.store.changed.notify_all()
+
+    def log_of(self, pod: dict[str, Any], container: str) -> ContainerLog | None:
+        """What this container printed; None when it has not started or is gone."""
+        uid = pod["metadata"]["uid"]
+        with self.store.changed:
+            log = self.world.logs.get((uid, container))
+            if log is not None:
+                return log
+            here = self.world.pod((pod["metadata"]["namespace"], pod["metadata"]["name"]))
+        if here is None or here["metadata"]["uid"] != uid or self.jobs.owns(here):
+            return None
+        return ordinary(here, container)
+
+    def delete_pod(self, namespace: str, name: str, immediately: bool) -> dict[str, Any]:
+        """DELETE of a pod: it terminates for some seconds, or goes at once. Returns its last state."""
+        with self.store.changed:
+            pod = self.store.get(PODS, namespace, name)
+            if immediately:
+                self.world.remove((namespace, name), pod["metadata"]["uid"])
+            else:
+                self.world.terminate((namespace, name), 2.0)
+                pod = self.store.get(PODS, namespace, name)
+            return pod
+
+    def _leave_finished_pods(self) -> None:
+        machines = [m for m in self.world.machines if m.resource == GPU_MEM and m.open and teams.workloads(m.kind)]
+        for number, machine in enumerate(machines[:6]):
+            self.life.place_finished(machine, self.world.rng.uniform(0.2, 20) * HOUR, number % 3 % 2)
+
+    def _heartbeat(self) -> None:
+        """Some kubelets post their status, as real ones do each five minutes."""
+        machines = [machine for machine in self.world.machines if machine.ready]
+        for machine in self.world.rng.sample(machines, min(len(machines), 4)):
+            node = self.store.get(NODES, "", machine.name)
+            for row in node["status"]["conditions"]:
+                row["lastHeartbeatTime"] = rfc3339(self.now)
+            self.store.replace(NODES, node)
+        self.world.timeline.after(HEARTBEAT_S, self._heartbeat)
+
+
+def _numbered(kinds: list[NodeType]) -> list[tuple[NodeType, int, int]]:
+    """Each type with the number of the node in the fleet (from 0) and within its type (from 1)."""
+    seen: dict[str, int] = {}
+    rows = []
+    for number, kind in enumerate(kinds):
+        seen[kind.key] = seen.get(kind.key, 0) + 1
+        rows.append((kind, number, seen[kind.key]))
+    return rows
+
+
+def _create_machine(world: World, kind: NodeType, number: int, within: int) -> Machine:
+    name = kind.name.format(within)
+    uuids = [f"GPU-{teams.uid(world.rng)}" for _ in range(kind.cards)]
+    node = nodes.build(kind, name, number, teams.uid(world.rng), uuids, world.now)
+    world.store.create(NODES, node)
+    return Machine(name, kind, number, uuids, node["metadata"]["labels"], kind.taints, ledger_of(kind))
+
+
+def _create_namespaces(world: World) -> None:
+    for name in teams.NAMESPACES:
+        metadata = {
+            "name": name,
+            "uid": teams.uid(world.rng),
+            "creationTimestamp": rfc3339(world.now - 200 * DAY),
+            "labels": {"kubernetes.io/metadata.name": name},
+        }
+        world.store.create(NAMESPACES, {"metadata": metadata, "spec": {}, "status": {"phase": "Active"}})

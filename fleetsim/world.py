@@ -1,0 +1,176 @@
+"""The state that all parts of the simulated cluster share, and the steps that scheduler and kubelet take with a pod.
+
+Who decides what happens is elsewhere: `life.py` (teams), `jobs.py` (validation Jobs), `mistakes.py` (what is wrong).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from fleetsim import pods, teams
+from fleetsim.containerlog import ContainerLog
+from fleetsim.events import Recorder
+from fleetsim.machines import Machine
+from fleetsim.resources import PODS
+from fleetsim.scheduler import Scheduler
+from fleetsim.status import ApiError
+from fleetsim.store import Store
+from fleetsim.systems import Place
+from fleetsim.timeline import Timeline
+
+Pod = dict[str, Any]
+Key = tuple[str, str]
+
+#: Seconds after which the reason of a pod that still waits is looked for again.
+EXPLAIN_S = 30.0
+
+
+class World:
+    """One cluster. `places`: what each bound pod holds, by pod uid. `logs`: by (pod uid, container)."""
+
+    def __init__(self, seed: int, now: float) -> None:
+        self.rng = Random(seed)
+        self.store = Store()
+        self.timeline = Timeline(now)
+        self.machines: list[Machine] = []
+        self.scheduler = Scheduler(self.rng, [])
+        self.events = Recorder(self.store)
+        self.places: dict[str, Place] = {}
+        self.logs: dict[tuple[str, str], ContainerLog] = {}
+        #: Told of each pod that is gone.
+        self.on_removed: list[Callable[[Pod], None]] = []
+        self._next_ip = 0
+        #: When the reason of a waiting pod was last written, by uid.
+        self._explained: dict[str, float] = {}
+
+    @property
+    def now(self) -> float:
+        return self.timeline.now
+
+    def set_machines(self, machines: list[Machine]) -> None:
+        self.machines = machines
+        self.scheduler = Scheduler(self.rng, machines)
+
+    def machine(self, name: str) -> Machine | None:
+        return self.scheduler.by_name.get(name)
+
+    def pod(self, key: Key) -> Pod | None:
+        """A copy of the pod, or None when it is gone."""
+        try:
+            return self.store.get(PODS, *key)
+        except ApiError:
+            return None
+
+    def save(self, pod: Pod) -> None:
+        self.store.replace(PODS, pod)
+
+    def free_name(self, namespace: str, prefix: str) -> str:
+        """A pod name of this prefix that nobody has."""
+        while True:
+            name = f"{prefix}-{teams.letters(self.rng, 5)}"
+            if not self.store.has(PODS, namespace, name):
+                return name
+
+    def next_ip(self) -> str:
+        self._next_ip += 1
+        return f"10.{64 + self._next_ip // 65536 % 128}.{self._next_ip // 256 % 256}.{self._next_ip % 256}"
+
+    def say(self, pod: Pod, reason: str, message: str, source: str = "kubelet") -> None:
+        self.events.record(pod, "Pod", reason, message, self.now, source)
+
+    def hold(self, pod: Pod, place: Place) -> None:
+        """Account for what the pod holds from now on."""
+        uid = pod["metadata"]["uid"]
+        machine = self.scheduler.by_name[place.node]
+        if machine.ledger is not None and place.parts:
+            machine.ledger.hold(uid, place.parts)
+        self.places[uid] = place
+
+    def release(self, pod: Pod) -> None:
+        """Give back what the pod holds; nothing when it holds nothing."""
+        uid = pod["metadata"]["uid"]
+        place = self.places.pop(uid, None)
+        machine = self.scheduler.by_name.get(place.node) if place else None
+        if machine is not None and machine.ledger is not None:
+            machine.ledger.release(uid)
+
+    def reserve_and_bind(self, pod: Pod, place: Place) -> None:
+        """The scheduler's two writes, as the extender does them: first the annotations, then the node."""
+        machine = self.scheduler.by_name[place.node]
+        self.hold(pod, place)
+        if place.parts and machine.kind.system is not None:
+            machine.kind.system.reserve(pod, place, self.now)
+            self.save(pod)
+        pods.bind(pod, place.node, self.now)
+        self.save(pod)
+
+    def schedule(self, pod: Pod) -> bool:
+        """Try once to bind the pod. When nothing fits, the reason is written into its condition, anew each half minute."""
+        found = self.scheduler.find(pod)
+        uid = pod["metadata"]["uid"]
+        if found is not None:
+            self._explained.pop(uid, None)
+            self.reserve_and_bind(pod, found)
+            return True
+        if self.now - self._explained.get(uid, 0.0) >= EXPLAIN_S:
+            self._explained[uid] = self.now
+            pods.unschedulable(pod, self.scheduler.refusal(pod), self.now)
+            self.save(pod)
+        return False
+
+    def create_containers(self, pod: Pod) -> None:
+        """The kubelet takes the pod: the device plugin has answered, the containers wait for their image."""
+        place = self.places.get(pod["metadata"]["uid"])
+        machine = self.scheduler.by_name[pod["spec"]["nodeName"]]
+        if place is not None and place.parts and machine.kind.system is not None:
+            machine.kind.system.assign(pod, self.now)
+        pods.creating(pod, machine.ip, self.now)
+        self.save(pod)
+
+    def start_containers(self, pod: Pod) -> None:
+        place = self.places.get(pod["metadata"]["uid"])
+        machine = self.scheduler.by_name[pod["spec"]["nodeName"]]
+        devices: list[str] = []
+        if place is not None and place.parts and machine.kind.system is not None:
+            devices = machine.kind.system.devices(place.parts, place.uuids)
+        pods.running(pod, self.next_ip(), self.now, devices, machine.resource)
+        self.save(pod)
+
+    def end(self, pod: Pod, exit_code: int, reason: str = "") -> None:
+        """All containers ended: what the pod held is free again."""
+        pods.finished(pod, exit_code, self.now, reason)
+        self.close_logs(pod)
+        self.release(pod)
+        self.save(pod)
+
+    def close_logs(self, pod: Pod) -> None:
+        for container in pod["spec"]["containers"]:
+            log = self.logs.get((pod["metadata"]["uid"], container["name"]))
+            if log is not None and log.ended_at is None:
+                log.ended_at = self.now
+
+    def terminate(self, key: Key, delay: float) -> None:
+        """Ask for deletion; the pod holds what it has until it is gone, `delay` seconds later."""
+        pod = self.pod(key)
+        if pod is None or "deletionTimestamp" in pod["metadata"]:
+            return
+        pods.terminating(pod, self.now)
+        self.save(pod)
+        uid = pod["metadata"]["uid"]
+        self.timeline.after(delay, lambda: self.remove(key, uid))
+
+    def remove(self, key: Key, uid: str) -> None:
+        """Take the pod out of the cluster, if it is still the one with this uid."""
+        pod = self.pod(key)
+        if pod is None or pod["metadata"]["uid"] != uid:
+            return
+        self.close_logs(pod)
+        self.release(pod)
+        self.store.remove(PODS, *key)
+        self._explained.pop(uid, None)
+        for container in pod["spec"]["containers"]:
+            self.logs.pop((uid, container["name"]), None)
+        for listener in self.on_removed:
+            listener(pod)

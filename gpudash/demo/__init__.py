@@ -1,9 +1,0 @@
-"""The embedded cluster of `manage.py demo`: an API server on loopback and a simulated fleet that lives.
-
-Imports no Django and nothing of the product: the product's own watchers talk to it as to any cluster.
-"""
-
-from gpudash.demo.fleet import Fleet
-from gpudash.demo.server import Server, serve
-
-__all__ = ["Fleet", "Server", "serve"]

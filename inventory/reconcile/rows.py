@@ -1,0 +1,195 @@
+"""What the tables hold of one node's account: pure functions from `NodeAccount` structs to columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any
+
+from inventory.mirror.kinds import Columns, digest, moment, plain
+from inventory.models.account import CardState
+from inventory.stacks import base
+from kube.objects import Pod
+
+SEVERITIES = (base.ERROR, base.WARNING, base.INFO)
+
+
+def worst(severities: list[str]) -> str:
+    """The worst of some severities; "" for none."""
+    return next((severity for severity in SEVERITIES if severity in severities), "")
+
+
+def card_state(account: base.CardAccount, unplaced: bool) -> CardState:
+    """How full a card is. unplaced: some hold on the node, of this card's stack, has no card."""
+    card, allocated, total = account.card, account.memory_allocated_bytes, account.card.memory_total_bytes
+    if card.mode == base.SHARES or (card.mode == base.WHOLE and total is None):
+        if account.allocations:
+            return CardState.SHARED if card.mode == base.SHARES else CardState.FULL
+        return CardState.UNKNOWN if unplaced else CardState.FREE
+    if allocated is None:
+        return CardState.UNKNOWN
+    if allocated == 0:
+        return CardState.FREE
+    if total is None:
+        return CardState.PARTLY
+    if allocated > total:
+        return CardState.OVER
+    return CardState.FULL if allocated == total else CardState.PARTLY
+
+
+def fitting(number: int | None, bits: int = 63) -> int | None:
+    """A number that its column can hold; a larger one is nonsense of a hostile object, so unknown."""
+    return number if number is not None and abs(number) < 2**bits else None
+
+
+def card_columns(account: base.CardAccount, node: base.NodeAccount) -> Columns:
+    card = account.card
+    unplaced = any(held.stack == card.stack for held in node.unplaced)
+    free = None
+    if card.memory_total_bytes is not None and account.memory_allocated_bytes is not None:
+        free = card.memory_total_bytes - account.memory_allocated_bytes
+    columns: Columns = {
+        "key": plain(card.key, 128),
+        "index": fitting(card.index, 31),
+        "uuid": plain(card.uuid, 128),
+        "model": plain(card.model, 128),
+        "model_source": plain(card.model_source, 255),
+        "stack": card.stack,
+        "mode": card.mode,
+        "health": card.health,
+        "state": card_state(account, unplaced).value,
+        "memory_total_bytes": fitting(card.memory_total_bytes),
+        "memory_physical_bytes": fitting(card.memory_physical_bytes),
+        "memory_source": plain(card.memory_source, 255),
+        "memory_allocated_bytes": fitting(account.memory_allocated_bytes),
+        "memory_free_bytes": fitting(free),
+        "shares": fitting(card.shares, 31),
+        "holders_count": len({held.pod_uid for held in account.allocations}),
+        "worst_severity": worst([finding.severity for finding in node.findings if finding.card == card.key]),
+    }
+    columns["digest"] = digest(columns)
+    return columns
+
+
+def allocation_columns(held: base.Allocation, pod: Pod | None) -> Columns:
+    metadata = pod.metadata if pod else None
+    owner = next((owner for owner in (metadata.ownerReferences or () if metadata else ()) if owner.controller), None)
+    columns: Columns = {
+        "pod_uid": plain(held.pod_uid, 128),
+        "namespace": plain(held.namespace, 253),
+        "pod": plain(held.pod, 253),
+        "container": plain(held.container, 253),
+        "owner_kind": plain(owner.kind if owner else "", 63),
+        "owner_name": plain(owner.name if owner else "", 253),
+        "resource": plain(held.resource, 253),
+        "stack": held.stack,
+        "mode": held.mode,
+        "quantity": min(held.quantity, 2**63 - 1),
+        "memory_bytes": fitting(held.memory_bytes),
+        "core_percent": fitting(held.core_percent, 31),
+        "evidence": held.evidence,
+        "card_key": plain(held.card, 128),
+        "terminating": bool(metadata and metadata.deletionTimestamp),
+    }
+    columns["digest"] = digest(columns)
+    return columns
+
+
+def started_at(pod: Pod | None, now: datetime) -> datetime:
+    """Since when a pod holds: its start on the node, else its creation, else now."""
+    if pod is None:
+        return now
+    start = moment(pod.status.startTime) if pod.status else None
+    return start or moment(pod.metadata.creationTimestamp) or now
+
+
+def ended_at(pod: Pod | None, now: datetime) -> datetime:
+    """When a pod let go: the end of its last container where the pod still tells, else now."""
+    ends: list[datetime] = []
+    for status in pod.status.containerStatuses or () if pod and pod.status else ():
+        end = moment(status.state.terminated.finishedAt) if status.state and status.state.terminated else None
+        if end is not None:
+            ends.append(end)
+    return min(max(ends), now) if ends else now
+
+
+def tile(card_id: int, columns: Columns) -> list[Any]:
+    """[card id, label, percent allocated or None, state, worst severity] for the map."""
+    total, allocated = columns["memory_total_bytes"], columns["memory_allocated_bytes"]
+    percent = None
+    if columns["state"] == CardState.FREE:
+        percent = 0
+    elif allocated is not None and total:
+        percent = min(allocated * 100 // total, 999)
+    elif columns["state"] == CardState.FULL:
+        percent = 100
+    label = str(columns["index"]) if columns["index"] is not None else columns["uuid"][-4:]
+    return [card_id, label, percent, columns["state"], columns["worst_severity"]]
+
+
+def account_columns(account: base.NodeAccount, cards: list[Columns]) -> Columns:
+    models = Counter(card["model"] for card in cards if card["model"])
+    model = models.most_common(1)[0][0] if models else ""
+    gaps = [card["memory_free_bytes"] for card in cards if card["memory_free_bytes"] is not None]
+    total, allocated = account.memory_total_bytes, account.memory_allocated_bytes
+    holders = {held.pod_uid for card in account.cards for held in card.allocations} | {
+        held.pod_uid for held in account.unplaced
+    }
+    stacks = list(account.stacks)
+    columns: Columns = {
+        "stacks": stacks,
+        "pool": plain(" · ".join([" + ".join(stacks) or "not understood", model or "model not known"]), 255),
+        "model": model,
+        "unit": account.unit or "",
+        "unit_source": plain(account.unit_source, 255),
+        "cards_total": fitting(account.cards_total, 31),
+        "cards_allocated": fitting(account.cards_allocated, 31),
+        "cards_free": fitting(_free_cards(account, cards), 31),
+        "memory_total_bytes": fitting(total),
+        "memory_allocated_bytes": fitting(allocated),
+        "memory_free_bytes": fitting(total - allocated) if total is not None and allocated is not None else None,
+        "largest_gap_bytes": _largest_gap(gaps, account.unplaced),
+        "memory_unplaced_bytes": fitting(account.memory_unplaced_bytes),
+        "unplaced_count": len(account.unplaced),
+        "holders_count": len(holders),
+        "findings_count": len(account.findings),
+        "worst_severity": worst([finding.severity for finding in account.findings]),
+        "recheck_at": _at(account.recheck_at),
+    }
+    return columns
+
+
+def _at(seconds: float | None) -> datetime | None:
+    """A time that has a date; one of a hostile annotation may lie beyond the calendar."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC) if seconds else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _largest_gap(gaps: list[int], unplaced: tuple[base.Allocation, ...]) -> int | None:
+    """The largest piece that is free for certain: memory whose card is not known may lie on that very card."""
+    if not gaps or any(held.memory_bytes is None and held.mode == base.MEMORY for held in unplaced):
+        return None
+    metered = sum(held.memory_bytes or 0 for held in unplaced if held.mode in (base.MEMORY, base.PARTS))
+    return max(max(gaps) - metered, 0) if max(gaps) > 0 else max(gaps)
+
+
+def _free_cards(account: base.NodeAccount, cards: list[Columns]) -> int | None:
+    """Cards without a holder; by count where the cards themselves cannot say; None when a holder may be on any of them."""
+    states = [card["state"] for card in cards]
+    if CardState.UNKNOWN.value not in states and not account.unplaced:
+        return states.count(CardState.FREE.value)
+    if account.cards_total is not None and account.cards_allocated is not None:
+        return max(account.cards_total - account.cards_allocated, 0)
+    return None
+
+
+def finding_columns(finding: base.Finding) -> Columns:
+    return {
+        "code": finding.code,
+        "severity": finding.severity,
+        "card_key": plain(finding.card, 128),
+        "pod": plain(finding.pod, 512),
+        "text": plain(finding.text, 4000),
+    }

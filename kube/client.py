@@ -1,0 +1,314 @@
+"""The seam to the Kubernetes API: authentication, TLS, proxies and raw requests, each with a total deadline.
+
+Credentials come from a kubeconfig (token, token file, client certificate, exec plugin, auth provider; own CA; proxy) or from the
+service account of the pod. No credential appears in an error, a log or a repr. Only this and `configuration` import `kubernetes`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import select
+import ssl
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import urllib3
+from kubernetes.client import ApiClient
+from kubernetes.config.config_exception import ConfigException
+
+from kube import configuration
+from kube.credentials import PATIENCE_S, Answer, Source, source_of
+from kube.deadline import CONNECT_S, Deadline, keep_deadlines, watching
+from kube.errors import ApiError, plain
+from kube.kubeconfig import BadKubeconfig, read
+
+__all__ = ["ApiError", "BadKubeconfig", "Client", "Stream", "current_context"]
+
+#: A token file is rotated by the kubelet about hourly, an hour ahead of its end: reading it each minute is in good time.
+TOKEN_FILE_S = 60.0
+#: A single answer that is not a stream: a page of 500 pods of 4 KB is 2 MB, a large one with huge annotations 100 times that.
+MAX_ANSWER = 512 << 20
+#: A request that is not a stream, from its first byte to the last of its answer.
+ANSWER_S = 60.0
+#: A stream of any kind; the API server ends a watch after eight minutes at most, so that one that is older hangs.
+STREAM_S = 600.0
+
+
+class Stream:
+    """The lines of a watch or a log. `close` may be called from another thread and ends the iteration."""
+
+    def __init__(self, response: urllib3.BaseHTTPResponse, deadline: Deadline) -> None:
+        self._response, self._deadline = response, deadline
+        self._closed = threading.Event()
+
+    def chunks(self) -> Iterator[bytes]:
+        """Bytes as they arrive. Raises ApiError(0) on silence longer than the read time-out, a broken connection, or the deadline."""
+        try:
+            yield from self._response.stream(1 << 16)
+        except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError) as error:
+            if not self._closed.is_set() and not self._deadline.passed:
+                raise ApiError(0, "Stream", f"the stream broke: {plain(error)}") from None
+        if self._deadline.passed and not self._closed.is_set():
+            raise ApiError(0, "Stream", f"the stream was ended after {self._deadline.seconds:.0f} s")
+
+    def dated_chunks(self) -> Iterator[tuple[bytes, float]]:
+        """Each chunk, with the last moment (monotonic) at which nothing else waited to be read."""
+        chunks, as_of = self.chunks(), time.monotonic()
+        while True:
+            drained = self.drained()
+            chunk = next(chunks, None)
+            if chunk is None:
+                return
+            if drained:
+                as_of = time.monotonic()
+            yield chunk, as_of
+
+    def drained(self) -> bool:
+        """Whether nothing waits to be read. Some kilobytes may lie in a buffer on the way."""
+        found: Any = getattr(self._response.connection, "sock", None)
+        poll = select.poll()
+        try:
+            poll.register(found, select.POLLIN)
+            return not (isinstance(found, ssl.SSLSocket) and found.pending()) and not poll.poll(0)
+        except (OSError, ValueError, TypeError):
+            return True  # closed: the next read says so
+
+    def close(self) -> None:
+        self._closed.set()
+        # shutdown wakes a reader that blocks in recv; close alone would not.
+        with suppress(OSError, ValueError, RuntimeError, AttributeError):  # closed already
+            self._response.shutdown()
+        self._response.close()
+
+
+class Client:
+    """One cluster's API server. Thread-safe: urllib3's pool is, and credentials are changed under a lock.
+
+    kubeconfig: path of the file, or "" for the service account of the pod. Raises BadKubeconfig at once when it cannot work; that
+    reads the file only, and waits for nobody. A credential plugin runs beside the first request, which waits for it up to
+    `patience_s` and then raises ApiError(0, "Credentials").
+    """
+
+    def __init__(self, kubeconfig: str = "", context: str = "", patience_s: float = PATIENCE_S) -> None:
+        self.kubeconfig, self.context, self.patience_s = kubeconfig, context, patience_s
+        self._lock = threading.Lock()
+        self._load()
+
+    def __repr__(self) -> str:
+        return f"<Client {self.server}>"
+
+    def _load(self, answer: Answer | None = None) -> None:
+        loaded = configuration.load(self.kubeconfig, self.context, answer.credential if answer else None)
+        try:
+            api = ApiClient(loaded.configuration)
+        except (OSError, ValueError, ImportError, urllib3.exceptions.HTTPError) as error:
+            raise BadKubeconfig(f"proxy, certificate or key cannot be used: {plain(error)}") from None
+        keep_deadlines(api.rest_client.pool_manager)
+        self._api, self._configuration, self._token_file = api, loaded.configuration, loaded.token_file
+        self._plugin: Source | None = source_of(loaded.plugin) if loaded.plugin else None
+        self._answer = answer
+        self._token_read_at = time.monotonic()
+
+    @property
+    def server(self) -> str:
+        return str(self._configuration.host)
+
+    def close(self) -> None:
+        self._api.rest_client.pool_manager.clear()
+
+    def _credentials(self) -> tuple[ApiClient, str, Answer | None]:
+        """The pools, the value of the header and the plugin's answer that the next request goes with."""
+        plugin = self._plugin
+        answer = plugin.answer(self.patience_s) if plugin is not None else None
+        with self._lock:
+            if answer is not None and answer is not self._answer and plugin is self._plugin:
+                self._adopt(answer)
+            if self._token_file and time.monotonic() - self._token_read_at > TOKEN_FILE_S:
+                self._read_token_file()
+            try:
+                bearer = (self._configuration.get_api_key_with_prefix("BearerToken") or "").strip()
+            except (ConfigException, OSError, ValueError) as error:
+                raise BadKubeconfig(f"the token cannot be read again: {plain(error)}") from None
+            return self._api, bearer, self._answer
+
+    def _adopt(self, answer: Answer) -> None:
+        """Another answer of the plugin: its token goes with the next request; a certificate needs connections of its own."""
+        if self._answer is None or answer.credential.certificate or self._answer.credential.certificate:
+            old = self._api
+            self._load(answer)
+            old.rest_client.pool_manager.clear()
+        else:
+            self._set_token(answer.credential.token)
+            self._answer = answer
+
+    def _headers(self, bearer: str) -> dict[str, str]:
+        if not (bearer.isascii() and bearer.isprintable()):
+            # The library's own error would repeat the token.
+            raise BadKubeconfig("the token holds a line break or a character that no header can carry")
+        headers = {"Accept": "application/json", "User-Agent": "gpudash"}
+        if bearer:
+            headers["Authorization"] = bearer
+        return headers
+
+    def _read_token_file(self) -> None:
+        self._token_read_at = time.monotonic()
+        try:
+            token = Path(self._token_file).read_text().strip()
+        except (OSError, UnicodeDecodeError):
+            return  # the old token may still be good; a 401 says when it is not
+        if token:  # else it is just being written
+            self._set_token(token)
+
+    def _set_token(self, token: str) -> None:
+        self._configuration.refresh_api_key_hook = None
+        self._configuration.api_key["BearerToken"] = f"Bearer {token}"
+
+    def renew_credentials(self) -> None:
+        """After a 401: read the kubeconfig anew (a rotated token or certificate). A plugin has been asked for another answer.
+
+        Raises BadKubeconfig when the file cannot be read any more.
+        """
+        with self._lock:
+            old = self._api
+            self._load()
+        old.rest_client.pool_manager.clear()
+
+    def _open(
+        self,
+        method: str,
+        path: str,
+        query: dict[str, Any],
+        body: bytes | None,
+        silence_s: float,
+        deadline: Deadline,
+        content_type: str = "",
+        accept: str = "",
+    ) -> urllib3.BaseHTTPResponse:
+        url = f"{self.server}{path}" + (f"?{urlencode(query)}" if query else "")
+        api, bearer, answer = self._credentials()
+        headers = self._headers(bearer)
+        if accept:
+            headers["Accept"] = accept
+        if body is not None:
+            headers["Content-Type"] = content_type or "application/json"
+        try:
+            with watching(deadline):
+                response: urllib3.BaseHTTPResponse = api.rest_client.pool_manager.request(
+                    method,
+                    url,
+                    headers=headers,
+                    body=body,
+                    preload_content=False,
+                    retries=False,
+                    redirect=False,
+                    timeout=urllib3.Timeout(connect=CONNECT_S, read=silence_s),
+                )
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            why = _late(deadline) if deadline.passed else plain(error)
+            raise ApiError(0, "Unreachable", f"{self.server} was not reached: {why}") from None
+        if response.status >= 300:
+            if response.status == 401 and answer is not None and self._plugin is not None:
+                self._plugin.refused(answer)
+            raise self._refusal(response)
+        return response
+
+    def _refusal(self, response: urllib3.BaseHTTPResponse) -> ApiError:
+        try:
+            body = response.read(64 << 10)
+        except (urllib3.exceptions.HTTPError, OSError):
+            body = b""
+        response.close()
+        reason, message = response.reason or "", ""
+        try:
+            status = json.loads(body)
+            reason, message = str(status.get("reason") or reason), str(status.get("message") or "")
+        except (ValueError, AttributeError):
+            message = "the answer is not from a Kubernetes API server" if b"<html" in body[:2000].lower() else ""
+        return ApiError(response.status, reason, message[:2000], _retry_after(response.headers.get("Retry-After")))
+
+    def get(
+        self, path: str, query: dict[str, Any] | None = None, timeout_s: float = ANSWER_S, accept: str = ""
+    ) -> bytes:
+        """The whole answer, within timeout_s in total. accept: its form, JSON unless told. Raises ApiError."""
+        return self._whole("GET", path, query, None, timeout_s, accept=accept)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        query: dict[str, Any] | None = None,
+        content_type: str = "",
+        timeout_s: float = ANSWER_S,
+    ) -> bytes:
+        """POST, PUT, PATCH or DELETE, within timeout_s in total. Raises ApiError."""
+        return self._whole(method, path, query, body, timeout_s, content_type)
+
+    def _whole(
+        self,
+        method: str,
+        path: str,
+        query: dict[str, Any] | None,
+        body: bytes | None,
+        timeout_s: float,
+        content_type: str = "",
+        accept: str = "",
+    ) -> bytes:
+        with _deadline(timeout_s) as deadline:
+            response = self._open(method, path, query or {}, body, timeout_s, deadline, content_type, accept)
+            try:
+                answer = response.read(MAX_ANSWER)
+            except (urllib3.exceptions.HTTPError, OSError) as error:
+                why = _late(deadline) if deadline.passed else plain(error)
+                raise ApiError(0, "Broken", f"the answer broke off: {why}") from None
+            finally:
+                deadline.end()  # before another request gets the connection
+                response.release_conn()
+        if deadline.passed:
+            raise ApiError(0, "Broken", f"the answer broke off: {_late(deadline)}")
+        if len(answer) == MAX_ANSWER:
+            raise ApiError(0, "TooLarge", f"the answer is larger than {MAX_ANSWER >> 20} MiB")
+        return answer
+
+    @contextmanager
+    def stream(self, path: str, query: dict[str, Any], silence_s: float, total_s: float = STREAM_S) -> Iterator[Stream]:
+        """A watch or a followed log; ends with an ApiError after `silence_s` without a byte, and after `total_s`."""
+        with _deadline(total_s) as deadline:
+            stream = Stream(self._open("GET", path, query, None, silence_s, deadline), deadline)
+            try:
+                yield stream
+            finally:
+                stream.close()
+
+
+@contextmanager
+def _deadline(seconds: float) -> Iterator[Deadline]:
+    deadline = Deadline(seconds)
+    try:
+        yield deadline
+    finally:
+        deadline.end()
+
+
+def _late(deadline: Deadline) -> str:
+    return f"it was not complete after {deadline.seconds:g} s"
+
+
+def current_context(kubeconfig: str) -> str:
+    """Name of the current context. Raises BadKubeconfig when the file cannot work."""
+    return str(read(Path(kubeconfig), "").config["current-context"])
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Seconds; an HTTP date or nonsense counts as not given. Capped at five minutes."""
+    try:
+        seconds = float(value or "")
+    except ValueError:
+        return None
+    return None if math.isnan(seconds) else min(max(seconds, 0.0), 300.0)

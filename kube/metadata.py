@@ -1,0 +1,66 @@
+"""A list of a kind's metadata alone: which objects there are, and in which version. Much smaller than the objects.
+
+The form is that of the Kubernetes API (meta.k8s.io/v1, PartialObjectMetadataList). A server that answers with whole objects is
+understood too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from kube.client import Client
+from kube.decode import NotAList
+
+ACCEPT = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+
+
+class Meta(msgspec.Struct, gc=False):
+    """Of one object."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resourceVersion: str = ""
+
+
+class _Item(msgspec.Struct, gc=False):
+    metadata: Meta = msgspec.field(default_factory=Meta)
+
+
+class _ListMeta(msgspec.Struct):
+    resourceVersion: str = ""
+    continue_: str | None = msgspec.field(default=None, name="continue")
+
+
+class _List(msgspec.Struct):
+    metadata: _ListMeta
+    items: list[_Item] | None
+
+
+_list = msgspec.json.Decoder(_List)
+
+
+class MetaPage(msgspec.Struct):
+    """resource_version: of the whole list."""
+
+    objects: list[Meta]
+    resource_version: str
+
+
+def pages(client: Client, path: str, limit: int) -> Iterator[MetaPage]:
+    """All pages as of one version. Raises ApiError (410 when it took too long), BadKubeconfig and NotAList."""
+    token = ""
+    while True:
+        query: dict[str, object] = {"limit": limit} | ({"continue": token} if token else {})
+        try:
+            page = _list.decode(client.get(path, query, accept=ACCEPT))
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise NotAList(f"a list of metadata was asked for, and something else came: {error}"[:300]) from None
+        yield MetaPage([item.metadata for item in page.items or ()], page.metadata.resourceVersion)
+        if not page.metadata.continue_:
+            return
+        if page.metadata.continue_ == token:
+            raise NotAList("the list has no end: its continue token repeats")
+        token = page.metadata.continue_

@@ -1,0 +1,111 @@
+"""Pages of the account, and the link that signs in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth import login
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render, resolve_url
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts import sign_in_links as links
+from accounts.forms import ThemeForm, TokenForm
+from accounts.models import ApiToken
+from accounts.required import open_to_all
+from accounts.roles import Role
+
+#: `pages.frame.navigation` reads it.
+THEME_COOKIE = "theme"
+YEAR_S = 365 * 24 * 3600
+
+
+@open_to_all
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
+    """The demo's link. Looking at it changes nothing, so that a preview or HEAD does not use it up: the page posts.
+
+    404 when such links are off; otherwise a link that does not work leads to the sign-in page.
+    """
+    if not links.enabled():
+        raise Http404
+    posted = request.method == "POST"
+    user = links.redeem(token) if posted else links.user_of(token)
+    if user is None:
+        return redirect("sign-in")
+    if posted:
+        login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+        return redirect(resolve_url(settings.LOGIN_REDIRECT_URL))
+    response = render(request, "access/sign_in_link.html", {"name": user.get_username()})
+    response.headers["Referrer-Policy"] = "strict-origin"  # the address is the secret; no request may carry it on
+    return response
+
+
+@never_cache
+@require_safe
+def account(request: HttpRequest) -> HttpResponse:
+    return _account_page(request, TokenForm(_role(request)))
+
+
+@never_cache
+@require_POST
+def create_token(request: HttpRequest) -> HttpResponse:
+    """Answers with the page itself: the secret is in it once, and in no address, session or log."""
+    form = TokenForm(_role(request), request.POST)
+    if not form.is_valid():
+        return _account_page(request, form, status=400)
+    token, secret = form.issue(request.user)
+    return _account_page(request, TokenForm(_role(request)), secret=secret, created=token)
+
+
+@require_POST
+def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
+    """One's own token; an administrator's, anyone's."""
+    tokens = ApiToken.objects.all() if _role(request) == Role.ADMIN else _own_tokens(request)
+    token = tokens.filter(pk=token_id).first()
+    if token is None:
+        raise Http404
+    token.revoke()
+    return redirect("account")
+
+
+@require_POST
+def theme(request: HttpRequest) -> HttpResponse:
+    """Keeps auto, light or dark in a cookie, and goes back to `next`."""
+    form = ThemeForm(request.POST)
+    target = request.POST.get("next", "")
+    if not url_has_allowed_host_and_scheme(target, {request.get_host()}, request.is_secure()):
+        target = resolve_url("account")
+    response = HttpResponseRedirect(target)
+    if form.is_valid():
+        chosen = form.cleaned_data["theme"]
+        response.set_cookie(
+            THEME_COOKIE, chosen, max_age=YEAR_S, path=settings.BASE_PATH, samesite="Lax", secure=settings.TLS
+        )
+    return response
+
+
+def _role(request: Any) -> Role:
+    """The role of this request; the middleware lets none in without one."""
+    role: Role = request.role
+    return role
+
+
+def _own_tokens(request: Any) -> QuerySet[ApiToken]:
+    return ApiToken.objects.filter(user=request.user)
+
+
+def _account_page(request: HttpRequest, form: TokenForm, status: int = 200, **more: Any) -> HttpResponse:
+    page = {
+        "form": form,
+        "role": _role(request),
+        "tokens": _own_tokens(request).order_by("-created_at", "-pk"),
+        "now": timezone.now(),
+    }
+    return render(request, "access/account.html", page | more, status=status)

@@ -1,0 +1,146 @@
+"""Allocations: who holds what, who waits and why, and what ended. Three tables, each under its own address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Min
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
+
+from inventory import querysets
+from inventory.models import Allocation, Pod
+from inventory.shared import shareable
+from inventory.stacks import base
+from pages.bars import amount_of
+from pages.cardrows import card_name
+from pages.frame import choices
+from pages.frame.links import card_url, node_url
+from pages.frame.listing import Column, Field, ListSpec, list_page
+from pages.frame.refusals import answered
+from resources.filters import AllocationFilter, PodFilter
+
+#: Waiting pods named above the table of holders.
+WAITING_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class AllocationLine:
+    """What a template prints of an allocation. card: "" when the card is not known."""
+
+    row: Allocation
+    amount: str
+    card: str
+    card_url: str
+    node_url: str
+    evidence: str
+    metered: bool
+
+
+def allocation_line(row: Allocation) -> AllocationLine:
+    return AllocationLine(
+        row=row,
+        amount=amount_of(row),
+        card=card_name(row.card) if row.card else "",
+        card_url=card_url(row.card.pk) if row.card else "",
+        node_url=node_url(row.cluster.name, row.node_name),
+        evidence=str(choices.EVIDENCE.get(row.evidence, row.evidence)),
+        metered=row.mode != base.SHARES,
+    )
+
+
+@dataclass(frozen=True)
+class WaitingLine:
+    """A pod that no node takes yet. wanted: what it asks for, as the API writes it."""
+
+    pod: Pod
+    wanted: list[str]
+
+
+def waiting_line(pod: Pod) -> WaitingLine:
+    asked = pod.requests if isinstance(pod.requests, dict) else {}
+    return WaitingLine(pod, [f"{resource}: {quantity}" for resource, quantity in sorted(asked.items())])
+
+
+def _allocation_lines(rows: list[Any]) -> list[Any]:
+    return [allocation_line(row) for row in rows]
+
+
+def _waiting_lines(rows: list[Any]) -> list[Any]:
+    return [waiting_line(pod) for pod in rows]
+
+
+_HOLDING = ListSpec(
+    name="allocations",
+    filterset=AllocationFilter,
+    rows=querysets.allocations_ever,
+    columns=(
+        Column(_("Pod"), "pod"),
+        Column(_("Namespace"), "namespace"),
+        Column(_("Owner"), "owner"),
+        Column(_("Memory"), "memory_bytes", number=True),
+        Column(_("On"), "node"),
+        Column(_("Resource")),
+        Column(_("Since"), "started_at"),
+    ),
+    fields=(
+        Field("q", _("Search"), placeholder=_("pod, namespace, owner, node, UUID"), wide=True),
+        Field("cluster", _("Cluster"), choices.clusters),
+        Field("namespace", _("Namespace")),
+        Field("stack", _("Sharing system"), choices.stacks),
+        Field("evidence", _("Card known by"), tuple(choices.EVIDENCE.items())),
+        Field("placed", _("Card"), (("true", _("known")), ("false", _("not known")))),
+    ),
+    shape=_allocation_lines,
+    page="allocations/page.html",
+    part="allocations/part.html",
+    csv="allocations",
+)
+
+_WAITING = ListSpec(
+    name="waiting",
+    filterset=PodFilter,
+    rows=querysets.pods_waiting,
+    columns=(
+        Column(_("Pod"), "pod"),
+        Column(_("Namespace"), "namespace"),
+        Column(_("Owner"), "owner"),
+        Column(_("Asks for")),
+        Column(_("Why it waits")),
+        Column(_("Waits for"), "created_at"),
+    ),
+    fields=(
+        Field("q", _("Search"), placeholder=_("pod, namespace, owner"), wide=True),
+        Field("cluster", _("Cluster"), choices.clusters),
+        Field("namespace", _("Namespace")),
+        Field("resource", _("Resource")),
+    ),
+    shape=_waiting_lines,
+    page="allocations/page.html",
+    part="allocations/waiting.html",
+    csv="pods",
+)
+
+
+def _demand() -> dict[str, Any]:
+    """How many pods wait and since when: one query; the longest waiting: another."""
+    sums = querysets.pods_waiting().aggregate(count=Count("id"), oldest=Min("created_at"))
+    longest = querysets.pods_waiting().order_by("created_at", "id")[:WAITING_SHOWN]
+    return {"waiting": sums, "longest": [waiting_line(pod) for pod in longest]}
+
+
+@shareable
+@require_safe
+@answered
+def allocations(request: HttpRequest) -> HttpResponseBase:
+    ended = request.GET.get("ended", "")
+    return list_page(request, _HOLDING, lambda: _demand() | {"tab": "ended" if ended in ("true", "any") else "now"})
+
+
+@shareable
+@require_safe
+@answered
+def waiting(request: HttpRequest) -> HttpResponseBase:
+    return list_page(request, _WAITING, lambda: _demand() | {"tab": "waiting"})

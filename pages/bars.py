@@ -1,0 +1,129 @@
+"""A card as a bar: one piece per holder, what is free, what is too much, and what is not known.
+
+Pure: takes rows, makes what the templates print. A bar never claims more than its rows say: a card whose holders or memory are not
+known is hatched and says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from inventory.models import Allocation, Card
+from inventory.models.account import CardState
+from inventory.stacks import base
+from pages.frame import amounts
+from pages.frame.holders import hue
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One holder's part. width: 0 to 1 as text. label: what is written on it; title: all of it."""
+
+    width: str
+    hue: int
+    label: str
+    title: str
+    namespace: str
+    pod: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One card's bar. rest: what is said of the part without a holder. full_at: where full is, when over.
+
+    kind: "", "over", "unknown", or "unmetered" (how much more fits is not counted).
+    """
+
+    pieces: list[Piece]
+    kind: str
+    rest: str
+    full_at: str = ""
+
+
+def bar_of(card: Card, holders: Sequence[Allocation]) -> Bar:
+    """The bar of a card with its holders now."""
+    if card.mode == base.SHARES:
+        return _shares_bar(card, holders)
+    if card.state == CardState.UNKNOWN:
+        return Bar([_piece(held, 0, 1) for held in holders], "unknown", why_unknown(card))
+    if card.mode == base.WHOLE and (card.memory_total_bytes is None or not card.memory_total_bytes):
+        return Bar(_equal(holders), "", "" if holders else _("free, memory not known"))
+    return _memory_bar(card, holders)
+
+
+def _memory_bar(card: Card, holders: Sequence[Allocation]) -> Bar:
+    total, held = card.memory_total_bytes, card.memory_allocated_bytes
+    if total is None or held is None:
+        return Bar(_equal(holders), "unknown", why_unknown(card))
+    scale = max(total, held)
+    pieces = [_piece(one, one.memory_bytes or 0, scale) for one in holders]
+    if held > total:
+        return Bar(pieces, "over", "", amounts.width(total, scale))
+    rest = _("%(amount)s free") % {"amount": amounts.gib(total - held)} if held < total else ""
+    return Bar(pieces, "", rest)
+
+
+def _shares_bar(card: Card, holders: Sequence[Allocation]) -> Bar:
+    """Time-slicing and DirectX: n hold it, what each takes is not metered."""
+    if card.state == CardState.UNKNOWN:
+        return Bar([], "unknown", why_unknown(card))
+    taken = sum(max(1, held.quantity) for held in holders)
+    # Where nobody counts shares there is always room for one more: such a bar is never drawn full.
+    places = taken + 1 if card.shares is None else max(card.shares, taken)
+    pieces = [_piece(held, max(1, held.quantity), places) for held in holders]
+    if card.shares is None:
+        return Bar(pieces, "unmetered" if holders else "", _("memory not metered"))
+    if taken > card.shares:
+        return Bar(pieces, "over", "", amounts.width(card.shares, places))
+    left = card.shares - taken
+    rest = _("%(left)d of %(shares)d shares free") % {"left": left, "shares": card.shares} if left else ""
+    return Bar(pieces, "", rest)
+
+
+def _equal(holders: Sequence[Allocation]) -> list[Piece]:
+    return [_piece(held, 1, max(1, len(holders))) for held in holders]
+
+
+def _piece(held: Allocation, part: int, whole: int) -> Piece:
+    name = f"{held.namespace}/{held.pod}"
+    amount = amount_of(held)
+    title = f"{name} · {held.container} · {amount}"
+    return Piece(amounts.width(part, whole), hue(held.namespace), f"{name} {amount}", title, held.namespace, held.pod)
+
+
+def amount_of(held: Allocation) -> str:
+    """What an allocation takes, in words: memory where it is metered, else shares or cards."""
+    if held.memory_bytes is not None:
+        text = amounts.gib(held.memory_bytes)
+        return f"{text} · {held.core_percent} %" if held.core_percent is not None else text
+    if held.mode == base.SHARES:
+        return ngettext("%(n)d share", "%(n)d shares", held.quantity) % {"n": held.quantity}
+    if held.mode == base.WHOLE:
+        return ngettext("%(n)d card", "%(n)d cards", held.quantity) % {"n": held.quantity}
+    return _("%(n)d units") % {"n": held.quantity}
+
+
+def why_unknown(card: Card) -> str:
+    """Why it cannot be said how full a card is."""
+    if card.mode == base.MEMORY:
+        if card.memory_total_bytes is None:
+            return _("not known: nothing says how much memory the card has")
+        return _("not known: a holder's part of the memory cannot be read")
+    return _("not known: the cluster says how many cards are held on this node, not which")
+
+
+def why_no_memory(card: Card) -> str:
+    """Why a card has no memory figure."""
+    if card.mode == base.SHARES:
+        return _("The card is shared in turns: its memory is not metered.")
+    return _("No label, annotation or table says how much memory the card gives out.")
+
+
+def holds_words(card: Card) -> str:
+    """ "held by 3, memory not metered" for shared cards."""
+    text = ngettext("held by %(n)d", "held by %(n)d", card.holders_count) % {"n": card.holders_count}
+    return _("%(held)s, memory not metered") % {"held": text}

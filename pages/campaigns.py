@@ -1,0 +1,292 @@
+"""Campaigns: a list of them, and one with its matrix, its failures first; pause, resume, stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_POST, require_safe
+
+from pages import run_words as words
+from pages.answer import answer
+from pages.frame import amounts, choices
+from pages.frame.links import node_url, with_query
+from pages.frame.listing import Column, Field, ListSpec, list_page
+from pages.frame.refusals import NotThere, answered
+from pages.permission import campaigners_only, may_campaign
+from pages.run_lines import RunLine, run_line
+from pages.validations import suite_choices
+from resources import csv_columns
+from resources.run_filters import CampaignFilter, TargetFilter
+from validations import campaigns as running
+from validations import querysets
+from validations.coverage import coverage
+from validations.models import Campaign, CampaignTarget
+from validations.querysets import with_results
+from validations.reaching import took_another
+
+TILES, FAILURES = 600, 20
+_ORDER = ("failed", "errored", "warning", "passed", "active", "skipped", "not_reached", "left")
+csv_columns.COLUMNS.setdefault(
+    "campaigns",
+    (
+        "id",
+        "name",
+        "suite",
+        "state",
+        "state_reason",
+        "max_parallel",
+        "stop_after_failures",
+        "requested_by_name",
+        "created_at",
+    ),
+)
+csv_columns.COLUMNS.setdefault(
+    "campaign",
+    (
+        "position",
+        "cluster",
+        "node_name",
+        "card_key",
+        "run_id",
+        "card_taken",
+        "verdict",
+        "level",
+        "skipped",
+        "not_reached",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A piece of the progress bar. width: 0 to 1."""
+
+    name: str
+    title: str
+    level: str
+    sign: str
+    count: int
+    width: str
+
+
+@dataclass(frozen=True)
+class CampaignLine:
+    """A campaign in a list. level, words: its state."""
+
+    row: Campaign
+    url: str
+    suite: str
+    level: str
+    words: str
+
+
+@dataclass(frozen=True)
+class TargetLine:
+    """A place of a campaign: a tile of the matrix, and a row of its table. words: all of it for the title."""
+
+    row: CampaignTarget
+    name: str
+    node_url: str
+    shown: words.Shown
+    run: RunLine | None
+    reason: str
+    words: str
+
+
+def campaign_line(row: Campaign) -> CampaignLine:
+    level = {"running": "busy", "paused": "none", "stopped": "warning", "done": "good"}.get(row.state, "none")
+    return CampaignLine(
+        row=row,
+        url=reverse("campaign", args=[row.pk]),
+        suite=words.suite_title(row.suite),
+        level=level,
+        words=str(words.CAMPAIGN_STATES.get(row.state, row.state)),
+    )
+
+
+SPEC = ListSpec(
+    name="campaigns",
+    filterset=CampaignFilter,
+    rows=querysets.campaigns,
+    columns=(
+        Column(gettext_lazy("Campaign"), "id"),
+        Column(gettext_lazy("State"), "state"),
+        Column(gettext_lazy("Suite"), "suite"),
+        Column(gettext_lazy("At once"), number=True),
+        Column(gettext_lazy("Asked by")),
+        Column(gettext_lazy("Begun")),
+    ),
+    fields=(
+        Field("suite", gettext_lazy("Suite"), suite_choices),
+        Field("state", gettext_lazy("State"), tuple(words.CAMPAIGN_STATES.items())),
+        Field("requested_by", gettext_lazy("Asked by")),
+    ),
+    shape=lambda rows: [campaign_line(row) for row in rows],
+    page="validations/campaigns.html",
+    part="validations/campaigns_part.html",
+    csv="campaigns",
+)
+TARGETS = ListSpec(
+    name="campaign",
+    filterset=TargetFilter,
+    rows=CampaignTarget.objects.none,
+    columns=(
+        Column(gettext_lazy("Place"), "node"),
+        Column(gettext_lazy("Verdict")),
+        Column(gettext_lazy("Why")),
+        Column(gettext_lazy("Took"), number=True),
+    ),
+    fields=(
+        Field("cluster", gettext_lazy("Cluster"), choices.clusters),
+        Field("node", gettext_lazy("Node")),
+        Field("verdict", gettext_lazy("Verdict"), tuple(words.VERDICTS.items())),
+        Field("level", gettext_lazy("Level of proof"), tuple(words.LEVELS.items())),
+        Field(
+            "not_reached",
+            gettext_lazy("Card"),
+            (("true", gettext_lazy("not reached")), ("false", gettext_lazy("reached or open"))),
+        ),
+        Field(
+            "skipped", gettext_lazy("Fit"), (("true", gettext_lazy("does not fit")), ("false", gettext_lazy("fits")))
+        ),
+    ),
+    shape=lambda rows: [target_line(row) for row in rows],
+    page="validations/campaign.html",
+    part="validations/campaign_part.html",
+    csv="campaign",
+)
+
+
+@require_safe
+@answered
+def campaigns(request: HttpRequest) -> HttpResponseBase:
+    def context() -> dict[str, Any]:
+        return {"tab": "campaigns", "proven": answer(), "may_launch": may_campaign(request)}
+
+    return list_page(request, SPEC, context)
+
+
+def _found(campaign_id: str) -> Campaign:
+    row = None if "\0" in campaign_id else Campaign.objects.filter(pk=campaign_id[:16]).first()
+    if row is None or row.pk != campaign_id:
+        close = [(_("all campaigns"), reverse("campaigns"))]
+        raise NotThere(_("There is no campaign %(id)s.") % {"id": campaign_id[:64]}, "", close)
+    return row
+
+
+@require_safe
+@answered
+def campaign(request: HttpRequest, campaign_id: str) -> HttpResponseBase:
+    row = _found(campaign_id)
+    spec = replace(TARGETS, rows=lambda: with_results(querysets.campaign_targets(row.pk)))
+    return list_page(request, spec, lambda: _context(request, row))
+
+
+def _context(request: HttpRequest, row: Campaign) -> dict[str, Any]:
+    targets = querysets.campaign_targets(row.pk)
+    bad = Q(run__verdict__in=running.FAILURES) | Q(run=None, tried__verdict__in=running.FAILURES)
+    failed = targets.filter(bad).order_by("-run__verdict", "position", "id")
+    counts = running.progress(row)
+    total = _total(counts)
+    open_ = row.state in ("running", "paused")
+    return {
+        "campaign": row,
+        "line": campaign_line(row),
+        "parts": _parts(counts, total),
+        "total": total,
+        "settled": total - counts["left"] - counts["active"],
+        "cards": coverage(row),
+        "not_passed": failed.count(),
+        "failures": [target_line(one) for one in failed[:FAILURES]],
+        "tiles": [target_line(one) for one in targets[:TILES]],
+        "tiles_hidden": max(0, total - TILES),
+        "verbs": [
+            verb
+            for verb, ok in (("pause", row.state == "running"), ("resume", row.state == "paused"), ("stop", open_))
+            if ok
+        ],
+        "may_launch": may_campaign(request),
+        "again_url": with_query(reverse("campaign-new"), suite=row.suite),
+        "selector": row.selector if isinstance(row.selector, dict) else {},
+    }
+
+
+def _total(counts: dict[str, int]) -> int:
+    return sum(counts.get(name, 0) for name in _ORDER)
+
+
+def _parts(counts: dict[str, int], total: int) -> list[Part]:
+    other = {
+        "active": (_("under way"), "busy", "▶"),
+        "skipped": (_("do not fit"), "none", "–"),
+        "not_reached": (_("card not reached"), "warning", "?"),
+        "left": (_("not begun"), "none", "·"),
+    }
+    made = []
+    for name in _ORDER:
+        count = counts.get(name, 0)
+        if name in other:
+            title, level, sign = other[name]
+        else:
+            look = words.shown(name)
+            title, level, sign = look.words, look.level, look.sign
+        if count:
+            made.append(Part(name, title, level, sign, count, amounts.width(count, total)))
+    return made
+
+
+def target_line(target: CampaignTarget) -> TargetLine:
+    name = f"{target.node_name} {target.card_key}".strip()
+    run = run_line(_with_cluster(target)) if target.run is not None else None
+    if run is not None and took_another(target):
+        shown, reason = words.Shown("warning", "?", _("another card")), run.row.card_note
+    elif target.not_reached:
+        shown, reason = words.Shown("warning", "?", _("card not reached")), target.not_reached
+    elif run is not None:
+        shown, reason = _of_run(run), run.reason
+    elif target.skipped:
+        shown, reason = words.Shown("none", "–", _("does not fit")), target.skipped
+    else:
+        shown, reason = words.Shown("none", "·", _("not begun")), ""
+    return TargetLine(
+        row=target,
+        name=name,
+        node_url=node_url(target.cluster.name, target.node_name),
+        shown=shown,
+        run=run,
+        reason=reason,
+        words=f"{name}: {shown.words}" + (f". {reason}" if reason else ""),
+    )
+
+
+def _of_run(run: RunLine) -> words.Shown:
+    """In the matrix only the sign is seen: a pass that is no proof is not green there."""
+    proven = run.row.verdict != "passed" or run.row.level in ("", "right")
+    return run.shown if proven else replace(run.shown, level="none")
+
+
+def _with_cluster(target: CampaignTarget) -> Any:
+    """The run, its cluster taken from the target: they are the same, and it costs no query."""
+    run = target.run
+    assert run is not None
+    run.cluster = target.cluster
+    return run
+
+
+@require_POST
+@campaigners_only
+@answered
+def campaign_change(request: HttpRequest, campaign_id: str, verb: str) -> HttpResponseBase:
+    row = _found(campaign_id)
+    try:
+        running.change(row, verb)
+    except running.WrongState as error:
+        messages.info(request, str(error))
+    return HttpResponseRedirect(reverse("campaign", args=[row.pk]))

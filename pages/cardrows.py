@@ -1,0 +1,107 @@
+"""Cards as rows of tables: name, how full, who holds, with source and age. Shared by the pages that list cards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from inventory.models import Allocation, Card
+from inventory.models.account import CardState
+from inventory.stacks import base
+from pages import bars
+from pages.frame.links import card_url, node_url
+
+
+@dataclass(frozen=True)
+class CardRow:
+    """What a template prints of a card. allocated_why, total_why: why there is no number, "" where there is one."""
+
+    id: int
+    name: str
+    url: str
+    node: str
+    node_url: str
+    cluster: str
+    model: str
+    model_source: str
+    stack: str
+    state: str
+    state_words: str
+    bar: bars.Bar
+    allocated: int | None
+    allocated_why: str
+    total: int | None
+    total_why: str
+    physical: int | None
+    free: int | None
+    memory_source: str
+    holders: list[Allocation]
+    holders_count: int
+    more_holders: int
+    holds_words: str
+    shared: bool
+    health: str
+    severity: str
+    changed_at: datetime
+    gone_at: datetime | None
+
+
+def card_name(card: Card) -> str:
+    """ "card 3", or the end of the UUID when the scheduler gives it no index."""
+    if card.index is not None:
+        return _("card %(index)d") % {"index": card.index}
+    return _("card …%(end)s") % {"end": (card.uuid or card.key)[-8:]}
+
+
+def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow:
+    """most: how many pods to name; the rest is counted in more_holders. A pod with several containers is one holder."""
+    pods = list({held.pod_uid: held for held in holders}.values())
+    shared = card.mode == base.SHARES
+    state = CardState(card.state) if card.state in CardState.values else CardState.UNKNOWN
+    return CardRow(
+        id=card.pk,
+        name=card_name(card),
+        url=card_url(card.pk),
+        node=card.node_name,
+        node_url=node_url(card.cluster.name, card.node_name),
+        cluster=card.cluster.name,
+        model=card.model,
+        model_source=card.model_source,
+        stack=card.stack,
+        state=state.value,
+        state_words=state_words(state),
+        bar=bars.bar_of(card, holders),
+        allocated=card.memory_allocated_bytes,
+        allocated_why="" if card.memory_allocated_bytes is not None else _why_not_allocated(card),
+        total=card.memory_total_bytes,
+        total_why="" if card.memory_total_bytes is not None else bars.why_no_memory(card),
+        physical=card.memory_physical_bytes,
+        free=card.memory_free_bytes,
+        memory_source=card.memory_source,
+        holders=pods[:most],
+        holders_count=len(pods),
+        more_holders=max(0, len(pods) - most),
+        holds_words=bars.holds_words(card) if shared and state != CardState.UNKNOWN else "",
+        shared=shared,
+        health=card.health,
+        severity=card.worst_severity,
+        changed_at=card.changed_at,
+        gone_at=card.gone_at,
+    )
+
+
+def _why_not_allocated(card: Card) -> str:
+    return bars.why_no_memory(card) if card.mode == base.SHARES else bars.why_unknown(card)
+
+
+def state_words(state: CardState) -> str:
+    return {
+        CardState.FREE: _("free"),
+        CardState.PARTLY: _("partly allocated"),
+        CardState.FULL: _("fully allocated"),
+        CardState.OVER: _("over-committed"),
+        CardState.SHARED: _("shared, not metered"),
+        CardState.UNKNOWN: _("not known"),
+    }[state]

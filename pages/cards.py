@@ -1,0 +1,82 @@
+"""Cards: which have room, and who holds the rest? A table of all cards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
+
+from inventory import querysets, totals
+from inventory.models.account import CardState
+from inventory.shared import shareable
+from pages.cardrows import card_row
+from pages.frame import choices
+from pages.frame.listing import Column, Field, ListSpec, list_page
+from pages.frame.refusals import answered
+from resources.filters import CardFilter
+
+#: Holders named in a row; the bar shows all of them.
+NAMED = 2
+
+
+def _shape(rows: list[Any]) -> list[Any]:
+    return [card_row(card, card.holders, NAMED) for card in rows]
+
+
+def _rows() -> Any:
+    return querysets.with_holders(querysets.cards_ever())
+
+
+SPEC = ListSpec(
+    name="cards",
+    filterset=CardFilter,
+    rows=_rows,
+    columns=(
+        Column(_("Card"), "node"),
+        Column(_("Model"), "model"),
+        Column(_("Held by")),
+        Column(_("Allocated, GiB"), "memory_allocated_bytes", number=True),
+        Column(_("of, GiB"), "memory_total_bytes", number=True),
+        Column(_("Free, GiB"), "memory_free_bytes", number=True),
+        Column(_("Holders"), "holders_count", number=True),
+        Column(_("Changed"), "changed_at"),
+    ),
+    fields=(
+        Field("q", _("Search"), placeholder=_("node, UUID, model, pod, namespace"), wide=True),
+        Field("cluster", _("Cluster"), choices.clusters),
+        Field("stack", _("Sharing system"), choices.stacks),
+        Field("model", _("Card model"), choices.models),
+        Field("state", _("State"), choices.STATES),
+        Field("min_free_bytes", _("Free, at least"), placeholder="8 GiB"),
+        Field("health", _("Health"), choices.HEALTHS),
+        Field("severity", _("Findings"), choices.SEVERITIES),
+        Field("gone", _("Time"), (("true", _("gone")), ("any", _("both"))), rest=_("present")),
+    ),
+    shape=_shape,
+    page="cards/page.html",
+    part="cards/part.html",
+    csv="cards",
+)
+
+
+def _context() -> dict[str, Any]:
+    states = dict.fromkeys(CardState.values, 0)
+    for found in totals.card_states().values():
+        for state, count in found.items():
+            states[state] = states.get(state, 0) + count
+    largest = querysets.cards_present().filter(memory_free_bytes__gt=0).order_by("-memory_free_bytes", "-id").first()
+    return {
+        "states": states,
+        "unnamed": totals.unnamed_free_cards(),
+        "total": sum(states.values()),
+        "largest": None if largest is None else card_row(largest, []),
+    }
+
+
+@shareable
+@require_safe
+@answered
+def cards(request: HttpRequest) -> HttpResponseBase:
+    return list_page(request, SPEC, _context)

@@ -1,0 +1,230 @@
+"""Clusters: are the numbers current? State and age of each watch, what the credentials may do, what could not be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import get_close_matches
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import permission_required
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from inventory import querysets
+from inventory.condition import State, condition_of
+from inventory.heartbeats import START, pulses
+from inventory.mirror.anew import relist
+from inventory.models import Cluster, Role, Watch
+from inventory.models.cluster import Kind
+from inventory.totals import ClusterSummary, summaries
+from pages.frame.freshness import Freshness, freshness_of, kind_words, notices
+from pages.frame.live import live_page
+from pages.frame.refusals import NotThere, answered
+
+UNREADABLE_SHOWN = 100
+#: The permission to have a cluster listed anew: of the groups operator and admin.
+RELIST = "inventory.change_watch"
+
+
+@dataclass(frozen=True)
+class WatchLine:
+    """One kind of object that is watched. level: sign; words: state; explains: what the kind is needed for."""
+
+    watch: Watch
+    kind: str
+    level: str
+    words: str
+    explains: str
+    since: datetime | None
+    reason: str
+    next_try_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Permission:
+    """What the credentials may do, as the last check found. allowed: True, False, or None when the server did not say."""
+
+    verb: str
+    resource: str
+    allowed: bool | None
+    optional: bool
+    needed_for: str
+
+    @property
+    def level(self) -> str:
+        if self.allowed is None:
+            return "none"
+        return "good" if self.allowed else "warning" if self.optional else "error"
+
+
+@dataclass(frozen=True)
+class ClusterLine:
+    summary: ClusterSummary
+    fresh: Freshness
+    watches: list[WatchLine]
+
+
+_LEVELS = {
+    State.REFUSED: "error",
+    State.UNWATCHED: "error",
+    State.UNREACHED: "error",
+    State.SILENT: "error",
+    State.BACKING_OFF: "warning",
+    State.WAITING: "none",
+    State.LISTING: "info",
+    State.RELISTING: "info",
+    State.WATCHING: "good",
+}
+
+
+def watch_line(watch: Watch) -> WatchLine:
+    now = condition_of(watch)
+    words = {
+        State.REFUSED: _("refused"),
+        State.UNWATCHED: _("nobody watches"),
+        State.UNREACHED: _("never reached"),
+        State.SILENT: _("no word"),
+        State.BACKING_OFF: _("backing off"),
+        State.WAITING: _("waiting for a worker"),
+        State.LISTING: _("first list under way"),
+        State.RELISTING: _("being listed anew"),
+        State.WATCHING: _("in step"),
+    }
+    explains = {
+        Kind.NODES.value: _("which cards there are"),
+        Kind.PODS.value: _("who holds them, who waits"),
+        Kind.DAEMONSETS.value: _("the memory unit of gpushare, plugin components"),
+        Kind.CARDS.value: _("sums made from the mirror"),
+    }
+    return WatchLine(
+        watch=watch,
+        kind=kind_words(watch.kind),
+        level=_LEVELS[now.state],
+        words=words[now.state],
+        explains=explains.get(watch.kind, ""),
+        since=now.since,
+        reason=now.reason,
+        next_try_at=watch.next_try_at if now.state in (State.BACKING_OFF, State.UNREACHED, State.REFUSED) else None,
+    )
+
+
+def _watch_lines(summary: ClusterSummary) -> list[WatchLine]:
+    """In the order in which one needs the other."""
+    order = list(Kind.values)
+    return [
+        watch_line(watch)
+        for watch in sorted(
+            summary.sync.watches, key=lambda one: order.index(one.kind) if one.kind in order else len(order)
+        )
+    ]
+
+
+def permissions_of(cluster: Cluster) -> list[Permission]:
+    """The stored answers; an entry of a strange shape is left out of the table, not of the page's work."""
+    found = cluster.permissions if isinstance(cluster.permissions, list) else []
+    return [
+        Permission(
+            verb=str(one.get("verb", "")),
+            resource=str(one.get("resource", "")),
+            allowed=one["allowed"] if isinstance(one.get("allowed"), bool) else None,
+            optional=bool(one.get("optional", False)),
+            needed_for=str(one.get("needed_for", "")),
+        )
+        for one in found
+        if isinstance(one, dict)
+    ]
+
+
+def _lines(request: HttpRequest, chosen: list[Cluster] | None) -> list[ClusterLine]:
+    fresh = {one.cluster_id: one for one in freshness_of(request)}
+    return [
+        ClusterLine(summary, fresh[summary.cluster.pk], _watch_lines(summary))
+        for summary in summaries(chosen)
+        if summary.cluster.pk in fresh
+    ]
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A background process that is not seen. at: its last heartbeat, None for never."""
+
+    title: str
+    means: str
+    command: str
+    at: datetime | None
+
+
+def missing() -> list[Missing]:
+    """Background processes that do not work now; two queries."""
+    titles = {
+        Role.SCHEDULE: _("The schedule (beat) is not seen."),
+        Role.TASKS: _("The tasks worker is not seen."),
+        Role.WATCH: _("The watch worker is not seen."),
+    }
+    means = {
+        Role.SCHEDULE: _("Nothing new is started, checked or replaced."),
+        Role.TASKS: _("No run moves, and no watcher that ended is replaced."),
+        Role.WATCH: _("The numbers grow old."),
+    }
+    late = [pulse for pulse in pulses() if not pulse.ok]
+    return [Missing(titles[one.role], means[one.role], START[one.role], one.seen_at) for one in late]
+
+
+@require_safe
+@answered
+def clusters(request: HttpRequest) -> HttpResponseBase:
+    lines = _lines(request, None)
+    good = sum(1 for line in lines if line.fresh.level == "good")
+    context = {"lines": lines, "good": good, "missing": missing()}
+    return live_page(request, "clusters/page.html", "clusters/part.html", context)
+
+
+@require_safe
+@answered
+def cluster(request: HttpRequest, name: str) -> HttpResponseBase:
+    found = _found(name)
+    unread = querysets.unreadable().filter(cluster=found)
+    context: dict[str, Any] = {
+        "line": next(iter(_lines(request, [found])), None),
+        "permissions": permissions_of(found),
+        "cluster": found,
+        "unreadable": list(unread[:UNREADABLE_SHOWN]),
+        "notices": notices(request, {found.pk}),
+        "may_relist": request.user.has_perm(RELIST),
+        "missing": missing(),
+    }
+    return live_page(request, "clusters/cluster.html", "clusters/cluster_part.html", context)
+
+
+@require_POST
+@permission_required(RELIST, raise_exception=True)
+@answered
+def cluster_relist(request: HttpRequest, name: str) -> HttpResponseBase:
+    """Asks the watchers by their rows; this process calls no cluster."""
+    found = _found(name)
+    kinds = relist(found, request.user.get_username())
+    asked = _("Asked to be listed anew: %(kinds)s. The watchers begin within seconds.")
+    messages.info(request, asked % {"kinds": ", ".join(kind_words(kind) for kind in kinds)})
+    return HttpResponseRedirect(reverse("cluster", args=[found.name]))
+
+
+def _found(name: str) -> Cluster:
+    """Raises NotThere."""
+    found = None if "\0" in name else Cluster.objects.filter(name=name).first()
+    if found is None:
+        raise _no_such_cluster(name)
+    return found
+
+
+def _no_such_cluster(name: str) -> NotThere:
+    names = list(Cluster.objects.values_list("name", flat=True))
+    close = get_close_matches(name[:63], names, 3, 0.5) or names[:5]
+    return NotThere(
+        _("There is no cluster %(name)s.") % {"name": name[:100]},
+        "",
+        [(one, reverse("cluster", args=[one])) for one in close],
+    )

@@ -1,0 +1,109 @@
+"""Findings: what is wrong, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
+
+from inventory import querysets
+from inventory.models import Card, Finding
+from inventory.shared import shareable
+from inventory.stacks.catalogue import CATALOGUE
+from pages.cardrows import card_name
+from pages.frame import choices
+from pages.frame.links import card_url, node_url, with_query
+from pages.frame.listing import Column, Field, ListSpec, list_page
+from pages.frame.refusals import answered
+from resources.filters import FindingFilter
+
+
+@dataclass(frozen=True)
+class FindingLine:
+    """What a template prints of a finding. title, meaning, action: of its code; a code without an entry is its own title."""
+
+    row: Finding
+    title: str
+    meaning: str
+    action: str
+    node_url: str
+    card: str
+    card_url: str
+    pod_url: str
+
+
+def finding_lines(rows: Iterable[Finding]) -> list[FindingLine]:
+    """Findings with the names of their cards: one query more, whatever their number."""
+    found = list(rows)
+    keyed = [row for row in found if row.card_key]
+    cards = {
+        (card.cluster_id, card.node_name, card.key): card
+        for card in Card.objects.filter(
+            cluster_id__in={row.cluster_id for row in keyed},
+            node_name__in={row.node_name for row in keyed},
+            key__in={row.card_key for row in keyed},
+        ).only("cluster_id", "node_name", "key", "index", "uuid")
+    }
+    return [_line(row, cards.get((row.cluster_id, row.node_name, row.card_key))) for row in found]
+
+
+def _line(row: Finding, card: Card | None) -> FindingLine:
+    entry = CATALOGUE.get(row.code)
+    namespace, _slash, name = row.pod.partition("/")
+    return FindingLine(
+        row=row,
+        title=gettext(entry.title) if entry else row.code,
+        meaning=gettext(entry.meaning) if entry else "",
+        action=gettext(entry.action) if entry else "",
+        node_url=node_url(row.cluster.name, row.node_name) if row.node_name else "",
+        card=card_name(card) if card else row.card_key,
+        card_url=card_url(card.pk) if card else "",
+        pod_url=with_query(reverse("allocations"), namespace=namespace, pod=name) if name else "",
+    )
+
+
+def _codes() -> list[tuple[str, str]]:
+    return [(code, gettext(entry.title)) for code, entry in sorted(CATALOGUE.items(), key=lambda item: item[1].title)]
+
+
+SPEC = ListSpec(
+    name="findings",
+    filterset=FindingFilter,
+    rows=querysets.findings_ever,
+    columns=(
+        Column(_("Finding"), "severity"),
+        Column(_("Where"), "node"),
+        Column(_("What it is, and what to do")),
+        Column(_("Since"), "first_seen_at"),
+    ),
+    fields=(
+        Field("q", _("Search"), placeholder=_("node, pod, text"), wide=True),
+        Field("cluster", _("Cluster"), choices.clusters),
+        Field("severity", _("Severity"), choices.SEVERITIES),
+        Field("code", _("Kind"), _codes),
+        Field("ended", _("Time"), (("true", _("ended")), ("any", _("both"))), rest=_("now")),
+    ),
+    shape=finding_lines,
+    page="findings/page.html",
+    part="findings/part.html",
+    csv="findings",
+)
+
+
+def _context() -> dict[str, Any]:
+    counts = dict(querysets.findings_now().order_by().values_list("severity").annotate(Count("id")))
+    return {"severities": {severity: counts.get(severity, 0) for severity, _title in choices.SEVERITIES}}
+
+
+@shareable
+@require_safe
+@answered
+def findings(request: HttpRequest) -> HttpResponseBase:
+    return list_page(request, SPEC, _context)

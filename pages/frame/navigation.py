@@ -1,0 +1,101 @@
+"""What every page has around it: navigation, the state of the clusters in the header, theme and languages.
+
+A context processor (named in the settings); it asks the database nothing for a visitor who is not signed in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from pages.frame.freshness import Freshness, freshness_of
+
+THEMES = ("auto", "light", "dark")
+#: URL name, title, and the names of pages below it. A page whose URL does not resolve is not offered.
+_NAV = (
+    ("overview", gettext_lazy("Overview"), ()),
+    ("nodes", gettext_lazy("Nodes"), ("node",)),
+    ("cards", gettext_lazy("Cards"), ("card",)),
+    ("allocations", gettext_lazy("Allocations"), ("waiting",)),
+    (
+        "validations",
+        gettext_lazy("Validations"),
+        ("run", "campaigns", "campaign", "campaign-new", "suites", "validation-new", "card-runs"),
+    ),
+    ("findings", gettext_lazy("Findings"), ()),
+    ("clusters", gettext_lazy("Clusters"), ("cluster",)),
+)
+
+
+@dataclass(frozen=True)
+class NavItem:
+    """One entry. current: "page" on the page itself, "true" on one below it, else ""."""
+
+    title: str
+    url: str
+    current: str
+
+
+@dataclass(frozen=True)
+class SyncLine:
+    """The clusters in one line of the header."""
+
+    level: str
+    text: str
+    url: str
+
+
+def frame(request: HttpRequest) -> dict[str, Any]:
+    signed_in = bool(getattr(getattr(request, "user", None), "is_authenticated", False))
+    theme = request.COOKIES.get("theme", "auto")
+    return {
+        "nav": nav(request) if signed_in else [],
+        "sync_line": sync_line(request) if signed_in else None,
+        "theme": theme if theme in THEMES else "auto",
+        "themes": [("auto", _("auto")), ("light", _("light")), ("dark", _("dark"))],
+        "languages": settings.LANGUAGES,
+        "api_docs_url": _resolve("api-docs") if signed_in else "",
+    }
+
+
+def nav(request: HttpRequest) -> list[NavItem]:
+    here = request.resolver_match.url_name if request.resolver_match else ""
+    made = []
+    for name, title, below in _NAV:
+        url = _resolve(name)
+        if url:
+            made.append(NavItem(str(title), url, "page" if name == here else "true" if here in below else ""))
+    return made
+
+
+def sync_line(request: HttpRequest) -> SyncLine | None:
+    """The worst cluster in words, or how many are in step. None when there is no cluster."""
+    found = freshness_of(request)
+    url = _resolve("clusters")
+    if not found:
+        return SyncLine("none", _("no cluster yet"), url)
+    bad = [one for one in found if one.level != "good"]
+    if bad:
+        worst = min(bad, key=lambda one: one.level != "error")
+        return SyncLine(worst.level, _named(worst), url)
+    if len(found) == 1:
+        return SyncLine("good", _named(found[0]), url)
+    text = ngettext("%(n)d cluster in step", "%(n)d clusters in step", len(found)) % {"n": len(found)}
+    return SyncLine("good", text, url)
+
+
+def _named(one: Freshness) -> str:
+    return f"{one.cluster} · {one.title}"
+
+
+def _resolve(name: str) -> str:
+    try:
+        return reverse(name)
+    except NoReverseMatch:
+        return ""

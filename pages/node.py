@@ -1,0 +1,156 @@
+"""One node: what its cards hold, what is on it whose card is not known, its components, findings and recent history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import msgspec
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from inventory import querysets
+from inventory.models import Card, Cluster, NodeAccount, Pod
+from inventory.stacks import base, components
+from kube import objects as kube
+from pages.allocations import AllocationLine, allocation_line
+from pages.cardrows import CardRow, card_row
+from pages.findings import finding_lines
+from pages.frame.freshness import notices
+from pages.frame.links import node_url, with_query
+from pages.frame.live import live_page
+from pages.frame.refusals import NotThere, answered
+from pages.nodes import condition_of
+
+ENDED_SHOWN = 10
+#: A hostile cluster can bind any number of pods to a node; what is not drawn is counted and linked.
+MOST_CARDS, MOST_UNPLACED, MOST_COMPONENTS, MOST_FINDINGS, MOST_READ = 128, 50, 40, 50, 1000
+_decoder = msgspec.json.Decoder(kube.Pod)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A plugin or operator pod of the node. level: good, warning, error or none; text: state and reason."""
+
+    component: str
+    pod: str
+    level: str
+    text: str
+
+
+@require_safe
+@answered
+def node(request: HttpRequest, cluster: str, name: str) -> HttpResponseBase:
+    row = querysets.node_row(cluster, name)
+    if row is None:
+        raise _no_such_node(cluster, name)
+    context = _context(row) | {"notices": notices(request, {row.account.cluster_id})}
+    return live_page(request, "nodes/node.html", "nodes/node_part.html", context)
+
+
+def _context(row: querysets.NodeRow) -> dict[str, Any]:
+    account, mine = row.account, {"cluster_id": row.account.cluster_id, "node_name": row.account.node_name}
+    cards: Any = querysets.with_holders(querysets.cards_present().filter(**mine)).order_by("index", "id")
+    rows = [card_row(card, card.holders) for card in cards[:MOST_CARDS]]
+    # Without an order in the query the index of the node serves it; the order is made here.
+    unplaced = sorted(
+        querysets.unplaced(account.cluster_id, account.node_name).order_by()[:MOST_READ],
+        key=lambda one: (one.started_at, one.pk),
+    )
+    loose = [allocation_line(one) for one in unplaced[:MOST_UNPLACED]]
+    findings = querysets.findings_now().filter(**mine).order_by("severity_rank", "-first_seen_at", "id")
+    ended = querysets.allocations_ended().filter(**mine).order_by("-ended_at", "-id")
+    level, words = condition_of(row)
+    here = {"cluster": account.cluster.name, "node": account.node_name}
+    return {
+        "row": row,
+        "account": account,
+        "level": level,
+        "words": words,
+        "cards": rows,
+        "cards_hidden": max(0, (account.cards_total or 0) - len(rows)) if len(rows) == MOST_CARDS else 0,
+        "best": max((card for card in rows if card.free), key=lambda card: card.free or 0, default=None),
+        "loose": loose,
+        "loose_why": _why_loose(loose),
+        "steps": _steps(account),
+        "findings": finding_lines(findings[:MOST_FINDINGS]),
+        "ended": [allocation_line(one) for one in ended[:ENDED_SHOWN]],
+        "allocations_url": with_query(reverse("allocations"), **here),
+        "ended_url": with_query(reverse("allocations"), ended="true", **here),
+        "namespaces": _legend(rows, loose),
+    }
+
+
+def _legend(rows: list[CardRow], loose: list[AllocationLine]) -> list[str]:
+    """Namespaces that hold something here, so that hues have names."""
+    found = {held.namespace for row in rows for held in row.holders} | {line.row.namespace for line in loose}
+    return sorted(found)[:20]
+
+
+def _why_loose(loose: list[AllocationLine]) -> list[str]:
+    """Why the card of some holders is not known, each reason once."""
+    reasons = []
+    if any(line.row.evidence == base.COUNT_ONLY and line.row.mode in (base.WHOLE, base.SHARES) for line in loose):
+        reasons.append(
+            _(
+                "The device plugin chooses the card when the container starts, and the API server is told only how many. The kubelet "
+                "reports which ones in allocatedResourcesStatus (feature gate ResourceHealthStatus); an exporter does too."
+            )
+        )
+    if any(line.row.mode == base.MEMORY for line in loose):
+        reasons.append(
+            _(
+                "The pod asks for GPU memory, but no annotation that can be read names its card: it was bound past the scheduler "
+                "extender, or its annotation is missing, unreadable or names a card that the node does not have."
+            )
+        )
+    return reasons or [_("No source that can be read names the card.")] if loose else []
+
+
+def _steps(account: NodeAccount) -> list[Step]:
+    pods = Pod.objects.filter(cluster_id=account.cluster_id, node_name=account.node_name).exclude(component="")
+    return [_step(pod) for pod in pods.order_by("component", "name", "id")[:MOST_COMPONENTS]]
+
+
+def _step(pod: Pod) -> Step:
+    try:
+        facts = _decoder.decode(pod.facts)
+    except (msgspec.MsgspecError, ValueError):
+        return Step(pod.component, pod.name, "none", _("state cannot be read"))
+    reason, message = components.waiting_reason(facts)
+    if pod.terminating_since is not None:
+        return Step(pod.component, pod.name, "warning", _("being deleted"))
+    if pod.phase == "Succeeded":
+        return Step(pod.component, pod.name, "good", _("done"))
+    if components.ready(facts) and pod.phase == "Running":
+        return Step(pod.component, pod.name, "good", _("ready"))
+    words = " · ".join(
+        text for text in (pod.phase if pod.phase != "Running" else _("not ready"), reason, message) if text
+    )
+    level = "error" if pod.phase == "Failed" or "BackOff" in reason or "Err" in reason else "warning"
+    return Step(pod.component, pod.name, level, words or _("state not known"))
+
+
+def _no_such_node(cluster: str, name: str) -> NotThere:
+    """Says whether cards of it are remembered, and links names that are close."""
+    names = dict(Cluster.objects.values_list("name", "pk"))
+    if cluster not in names:
+        close = [(one, with_query(reverse("nodes"), cluster=one)) for one in get_close_matches(cluster, names, 3, 0.5)]
+        return NotThere(_("There is no cluster %(name)s.") % {"name": cluster[:100]}, "", close)
+    cluster_id = names[cluster]
+    gone = Card.objects.filter(cluster_id=cluster_id, node_name=name).count()
+    why = ""
+    if gone:
+        why = _("The node is gone. %(count)d of its cards are remembered, with their history.") % {"count": gone}
+    found = querysets.accounts().filter(cluster_id=cluster_id).values_list("node_name", flat=True).order_by("node_name")
+    close = [(one, node_url(cluster, one)) for one in get_close_matches(name[:253], list(found[:5000]), 5, 0.6)]
+    if gone:
+        close.insert(0, (_("its cards"), with_query(reverse("cards"), cluster=cluster, node=name, gone="any")))
+    return NotThere(
+        _("There is no GPU node %(name)s in the cluster %(cluster)s.") % {"name": name[:100], "cluster": cluster},
+        why,
+        close,
+    )

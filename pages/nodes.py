@@ -1,0 +1,114 @@
+"""Nodes: which have room? A table of all nodes with a GPU."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
+
+from inventory import querysets, totals
+from inventory.models import NodeAccount
+from inventory.shared import shareable
+from pages.frame import amounts, choices
+from pages.frame.links import node_url, with_query
+from pages.frame.listing import Column, Field, ListSpec, list_page
+from pages.frame.refusals import answered
+from resources.filters import NodeFilter
+
+
+@dataclass(frozen=True)
+class NodeLine:
+    """What a template prints of a node. level, words: its condition. used, unknown: widths of its gauge."""
+
+    name: str
+    url: str
+    cluster: str
+    account: NodeAccount
+    level: str
+    words: str
+    used: str
+    over: bool
+    known: bool
+    changed_at: datetime
+
+
+def node_line(row: querysets.NodeRow) -> NodeLine:
+    account = row.account
+    total, held = account.memory_total_bytes, account.memory_allocated_bytes
+    known = total is not None and held is not None
+    level, words = condition_of(row)
+    return NodeLine(
+        name=account.node_name,
+        url=node_url(account.cluster.name, account.node_name),
+        cluster=account.cluster.name,
+        account=account,
+        level=level,
+        words=words,
+        used=amounts.width(held or 0, total or 0) if known else "0",
+        over=known and (held or 0) > (total or 0),
+        known=known,
+        changed_at=account.changed_at,
+    )
+
+
+def condition_of(row: querysets.NodeRow) -> tuple[str, str]:
+    """(sign, words) of what the node says of itself."""
+    node = row.node
+    if node is None:
+        return "none", str(_("node not known"))
+    if node.ready is None:
+        return "none", str(_("readiness not known"))
+    if not node.ready:
+        return "error", str(_("not ready"))
+    return ("warning", str(_("cordoned"))) if node.unschedulable else ("good", str(_("ready")))
+
+
+def _shape(rows: list[Any]) -> list[Any]:
+    return [node_line(row) for row in querysets.with_nodes(rows)]
+
+
+SPEC = ListSpec(
+    name="nodes",
+    filterset=NodeFilter,
+    rows=querysets.accounts,
+    columns=(
+        Column(_("Node"), "node"),
+        Column(_("Condition")),
+        Column(_("Cards"), "cards_total", number=True),
+        Column(_("Free cards"), "cards_free", number=True),
+        Column(_("Memory allocated, GiB"), "memory_allocated_bytes", number=True),
+        Column(_("Free, GiB"), "memory_free_bytes", number=True),
+        Column(_("Largest gap, GiB"), "largest_gap_bytes", number=True),
+        Column(_("Holders"), "holders_count", number=True),
+        Column(_("Findings"), "findings_count", number=True),
+        Column(_("Changed"), "changed_at"),
+    ),
+    fields=(
+        Field("q", _("Search"), placeholder=_("node, pool, model, address"), wide=True),
+        Field("cluster", _("Cluster"), choices.clusters),
+        Field("stack", _("Sharing system"), choices.stacks),
+        Field("model", _("Card model"), choices.models),
+        Field("ready", _("Condition"), (("true", _("ready")), ("false", _("not ready")), ("unknown", _("not known")))),
+        Field("min_gap_bytes", _("Gap, at least"), placeholder="8 GiB"),
+        Field("severity", _("Findings"), choices.SEVERITIES),
+    ),
+    shape=_shape,
+    page="nodes/page.html",
+    part="nodes/part.html",
+    csv="nodes",
+)
+
+
+def _context() -> dict[str, Any]:
+    return {"totals": totals.all_totals(), "free": totals.free_cards(), "room_url": with_query("", min_gap_bytes="8Gi")}
+
+
+@shareable
+@require_safe
+@answered
+def nodes(request: HttpRequest) -> HttpResponseBase:
+    return list_page(request, SPEC, _context)

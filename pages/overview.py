@@ -1,0 +1,193 @@
+"""Overview: where is GPU memory free, and can the numbers be trusted? The answer, what is wrong, and the map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from inventory import querysets, totals
+from inventory.models import Cluster
+from inventory.models.account import CardState
+from inventory.shared import shareable
+from inventory.totals import ClusterSummary, FreeCards, Totals
+from pages.allocations import waiting_line
+from pages.cardmap import SHOWS, card_map
+from pages.cardrows import card_row
+from pages.findings import finding_lines
+from pages.frame import amounts
+from pages.frame.freshness import freshness_of, incomplete, notices
+from pages.frame.links import state_url, with_filters
+from pages.frame.live import live_page
+from pages.frame.refusals import BadParameter, answered
+
+FINDINGS_SHOWN, WAITING_SHOWN = 6, 4
+PARAMETERS = frozenset({"cluster", "pool", "show"})
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The figures of the first lines, summed over the clusters shown. partly: cards with a holder and with room."""
+
+    totals: Totals
+    free: FreeCards
+    partly: int
+    unknown_cards: int
+    shared_cards: int
+    cards: int
+    waiting: int
+    oldest_at: datetime | None
+    findings: dict[str, int]
+    nodes_not_ready: int
+    uncounted: int
+
+    @property
+    def findings_count(self) -> int:
+        return sum(self.findings.values())
+
+    @property
+    def used(self) -> str:
+        """Width of what is allocated, of all memory that is known."""
+        return amounts.width(self.totals.memory_allocated.value or 0, self.totals.memory_total.value or 0)
+
+    @property
+    def unmetered(self) -> int:
+        """Bytes of cards whose allocation is not known: the hatched part."""
+        return max(0, (self.totals.memory_total.value or 0) - (self.totals.memory_metered.value or 0))
+
+    @property
+    def unmetered_width(self) -> str:
+        return amounts.width(self.unmetered, self.totals.memory_total.value or 0)
+
+    @property
+    def free_width(self) -> str:
+        """Width of the wholly free cards, of all cards."""
+        return amounts.width(self.free.named, self.cards)
+
+
+def answer_of(found: list[ClusterSummary], sums: Totals) -> Answer:
+    def cards_in(state: str) -> int:
+        return sum(one.card_states.get(state, 0) for one in found)
+
+    findings: dict[str, int] = {}
+    for one in found:
+        for severity, count in one.findings.items():
+            findings[severity] = findings.get(severity, 0) + count
+    return Answer(
+        totals=sums,
+        free=FreeCards(sum(one.free.named for one in found), sum(one.free.unnamed for one in found)),
+        partly=cards_in("partly"),
+        unknown_cards=cards_in("unknown"),
+        shared_cards=cards_in("shared"),
+        cards=sum(sum(one.card_states.values()) for one in found),
+        waiting=sum(one.pods_waiting for one in found),
+        oldest_at=min((one.pods_oldest_at for one in found if one.pods_oldest_at), default=None),
+        findings=findings,
+        nodes_not_ready=sum(one.nodes_not_ready for one in found),
+        uncounted=sum(one.nodes_uncounted for one in found),
+    )
+
+
+@shareable
+@require_safe
+@answered
+def overview(request: HttpRequest) -> HttpResponseBase:
+    chosen, show, pool = _asked(request)
+    if not chosen:
+        return live_page(request, "overview/page.html", "overview/none.html", {})
+    ids = {cluster.pk for cluster in chosen}
+    context = {
+        "notices": notices(request, ids),
+        "incomplete": incomplete(request, ids),
+        "answer": answer_of(totals.summaries(chosen), totals.all_totals(chosen)),
+        "best": _best(ids),
+        "map": card_map(totals.totals_by_pool(chosen), chosen, show, pool),
+        "chips": _chips(request, show),
+        "clusters": _cluster_chips(request),
+        "show": show,
+        "pool": pool,
+        "all_pools_url": state_url(request, pool=None),
+        "urls": _list_urls(request),
+    } | _lists(ids)
+    return live_page(request, "overview/page.html", "overview/part.html", context)
+
+
+def _asked(request: HttpRequest) -> tuple[list[Cluster], str, str]:
+    """The clusters, the filter and the pool that the address names. Raises BadParameter."""
+    errors = {
+        name: [_("There is no filter of this name. There are: %(names)s.") % {"names": ", ".join(sorted(PARAMETERS))}]
+        for name in request.GET
+        if name not in PARAMETERS
+    }
+    every = {cluster.name: cluster for cluster in Cluster.objects.all()}
+    names = [name for name in request.GET.getlist("cluster") if name]
+    unknown = [name for name in names if name not in every]
+    if unknown:
+        known = ", ".join(sorted(every))
+        errors["cluster"] = [
+            _("There is no cluster %(name)s. There are: %(known)s.") % {"name": unknown[0][:64], "known": known}
+        ]
+    show, pool = request.GET.get("show", ""), request.GET.get("pool", "")
+    if show not in SHOWS:
+        errors["show"] = [_("One of %(names)s is wanted.") % {"names": ", ".join(name for name in SHOWS if name)}]
+    if "\0" in pool or len(pool) > 255:
+        errors["pool"] = [_("No pool has such a name.")]
+    if errors:
+        raise BadParameter(errors)
+    return [every[name] for name in names] or list(every.values()), show, pool
+
+
+def _list_urls(request: HttpRequest) -> dict[str, str]:
+    """The lists behind the figures, of the clusters that the figures are of."""
+    query = QueryDict(mutable=True)
+    query.setlist("cluster", [name for name in request.GET.getlist("cluster") if name])
+    wanted = {
+        "memory": ("cards", {"ordering": "-memory_free_bytes"}),
+        "free": ("cards", {"state": CardState.FREE.value}),
+        "waiting": ("waiting", {}),
+        "findings": ("findings", {}),
+    }
+    return {name: with_filters(reverse(page), query, more) for name, (page, more) in wanted.items()}
+
+
+def _best(ids: set[int]) -> Any:
+    """The card with the largest free piece; None when no card is known to have room."""
+    rows = querysets.cards_present().filter(memory_free_bytes__gt=0)
+    rows = rows.filter(cluster_id=next(iter(ids))) if len(ids) == 1 else rows.filter(cluster_id__in=ids)
+    found = rows.order_by("-memory_free_bytes", "-id").first()
+    return None if found is None else card_row(found, [])
+
+
+def _lists(ids: set[int]) -> dict[str, Any]:
+    findings = querysets.findings_now().filter(cluster_id__in=ids).order_by("severity_rank", "-first_seen_at", "id")
+    waiting = querysets.pods_waiting().filter(cluster_id__in=ids).order_by("created_at", "id")
+    return {
+        "findings": finding_lines(findings[:FINDINGS_SHOWN]),
+        "waiting": [waiting_line(pod) for pod in waiting[:WAITING_SHOWN]],
+    }
+
+
+def _chips(request: HttpRequest, show: str) -> list[tuple[str, str, bool]]:
+    titles = {
+        "": _("all"),
+        "room": _("room ≥ 8 GiB"),
+        "free": _("whole card free"),
+        "unknown": _("not known"),
+        "findings": _("with findings"),
+    }
+    return [(title, state_url(request, show=name or None), name == show) for name, title in titles.items()]
+
+
+def _cluster_chips(request: HttpRequest) -> list[tuple[str, str, bool]]:
+    """One per cluster where there are several."""
+    names = [one.cluster for one in freshness_of(request)]
+    if len(names) < 2:
+        return []
+    asked = request.GET.getlist("cluster")
+    chips = [(name, state_url(request, cluster=name, pool=None), asked == [name]) for name in names[:20]]
+    return [(_("all clusters"), state_url(request, cluster=None, pool=None), not asked), *chips]

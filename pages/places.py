@@ -1,0 +1,87 @@
+"""Places of a campaign from what was chosen: ticked nodes, a filter of the node list, or lines of text. Writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from inventory import querysets as mirror
+from inventory.models import Card, Cluster
+from resources.filters import NodeFilter
+from validations.campaigns import MOST_TARGETS, Spot
+
+_LONGEST_LINE = 700
+
+
+class BadPlaces(ValueError):
+    """Lines or a filter that name no places. The text says which, and what is wanted."""
+
+
+def text_of(spots: Iterable[Spot]) -> str:
+    """Spots as lines: "cluster/node" or "cluster/node card"."""
+    return "\n".join(f"{cluster}/{node} {card}".rstrip() for cluster, node, card in spots)
+
+
+def ticked(values: Iterable[str]) -> list[Spot]:
+    """Values of the ticked boxes, "cluster/node". What has no slash names nothing and raises BadPlaces."""
+    return read_lines("\n".join(values))
+
+
+def read_lines(text: str) -> list[Spot]:
+    """One place per line. Without "cluster/" the only cluster is meant. Raises BadPlaces naming the first bad line."""
+    names = set(Cluster.objects.values_list("name", flat=True))
+    only = next(iter(names)) if len(names) == 1 else ""
+    spots = []
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.strip()
+        if not line:
+            continue
+        spots.append(_spot(line, number, names, only))
+        if len(spots) > MOST_TARGETS:
+            raise BadPlaces(_("More than %(most)d places; make several campaigns of them.") % {"most": MOST_TARGETS})
+    return list(dict.fromkeys(spots))
+
+
+def _spot(line: str, number: int, names: set[str], only: str) -> Spot:
+    if len(line) > _LONGEST_LINE or "\0" in line:
+        raise BadPlaces(_("Line %(n)d is no place: “cluster/node” is wanted.") % {"n": number})
+    place, _space, card = line.partition(" ")
+    cluster, slash, node = place.partition("/")
+    if slash and cluster in names:
+        return cluster, node, card.strip()
+    if only:
+        return only, place, card.strip()
+    known = ", ".join(sorted(names)[:20])
+    raise BadPlaces(_("Line %(n)d names no cluster; there are: %(known)s.") % {"n": number, "known": known})
+
+
+def by_filter(query: str) -> list[Spot]:
+    """The nodes that a filter of the node list keeps, as its address says it (`stack=nvidia&model=A100`). Raises BadPlaces."""
+    found = NodeFilter(QueryDict(query), queryset=mirror.accounts())
+    if not found.is_valid():
+        raise BadPlaces("; ".join(f"{name}: {' '.join(texts)}" for name, texts in found.errors.items()))
+    rows = found.ordered().values_list("cluster__name", "node_name")[: MOST_TARGETS + 1]
+    spots = [(cluster, node, "") for cluster, node in rows]
+    if len(spots) > MOST_TARGETS:
+        raise BadPlaces(_("More than %(most)d nodes match; narrow the filter.") % {"most": MOST_TARGETS})
+    return spots
+
+
+def each_card(spots: Iterable[Spot]) -> list[Spot]:
+    """A place per card for those that name a node only: one query per cluster. A node without known cards stays as it is."""
+    wanted = list(spots)
+    cards: dict[tuple[str, str], list[str]] = {}
+    for cluster in {spot[0] for spot in wanted}:
+        names = {node for name, node, card in wanted if name == cluster and not card}
+        rows = Card.objects.filter(cluster__name=cluster, gone_at=None).order_by("node_name", "index", "id")
+        for node, key in rows.values_list("node_name", "key").iterator():
+            if node in names:
+                cards.setdefault((cluster, node), []).append(key)
+    made: list[Spot] = []
+    for cluster, node, card in wanted:
+        made += (
+            [(cluster, node, key) for key in cards.get((cluster, node), [""])] if not card else [(cluster, node, card)]
+        )
+    return list(dict.fromkeys(made))

@@ -1,0 +1,186 @@
+"""One run: verdict with reasons, steps, log, measurements beside the last good run, and what it ran on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from pages import run_words as words
+from pages.frame import choices
+from pages.frame.freshness import notices
+from pages.frame.links import card_url, node_url, with_query
+from pages.frame.live import live_page
+from pages.frame.refusals import NotThere, answered
+from pages.measured import measured
+from pages.permission import launchers_only, may_launch
+from pages.run_lines import card_words, reasons_of
+from pages.runlog import log_panel
+from pages.steps import steps
+from validations import querysets
+from validations.attribution import ONLY_CARD
+from validations.models import Run
+from validations.planning import Refused
+from validations.requests import Busy, request_again, request_cancel
+from validations.results import NotEnded, request_reparse
+from validations.suites import find
+
+
+def found_run(run_id: str) -> Run:
+    """The run with steps and measurements. Raises NotThere."""
+    run = None if "\0" in run_id else querysets.run_whole(run_id)
+    if run is None or run.pk != run_id:
+        raise NotThere(
+            _("There is no run %(id)s.") % {"id": run_id[:64]}, "", [(_("all runs"), reverse("validations"))]
+        )
+    return run
+
+
+@require_safe
+@answered
+def run(request: HttpRequest, run_id: str) -> HttpResponseBase:
+    row = found_run(run_id)
+    context = _context(request, row)
+    if request.headers.get("HX-Request") != "true":
+        context["log"] = log_panel(request, row)
+    return live_page(request, "validations/run.html", "validations/run_part.html", context)
+
+
+def _context(request: HttpRequest, row: Run) -> dict[str, Any]:
+    suite = find(row.suite)
+    reasons = reasons_of(row.reasons)
+    return {
+        "run": row,
+        "shown": words.shown_run(row),
+        "suite": suite,
+        "suite_title": words.suite_title(row.suite),
+        "suite_url": with_query(reverse("validations"), suite=row.suite),
+        "headline": words.headline(reasons[0]["code"]) if reasons and row.verdict != "passed" else "",
+        "meaning": words.MEANINGS.get(row.verdict or "", ""),
+        "reasons": reasons,
+        "level": words.level(row.level),
+        "show_exit": row.exit_code is not None and all(one["code"] != "exit-code" for one in reasons),
+        "steps": steps(row),
+        "measured": measured(row),
+        "facts": _facts(row),
+        "node_facts": _pairs(row.node_snapshot),
+        "digest": _short(row.image_digest),
+        "manifest": manifest_text(row.manifest),
+        "card": card_words(row),
+        "evidence": words.ONLY_CARD if row.card_evidence == ONLY_CARD else choices.EVIDENCE.get(row.card_evidence, ""),
+        "card_url": card_url(row.card_id) if row.card_id else "",
+        "history_url": reverse("card-runs", args=[row.card_id]) if row.card_id else "",
+        "node_url": node_url(row.cluster.name, row.node_name),
+        "reparses": [(one, words.shown(one.old_verdict)) for one in row.reparses.order_by("-id")[:10]],
+        "newer_parser": suite is not None
+        and row.parser_version is not None
+        and suite.parser_version > row.parser_version
+        and row.log_pruned_at is None
+        and row.reparse_requested_at is None,
+        "may_cancel": row.active and row.cancel_requested_at is None,
+        "left_behind": row.last_error if not row.active and not row.job_removed else "",
+        "may_launch": may_launch(request),
+        "notices": notices(request, {row.cluster_id}),
+        "log_url": reverse("run-log", args=[row.pk]),
+    }
+
+
+def _short(digest: str) -> str:
+    """The digest without the image's name, its first 16 digits."""
+    name, _at, last = digest.rpartition("@")
+    text = last or name
+    return f"{text[:23]}…" if text.startswith("sha256:") and len(text) > 24 else text
+
+
+def _facts(row: Run) -> list[tuple[str, str]]:
+    """What the log says of the workload and the card."""
+    return _pairs(row.facts)
+
+
+def _pairs(stored: Any) -> list[tuple[str, str]]:
+    """Any JSON object as names and texts, each at most 300 characters, 40 of them."""
+    rows = stored.items() if isinstance(stored, dict) else ()
+    return [(str(name).replace("_", " ")[:100], _text(value)[:300]) for name, value in list(rows)[:40]]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_text(one)}" for name, one in value.items())
+    if isinstance(value, list):
+        return "; ".join(_text(one) for one in value)
+    return str(value)
+
+
+def manifest_text(manifest: Any) -> str:
+    """A manifest as YAML; "" for none."""
+    if not manifest:
+        return ""
+    return yaml.safe_dump(manifest, sort_keys=False, allow_unicode=True, width=120)
+
+
+@require_safe
+@answered
+def run_manifest(_request: HttpRequest, run_id: str) -> HttpResponseBase:
+    """The Job as it was created, to be saved."""
+    row = found_run(run_id)
+    response = HttpResponse(manifest_text(row.manifest), content_type="application/yaml; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="gpudash-run-{row.pk}.yaml"'
+    return response
+
+
+def _back(row: Run) -> HttpResponseRedirect:
+    return HttpResponseRedirect(reverse("run", args=[row.pk]))
+
+
+@require_POST
+@launchers_only
+@answered
+def run_cancel(request: HttpRequest, run_id: str) -> HttpResponseBase:
+    row = found_run(run_id)
+    if request_cancel(row, request.user):
+        messages.info(request, _("The run is being cancelled: its Job is deleted and it ends as errored."))
+    else:
+        messages.info(request, _("The run has ended already."))
+    return _back(row)
+
+
+@require_POST
+@launchers_only
+@answered
+def run_again(request: HttpRequest, run_id: str) -> HttpResponseBase:
+    """The same suite on the same place. When it cannot be, the launch form says why."""
+    row = found_run(run_id)
+    try:
+        again, _new = request_again(row, request.user)
+    except Busy as error:
+        messages.info(request, _("Run %(id)s holds this place; this is it.") % {"id": error.run.pk})
+        return _back(error.run)
+    except Refused:
+        return HttpResponseRedirect(_form_url(row))
+    return _back(again)
+
+
+def _form_url(row: Run) -> str:
+    """The launch form, filled as this run was."""
+    options = {f"option.{name}": value for name, value in row.options.items()} if isinstance(row.options, dict) else {}
+    place = {"suite": row.suite, "cluster": row.cluster.name, "node": row.node_name, "card": row.card_asked}
+    return with_query(reverse("validation-new"), **place, **options)
+
+
+@require_POST
+@launchers_only
+@answered
+def run_reparse(request: HttpRequest, run_id: str) -> HttpResponseBase:
+    row = found_run(run_id)
+    try:
+        request_reparse(row, request.user)
+    except NotEnded as error:
+        messages.info(request, str(error))
+    else:
+        messages.info(request, _("The log is being read again; if the result changes, the earlier one is kept below."))
+    return _back(row)

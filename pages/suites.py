@@ -1,0 +1,86 @@
+"""Suites: what each proves, how its runs of late ended, and where to launch it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Count, Max
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from pages import run_words as words
+from pages.answer import FRESH_DAYS, answer
+from pages.frame.freshness import notices
+from pages.frame.links import with_query
+from pages.frame.live import live_page
+from pages.frame.refusals import answered
+from pages.permission import may_launch
+from validations.models import Run, VerdictChoice
+from validations.suites import registry
+from validations.suites.base import Suite
+
+
+@dataclass(frozen=True)
+class SuiteLine:
+    """A suite. level: what a pass says of the card, in words.
+
+    counts: (look, number of runs that ended so in FRESH_DAYS, address of these runs).
+    """
+
+    suite: Suite
+    level: str
+    launch_url: str
+    campaign_url: str
+    runs_url: str
+    last_at: Any
+    counts: list[tuple[words.Shown, int, str]] = field(default_factory=list)
+
+
+@require_safe
+@answered
+def suites(request: HttpRequest) -> HttpResponseBase:
+    context = {
+        "tab": "suites",
+        "proven": answer(),
+        "suites": suite_lines(),
+        "days": FRESH_DAYS,
+        "notices": notices(request),
+        "may_launch": may_launch(request),
+    }
+    return live_page(request, "validations/suites.html", "validations/suites_part.html", context)
+
+
+def suite_lines() -> list[SuiteLine]:
+    """All suites, in the order of their titles: two queries."""
+    last = dict(Run.objects.filter(ended_at__isnull=False).values_list("suite").annotate(Max("ended_at")))
+    counts = _counts()
+    lines = [_line(suite, counts, last) for suite in registry().values()]
+    return sorted(lines, key=lambda line: line.suite.title.lower())
+
+
+def _counts() -> dict[tuple[str, str], int]:
+    since = timezone.now() - timedelta(days=FRESH_DAYS)
+    rows = Run.objects.filter(ended_at__gte=since).values_list("suite", "verdict").annotate(Count("pk"))
+    return {(suite, str(verdict)): number for suite, verdict, number in rows}
+
+
+def _line(suite: Suite, counts: dict[tuple[str, str], int], last: dict[str, Any]) -> SuiteLine:
+    page = reverse("validations")
+    found = [(verdict.value, counts.get((suite.id, verdict.value), 0)) for verdict in VerdictChoice]
+    return SuiteLine(
+        suite=suite,
+        level=str(words.LEVELS[suite.level]),
+        launch_url=with_query(reverse("validation-new"), suite=suite.id),
+        campaign_url=with_query(reverse("campaign-new"), suite=suite.id),
+        runs_url=with_query(page, suite=suite.id),
+        last_at=last.get(suite.id),
+        counts=[
+            (words.shown(verdict), number, with_query(page, suite=suite.id, verdict=verdict))
+            for verdict, number in found
+            if number
+        ],
+    )

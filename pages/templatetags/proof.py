@@ -1,0 +1,220 @@
+"""What pages of the inventory show of validations: proof badges, the "proven good" figure, the last runs.
+
+The inventory's templates load this library; its code knows nothing of it. Each tag asks a constant number of queries for a page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import template
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from inventory.models import Cluster
+from pages import run_words as words
+from pages.answer import FRESH_DAYS, Answer, answer
+from pages.frame.links import with_query
+from pages.permission import may_campaign, may_launch
+from pages.run_lines import RunLine, run_line
+from pages.templatetags.units import ago
+from validations import proof, querysets
+from validations.proof import Proof
+
+register = template.Library()
+
+#: Level of the sign, sign and words of each state.
+_LOOKS = {
+    proof.PROVEN: ("good", "✓"),
+    proof.FAILED: ("error", "✕"),
+    proof.DRIVER_CHANGED: ("warning", "!"),
+    proof.RAN: ("none", "·"),
+    proof.SEEN: ("none", "·"),
+    proof.NEVER: ("none", "·"),
+}
+LAST_SHOWN = 5
+
+
+@register.filter
+def shown_sign(shown: words.Shown) -> SafeString:
+    """The sign of a verdict or state; its word stands beside it."""
+    return format_html('<span class="sign {}" aria-hidden="true">{}</span>', shown.level, shown.sign)
+
+
+@register.simple_tag
+def sign_as(level: str, sign: str) -> SafeString:
+    """A sign by its level, beside words."""
+    return format_html('<span class="sign {}" aria-hidden="true">{}</span>', level, sign)
+
+
+@register.simple_tag
+def proofs_of(rows: Iterable[Any]) -> dict[int, Proof]:
+    """Proofs of all cards of a page by card id; rows have an `id`. One query."""
+    return proof.of_cards([row.id for row in rows])
+
+
+@register.simple_tag
+def proofs_of_map(card_map: Any) -> dict[int, Proof]:
+    """The same for the tiles of the map."""
+    return proof.of_cards([tile.card_id for pool in card_map.pools for node in pool.nodes for tile in node.tiles])
+
+
+@register.simple_tag
+def proof_badge(proofs: Mapping[int, Proof], card_id: int) -> SafeString:
+    """Proven when, by what, or why not: a sign, words, and the run that says so."""
+    found = proofs.get(card_id)
+    return badge(found) if found is not None else SafeString("")
+
+
+def badge(found: Proof) -> SafeString:
+    level, sign = _look(found)
+    run_id, moment = _said_by(found)
+    mark = format_html('<span class="sign {}" aria-hidden="true">{}</span>', level, sign)
+    if not run_id:
+        return format_html('<span class="proof">{} {}</span>', mark, _("never proven"))
+    return format_html(
+        '<span class="proof" title="{}">{} <a href="{}">{}</a> {}</span>',
+        sentence(found),
+        mark,
+        reverse("run", args=[run_id]),
+        _words(found),
+        ago(moment),
+    )
+
+
+def _said_by(found: Proof) -> tuple[str | None, datetime | None]:
+    if found.state == proof.FAILED:
+        return found.bad_run, found.bad_at
+    return (found.lower_run, found.lower_at) if found.state in proof.UNPROVEN else (found.good_run, found.good_at)
+
+
+def _look(found: Proof) -> tuple[str, str]:
+    if found.state == proof.PROVEN and _old(found):
+        return "none", "✓"
+    return _LOOKS.get(found.state, ("none", "·"))
+
+
+def _old(found: Proof) -> bool:
+    return found.good_at is not None and found.good_at < timezone.now() - timedelta(days=FRESH_DAYS)
+
+
+def _words(found: Proof) -> str:
+    if found.state == proof.PROVEN:
+        return _("proven, long ago") if _old(found) else _("proven")
+    return {
+        proof.FAILED: _("failed"),
+        proof.DRIVER_CHANGED: _("driver changed since"),
+        proof.RAN: _("ran, not proven"),
+        proof.SEEN: _("seen, not proven"),
+    }.get(found.state, _("never proven"))
+
+
+@register.filter
+def suite_title(suite_id: str | None) -> str:
+    return words.suite_title(suite_id or "")
+
+
+def sentence(found: Proof) -> str:
+    """The proof in one sentence, for titles and screen readers."""
+    if found.state == proof.FAILED:
+        return _("%(suite)s failed on it last.") % {"suite": words.suite_title(found.bad_suite or "")}
+    if found.state == proof.NEVER:
+        return _("No run on this card has passed yet.")
+    if found.state in proof.UNPROVEN:
+        suite = words.suite_title(found.lower_suite or "")
+        if found.state == proof.RAN:
+            return _("%(suite)s ran on it, its result unchecked: that is no proof.") % {"suite": suite}
+        return _("%(suite)s has seen it: the driver answers, which is no proof.") % {"suite": suite}
+    driver = found.good_driver or _("not known")
+    text = _("%(suite)s passed, driver %(driver)s.") % {
+        "suite": words.suite_title(found.good_suite or ""),
+        "driver": driver,
+    }
+    if found.state == proof.DRIVER_CHANGED:
+        return text + " " + _("Now the driver is %(driver)s.") % {"driver": found.driver_now or ""}
+    return text
+
+
+@register.simple_tag
+def proof_mark(proofs: Mapping[int, Proof], card_id: int) -> SafeString:
+    """The sign of a tile: only what was said of the card; a card that was never proven has none."""
+    found = proofs.get(card_id)
+    if found is None or found.state in proof.UNPROVEN:
+        return SafeString("")
+    level, sign = _look(found)
+    return format_html(
+        '<span class="mark-proof {}" aria-hidden="true">{}</span><span class="unseen"> {}</span>',
+        level,
+        sign,
+        sentence(found),
+    )
+
+
+@register.simple_tag(takes_context=True)
+def proven(context: Any) -> Answer:
+    """The figures over the clusters that the page is about. Three or four queries."""
+    return answer(_clusters(context["request"]))
+
+
+def _clusters(request: HttpRequest) -> set[int] | None:
+    names = [name for name in request.GET.getlist("cluster") if name]
+    return set(Cluster.objects.filter(name__in=names).values_list("pk", flat=True)) if names else None
+
+
+@register.simple_tag(takes_context=True)
+def last_runs(context: Any) -> list[RunLine]:
+    """The newest runs of these clusters."""
+    ids = _clusters(context["request"])
+    rows = querysets.runs() if ids is None else querysets.runs().filter(cluster_id__in=ids)
+    return [run_line(run) for run in rows.order_by("-id")[:LAST_SHOWN]]
+
+
+@register.simple_tag
+def node_runs(cluster_id: int, node_name: str) -> list[RunLine]:
+    """The newest runs on a node."""
+    return [run_line(run) for run in querysets.runs_of_node(cluster_id, node_name)[:LAST_SHOWN]]
+
+
+@register.simple_tag
+def runs_url(cluster: str, node: str, card: str = "") -> str:
+    """All runs of a node, or of a card of it."""
+    return with_query(reverse("validations"), cluster=cluster, node=node, card=card)
+
+
+@register.simple_tag
+def launch_url(cluster: str, node: str, card: str = "") -> str:
+    """The launch form for this place."""
+    return with_query(reverse("validation-new"), cluster=cluster, node=node, card=card)
+
+
+@register.simple_tag(takes_context=True)
+def can_launch(context: Any) -> bool:
+    return may_launch(context["request"])
+
+
+@register.simple_tag(takes_context=True)
+def can_campaign(context: Any) -> bool:
+    return may_campaign(context["request"])
+
+
+@register.simple_tag
+def card_proof(card_id: int) -> Proof:
+    """The proof of one card; one query."""
+    return proof.of_cards([card_id]).get(card_id) or Proof(state=proof.NEVER)
+
+
+@register.simple_tag(takes_context=True)
+def campaign_of_filter(context: Any) -> str:
+    """The campaign form for all nodes that the filter of this page keeps."""
+    query = context["request"].GET.copy()
+    for name in ("cursor", "page_size", "format", "ordering"):
+        query.pop(name, None)
+    return (
+        with_query(reverse("campaign-new"), nodes=query.urlencode()) if query else reverse("campaign-new") + "?nodes="
+    )

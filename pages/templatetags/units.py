@@ -1,0 +1,113 @@
+"""Tags and filters that every template has: bytes, ages, signs, what is not known. Knows no tables and no requests."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+from inventory.spans import span
+from pages.frame import amounts
+from pages.frame.holders import hue as hue_of
+
+register = template.Library()
+
+_SIGNS = {"good": "✓", "error": "✕", "warning": "!", "info": "i", "none": "·"}
+
+
+def _sign_words() -> dict[str, str]:
+    return {
+        "good": _("good"),
+        "error": _("error"),
+        "warning": _("warning"),
+        "info": _("note"),
+        "none": _("no statement"),
+    }
+
+
+@register.simple_tag
+def not_known(why: str = "") -> SafeString:
+    """The mark of what is not known: hatched, in words, with the reason as its title."""
+    return format_html(
+        '<span class="not-known" title="{}"><em>{}</em></span>', why or _("No source says it."), _("not known")
+    )
+
+
+@register.filter
+def gib(amount: int | None) -> str:
+    """Bytes as text with unit; None as the mark of what is not known."""
+    return not_known() if amount is None else amounts.gib(amount)
+
+
+@register.filter
+def gib_number(amount: int | None) -> str:
+    """Bytes in GiB, without unit; None as the mark of what is not known."""
+    return not_known() if amount is None else amounts.gib_number(amount)
+
+
+@register.filter
+def counted(number: int | None) -> str:
+    """A count with separators; None as the mark of what is not known."""
+    return not_known() if number is None else amounts.count(number)
+
+
+@register.filter
+def hue(name: str) -> str:
+    """Class of the hue that a holder has on every page."""
+    return f"hue{hue_of(name)}"
+
+
+@register.filter
+def sign(level: str) -> SafeString:
+    """The sign of a severity or state, with its word for those who do not see it."""
+    known = level if level in _SIGNS else "none"
+    return format_html(
+        '<span class="sign {}" aria-hidden="true">{}</span><span class="unseen">{}</span>',
+        known,
+        _SIGNS[known],
+        _sign_words()[known],
+    )
+
+
+@register.filter
+def ago(moment: datetime | None) -> SafeString:
+    """How long ago, as a time element that the browser keeps fresh."""
+    return _time(moment, "ago")
+
+
+@register.filter
+def since(moment: datetime | None) -> SafeString:
+    """For how long already, without "ago"."""
+    return _time(moment, "span")
+
+
+def _time(moment: datetime | None, form: str) -> SafeString:
+    if moment is None:
+        return not_known()
+    text = span((timezone.now() - moment).total_seconds())
+    if form == "ago":
+        text = _("%(span)s ago") % {"span": text}
+    utc = moment.astimezone(UTC)
+    return format_html(
+        '<time datetime="{}" data-form="{}" title="{}">{}</time>',
+        utc.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        form,
+        timezone.localtime(moment).strftime("%Y-%m-%d %H:%M:%S %Z"),
+        text,
+    )
+
+
+@register.simple_tag
+def span_words() -> SafeString:
+    """The words of ages as data attributes, and the server's time: what the script that keeps ages fresh needs."""
+    pairs = {"s": _("%(n)d s"), "min": _("%(n)d min"), "h": _("%(n)d h"), "d": _("%(n)d d"), "ago": _("%(span)s ago")}
+    texts = [
+        format_html('data-{}="{}"', name, text.replace("%(n)d", "{}").replace("%(span)s", "{}"))
+        for name, text in pairs.items()
+    ]
+    texts.append(format_html('data-now="{}"', datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")))
+    return mark_safe(" ".join(texts))  # noqa: S308 - each part is escaped above

@@ -1,0 +1,68 @@
+"""Addresses of the pages. A node's name comes last and may hold anything, so that a strange one still has its page."""
+
+from __future__ import annotations
+
+from django.contrib.auth.views import LogoutView
+from django.urls import path, re_path
+
+from accounts.required import open_to_all
+from pages import account, sign_in
+from pages.allocations import allocations, waiting
+from pages.campaign_new import campaign_new
+from pages.campaigns import campaign, campaign_change, campaigns
+from pages.card import card
+from pages.card_runs import card_runs
+from pages.cards import cards
+from pages.clusters import cluster, cluster_relist, clusters
+from pages.findings import findings
+from pages.node import node
+from pages.nodes import nodes
+from pages.overview import overview
+from pages.run import run, run_again, run_cancel, run_manifest, run_reparse
+from pages.runlog import run_log, run_log_raw
+from pages.search import search
+from pages.suites import suites
+from pages.validation_new import validation_new
+from pages.validations import validations
+
+urlpatterns = [
+    path("sign-in", sign_in.SignIn.as_view(), name="sign-in"),
+    path("sign-in/link/<str:token>", account.sign_in_by_link, name="sign-in-link"),
+    path("sign-out", open_to_all(LogoutView.as_view()), name="sign-out"),
+    path("account", account.account, name="account"),
+    path("account/password", sign_in.ChangePassword.as_view(), name="account-password"),
+    path("account/theme", account.theme, name="account-theme"),
+    path("account/tokens", account.create_token, name="account-tokens"),
+    path("account/tokens/<int:token_id>/revoke", account.revoke_token, name="account-token-revoke"),
+    path("validations", validations, name="validations"),
+    path("validations/suites", suites, name="suites"),
+    path("validations/new", validation_new, name="validation-new"),
+    path("validations/campaigns", campaigns, name="campaigns"),
+    path("validations/campaigns/new", campaign_new, name="campaign-new"),
+    path("validations/campaigns/<str:campaign_id>", campaign, name="campaign"),
+    re_path(
+        r"^validations/campaigns/(?P<campaign_id>[^/]+)/(?P<verb>pause|resume|stop)$",
+        campaign_change,
+        name="campaign-change",
+    ),
+    path("validations/cards/<int:card_id>", card_runs, name="card-runs"),
+    path("validations/runs/<str:run_id>", run, name="run"),
+    path("validations/runs/<str:run_id>/log", run_log, name="run-log"),
+    path("validations/runs/<str:run_id>/log.txt", run_log_raw, name="run-log-raw"),
+    path("validations/runs/<str:run_id>/manifest", run_manifest, name="run-manifest"),
+    path("validations/runs/<str:run_id>/cancel", run_cancel, name="run-cancel"),
+    path("validations/runs/<str:run_id>/again", run_again, name="run-again"),
+    path("validations/runs/<str:run_id>/reparse", run_reparse, name="run-reparse"),
+    path("", overview, name="overview"),
+    path("search", search, name="search"),
+    path("nodes", nodes, name="nodes"),
+    path("nodes/<str:cluster>/<path:name>", node, name="node"),
+    path("cards", cards, name="cards"),
+    path("cards/<int:card_id>", card, name="card"),
+    path("allocations", allocations, name="allocations"),
+    path("allocations/waiting", waiting, name="waiting"),
+    path("findings", findings, name="findings"),
+    path("clusters", clusters, name="clusters"),
+    path("clusters/<str:name>", cluster, name="cluster"),
+    path("clusters/<str:name>/relist", cluster_relist, name="cluster-relist"),
+]

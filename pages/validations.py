@@ -1,0 +1,105 @@
+"""Validations: does every card work, and who says so? The answer, and a table of all runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
+
+from pages import run_words as words
+from pages.answer import answer
+from pages.frame import choices
+from pages.frame.listing import Column, Field, ListSpec, list_page
+from pages.frame.refusals import answered
+from pages.permission import may_launch
+from pages.run_lines import run_line
+from resources import csv_columns
+from resources.run_filters import RunFilter
+from validations import querysets
+from validations.models import Campaign, CampaignState, Run
+from validations.suites import registry
+
+csv_columns.COLUMNS.setdefault(
+    "runs",
+    (
+        "id",
+        "suite",
+        "cluster",
+        "node_name",
+        "card_key",
+        "card_model",
+        "card_asked",
+        "card_note",
+        "driver_version",
+        "state",
+        "verdict",
+        "level",
+        "exit_code",
+        "image",
+        "image_digest",
+        "parser_version",
+        "requested_by_name",
+        "created_at",
+        "started_at",
+        "ended_at",
+    ),
+)
+
+
+def suite_choices() -> Sequence[tuple[str, str]]:
+    return [(suite.id, suite.title) for suite in registry().values()]
+
+
+def _shape(rows: list[Any]) -> list[Any]:
+    return [run_line(run) for run in rows]
+
+
+SPEC = ListSpec(
+    name="runs",
+    filterset=RunFilter,
+    rows=querysets.runs,
+    columns=(
+        Column(_("Run"), "id"),
+        Column(_("Verdict"), "verdict"),
+        Column(_("On"), "node"),
+        Column(_("Why")),
+        Column(_("Asked by")),
+        Column(_("Took"), number=True),
+        Column(_("Ended"), "ended_at"),
+    ),
+    fields=(
+        Field("q", _("Search"), placeholder=_("run, suite, node, card, model, who asked"), wide=True),
+        Field("cluster", _("Cluster"), choices.clusters),
+        Field("suite", _("Suite"), suite_choices),
+        Field("verdict", _("Verdict"), tuple(words.VERDICTS.items())),
+        Field("level", _("Level of proof"), tuple(words.LEVELS.items())),
+        Field("active", _("State"), (("true", _("under way")), ("false", _("ended")))),
+        Field("node", _("Node")),
+        Field("card", _("Card"), placeholder=_("UUID or index")),
+        Field("requested_by", _("Asked by")),
+    ),
+    shape=_shape,
+    page="validations/page.html",
+    part="validations/part.html",
+    csv="runs",
+)
+
+
+@require_safe
+@answered
+def validations(request: HttpRequest) -> HttpResponseBase:
+    return list_page(request, SPEC, lambda: _context(request))
+
+
+def _context(request: HttpRequest) -> dict[str, Any]:
+    return {
+        "tab": "runs",
+        "proven": answer(),
+        "may_launch": may_launch(request),
+        "under_way": querysets.runs_active().count(),
+        "campaigns_open": Campaign.objects.filter(state__in=(CampaignState.RUNNING, CampaignState.PAUSED)).count(),
+        "any_run": Run.objects.exists(),
+    }

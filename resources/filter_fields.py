@@ -1,0 +1,238 @@
+"""The kinds of filter that the lists need: words, choices, amounts of bytes, free search; and the form that is strict.
+
+Knows no table but that of the clusters; `resources.filters` puts these together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import django_filters as df
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext as _
+
+from inventory.models import Cluster
+from kube import quantity
+
+MAX_LENGTH = 512
+MAX_VALUES = 100
+MAX_WORDS = 8
+
+
+class WordsField(forms.MultipleChoiceField):
+    """One word or several (the name repeated): any of them matches. choices: the only words allowed, or none for any."""
+
+    def __init__(self, *, words: Iterable[str] = (), **options: Any) -> None:
+        self.words = tuple(words)
+        super().__init__(choices=[(word, word) for word in self.words], **options)
+
+    def to_python(self, value: Any) -> list[str]:
+        """A blank value, as forms send it, is no value."""
+        values = [value] if isinstance(value, str) else value or []
+        return [str(word) for word in values if word]
+
+    def validate(self, value: list[str]) -> None:
+        if len(value) > MAX_VALUES:
+            raise ValidationError(_("At most %(n)d values are taken.") % {"n": MAX_VALUES})
+        for word in value:
+            _check_text(word)
+            if self.words and word not in self.words:
+                raise ValidationError(_one_of(self.words, word))
+
+
+class OneOfField(forms.CharField):
+    """Exactly one of a few words; `default` when nothing is given."""
+
+    def __init__(self, *, words: Iterable[str], default: str, **options: Any) -> None:
+        self.words, self.default = tuple(words), default
+        super().__init__(**options)
+
+    def clean(self, value: Any) -> str:
+        return str(super().clean(value)) or self.default
+
+    def validate(self, value: str) -> None:
+        super().validate(value)
+        if value and value not in self.words:
+            raise ValidationError(_one_of(self.words, value))
+
+
+class BytesField(forms.CharField):
+    """Bytes as a whole number, or a quantity as Kubernetes writes it: 8589934592, 8Gi, 0.5Ti."""
+
+    def clean(self, value: Any) -> int | None:
+        text = str(super().clean(value))
+        if not text:
+            return None
+        amount = quantity.size(text)
+        if amount is None:
+            wanted = _(
+                "An amount of memory is wanted, as 20 GiB (in an address or in REST: 20Gi, or bytes), not %(text)s."
+            )
+            raise ValidationError(wanted % {"text": repr(text[:64])})
+        return amount
+
+
+#: Units as people write them. Those of Kubernetes mean here what they mean in REST: G is 10⁹ bytes, Gi is 2³⁰.
+_UNITS = {"b": "", "k": "k", "kb": "k", "ki": "Ki", "kib": "Ki"} | {
+    spelling: unit
+    for letter in "mgtpe"
+    for spelling, unit in (
+        (letter, letter.upper()),
+        (f"{letter}b", letter.upper()),
+        (f"{letter}i", f"{letter.upper()}i"),
+        (f"{letter}ib", f"{letter.upper()}i"),
+    )
+}
+_TYPED = re.compile(r"([0-9]{1,20}(?:[.,][0-9]{1,9})?)\s*([A-Za-z]{0,3})")
+#: A number without a unit is GiB in a form. From here on nobody can mean GiB: it is the bytes of an address of before.
+_SURELY_BYTES = 2**20
+
+
+def typed_memory(text: str) -> str:
+    """Memory as it is typed into a form, as the quantity that it means: 20, 20 GiB and 20gib are 20Gi. What is none stays."""
+    match = _TYPED.fullmatch(text.strip())
+    unit = match and _UNITS.get(match[2].lower())
+    if match is None or (unit is None and match[2]):
+        return text
+    number = match[1].replace(",", ".")
+    if not match[2]:
+        return number if float(number) >= _SURELY_BYTES else f"{number}Gi"
+    return f"{number}{unit}"
+
+
+class SearchField(forms.CharField):
+    """Free search: a list of words."""
+
+    def clean(self, value: Any) -> list[str]:
+        text = str(super().clean(value))
+        _check_text(text)
+        words = text.split()
+        if len(words) > MAX_WORDS:
+            raise ValidationError(_("At most %(n)d words are searched for.") % {"n": MAX_WORDS})
+        return words
+
+
+def _one_of(words: Iterable[str], value: str) -> str:
+    wanted = _("One of %(words)s is wanted, not %(value)s.")
+    return wanted % {"words": ", ".join(words), "value": repr(value[:64])}
+
+
+def _check_text(text: str) -> None:
+    if len(text) > MAX_LENGTH:
+        raise ValidationError(_("At most %(n)d characters are taken.") % {"n": MAX_LENGTH})
+    if "\x00" in text:
+        raise ValidationError(_("A null character cannot be searched for."))
+
+
+class WordsFilter(df.Filter):
+    """`?node=a&node=b`: rows whose column is one of these."""
+
+    field_class = WordsField
+
+    def __init__(self, field_name: str | None = None, **options: Any) -> None:
+        options.setdefault("lookup_expr", "in")
+        super().__init__(field_name, **options)
+
+    def filter(self, qs: Any, value: Any) -> Any:
+        return super().filter(qs, value) if value else qs
+
+
+class ChoiceFilter(WordsFilter):
+    """The same with a closed list of words."""
+
+    def __init__(self, words: Iterable[str], field_name: str | None = None, **options: Any) -> None:
+        super().__init__(field_name, words=tuple(words), **options)
+
+
+class YesNoFilter(df.Filter):
+    """true, false or any; `default` is in force when the name is not given."""
+
+    field_class = OneOfField
+
+    def __init__(self, field_name: str, *, default: str = "any", **options: Any) -> None:
+        super().__init__(field_name, words=("true", "false", "any"), default=default, **options)
+
+
+class BytesFilter(df.Filter):
+    field_class = BytesField
+
+    def __init__(self, field_name: str, **options: Any) -> None:
+        super().__init__(field_name, max_length=40, **options)
+
+
+class SearchFilter(df.Filter):
+    field_class = SearchField
+
+
+class ClusterField(WordsField):
+    """Names of clusters to their ids. An unknown name is an error: an empty answer would look like "nothing there"."""
+
+    def clean(self, value: Any) -> Any:
+        names = super().clean(value)
+        known = dict(Cluster.objects.values_list("name", "pk"))
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            raise ValidationError(
+                _("There is no cluster %(name)s. There are: %(known)s.")
+                % {"name": repr(unknown[0][:64]), "known": ", ".join(sorted(known))}
+            )
+        ids = {known[name] for name in names} if names else set(known.values())
+        return ids if names or len(ids) == 1 else None
+
+
+class ClusterNames(df.Filter):
+    """Rows of these clusters. One alone becomes an equality: the indexes begin with it (so also when there is only one)."""
+
+    field_class = ClusterField
+
+    def filter(self, qs: Any, value: Any) -> Any:
+        if value is None:
+            return qs
+        return qs.filter(cluster_id=next(iter(value))) if len(value) == 1 else qs.filter(cluster_id__in=value)
+
+
+class StrictForm(forms.Form):
+    """The form of a filter set: knows all its names, refuses others, and reads `ordering`."""
+
+    orders: tuple[str, ...] = ()
+    other_names: frozenset[str] = frozenset()
+    order: tuple[str, ...] = ()
+
+    def full_clean(self) -> None:
+        super().full_clean()
+        for name, text in self._wrong_names():
+            self._refuse(name, text)
+        self._read_order()
+
+    def _wrong_names(self) -> list[tuple[str, str]]:
+        known = set(self.fields) | self.other_names | {"ordering"}
+        wrong = [
+            (name, f"There is no filter of this name. There are: {', '.join(sorted(self.fields))}.")
+            for name in self.data
+        ]
+        found = [(name, text) for name, text in wrong if name not in known]
+        if isinstance(self.data, MultiValueDict):
+            many = {name for name, field in self.fields.items() if isinstance(field, WordsField)}
+            twice = [name for name, values in self.data.lists() if len(values) > 1 and name in known - many]
+            found += [(name, _("Given twice; one value is wanted.")) for name in twice]
+        return found
+
+    def _read_order(self) -> None:
+        text = self.data.get("ordering", "")
+        names = tuple(name for name in str(text).split(",") if name)
+        plain = [name.removeprefix("-") for name in names]
+        if any(name not in self.orders for name in plain) or len(set(plain)) != len(plain):
+            wanted = ", ".join(self.orders)
+            self._refuse("ordering", f"Names of {wanted} are wanted, each once, with - before it for descending.")
+        else:
+            self.order = names
+
+    def _refuse(self, name: str, text: str) -> None:
+        """Like add_error, for a name that need not be a field of the form."""
+        errors: Any = self.errors
+        errors.setdefault(name[:64], self.error_class()).append(text)
+        self.cleaned_data.pop(name, None)

@@ -1,0 +1,73 @@
+"""What all filters of lists have in common.
+
+A name that no filter has, a value that makes no sense, or one name given twice where one is meant, is an error that carries the
+field's name; a list with such an error is empty, never unfiltered.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import django_filters as df
+from django.db.models import F, OrderBy, QuerySet
+
+from resources.filter_fields import StrictForm
+
+
+class StrictFilterSet(df.FilterSet):
+    """A FilterSet that refuses what it does not know, and orders stably.
+
+    orders: public name → column to sort by. default_order: names, each with "-" for descending. Every order ends with the
+    id, so that two pages never show one row twice; rows without a value come last in both directions.
+    """
+
+    orders: ClassVar[dict[str, str]] = {}
+    default_order: ClassVar[tuple[str, ...]] = ()
+    #: Parameters of a page or of REST that are no filters.
+    other_names: ClassVar[frozenset[str]] = frozenset({"page_size", "cursor", "format"})
+
+    class Meta:
+        form = StrictForm
+
+    def __init__(self, data: Any = None, queryset: Any = None, **options: Any) -> None:
+        super().__init__({} if data is None else data, queryset, **options)
+
+    @property
+    def form(self) -> Any:
+        form = super().form
+        form.orders, form.other_names = tuple(self.orders), self.other_names
+        return form
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The order in force, as names with "-" for descending; the default when none was asked for or it was refused."""
+        asked: tuple[str, ...] = self.form.order if self.is_valid() else ()
+        return asked or self.default_order
+
+    @property
+    def qs(self) -> Any:
+        """Filtered, not ordered: see `ordered`. Empty when a filter was refused."""
+        return super().qs if self.is_valid() else self.queryset.none()
+
+    def ordered(self) -> Any:
+        return self.qs.order_by(*self.order_by())
+
+    def order_by(self) -> list[OrderBy]:
+        """The order as expressions, nulls last, the id at the end. Within one cluster, ordering by cluster says nothing."""
+        alone = len(self.form.cleaned_data.get("cluster") or ()) == 1 if self.is_valid() else False
+        made = [
+            self._order_term(name)
+            for name in self.order
+            if not (alone and self.orders[name.removeprefix("-")] == "cluster_id")
+        ]
+        descending = bool(self.order) and self.order[-1].startswith("-")
+        return [*made, OrderBy(F("id"), descending=descending)]
+
+    def _order_term(self, name: str) -> OrderBy:
+        path = self.orders[name.removeprefix("-")]
+        return OrderBy(F(path), descending=name.startswith("-"), nulls_last=_may_be_null(self.queryset, path) or None)
+
+
+def _may_be_null(rows: QuerySet[Any], path: str) -> bool:
+    """Whether a column of the rows can be null. An annotation of `querysets` never is."""
+    return path not in rows.query.annotations and bool(rows.model._meta.get_field(path.removesuffix("_id")).null)

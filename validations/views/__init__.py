@@ -1,1 +1,0 @@
-"""Pages of the validations: suites, runs, campaigns, and what was ever proven of a card. They read rows and call no cluster."""
