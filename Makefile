@@ -18,7 +18,7 @@ help: ## list the verbs
 setup: .venv/.ready ## install what is needed into .venv/
 
 .venv/.ready: requirements-dev.lock Makefile
-	@tests/tools/setup.sh $(UV_VERSION)
+	@tools/setup.sh $(UV_VERSION)
 	@touch $@
 
 lock: ## write the lock files anew from pyproject.toml
@@ -32,7 +32,7 @@ test: setup ## the tests that need nothing installed before
 	$(PY) -m pytest $(ARGS)
 
 test-postgres: setup ## the tests of tables, pages and REST again, on a throw-away PostgreSQL
-	$(PY) -m tests.tools.with_postgres pytest tests/mirror tests/accounting tests/access tests/api tests/pages tests/metrics $(ARGS)
+	$(PY) -m tools.with_postgres pytest tests/inventory/mirror tests/inventory/reconcile tests/accounts tests/api tests/pages tests/validations $(ARGS)
 
 test-cluster: setup ## the tests against a real control plane (etcd, kube-apiserver, scheduler)
 	$(PY) -m pytest -m cluster -n 0 tests/cluster $(ARGS)
@@ -56,13 +56,13 @@ types: setup ## mypy, strict
 	.venv/bin/mypy
 
 bench: setup ## speed, one JSON object per line
-	@$(PY) -m tests.bench $(ARGS)
+	@$(PY) -m bench $(ARGS)
 
 soak: setup ## a whole installation under load and faults for MINUTES=30, then all must be in step; chart in var/soak
 	$(PY) -m tests.soak --minutes $(MINUTES) $(ARGS)
 
 screenshots: setup ## the pictures of the docs, from the running product
-	$(PY) -m tests.screenshots
+	$(PY) -m tools.screenshots
 
 clean: ## remove what was built here
 	rm -rf .venv .tools var staticfiles .pytest_cache .mypy_cache .ruff_cache

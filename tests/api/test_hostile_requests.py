@@ -27,7 +27,7 @@ from resources.token_filters import TokenFilter
 from tests.api.hostile_values import BODIES, HEADERS, JSON_VALUES, METHODS, PROBLEM, VALUES
 from tests.cast import bearer, make_token, make_user, signed_in
 from tests.factories import make_cluster, make_finding, make_node
-from tests.validation_pages.rows import make_run
+from tests.pages.validations.rows import make_run
 
 FILTERS = {
     "nodes": inventory.NodeFilter,

@@ -10,10 +10,11 @@ import pytest
 
 from tests.cluster_runs.conftest import NAMESPACE
 from tests.controlplane.admin import Admin
+from tests.processes import ROOT
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
 
-GOLDEN = Path(__file__).parent.parent / "suites" / "golden" / "manifests"
+GOLDEN = ROOT / "tests" / "validations" / "suites" / "golden" / "manifests"
 MANIFESTS = sorted(GOLDEN.glob("*/*.json"))
 
 

@@ -5,12 +5,11 @@ Knows the catalogue and nothing of the mirror. A test compares the file with wha
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from inventory.stacks.base import ERROR, INFO, WARNING
 from inventory.stacks.catalogue import CATALOGUE, Entry
+from tests.processes import ROOT
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "findings.md"
+PAGE = ROOT / "docs" / "findings.md"
 
 HEAD = """\
 # Findings

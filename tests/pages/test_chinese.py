@@ -11,7 +11,6 @@ import re
 import struct
 from collections.abc import Iterator
 from html import unescape
-from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -23,11 +22,11 @@ from pages.catalogue_words import ACTIONS, MEANINGS
 from pages.suite_words import OPTION_HELP, PROVES
 from tests.factories import make_finding, make_node, make_unreadable, make_waiting_pod
 from tests.pages.reading import get
-from tests.validation_pages.rows import PASSED_LOG, make_run, reason
+from tests.pages.validations.rows import PASSED_LOG, make_run, reason
+from tests.processes import ROOT
 from validations.models import Campaign, CampaignTarget, Run
 from validations.suites import registry
 
-ROOT = Path(__file__).resolve().parents[2]
 MESSAGES = ROOT / "locale" / "zh_Hans" / "LC_MESSAGES"
 MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"}
 #: What `templatize` makes of a mark: gettext(u'…'), ngettext(u'…', …), _("…").

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
-TOKENS = Path(__file__).resolve().parents[2] / "static" / "css" / "tokens.css"
+from tests.processes import ROOT
+
+TOKENS = ROOT / "static" / "css" / "tokens.css"
 _PAIR = re.compile(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);")
 COLOURS = {name: (light, dark) for name, light, dark in _PAIR.findall(TOKENS.read_text())}
 

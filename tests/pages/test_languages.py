@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from django.test import Client
 from django.utils.translation import override
@@ -14,8 +13,8 @@ from inventory.stacks.catalogue import CATALOGUE
 from pages.catalogue_words import TITLES
 from tests.factories import make_finding
 from tests.pages.reading import get
+from tests.processes import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 MESSAGES = ROOT / "locale" / "zh_Hans" / "LC_MESSAGES" / "django.po"
 _ENTRY = re.compile(r'^msgid "(.+)"\n(?:msgid_plural "(.+)"\n)?msgstr(?:\[0\])? "(.*)"$', re.MULTILINE)
 _FIELD = re.compile(r"%\((\w+)\)[sd]|</?b>")

@@ -18,7 +18,7 @@ import sys
 import time
 from pathlib import Path
 
-from tests.bench.report import progress
+from bench.report import progress
 from tests.services import Missing, wait_until
 from tests.soak import report
 from tests.soak.bed import CLUSTERS, NEAR, Bed, bed

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tests.bench.report import percentile
+from bench.report import percentile
 from tests.soak.faults import Fault
 from tests.soak.level import Line, line_of, rises
 from tests.soak.parts import Death

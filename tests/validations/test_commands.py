@@ -14,14 +14,14 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from inventory.models import Cluster
+from tests.processes import ROOT
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import FAILED, PASSED
 from validations import tasks
 from validations.management.commands.validate import Command
 from validations.models import Run
 
-ROOT = Path(__file__).resolve().parents[2]
-GOLDEN = ROOT / "tests/suites/golden"
+GOLDEN = ROOT / "tests/validations/suites/golden"
 CASES = [
     (folder.name, log, json.loads(log.with_suffix(".json").read_text()))
     for folder in sorted(GOLDEN.iterdir())

@@ -1,0 +1,127 @@
+"""`python -m bench [NAME…] [--small]`: how fast, one JSON object per line on stdout, progress on stderr.
+
+decode        pods a second, one core
+parse         MB of log a second, one core, for each suite
+shared        20 visitors at once on pages, REST and /healthz of one web process (PROCESSES=n: of several), on 5,000 nodes
+run-overhead  seconds of a run beyond its Job, and calls of the API per run: alone, and in a campaign of 1,000
+queue         seconds of a pass of the launcher with 50 and with 10,000 runs in the queue, and their ratio
+history       lists, the card page and retention with 90 days of 200,000 ended allocations each
+first-sync    the large cluster into an empty PostgreSQL and an empty SQLite, beside kubectl; then an unchanged sync
+churned       a first sync while 200 objects a second change, beside a quiet one
+events        1,000 changes a second for a minute: from the API's answer to the committed row
+takeover      seconds until another watcher is in step after SIGKILL
+clusters      100 clusters of 50 nodes: until all are in sync, then CPU, memory and connections while nothing happens
+pages         each page, each REST list and /metrics at that size
+
+Without names all of them, in this order; the last four on one filled control plane. --small: 200 nodes and 6,000 pods instead of
+5,000 and 150,000, a campaign of 50, a history of 2,000 a day. Needs PostgreSQL and Redis from run-overhead on, and the control
+plane (tests/controlplane) from first-sync on; all is thrown away at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from bench import queue, validations
+
+ON_A_CLUSTER = ("first-sync", "churned", "events", "takeover", "pages")
+NAMES = ("decode", "parse", "shared", "run-overhead", "queue", "history", "clusters", *ON_A_CLUSTER)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)}")
+    parser.add_argument("--small", action="store_true")
+    given = parser.parse_args()
+    unknown = [name for name in given.names if name not in NAMES]
+    if unknown:
+        parser.error(f"no benchmark {', '.join(unknown)}; there are: {', '.join(NAMES)}")
+    names = given.names or list(NAMES)
+    if "decode" in names:
+        _decode(given.small)
+    if "parse" in names:
+        validations.parse()
+    done = 0
+    for name, work in ON_SERVICES.items():
+        if name in names:
+            done = _on_services(work, given.small) or done
+    if "clusters" in names:
+        done = _on_a_cluster(["clusters"], small=True) or done
+    if any(name in ON_A_CLUSTER for name in names):
+        done = _on_a_cluster([name for name in ON_A_CLUSTER if name in names], given.small) or done
+    return done
+
+
+def _decode(small: bool) -> None:
+    import django
+
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gpudash.settings")
+        os.environ["GPUDASH_DATA_DIR"] = folder
+        django.setup()
+        from bench import decode
+
+        decode.run(small)
+
+
+def _on_services(work: Callable[[bool], None], small: bool) -> int:
+    from tests.services import Missing
+
+    try:
+        work(small)
+    except Missing as missing:
+        print(f"cannot run here: {missing}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _shared(small: bool) -> None:
+    from bench import shared
+
+    shared.run(small, int(os.environ.get("PROCESSES", "1")))
+
+
+def _history(small: bool) -> None:
+    from bench import history
+
+    history.run(small)
+
+
+#: Those that need PostgreSQL or Redis, and no control plane.
+ON_SERVICES: dict[str, Callable[[bool], None]] = {
+    "shared": _shared,
+    "run-overhead": validations.overhead,
+    "queue": queue.run,
+    "history": _history,
+}
+
+
+def _on_a_cluster(names: list[str], small: bool) -> int:
+    from bench import churned, events, first_sync, many, pages, takeover
+    from bench.bed import bed
+    from bench.large import LARGE, SMALL, TINY
+    from tests.services import Missing
+
+    benches = {"first-sync": first_sync.run, "events": events.run, "takeover": takeover.run, "pages": pages.run}
+    benches |= {"clusters": many.run, "churned": churned.run}
+    scale = TINY if names == ["clusters"] else SMALL if small else LARGE
+    try:
+        with bed(scale) as ready:
+            for name in names:
+                benches[name](ready)
+    except Missing as missing:
+        print(f"cannot run here: {missing}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    sys.exit(main())

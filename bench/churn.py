@@ -1,0 +1,102 @@
+"""Changes of pods at a steady rate, and the moments at which their rows were committed.
+
+A change moves a gpushare pod to another card by its annotation, as a scheduler does. The moment of a commit comes from the
+database itself: a trigger notifies, and PostgreSQL delivers notifications when a transaction commits.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import psycopg
+
+from bench.large import CARDS, MIX, Scale
+from tests.controlplane.admin import Admin
+
+_INDEX = "ALIYUN_COM_GPU_MEM_IDX"
+#: Table → which of its columns tell the pod and the card after the change.
+TABLES = {
+    "inventory_pod": ("uid", f"(NEW.facts::json -> 'metadata' -> 'annotations' ->> '{_INDEX}')"),
+    "inventory_allocation": ("pod_uid", "NEW.card_key"),
+}
+SENDERS = 8
+
+
+class Change(NamedTuple):
+    """Pod uid and the card that it is moved to; of one pod every change names another card."""
+
+    uid: str
+    card: str
+
+
+class Listener:
+    """Moments of commits by table and change, as long as it is open."""
+
+    def __init__(self, url: str) -> None:
+        self._connection = psycopg.connect(url, autocommit=True)
+        for table, (uid, card) in TABLES.items():
+            self._install(table, uid, card)
+        self._connection.execute("LISTEN bench")
+        self.committed: dict[str, dict[Change, float]] = {table: {} for table in TABLES}
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._listen, daemon=True)
+        self._thread.start()
+
+    def _install(self, table: str, uid: str, card: str) -> None:
+        self._connection.execute(
+            f"CREATE OR REPLACE FUNCTION bench_{table}() RETURNS trigger AS $$ BEGIN "
+            f"PERFORM pg_notify('bench', '{table} ' || NEW.{uid} || ' ' || coalesce({card}, '')); RETURN NEW; END $$ LANGUAGE plpgsql"
+        )
+        self._connection.execute(
+            f"CREATE OR REPLACE TRIGGER bench AFTER INSERT OR UPDATE ON {table} "
+            f"FOR EACH ROW EXECUTE FUNCTION bench_{table}()"
+        )
+
+    def _listen(self) -> None:
+        while not self._ended.is_set():
+            for notice in self._connection.notifies(timeout=0.2):
+                moment = time.monotonic()
+                table, uid, card = notice.payload.split(" ")
+                self.committed[table].setdefault(Change(uid, card), moment)
+
+    def close(self) -> None:
+        """Stop listening, and take the triggers away."""
+        self._ended.set()
+        self._thread.join()
+        for table in TABLES:
+            self._connection.execute(f"DROP TRIGGER bench ON {table}")
+        self._connection.close()
+
+
+def targets(scale: Scale) -> Iterator[tuple[str, int]]:
+    """(path of a pod, its card) of the pods that tell their card by annotation v1, node by node in turn."""
+    nodes = [number for number in range(scale.nodes) if scale.kind(number).name == "gib"]
+    for index in range(MIX["gib"][1]):
+        for number in nodes:
+            name = f"train-{scale.node_name(number)}-{index}"
+            yield f"/api/v1/namespaces/team-{index % 20}/pods/{name}", index % CARDS
+
+
+def send(admin: Admin, pods: list[tuple[str, int]], rate: float, count: int, first: int = 1) -> dict[Change, float]:
+    """`count` changes at `rate` a second, the pods in turn; the moment of each answer. Raises Refused.
+
+    first: by how many cards each pod is moved in the first turn, from where it was made; others must not have moved it as far.
+    """
+    answered: dict[Change, float] = {}
+    started = time.monotonic()
+
+    def one(number: int) -> None:
+        path, card = pods[number % len(pods)]
+        moved = str((card + first + number // len(pods)) % CARDS)
+        time.sleep(max(0.0, started + number / rate - time.monotonic()))
+        change = {"metadata": {"annotations": {_INDEX: moved}}}
+        uid = admin.call("PATCH", path, change, "application/merge-patch+json")["metadata"]["uid"]
+        answered[Change(uid, moved)] = time.monotonic()
+
+    with ThreadPoolExecutor(SENDERS) as pool:
+        list(pool.map(one, range(count)))
+    return answered

@@ -1,0 +1,83 @@
+"""From the API's answer to the committed row, at 1,000 changes a second for a minute: the pod's row and its allocation's."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+import psycopg
+
+from bench import churn
+from bench.bed import Bed
+from bench.report import MIB, emit, percentile, progress
+from tests.controlplane.admin import Admin
+from tests.processes import peak_rss
+from tests.services import wait_until
+
+RATE, SECONDS = 1000, 60
+#: `churned` may have moved the pods by one card.
+FIRST = 2
+TARGET_S, PEAK = 0.5, 200 * MIB
+
+
+def run(bed: Bed) -> None:
+    synced = bed.synced()
+    bed.sync_once(synced)  # what other benchmarks have changed since
+    url = synced.environment["GPUDASH_DATABASE_URL"]
+    watcher = synced.manage("sync", name="events")
+    try:
+        wait_until(lambda: watching(url), "the watchers are in step", 120)
+        listener = churn.Listener(url)
+        admin, pods = Admin(bed.plane.kubeconfig), list(churn.targets(bed.scale))
+        progress(f"events: {RATE} changes a second for {SECONDS} s")
+        started = time.monotonic()
+        answered = churn.send(admin, pods, RATE, RATE * SECONDS, FIRST)
+        took = time.monotonic() - started
+        _wait(listener, answered)
+        listener.close()
+        peak = peak_rss(watcher.pid)
+    finally:
+        synced.stop()
+    for table, committed in listener.committed.items():
+        _report(table, answered, committed, len(answered) / took, peak)
+
+
+def watching(url: str) -> bool:
+    """Whether every lease is held, every stream open, and no account waits to be made."""
+    with psycopg.connect(url) as connection:
+        held = connection.execute("SELECT count(*) FROM inventory_watch WHERE holder <> ''").fetchone()
+        streams = connection.execute(
+            "SELECT count(*) FROM inventory_watch WHERE state = 'watching' AND kind <> 'cards'"
+        ).fetchone()
+        left = connection.execute("SELECT count(*) FROM inventory_recount").fetchone()
+    return (held, streams, left) == ((4,), (3,), (0,))
+
+
+def _wait(listener: churn.Listener, answered: dict[churn.Change, float], patience_s: float = 60.0) -> None:
+    """Until each change is in each table, or patience ends: what is missing is reported."""
+    deadline = time.monotonic() + patience_s
+    while time.monotonic() < deadline and any(answered.keys() - seen.keys() for seen in listener.committed.values()):
+        time.sleep(0.1)
+
+
+def _report(
+    table: str, answered: dict[churn.Change, float], committed: dict[churn.Change, float], rate: float, peak: int
+) -> None:
+    missing = sum(1 for change in answered if change not in committed)
+    late = [max(0.0, committed[change] - moment) for change, moment in answered.items() if change in committed]
+    p99 = percentile(late, 0.99) if late else None
+    emit(
+        "events",
+        row=table.removeprefix("inventory_"),
+        changes=len(answered),
+        missing=missing,
+        rate_per_s=rate,
+        p50_s=statistics.median(late) if late else None,
+        p95_s=percentile(late, 0.95) if late else None,
+        p99_s=p99,
+        max_s=max(late, default=None),
+        watcher_peak_mib=peak / MIB,
+        target_p99_s=TARGET_S,
+        target_peak_mib=PEAK // MIB,
+        ok=not missing and p99 is not None and p99 <= TARGET_S and peak <= PEAK,
+    )

@@ -1,0 +1,25 @@
+"""Each page, each REST list and /metrics at the size of the large cluster: one process, PostgreSQL, in-process requests.
+
+The medians are of 15 requests after one that is not counted. Runs in a process of its own (`visits`), signed in as a viewer.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from bench.bed import Bed
+from bench.report import emit, measure, progress
+from tests.processes import ROOT
+
+TARGETS_MS = {"page": 150.0, "rest": 75.0, "metrics": 1500.0}
+
+
+def run(bed: Bed) -> None:
+    synced = bed.synced()
+    progress("pages: 15 requests of each")
+    done = measure([sys.executable, "-m", "bench.visits"], synced.environment, str(ROOT))
+    for line in done.output.splitlines():
+        visit = json.loads(line)
+        target = TARGETS_MS[visit["sort"]]
+        emit("pages", **visit, target_ms=target, ok=visit["status"] == 200 and visit["median_ms"] <= target)

@@ -1,0 +1,74 @@
+"""The planted mistakes, as the product's own stacks find them: each one, where it was planted, and no others."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import msgspec
+import pytest
+
+from fleetsim import Fleet
+from fleetsim.resources import DAEMONSETS, NODES, PODS
+from inventory.stacks.account import account
+from inventory.stacks.base import Context
+from kube.objects import DaemonSet, Node, Pod
+from tests.fleetsim.conftest import START
+
+#: (node, code) of every finding of the standard fleet.
+FOUND = {
+    ("gpu-v100-01", "card-over-committed"),
+    ("gpu-v100-02", "visible-devices-by-hand"),
+    ("gpu-edge-01", "card-promised-twice"),
+    ("gpu-edge-01", "two-stacks-one-card"),
+    ("gpu-t4-01", "index-out-of-range"),
+    ("gpu-t4-02", "bound-without-card"),
+    ("gpu-t4-03", "assumed-not-assigned"),
+    ("gpu-t4-03", "several-gpu-containers"),
+    ("cn-hangzhou.192.168.3.1", "annotation-unreadable"),
+    ("cn-hangzhou.192.168.3.1", "bound-without-card"),
+    ("dgx-a100-02", "capacity-not-allocatable"),
+    ("gpu-p100-01", "count-zero"),
+    ("lab-p100-01", "label-without-resource"),
+    ("gpu-l40s-new-01", "label-without-resource"),
+    ("gpu-l40s-new-01", "plugin-not-ready"),
+    ("dev-t4-01", "plugin-not-ready"),
+    ("gpu-mi210-01", "resource-not-understood"),
+}
+
+
+def findings(fleet: Fleet) -> set[tuple[str, str]]:
+    daemonsets = tuple(msgspec.convert(one, DaemonSet) for one in fleet.store.all(DAEMONSETS))
+    context = Context(now=fleet.now, daemonsets=daemonsets)
+    pods: defaultdict[str, list[Pod]] = defaultdict(list)
+    for one in fleet.store.all(PODS):
+        pods[one["spec"].get("nodeName", "")].append(msgspec.convert(one, Pod))
+    found = set()
+    for one in fleet.store.all(NODES):
+        name = one["metadata"]["name"]
+        found |= {(name, row.code) for row in account(msgspec.convert(one, Node), pods[name], context).findings}
+    return found
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_each_mistake_is_found_where_it_was_planted_and_nothing_else(seed: int) -> None:
+    assert findings(Fleet(nodes=40, seed=seed, now=START)) == FOUND
+
+
+def test_life_neither_mends_nor_adds_any() -> None:
+    fleet = Fleet(nodes=40, seed=1, now=START)
+    for _ in range(20):
+        for _ in range(30):
+            fleet.step(fleet.now + 10)
+        assert findings(fleet) == FOUND
+
+
+def test_the_cluster_has_nodes_in_gib_and_in_mib() -> None:
+    fleet = Fleet(nodes=40, seed=1, now=START)
+    units = {
+        argument
+        for daemonset in fleet.store.all(DAEMONSETS)
+        for container in daemonset["spec"]["template"]["spec"]["containers"]
+        for argument in container.get("command", [])
+        if argument.startswith("--memory-unit=")
+    }
+    assert units == {"--memory-unit=GiB", "--memory-unit=MiB"}

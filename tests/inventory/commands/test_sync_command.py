@@ -1,0 +1,119 @@
+"""`sync --once` against the demo's API server, with threads and committed rows as in the real thing."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fleetsim import Server
+from inventory.mirror import follow
+from inventory.mirror.lease import acquire
+from inventory.mirror.store import Store
+from inventory.models import Card, Cluster, Node, NodeAccount, Pod, Watch
+from kube import reflector
+from kube.client import Client
+from tests.inventory.commands.conftest import Run
+from tests.kube.scripted import ScriptedServer, refusal
+from tests.kube.words import config, write_config
+
+pytestmark = pytest.mark.usefixtures("committed_database")
+
+
+def written(said: str) -> dict[str, int]:
+    return {kind: int(rows) for kind, rows in re.findall(r"^demo (\w+): .*?(\d+) rows written", said, re.MULTILINE)}
+
+
+def uids(kubeconfig: str, kind: str) -> set[str]:
+    """What the API server itself lists."""
+    items = json.loads(Client(kubeconfig).get(f"/api/v1/{kind}"))["items"]
+    return {item["metadata"]["uid"] for item in items}
+
+
+def test_it_lists_writes_prints_counts_and_ends(run: Run, kubeconfig: str, api_server: Server) -> None:
+    run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    said = run("sync", "--once")
+    nodes, pods = len(uids(kubeconfig, "nodes")), len(uids(kubeconfig, "pods"))
+    assert f"demo nodes: {nodes} seen, {nodes} kept, {nodes} rows written" in said
+    assert f"demo pods: {pods} seen, " in said
+    cards = Card.objects.filter(gone_at=None).count()
+    assert f"demo: {cards} cards, in step after" in said
+    assert (Node.objects.count(), cards > 0, NodeAccount.objects.count() > 0) == (nodes, True, True)
+    assert set(Watch.objects.values_list("holder", "state")) == {("", "waiting")}
+
+
+def test_a_second_time_it_writes_nothing(run: Run, kubeconfig: str) -> None:
+    run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    first = written(run("sync", "--once"))
+    assert first["pods"] > 0
+    assert written(run("sync", "--once")) == {"cards": 0, "daemonsets": 0, "nodes": 0, "pods": 0}
+
+
+def test_what_changed_meanwhile_is_there_after_the_second_time(run: Run, kubeconfig: str, api_server: Server) -> None:
+    run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    run("sync", "--once")
+    before = set(Pod.objects.values_list("uid", flat=True))
+    for _ in range(60):
+        api_server.fleet.step(api_server.fleet.now + 1)
+    run("sync", "--once")
+    after = set(Pod.objects.values_list("uid", flat=True))
+    assert after != before
+    assert after <= uids(kubeconfig, "pods")
+
+
+def test_a_cluster_that_refuses_is_said_and_nothing_is_in_step(
+    run: Run, refuse: Run, kubeconfig: str, api_server: Server
+) -> None:
+    run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    api_server.revoke()
+    said = refuse("sync", "--once")
+    assert "nodes: 401" in said
+    assert "pods: 401" in said
+    assert Watch.objects.filter(synced_at=None).count() == 4
+
+
+def test_a_lease_that_is_held_is_said(run: Run, refuse: Run, kubeconfig: str) -> None:
+    run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    assert acquire(Cluster.objects.get().id, "pods") is not None
+    assert "pods: another process watches this cluster" in refuse("sync", "--once")
+
+
+def test_a_kubeconfig_that_went_is_said(run: Run, refuse: Run, kubeconfig: str) -> None:
+    run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    Path(kubeconfig).unlink()
+    assert "cannot be read" in refuse("sync", "--once")
+
+
+def test_an_unforeseen_failure_is_never_in_step(
+    run: Run, refuse: Run, kubeconfig: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+
+    class Failing(Store[Any]):
+        def end_replace(self) -> int:
+            raise ZeroDivisionError("unforeseen")
+
+    monkeypatch.setattr(follow, "Store", Failing)
+    assert "nodes: ZeroDivisionError: unforeseen" in refuse("sync", "--once")
+    assert Watch.objects.filter(synced_at=None).count() == 4
+
+
+def test_daemonsets_that_fail_for_the_moment_are_a_failure(
+    run: Run, refuse: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reflector, "BACKOFF_FIRST_S", 0.001)
+    with ScriptedServer(*[refusal(503, "ServiceUnavailable", "later")] * 30) as server:
+        run("cluster", "add", "demo", "--kubeconfig", write_config(tmp_path, config(server.url)))
+        assert "daemonsets: 503 ServiceUnavailable: later" in refuse("sync", "--once")
+
+
+def test_without_a_cluster_it_says_how_to_add_one(refuse: Run) -> None:
+    assert refuse("sync", "--once").startswith("no cluster yet; add one: manage.py cluster add")
+
+
+def test_an_unknown_cluster_is_named(run: Run, refuse: Run, kubeconfig: str) -> None:
+    run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    assert "no cluster 'demon'; there are: demo" in refuse("sync", "--once", "--cluster", "demon")

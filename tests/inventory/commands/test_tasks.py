@@ -1,0 +1,120 @@
+"""The Celery tasks, called as functions: idempotent, by ids, and never two on one lease."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from fleetsim import Server
+from inventory import tasks
+from inventory.mirror.lease import acquire
+from inventory.models import Allocation, Card, Cluster, Finding, Watch
+from tests.factories import end_allocation, make_cluster, make_finding, make_fleet
+from tests.inventory.commands.conftest import Run
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cluster(db: None) -> Cluster:
+    """A cluster that nobody watches."""
+    return make_cluster("prod", held=False)
+
+
+@pytest.fixture
+def stopping(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    event = threading.Event()
+    monkeypatch.setattr(tasks, "stopping", event)
+    yield event
+    event.set()
+
+
+def test_a_watcher_whose_lease_is_held_does_nothing(cluster: Cluster, stopping: threading.Event) -> None:
+    held = acquire(cluster.id, "pods")
+    assert held is not None
+    tasks.watch(cluster.id, "pods")
+    assert Watch.objects.get(kind="pods").holder == held.holder
+
+
+def test_a_watcher_of_a_cluster_that_is_gone_does_nothing(stopping: threading.Event) -> None:
+    tasks.watch(12345, "pods")
+    assert Watch.objects.count() == 0
+
+
+def test_a_process_that_ends_begins_nothing(cluster: Cluster, stopping: threading.Event) -> None:
+    stopping.set()
+    tasks.watch(cluster.id, "pods")
+    assert Watch.objects.get(kind="pods").token == 0
+
+
+def test_a_kubeconfig_that_cannot_work_is_shown_and_kept_for_the_time_of_the_lease(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    Cluster.objects.update(kubeconfig=str(tmp_path / "none"))
+    waited: list[float] = []
+
+    class Watched(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            waited.append(timeout or 0)
+            return False
+
+    event = Watched()
+    monkeypatch.setattr(tasks, "stopping", event)
+    tasks.watch(cluster.id, "pods")
+    row = Watch.objects.get(kind="pods")
+    assert (row.state, row.holder, waited) == ("refused", "", [10])
+    assert "cannot be read" in row.reason
+
+
+def test_history_is_kept_for_its_time_and_no_longer(cluster: Cluster) -> None:
+    make_fleet(cluster, nodes=1)
+    old, young = Allocation.objects.all()[:2]
+    end_allocation(old, minutes_ago=91 * 24 * 60)
+    end_allocation(young, minutes_ago=89 * 24 * 60)
+    gone = Card.objects.filter(allocations=None).first()
+    assert gone is not None
+    Card.objects.filter(id=gone.id).update(gone_at=timezone.now() - timedelta(days=91))
+    still_named = Card.objects.get(allocations=young)
+    Card.objects.filter(id=still_named.id).update(gone_at=timezone.now() - timedelta(days=91))
+    ended = make_finding(cluster)
+    Finding.objects.filter(id=ended.id).update(ended_at=timezone.now() - timedelta(days=91))
+    assert tasks.prune_history() == 3
+    assert Allocation.objects.filter(id=young.id).exists()
+    assert Card.objects.filter(id=still_named.id).exists()
+    assert not Card.objects.filter(id=gone.id).exists()
+
+
+def test_permissions_of_a_cluster_that_is_not_reached_are_not_asked_for(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.check_cluster, "delay", sent.append)
+    other = make_cluster("other")
+    Watch.objects.filter(cluster=cluster, kind="pods").update(state="backing-off")
+    tasks.check_clusters()
+    assert sorted(sent) == sorted([cluster.id, other.id]), "one kind alone says little"
+    Watch.objects.filter(cluster=cluster, kind="nodes").update(state="backing-off")
+    sent.clear()
+    tasks.check_clusters()
+    assert sent == [other.id]
+
+
+def test_permissions_of_one_cluster_are_checked_though_another_is_not_reached(
+    run: Run, kubeconfig: str, api_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = make_cluster("a-broken-one")
+    Cluster.objects.filter(id=broken.id).update(kubeconfig=str(tmp_path / "none"))
+    run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.check_cluster, "delay", sent.append)
+    tasks.check_clusters()
+    assert sorted(sent) == sorted(Cluster.objects.values_list("pk", flat=True)), "a message of its own for each"
+    for cluster_id in sent:
+        tasks.check_cluster(cluster_id)
+    assert Cluster.objects.get(name="demo").permissions_checked_at is not None
+    assert Cluster.objects.get(name="a-broken-one").permissions_checked_at is None

@@ -1,0 +1,350 @@
+"""When the accountant works, what it writes, and what it does when something fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.db import DatabaseError, connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from inventory.mirror.lease import LeaseLost
+from inventory.models import Allocation, Card, Cluster, Finding, NodeAccount, Recount, Watch
+from inventory.reconcile import books as books_module
+from inventory.reconcile import rows
+from inventory.reconcile.books import Books
+from inventory.reconcile.writer import Writer
+from inventory.stacks import base
+from inventory.stacks.account import account
+from kube.objects import Node, Pod
+from tests.factories import make_cluster
+from tests.inventory.reconcile.conftest import Fleet
+from tests.inventory.reconcile.objects import share_node, share_pod, whole_node, whole_pod
+
+FleetOf = Callable[[str], Fleet]
+
+
+def fill(fleet: Fleet, nodes: int) -> None:
+    """Half whole cards, half gpushare, each node with a pod."""
+    for number in range(nodes):
+        name = f"n-{number:03d}"
+        if number % 2:
+            fleet.put("nodes", share_node(name, 30))
+            fleet.put("pods", share_pod(f"p-{number}", name, 4, 0))
+        else:
+            fleet.put("nodes", whole_node(name))
+            fleet.put("pods", whole_pod(f"p-{number}", name, (f"GPU-{number}",)))
+
+
+def test_nothing_is_written_when_nothing_changed(fleet: Fleet) -> None:
+    fill(fleet, 6)
+    assert fleet.account() > 0
+    Recount.objects.create(cluster=fleet.cluster)
+    before = list(Card.objects.values()) + list(Allocation.objects.values()) + list(NodeAccount.objects.values())
+    assert fleet.account() == 0
+    after = list(Card.objects.values()) + list(Allocation.objects.values()) + list(NodeAccount.objects.values())
+    assert after == before
+
+
+def test_without_marks_it_only_looks(fleet: Fleet) -> None:
+    fill(fleet, 2)
+    fleet.account()
+    with CaptureQueriesContext(connection) as queries:
+        assert fleet.accountant.step() == 0
+    assert [query["sql"].split()[0] for query in queries] == ["SELECT"]
+
+
+def test_the_sums_of_a_node_are_those_of_its_cards(fleet: Fleet) -> None:
+    fleet.put("nodes", share_node("s1", 30))
+    fleet.put("pods", share_pod("a", "s1", 4, 0), share_pod("b", "s1", 15, 1))
+    fleet.account()
+    books = NodeAccount.objects.get()
+    gib = 2**30
+    assert (books.memory_total_bytes, books.memory_allocated_bytes, books.memory_free_bytes) == (
+        30 * gib,
+        19 * gib,
+        11 * gib,
+    )
+    assert (books.cards_total, books.cards_allocated, books.cards_free, books.largest_gap_bytes) == (2, 2, 0, 11 * gib)
+    states = dict(Card.objects.values_list("key", "state"))
+    assert states == {"0": "partly", "1": "full"}
+    ids = dict(Card.objects.values_list("key", "id"))
+    assert books.tiles == [[ids["0"], "0", 26, "partly", ""], [ids["1"], "1", 100, "full", ""]]
+
+
+@pytest.mark.parametrize("missing", ["nodes", "pods", "daemonsets"])
+def test_before_the_mirror_is_complete_nothing_is_accounted(fleet: Fleet, missing: str) -> None:
+    Watch.objects.filter(kind=missing).update(synced_at=None, state="listing")
+    fill(fleet, 1)
+    assert fleet.account() == 0
+    assert NodeAccount.objects.count() == 0
+    Watch.objects.filter(kind=missing).update(synced_at=timezone.now())
+    assert fleet.account() > 0
+
+
+def test_daemonsets_that_may_not_be_read_do_not_hold_it_up(fleet: Fleet) -> None:
+    Watch.objects.filter(kind="daemonsets").update(synced_at=None, state="refused")
+    fill(fleet, 1)
+    assert fleet.account() > 0
+
+
+def test_the_cards_are_in_step_only_when_no_mark_is_left(fleet: Fleet) -> None:
+    cards = Watch.objects.filter(kind="cards")
+    cards.update(synced_at=None, state="waiting")
+    fill(fleet, 1)
+    fleet.accountant.step()  # a mark for all nodes becomes one for each
+    assert cards.get().synced_at is None
+    fleet.account()
+    assert cards.get().synced_at is not None
+
+
+def test_a_cluster_without_nodes_is_in_step_too(fleet: Fleet) -> None:
+    cards = Watch.objects.filter(kind="cards")
+    cards.update(synced_at=None)
+    fleet.account()
+    assert cards.get().synced_at is not None
+
+
+def test_a_chunk_that_fails_is_repeated_and_nothing_of_it_is_half_written(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(fleet, 2)
+    fleet.accountant.step()
+    marks = Recount.objects.count()
+
+    class Failing(Writer):
+        def _accounts(self, entries: object) -> None:
+            raise DatabaseError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(books_module, "Writer", Failing)
+        with pytest.raises(DatabaseError):
+            fleet.account()
+    assert (Card.objects.count(), Allocation.objects.count(), Recount.objects.count()) == (0, 0, marks)
+    fleet.account()
+    assert (Card.objects.count(), NodeAccount.objects.count(), Recount.objects.count()) == (4, 2, 0)
+
+
+def test_who_lost_the_lease_writes_nothing(fleet: Fleet) -> None:
+    fill(fleet, 1)
+    Watch.objects.filter(kind="cards").update(holder="another")
+    with pytest.raises(LeaseLost):
+        fleet.account()
+    assert Card.objects.count() == 0
+
+
+def test_a_mark_that_comes_during_the_work_is_kept(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(fleet, 1)
+    fleet.account()
+    fleet.put("nodes", whole_node("n-000", cards=3))
+
+    class Late(Books):
+        def write(self) -> int:
+            Recount.objects.create(cluster=fleet.cluster, node_name="n-000")
+            return super().write()
+
+    with monkeypatch.context() as patch:
+        patch.setattr("inventory.reconcile.accountant.Books", Late)
+        fleet.accountant.step()
+    assert list(Recount.objects.values_list("node_name", flat=True)) == ["n-000"]
+
+
+def test_two_clusters_of_the_same_names_do_not_touch_each_other(fleet_of: FleetOf) -> None:
+    one, two = fleet_of("one"), fleet_of("two")
+    fill(one, 2)
+    fill(two, 2)
+    one.account()
+    two.account()
+    one.drop("nodes", whole_node("n-000"))
+    one.account()
+    assert Card.objects.filter(cluster=one.cluster, gone_at=None).count() == 2
+    assert Card.objects.filter(cluster=two.cluster, gone_at=None).count() == 4
+    assert Allocation.objects.filter(cluster=two.cluster, ended_at=None).count() == 2
+
+
+# Findings.
+
+
+def test_a_finding_begins_changes_and_ends(fleet: Fleet) -> None:
+    fleet.put("nodes", share_node("s1", 30))
+    fleet.put("pods", share_pod("a", "s1", 9, 0), share_pod("b", "s1", 9, 0))
+    fleet.account()
+    begun = Finding.objects.get(code="card-over-committed")
+    fleet.put("pods", share_pod("b", "s1", 12, 0))
+    fleet.account()
+    changed = Finding.objects.get(code="card-over-committed")
+    assert (changed.id, changed.first_seen_at) == (begun.id, begun.first_seen_at)
+    assert changed.text != begun.text
+    assert Card.objects.get(key="0").state == "over"
+    fleet.drop("pods", share_pod("b", "s1", 12, 0))
+    fleet.account()
+    ended = Finding.objects.get(code="card-over-committed")
+    assert (ended.id, ended.ended_at is not None) == (begun.id, True)
+
+
+def test_a_finding_that_comes_again_is_a_new_one(fleet: Fleet) -> None:
+    fleet.put("nodes", share_node("s1", 30))
+    for _ in range(2):
+        fleet.put("pods", share_pod("a", "s1", 4, 7))
+        fleet.account()
+        fleet.drop("pods", share_pod("a", "s1", 4, 7))
+        fleet.account()
+    rows_of = Finding.objects.filter(code="index-out-of-range")
+    assert (rows_of.count(), rows_of.filter(ended_at=None).count()) == (2, 0)
+
+
+def test_units_that_are_mixed_in_a_cluster_are_found_once(fleet: Fleet) -> None:
+    fleet.put("nodes", share_node("s1", 30), share_node("s2", 30000, memory="15000MiB"))
+    fleet.account()
+    mixed = Finding.objects.get(code="units-mixed")
+    assert (mixed.node_name, mixed.ended_at) == ("", None)
+    fleet.put("nodes", share_node("s3", 30))
+    fleet.account()
+    assert Finding.objects.filter(code="units-mixed").count() == 1
+    fleet.drop("nodes", share_node("s2", 30000, memory="15000MiB"))
+    fleet.account()
+    assert Finding.objects.get(code="units-mixed").ended_at is not None
+
+
+def test_an_answer_that_changes_with_time_alone_is_made_again(fleet: Fleet) -> None:
+    assumed = int((timezone.now() - timedelta(seconds=100)).timestamp() * 1e9)
+    fleet.put("nodes", share_node("s1", 30))
+    fleet.put("pods", share_pod("a", "s1", 4, 0, assigned=False, assumed_ns=assumed))
+    fleet.account()
+    due = NodeAccount.objects.get().recheck_at
+    assert due is not None
+    assert timedelta(seconds=150) < due - timezone.now() < timedelta(seconds=250)
+    NodeAccount.objects.update(recheck_at=timezone.now() - timedelta(seconds=1))
+    fleet.accountant._rechecked = 0.0
+    assert fleet.account() == 1
+    assert NodeAccount.objects.get().recheck_at == due
+
+
+def test_a_node_that_no_stack_can_read_keeps_its_figures_and_hides_nobody(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(fleet, 2)
+    fleet.account()
+    before = NodeAccount.objects.values().get(node_name="n-000")
+
+    def strange(node: Node, pods: list[Pod], context: base.Context) -> base.NodeAccount:
+        if node.metadata.name == "n-000":
+            raise ZeroDivisionError("strange")
+        return account(node, pods, context)
+
+    fleet.put("nodes", whole_node("n-000", cards=5), share_node("n-001", 45, cards=3))
+    with monkeypatch.context() as patch:
+        patch.setattr("inventory.reconcile.accountant.account", strange)
+        fleet.account()
+        Recount.objects.create(cluster=fleet.cluster)
+        fleet.account()
+    assert NodeAccount.objects.values().get(node_name="n-000") == before
+    assert NodeAccount.objects.get(node_name="n-001").cards_total == 3
+    assert Finding.objects.get(code="not-accounted").ended_at is None
+    Recount.objects.create(cluster=fleet.cluster, node_name="n-000")
+    fleet.account()
+    assert NodeAccount.objects.get(node_name="n-000").cards_total == 5
+    assert Finding.objects.get(code="not-accounted").ended_at is not None
+
+
+# Cost.
+
+
+def statements(fleet: Fleet) -> dict[str, int]:
+    """How many statements of each verb the accounting took."""
+    counts: dict[str, int] = {}
+    with CaptureQueriesContext(connection) as queries:
+        fleet.account()
+    for query in queries:
+        # Django logs one statement for many rows as "100 times: INSERT …".
+        verb = query["sql"].split(" times: ")[-1].split()[0]
+        counts[verb] = counts.get(verb, 0) + 1
+    return counts
+
+
+def touch(fleet: Fleet, nodes: int) -> None:
+    """Every node changes: one pod goes, another comes, the same cards."""
+    for number in range(nodes):
+        name = f"n-{number:03d}"
+        if number % 2:
+            fleet.drop("pods", share_pod(f"p-{number}", name, 4, 0))
+            fleet.put("pods", share_pod(f"q-{number}", name, 20, 1))
+        else:
+            fleet.put("pods", whole_pod(f"p-{number}", name, (f"GPU-{number}",), phase="Failed"))
+            fleet.put("pods", whole_pod(f"q-{number}", name, (f"GPU-{number}",)))
+
+
+def test_the_number_of_statements_of_a_chunk_does_not_grow_with_its_nodes(fleet_of: FleetOf) -> None:
+    small, large = fleet_of("small"), fleet_of("large")
+    fill(small, 4)
+    fill(large, 100)
+    assert statements(large) == statements(small)
+    touch(small, 4)
+    touch(large, 100)
+    assert statements(large) == statements(small)
+    Recount.objects.create(cluster=small.cluster)
+    Recount.objects.create(cluster=large.cluster)
+    assert statements(large) == statements(small)
+
+
+# Numbers that no column can hold.
+
+HUGE = 2**70
+
+
+def hostile_account() -> base.NodeAccount:
+    card = base.Card(
+        key="0", stack="nvidia", index=2**40, memory_total_bytes=HUGE, memory_physical_bytes=HUGE, shares=2**40
+    )
+    held = base.Allocation(
+        pod_uid="u\0",
+        namespace="n",
+        pod="p" * 900,
+        container="c",
+        resource="r",
+        quantity=HUGE,
+        evidence="claim",
+        stack="nvidia",
+        card="0",
+        memory_bytes=HUGE,
+        core_percent=2**40,
+    )
+    finding = base.Finding(code="x", severity="error", text="t\0" * 9000, card="0", pod="p" * 900)
+    return base.NodeAccount(
+        stacks=("nvidia",),
+        unit="GiB",
+        cards=(base.CardAccount(card=card, allocations=(held,), memory_allocated_bytes=HUGE),),
+        unplaced=(held,),
+        findings=(finding,),
+        cards_total=2**40,
+        cards_allocated=2**40,
+        memory_total_bytes=HUGE,
+        memory_allocated_bytes=HUGE,
+        memory_unplaced_bytes=HUGE,
+        recheck_at=1e30,
+    )
+
+
+@pytest.mark.django_db
+def test_a_number_that_no_column_can_hold_is_unknown_and_stops_nothing() -> None:
+    cluster: Cluster = make_cluster("huge", held=False)
+    books = Books(cluster.id, ["n"], timezone.now())
+    books.enter("n", hostile_account(), {})
+    books.write()
+    card, account = Card.objects.get(), NodeAccount.objects.get()
+    assert (card.memory_total_bytes, card.memory_allocated_bytes, card.index, card.shares) == (None, None, None, None)
+    assert (account.memory_total_bytes, account.cards_total, account.recheck_at) == (None, None, None)
+    assert set(Allocation.objects.values_list("memory_bytes", "core_percent")) == {(None, None)}
+
+
+def test_a_card_that_is_full_is_full_and_one_that_is_not_known_is_not_free() -> None:
+    def state(allocated: int | None, total: int | None = 10, mode: str = base.MEMORY, unplaced: bool = False) -> str:
+        card = base.Card(key="0", stack="s", mode=mode, memory_total_bytes=total)
+        return rows.card_state(base.CardAccount(card=card, memory_allocated_bytes=allocated), unplaced).value
+
+    assert [state(0), state(4), state(10), state(11)] == ["free", "partly", "full", "over"]
+    assert [state(None), state(None, None), state(4, None)] == ["unknown", "unknown", "partly"]
+    assert state(0, None, base.WHOLE, unplaced=True) == "unknown"
+    assert state(None, None, base.SHARES, unplaced=True) == "unknown"

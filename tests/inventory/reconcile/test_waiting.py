@@ -1,0 +1,115 @@
+"""Whose turn it is: nobody waits for ever, and one node's change is not behind a recount of all."""
+
+from __future__ import annotations
+
+import pytest
+
+from inventory.models import Allocation, Finding, NodeAccount, Recount
+from inventory.reconcile import waiting
+from inventory.reconcile.waiting import marks
+from tests.inventory.mirror.objects import plugin
+from tests.inventory.reconcile.conftest import Fleet
+from tests.inventory.reconcile.objects import share_node, share_pod, whole_node
+
+NODES, CHUNK = 24, 4
+
+
+@pytest.fixture
+def large(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> Fleet:
+    """Six chunks of nodes, each with a pod on its first card, accounted."""
+    monkeypatch.setattr(waiting, "CHUNK", CHUNK)
+    fleet.put("nodes", *(share_node(name(number), 30) for number in range(NODES)))
+    fleet.put("pods", *(share_pod(f"p-{number}", name(number), 4, 0) for number in range(NODES)))
+    fleet.account()
+    return fleet
+
+
+def name(number: int) -> str:
+    return f"n-{number:02d}"
+
+
+def mark_all(fleet: Fleet, stack: str = "") -> None:
+    Recount.objects.create(cluster=fleet.cluster, stack=stack)
+
+
+def step_under_marks_for_all(fleet: Fleet) -> None:
+    """One chunk, with a new mark for all nodes before it and another that comes with it."""
+    mark_all(fleet)
+    fleet.accountant.step()  # the mark becomes one for each node
+    fleet.accountant.step()
+
+
+def forget_figures() -> None:
+    """Figures that only a new account mends."""
+    NodeAccount.objects.update(holders_count=99, digest=-1)
+
+
+def waiting_figures() -> int:
+    return NodeAccount.objects.filter(holders_count=99).count()
+
+
+def test_marks_for_all_nodes_that_keep_coming_keep_no_node_waiting(large: Fleet) -> None:
+    forget_figures()
+    for _ in range(NODES // CHUNK):
+        step_under_marks_for_all(large)
+    assert waiting_figures() == 0
+
+
+def test_a_change_of_one_node_is_in_the_next_chunk_of_a_recount_of_all(large: Fleet) -> None:
+    mark_all(large)
+    large.accountant.step()
+    large.put("pods", share_pod("late", name(NODES - 1), 5, 1))
+    large.accountant.step()
+    assert Allocation.objects.filter(pod="late", ended_at=None).exists()
+    assert Recount.objects.filter(among_all=True).exists()
+
+
+def test_changes_of_many_nodes_leave_half_of_each_chunk_to_the_recount(large: Fleet) -> None:
+    mark_all(large)
+    large.accountant.step()
+    before = Recount.objects.filter(among_all=True).count()
+    large.put("pods", *(share_pod(f"late-{number}", name(number), 5, 1) for number in range(8, NODES)))
+    large.accountant.step()
+    assert before - Recount.objects.filter(among_all=True).count() == CHUNK
+    assert Allocation.objects.filter(pod__startswith="late-", ended_at=None).count() == CHUNK // 2
+
+
+def test_a_change_of_one_node_waits_for_a_bounded_number_of_chunks_under_a_flood(large: Fleet) -> None:
+    for _ in range(3):
+        step_under_marks_for_all(large)
+    large.put("pods", *(share_pod(f"late-{number}", name(number), 5, 1) for number in (23, 22, 21, 20)))
+    step_under_marks_for_all(large)
+    step_under_marks_for_all(large)
+    assert Allocation.objects.filter(pod__startswith="late-", ended_at=None).count() == 4
+
+
+def test_a_mark_for_all_does_not_put_those_back_that_wait(large: Fleet) -> None:
+    large.put("pods", share_pod("late", name(7), 5, 1))
+    first = Recount.objects.get().id
+    mark_all(large)
+    large.accountant.step()
+    own = Recount.objects.get(node_name=name(7))
+    assert (own.id, own.among_all) == (first, False)
+    assert Recount.objects.count() == NODES
+
+
+def test_the_arguments_of_a_plugin_recount_the_nodes_of_the_stack_that_reads_them(large: Fleet) -> None:
+    large.put("nodes", whole_node("other-1"), whole_node("other-2"))
+    large.account()
+    large.put("daemonsets", plugin("GiB"))
+    large.accountant.step()
+    waits = set(marks(large.cluster.id, 10**9).values_list("node_name", flat=True))
+    assert waits == {name(number) for number in range(NODES)}
+    large.account()
+    assert NodeAccount.objects.get(node_name=name(0)).unit_source == "--memory-unit of the device plugin's DaemonSet"
+
+
+def test_nodes_whose_account_could_not_be_made_are_among_those_of_every_stack(large: Fleet) -> None:
+    large.put("nodes", whole_node("other-1"))
+    large.account()
+    large.accountant._not_accounted("other-1", NodeAccount.objects.latest("changed_at").changed_at)
+    mark_all(large, stack="gpushare")
+    large.accountant.step()
+    assert Recount.objects.filter(node_name="other-1").exists()
+    large.account()
+    assert not Finding.objects.filter(code="not-accounted", ended_at=None).exists()

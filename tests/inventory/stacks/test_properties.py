@@ -1,0 +1,265 @@
+"""What holds for every node and pod that decodes, however strange."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import msgspec
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from inventory.stacks.account import account
+from inventory.stacks.base import Context, NodeAccount
+from inventory.stacks.components import waiting_reason
+from inventory.stacks.node_facts import node_facts
+from inventory.stacks.requests import holds, requests
+from inventory.stacks.trim import trim_pod
+from inventory.stacks.trim_node import trim_node
+from kube.objects import (
+    DaemonSet,
+    DaemonSetSpec,
+    Metadata,
+    Node,
+    NodeSpec,
+    NodeStatus,
+    Pod,
+    PodSpec,
+    PodStatus,
+    PodTemplate,
+)
+from kube.quantity import INT64_MAX
+from tests.inventory.stacks.build import as_listed
+
+MEM, COUNT, CORE = "aliyun.com/gpu-mem", "aliyun.com/gpu-count", "aliyun.com/gpu-core.percentage"
+GPU, SHARED, MIG = "nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-1g.5gb"
+DIRECTX = ("windows.alibabacloud.com/directx", "directx.microsoft.com/display", "directx.microsoft.com/compute")
+RESOURCES = (
+    MEM,
+    COUNT,
+    CORE,
+    GPU,
+    SHARED,
+    MIG,
+    *DIRECTX,
+    "microsoft.com/directx",
+    "alpha.kubernetes.io/nvidia-gpu",
+    "cpu",
+)
+#: Resources of which every unit that is asked for must appear in the account. (Cores, and whole cards asked beside memory, are
+#: properties of another request.)
+COUNTED = tuple(name for name in RESOURCES if name not in (MIG, CORE, COUNT, "cpu"))
+UUIDS = tuple(f"GPU-0000000{i}" for i in range(3))
+
+texts = st.one_of(
+    st.text(max_size=12), st.sampled_from(["0", "1", "-1", "true", "false", "1e400", "GiB", "16384MiB", "{}", "["])
+)
+quantities = st.one_of(st.integers(0, 40).map(str), st.integers(-3, 40), texts, st.just("1" * 40))
+resources = st.dictionaries(st.sampled_from(RESOURCES), quantities, max_size=3)
+layouts = st.dictionaries(
+    st.sampled_from("0123"),
+    st.one_of(st.dictionaries(st.sampled_from("01239"), st.integers(-1, 9)), st.lists(st.integers(0, 3), max_size=3)),
+    max_size=3,
+).map(lambda value: msgspec.json.encode(value).decode())
+hami = st.lists(st.sampled_from([";", f"{UUIDS[0]},NVIDIA,100,0:;", f"{UUIDS[1]},X,1,1:", "junk"]), max_size=4).map(
+    "".join
+)
+pod_annotations = st.fixed_dictionaries(
+    {},
+    optional={
+        "ALIYUN_COM_GPU_MEM_IDX": texts,
+        "ALIYUN_COM_GPU_MEM_POD": texts,
+        "ALIYUN_COM_GPU_MEM_ASSIGNED": texts,
+        "ALIYUN_COM_GPU_MEM_ASSUME_TIME": st.one_of(texts, st.just("1699999999000000000")),
+        "scheduler.framework.gpushare.allocation": st.one_of(layouts, texts),
+        "gpushare.alibabacloud.com/core-percentage": st.one_of(layouts, texts),
+        "hami.io/vgpu-devices-allocated": hami,
+        "hami.io/bind-phase": st.just("allocating"),
+        "hami.io/bind-time": texts,
+    },
+)
+devices = st.lists(
+    st.fixed_dictionaries(
+        {"resourceID": st.one_of(texts, st.sampled_from([*UUIDS, UUIDS[0] + "::2", "nvidia0", "nvidia7"]))}
+    ),
+    max_size=3,
+)
+containers = st.lists(
+    st.fixed_dictionaries(
+        {
+            "name": st.sampled_from("abc"),
+            "resources": st.fixed_dictionaries({"limits": resources}, optional={"requests": resources}),
+        },
+        optional={"restartPolicy": st.just("Always"), "env": st.just([{"name": "NVIDIA_VISIBLE_DEVICES"}])},
+    ),
+    max_size=3,
+)
+statuses = st.lists(
+    st.fixed_dictionaries(
+        {
+            "name": st.sampled_from("abc"),
+            "allocatedResourcesStatus": st.lists(
+                st.fixed_dictionaries({"name": st.sampled_from([GPU, SHARED]), "resources": devices}), max_size=2
+            ),
+        }
+    ),
+    max_size=2,
+)
+pods: SearchStrategy[Any] = st.lists(
+    st.fixed_dictionaries(
+        {
+            "metadata": st.fixed_dictionaries({"name": texts, "uid": texts, "annotations": pod_annotations}),
+            "spec": st.fixed_dictionaries(
+                {"nodeName": st.sampled_from(["n", "n", None])},
+                optional={"containers": containers, "initContainers": containers},
+            ),
+            "status": st.fixed_dictionaries(
+                {"phase": st.sampled_from(["Running", "Pending", "Failed", None])},
+                optional={"containerStatuses": statuses, "initContainerStatuses": statuses},
+            ),
+        }
+    ),
+    max_size=4,
+)
+node_labels = st.fixed_dictionaries(
+    {},
+    optional={
+        "nvidia.com/gpu.count": texts,
+        "nvidia.com/gpu.replicas": st.one_of(texts, st.just("4")),
+        "nvidia.com/gpu.sharing-strategy": st.sampled_from(["none", "mps", "time-slicing", "?"]),
+        "nvidia.com/gpu.memory": st.one_of(texts, st.just("15360")),
+        "nvidia.com/gpu.product": texts,
+        "aliyun.accelerator/nvidia_mem": texts,
+        "node.kubernetes.io/instance-type": st.sampled_from(["g4dn.12xlarge", "?"]),
+    },
+)
+registers = st.one_of(
+    texts, st.just(f"{UUIDS[0]},10,15360,100,NVIDIA-T4,0,true:"), st.just('[{"id":"GPU-1","devmem":4096}]')
+)
+node_annotations = st.fixed_dictionaries(
+    {},
+    optional={
+        "gpudash.io/memory-unit": texts,
+        "gpudash.io/card-count": texts,
+        "gpudash.io/card-memory": texts,
+        "hami.io/node-nvidia-register": registers,
+    },
+)
+nodes: SearchStrategy[Any] = st.fixed_dictionaries(
+    {
+        "metadata": st.fixed_dictionaries(
+            {"name": st.just("n"), "labels": node_labels, "annotations": node_annotations}
+        ),
+        "status": st.fixed_dictionaries({"capacity": resources}, optional={"allocatable": resources}),
+    }
+)
+few = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+patient = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def _decoded(node: Any, some: Any) -> tuple[Node, list[Pod], Context]:
+    context = Context(now=1_700_000_000.0, known_uuids=UUIDS[:1])
+    return msgspec.convert(node, Node), msgspec.convert(some, list[Pod]), context
+
+
+def _promised(found: NodeAccount) -> Counter[str]:
+    held = [item for card in found.cards for item in card.allocations] + list(found.unplaced)
+    counter: Counter[str] = Counter()
+    for item in held:
+        counter[item.resource] += item.quantity
+    return counter
+
+
+@patient
+@given(nodes, pods)
+def test_what_is_placed_and_unplaced_is_what_the_pods_ask_for(node: Any, some: Any) -> None:
+    decoded, decoded_pods, context = _decoded(node, some)
+    promised = _promised(account(decoded, decoded_pods, context))
+    if "hami.io/node-nvidia-register" in node["metadata"]["annotations"]:
+        promised.pop(GPU, None)  # HAMi's own record counts there
+    for name in COUNTED:
+        if name == GPU and name not in promised and "hami.io/node-nvidia-register" in node["metadata"]["annotations"]:
+            continue
+        needs = [need for pod in decoded_pods if holds(pod) for need in requests(pod, {name}.__contains__)]
+        assert promised[name] == sum(need.quantity for need in needs)
+
+
+@patient
+@given(nodes, pods)
+def test_an_account_adds_up_and_fits_the_tables(node: Any, some: Any) -> None:
+    decoded, decoded_pods, context = _decoded(node, some)
+    found = account(decoded, decoded_pods, context)
+    keys = [card.card.key for card in found.cards]
+    assert len(set(keys)) == len(keys)
+    assert found.cards_total is None or found.cards_total == len(keys)
+    assert all(item.card == card.card.key for card in found.cards for item in card.allocations)
+    assert all(item.card is None and item.evidence == "count-only" for item in found.unplaced)
+    placed = [item for card in found.cards for item in card.allocations]
+    held = [
+        (item.pod_uid, item.namespace, item.pod, item.container, item.resource, item.card)
+        for item in (*placed, *found.unplaced)
+    ]
+    assert len(set(held)) == len(held)
+    sums = (found.memory_total_bytes, found.memory_allocated_bytes, found.memory_unplaced_bytes, found.cards_allocated)
+    assert all(value is None or 0 <= value <= INT64_MAX for value in sums)
+    if found.memory_allocated_bytes is not None:
+        assert found.memory_allocated_bytes == sum(item.memory_bytes or 0 for item in (*placed, *found.unplaced))
+
+
+@patient
+@given(nodes, pods)
+def test_what_the_mirror_keeps_gives_the_same_account_of_anything(node: Any, some: Any) -> None:
+    decoded, decoded_pods, context = _decoded(node, some)
+    kept = [found for pod in decoded_pods if (found := trim_pod(as_listed(pod), context)) is not None]
+    assert account(trim_node(decoded), kept, context) == account(decoded, decoded_pods, context)
+
+
+json_values = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=8)
+    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=8), inner, max_size=3)),
+    max_leaves=8,
+)
+
+
+@patient
+@given(json_values, st.sampled_from(["gpudash.io/card-count", "hami.io/node-nvidia-register", "hami.io/device-cordon"]))
+def test_any_json_as_an_annotation_of_a_node_is_survived(value: Any, key: str) -> None:
+    text = msgspec.json.encode(value).decode()
+    node = {"metadata": {"annotations": {key: text}}, "status": {"capacity": {GPU: "8", MEM: "80", COUNT: "8"}}}
+    decoded, _, context = _decoded(node, [])
+    assert account(decoded, [], context).cards_total in (None, 0, 8) or key == "gpudash.io/card-count"
+
+
+@patient
+@given(json_values)
+def test_any_json_as_a_record_of_a_pod_leaves_its_request_on_the_node(value: Any) -> None:
+    text = msgspec.json.encode(value).decode()
+    names = ("scheduler.framework.gpushare.allocation", "gpushare.alibabacloud.com/core-percentage")
+    pod = {
+        "metadata": {"name": "p", "annotations": dict.fromkeys(names, text)},
+        "spec": {"nodeName": "n", "containers": [{"name": "a", "resources": {"limits": {MEM: "7"}}}]},
+    }
+    decoded, decoded_pods, context = _decoded({"status": {"capacity": {MEM: "80", COUNT: "8"}}}, [pod])
+    assert _promised(account(decoded, decoded_pods, context)) == {MEM: 7}
+
+
+metadata = st.from_type(Metadata)
+any_pods = st.builds(Pod, metadata=metadata, spec=st.from_type(PodSpec), status=st.from_type(PodStatus))
+any_nodes = st.builds(Node, metadata=metadata, spec=st.from_type(NodeSpec), status=st.from_type(NodeStatus))
+templates = st.builds(PodTemplate, metadata=metadata, spec=st.from_type(PodSpec))
+any_daemonsets = st.builds(DaemonSet, metadata=metadata, spec=st.builds(DaemonSetSpec, template=templates))
+
+
+# Every field of every struct, filled at random from its type.
+@few
+@given(any_nodes, any_pods, any_daemonsets)
+def test_no_object_that_decodes_raises(node: Node, pod: Pod, daemonset: DaemonSet) -> None:
+    context = Context(now=0.0, daemonsets=(daemonset,))
+    account(node, [pod], context)
+    trim_pod(as_listed(pod), context)
+    trim_node(node)
+    node_facts(node)
+    waiting_reason(pod)

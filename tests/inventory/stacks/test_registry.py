@@ -1,0 +1,126 @@
+"""The registry, the catalogue, the instance types, and what is said of a whole cluster."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from inventory import stacks
+from inventory.stacks import relevant_resource
+from inventory.stacks.base import ERROR, INFO, WARNING
+from inventory.stacks.catalogue import CATALOGUE
+from inventory.stacks.findings import units_mixed
+from inventory.stacks.instances import instance_of
+from kube.objects import Node
+from tests.inventory.stacks.build import CONTEXT
+
+
+def test_every_stack_of_the_issue_is_found() -> None:
+    assert [stack.NAME for stack in stacks.STACKS] == [
+        "directx-alibaba",
+        "directx-microsoft",
+        "directx-tensorworks",
+        "gpushare",
+        "hami",
+        "kubernetes-alpha",
+        "nvidia",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("resource", "name"),
+    [
+        ("alpha.kubernetes.io/nvidia-gpu", "kubernetes-alpha"),
+        ("nvidia.com/gpu", "nvidia"),
+        ("nvidia.com/gpu.shared", "nvidia"),
+        ("nvidia.com/gpumem", "hami"),
+        ("aliyun.com/gpu-mem", "gpushare"),
+        ("aliyun.com/gpu-count", "gpushare"),
+        ("aliyun.com/gpu-core.percentage", "gpushare"),
+        ("windows.alibabacloud.com/directx", "directx-alibaba"),
+        ("directx.microsoft.com/compute", "directx-tensorworks"),
+        ("directx.microsoft.com/display", "directx-tensorworks"),
+        ("microsoft.com/directx", "directx-microsoft"),
+        ("microsoft.com.directx/gpu", "directx-microsoft"),
+        ("nvidia.com/mig-1g.5gb", None),
+        ("amd.com/gpu", None),
+        ("cpu", None),
+    ],
+)
+def test_a_resource_has_one_owner_at_most(resource: str, name: str | None) -> None:
+    assert stacks.owner(resource, CONTEXT) == name
+    assert sum(stack.owns(resource, CONTEXT) for stack in stacks.STACKS) == (0 if name is None else 1)
+
+
+def test_a_renamed_resource_has_the_owner_of_the_setting() -> None:
+    fork = msgspec.structs.replace(CONTEXT, gpushare_resource="rainbond.com/gpu-mem")
+    assert stacks.owner("rainbond.com/gpu-mem", fork) == "gpushare"
+    assert stacks.owner("rainbond.com/gpu-mem", CONTEXT) is None
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        "nvidia.com/mig-1g.5gb.shared",
+        "gpu.intel.com/i915",
+        "amd.com/cpx_nps1",
+        "acme.example/vGPU",
+        "huawei.com/Ascend910B",
+    ],
+)
+def test_what_looks_like_a_gpu_is_relevant(resource: str) -> None:
+    assert relevant_resource(resource, CONTEXT)
+
+
+@pytest.mark.parametrize("resource", ["cpu", "memory", "gpu", "hugepages-2Mi", "example.com/disk", "rdma/hca", ""])
+def test_what_is_no_extended_resource_of_a_gpu_is_not(resource: str) -> None:
+    assert not relevant_resource(resource, CONTEXT)
+
+
+def test_every_entry_of_the_catalogue_says_what_it_means_and_what_to_do() -> None:
+    for code, entry in CATALOGUE.items():
+        assert entry.severity in (ERROR, WARNING, INFO), code
+        assert entry.title, code
+        assert entry.meaning.endswith("."), code
+        assert entry.action.endswith("."), code
+
+
+def test_units_are_mixed_when_two_nodes_count_differently() -> None:
+    finding = units_mixed([("a", "GiB"), ("b", "MiB"), ("c", None), *((f"d{i}", "GiB") for i in range(9))])
+    assert finding is not None
+    assert finding.code == "units-mixed"
+    assert finding.severity == CATALOGUE["units-mixed"].severity
+    assert "GiB on a, d0, d1, d2, d3 and 5 more; MiB on b." in finding.text
+
+
+@pytest.mark.parametrize("units", [[], [("a", None)], [("a", "GiB"), ("b", "GiB"), ("c", None)]])
+def test_units_are_not_mixed_by_a_node_whose_unit_is_not_known(units: list[tuple[str, str | None]]) -> None:
+    assert units_mixed(units) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "cards", "mebibytes"),
+    [
+        ("ecs.vgn6i-m8.2xlarge", "T4", 1, 7611),
+        ("ecs.gn6i-c24g1.12xlarge", "T4", 2, 16384),
+        ("g4dn.12xlarge", "T4", 4, 16384),
+        ("g6f.large", "L4", 1, 2861),
+        ("Standard_NV72ads_A10_v5", "A10", 2, 24576),
+        ("Standard_NC80adis_H100_v5", "H100", 2, None),
+    ],
+)
+def test_an_instance_type_has_its_cards(name: str, model: str, cards: int, mebibytes: int | None) -> None:
+    node = msgspec.convert({"metadata": {"labels": {"node.kubernetes.io/instance-type": name}}}, Node)
+    found = instance_of(node)
+    assert found is not None
+    assert found[0] == name
+    memory = found[1].memory // 2**20 if found[1].memory is not None else None
+    assert (found[1].model, found[1].cards, memory) == (model, cards, mebibytes)
+
+
+def test_an_unknown_instance_type_has_none() -> None:
+    assert (
+        instance_of(msgspec.convert({"metadata": {"labels": {"node.kubernetes.io/instance-type": "m5.large"}}}, Node))
+        is None
+    )
+    assert instance_of(Node()) is None

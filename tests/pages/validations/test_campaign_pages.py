@@ -1,0 +1,112 @@
+"""Campaigns: from ticked nodes, a filter or a list; failures first; paused, resumed and stopped by a button."""
+
+from __future__ import annotations
+
+from django.test import Client
+
+from inventory.models import Cluster
+from tests.pages.reading import get, read
+from tests.pages.validations.rows import make_run, reason
+from validations.models import Campaign, CampaignTarget, Run
+
+FORM = {
+    "suite": "cuda-vectoradd",
+    "targets": "prod/gpu-1\nprod/win-1",
+    "max_parallel": "2",
+    "per": "node",
+    "key": "c-1",
+}
+
+
+def textarea(html: str) -> str:
+    return html.partition("<textarea")[2].partition(">")[2].partition("</textarea>")[0]
+
+
+def made(cluster: Cluster) -> Campaign:
+    """Three places: one failed, one passed, one not begun."""
+    campaign = Campaign.objects.create(suite="cuda-vectoradd", name="After the update", max_parallel=1)
+    failed = make_run(cluster, verdict="failed", reasons=[reason("verification", "The card gave a wrong result.")])
+    passed = make_run(cluster, node="gpu-2")
+    for position, (node, run) in enumerate([("gpu-2", passed), ("gpu-1", failed), ("gpu-3", None)]):
+        CampaignTarget.objects.create(campaign=campaign, position=position, cluster=cluster, node_name=node, run=run)
+    return campaign
+
+
+def test_with_no_campaign_the_page_says_how_to_make_one(viewer: Client, place: Cluster) -> None:
+    assert "Tick nodes in the table of nodes" in get(viewer, "/validations/campaigns").text
+
+
+def test_ticked_nodes_become_places(operator: Client, place: Cluster) -> None:
+    page = get(operator, "/validations/campaigns/new?suite=cuda-vectoradd&target=prod/gpu-1&target=prod/win-1")
+    assert textarea(page.html).split("\n") == ["prod/gpu-1", "prod/win-1"]
+    assert "2 places." in page.text
+    assert "node win-1 runs windows" in page.text
+    assert "kind: Job" in page.text
+
+
+def test_the_filter_of_the_node_list_becomes_places(operator: Client, place: Cluster) -> None:
+    page = get(operator, "/validations/campaigns/new?nodes=stack%3Ddirectx-alibaba")
+    assert textarea(page.html) == "prod/win-1"
+    assert "There is no filter of this name" in get(operator, "/validations/campaigns/new?nodes=nope%3D1").text
+
+
+def test_the_table_of_nodes_offers_boxes_to_who_may_start_one(operator: Client, viewer: Client, place: Cluster) -> None:
+    boxes = [tag["value"] for tag in get(operator, "/nodes").tags_of("input") if tag.get("name") == "target"]
+    assert boxes == ["prod/gpu-1", "prod/win-1"]
+    assert not [tag for tag in get(viewer, "/nodes").tags_of("input") if tag.get("name") == "target"]
+
+
+def test_a_campaign_is_started_once(operator: Client, place: Cluster) -> None:
+    first = operator.post("/validations/campaigns/new", FORM)
+    second = operator.post("/validations/campaigns/new", FORM)
+    campaign = Campaign.objects.get()
+    assert first.headers["Location"] == second.headers["Location"] == f"/validations/campaigns/{campaign.pk}"
+    assert (campaign.max_parallel, campaign.stop_after_failures, campaign.requested_by_name) == (2, None, "olga")
+    assert campaign.targets.count() == 2
+
+
+def test_one_per_card_makes_a_place_of_each_card(operator: Client, place: Cluster) -> None:
+    operator.post("/validations/campaigns/new", FORM | {"per": "card", "targets": "gpu-1"})
+    assert sorted(CampaignTarget.objects.values_list("node_name", "card_key")) == [("gpu-1", "0"), ("gpu-1", "1")]
+
+
+def test_what_makes_no_sense_is_said_and_nothing_is_started(operator: Client, place: Cluster) -> None:
+    for fields, text in (
+        ({"suite": "nope"}, "There is no suite"),
+        ({"targets": ""}, "0 targets"),
+        ({"targets": "prod/gpu-9"}, "There is no node prod/gpu-9 now"),
+        ({"max_parallel": "many"}, "A whole number is wanted."),
+        ({"max_parallel": "0"}, "A number from 1"),
+        ({"stop_after_failures": "-1"}, "A whole number is wanted."),
+        ({"option.deadline_s": "7"}, "a whole number from 60 to 86400 is needed"),
+        ({"targets": "x" * 800}, "Line 1 is no place"),
+    ):
+        answer = operator.post("/validations/campaigns/new", FORM | fields)
+        assert answer.status_code == 400, fields
+        assert text in read(answer).text, fields
+    assert not Campaign.objects.exists()
+
+
+def test_failures_come_first_and_every_place_has_its_sign(viewer: Client, place: Cluster) -> None:
+    campaign = made(place)
+    page = get(viewer, f"/validations/campaigns/{campaign.pk}")
+    assert "2 of 3 places are settled. 1 did not pass." in page.text
+    assert page.text.index("Did not pass") < page.text.index("All places")
+    assert "The card gave a wrong result." in page.text
+    assert [row[1] for row in page.rows] == ["✓ passed", "✕ failed", "· not begun"]
+    assert len(get(viewer, f"/validations/campaigns/{campaign.pk}?verdict=failed").rows) == 1
+
+
+def test_it_can_be_paused_resumed_and_stopped(operator: Client, place: Cluster) -> None:
+    campaign = made(place)
+    for verb, state in (("pause", "paused"), ("resume", "running"), ("stop", "stopped")):
+        operator.post(f"/validations/campaigns/{campaign.pk}/{verb}")
+        campaign.refresh_from_db()
+        assert campaign.state == state
+    text = read(operator.post(f"/validations/campaigns/{campaign.pk}/resume", follow=True)).text
+    assert "The campaign is stopped" in text
+
+
+def test_a_campaign_that_is_not_there_is_said_so(viewer: Client, place: Cluster) -> None:
+    assert "There is no campaign nope." in get(viewer, "/validations/campaigns/nope", 404).text
+    assert not Run.objects.exists()

@@ -1,0 +1,221 @@
+"""Launching: what will run is shown before, what does not fit is said before, and one click makes one run."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from inventory.models import Card, Cluster, Node
+from tests.factories import make_node
+from tests.pages.reading import get, read
+from tests.pages.validations.rows import PASSED_LOG, make_run
+from validations import tasks
+from validations.models import Run
+from validations.suites import registry
+
+FORM = {"suite": "cuda-vectoradd", "node": "gpu-1", "key": "k-1"}
+
+
+def send(client: Client, **fields: str) -> Any:
+    return client.post("/validations/new", FORM | fields)
+
+
+def test_before_anything_is_chosen_the_page_says_what_to_do(operator: Client, place: Cluster) -> None:
+    assert "Choose a suite and name a node." in get(operator, "/validations/new").text
+    assert "Name a node." in get(operator, "/validations/new?suite=cuda-vectoradd").text
+    assert "Choose a suite." in get(operator, "/validations/new?node=gpu-1").text
+
+
+def test_the_manifest_is_seen_before_the_launch(operator: Client, place: Cluster) -> None:
+    page = get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1")
+    assert "It fits." in page.text
+    assert "kind: Job" in page.text
+    assert "aliyun.com/gpu-mem" in page.text
+    assert "gpudash-‹run id›" in page.text
+    assert not Run.objects.exists()
+
+
+def test_some_card_of_the_node_is_said_before(operator: Client, place: Cluster) -> None:
+    make_node(place, "counted", "nvidia-count", 2, loads=(0.0,))
+    page = get(operator, "/validations/new?suite=cuda-vectoradd&node=counted&card=0")
+    assert "this sharing system chooses the card itself, so card 0 cannot be asked for" in page.text
+    page = get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1&card=0")
+    assert "Card 0 of node gpu-1. Which card it took is read from its pod." in page.text
+    assert "Some card of node gpu-1." in get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1").text
+
+
+@pytest.mark.parametrize(
+    ("asked", "value"), [("", ""), ("&card=0", "0"), ("&card=1", "1"), ("&card=GPU-x", "GPU-x"), ("&card=7", "7")]
+)
+def test_the_card_that_was_clicked_is_chosen_and_else_any(
+    operator: Client, place: Cluster, asked: str, value: str
+) -> None:
+    Card.objects.filter(node_name="gpu-1", index=1).update(uuid="GPU-x")
+    page = get(operator, f"/validations/new?suite=cuda-vectoradd&node=gpu-1{asked}")
+    assert chosen(page.html) == ["1" if value == "GPU-x" else value]
+    assert ("(not on this node)" in page.html) is (value == "7")
+
+
+def test_an_index_never_hides_a_key(operator: Client, place: Cluster) -> None:
+    Card.objects.filter(node_name="gpu-1", index=1).update(key="GPU-y")
+    Card.objects.filter(node_name="gpu-1", index=0).update(key="1")
+    assert chosen(get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1&card=1").html) == ["1"]
+
+
+def chosen(html: str) -> list[str]:
+    """Values of all options of the card's list that are selected."""
+    options = html.partition('<select name="card"')[2].partition("</select>")[0]
+    return re.findall(r'<option value="([^"]*)" selected', options)
+
+
+def test_what_does_not_fit_is_said_before(operator: Client, place: Cluster) -> None:
+    page = get(operator, "/validations/new?suite=cuda-vectoradd&node=win-1")
+    assert "It cannot run here:" in page.text
+    assert "node win-1 runs windows" in page.text
+    assert send(operator, node="win-1").status_code == 400
+    assert not Run.objects.exists()
+
+
+def test_options_come_with_their_help_and_bounds(operator: Client, place: Cluster) -> None:
+    page = get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1")
+    assert "Seconds until the Job is ended, waiting and image pull included. (60 to 86,400)" in page.text
+    names = {tag.get("name") for tag in page.tags_of("input")}
+    assert {"option.image", "option.deadline_s", "option.runtime_class"} <= names
+
+
+def test_a_wrong_option_is_said_beside_it(operator: Client, place: Cluster) -> None:
+    answer = send(operator, **{"option.deadline_s": "7"})
+    assert answer.status_code == 400
+    page = read(answer)
+    assert "a whole number from 60 to 86400 is needed" in page.text
+    wrong = [tag for tag in page.tags_of("input") if tag.get("aria-invalid") == "true"]
+    assert [tag["name"] for tag in wrong] == ["option.deadline_s"]
+
+
+def test_a_launch_leads_to_its_run(operator: Client, place: Cluster) -> None:
+    answer = send(operator, **{"option.deadline_s": "120"})
+    run = Run.objects.get()
+    assert answer.status_code == 302
+    assert answer.headers["Location"] == f"/validations/runs/{run.pk}"
+    assert (run.state, run.requested_by_name, run.options) == ("queued", "olga", {"deadline_s": "120"})
+    assert run.manifest["spec"]["activeDeadlineSeconds"] == 120
+
+
+def test_a_double_click_makes_one_run(operator: Client, place: Cluster) -> None:
+    first, second = send(operator), send(operator)
+    assert first.headers["Location"] == second.headers["Location"]
+    assert Run.objects.count() == 1
+
+
+def test_the_same_form_with_other_contents_is_not_launched_unasked(operator: Client, place: Cluster) -> None:
+    send(operator)
+    answer = send(operator, **{"option.deadline_s": "120"})
+    assert answer.status_code == 409
+    page = read(answer)
+    assert "This form was sent before." in page.text
+    key = next(tag["value"] for tag in page.tags_of("input") if tag.get("name") == "key")
+    assert key != FORM["key"]
+
+
+def test_a_place_that_is_held_names_the_run_that_holds_it(operator: Client, place: Cluster) -> None:
+    send(operator)
+    holder = Run.objects.get()
+    answer = send(operator, key="k-2")
+    assert answer.status_code == 409
+    assert f"/validations/runs/{holder.pk}" in read(answer).links
+
+
+def test_unknown_things_are_said(operator: Client, place: Cluster) -> None:
+    assert "There is no suite nope." in get(operator, "/validations/new?suite=nope&node=gpu-1").text
+    assert "has no node 'gpu-9' now" in get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-9").text
+    assert "has no card '7'" in get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1&card=7").text
+
+
+def test_preview_without_script_launches_nothing(operator: Client, viewer: Client, place: Cluster) -> None:
+    for client in (operator, viewer):
+        answer = send(client, preview="1")
+        assert answer.status_code == 200
+        assert "It fits." in read(answer).text
+    assert not Run.objects.exists()
+
+
+def test_a_full_node_can_be_waited_for(operator: Client, place: Cluster) -> None:
+    from inventory.models import Allocation
+
+    Allocation.objects.filter(node_name="gpu-1").update(quantity=30)
+    page = get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1")
+    assert "It does not fit now:" in page.text
+    assert send(operator).status_code == 400
+    assert send(operator, wait_for_room="1").status_code == 302
+
+
+def test_a_viewer_sees_the_form_disabled_and_what_to_ask_for(viewer: Client, place: Cluster) -> None:
+    page = get(viewer, "/validations/new?suite=cuda-vectoradd&node=gpu-1")
+    assert "you need the role operator" in page.text
+    assert "kind: Job" in page.text
+    launch = re.search(r'<button class="main"( disabled)?>Launch', page.html)
+    assert launch
+    assert launch[1]
+
+
+@pytest.mark.parametrize("name", ["<script>alert(1)</script>", '" onfocus="x', "{{ 7|add:7 }}", "☃" * 60])
+def test_names_are_text(operator: Client, place: Cluster, name: str) -> None:
+    Node.objects.filter(name="gpu-1").update(name=name)
+    Card.objects.filter(node_name="gpu-1").update(node_name=name, model=name)
+    page = get(operator, "/validations/new?suite=cuda-vectoradd&node=" + name)
+    assert "<script>alert" not in page.html
+    assert not any("onfocus" in tag for _name, tag in page.tags)
+
+
+def test_a_run_can_be_cancelled(operator: Client, place: Cluster) -> None:
+    run = make_run(place, state="running")
+    assert operator.post(f"/validations/runs/{run.pk}/cancel").status_code == 302
+    run.refresh_from_db()
+    assert run.cancelled_by == "olga"
+    assert "asked for its end" in get(operator, f"/validations/runs/{run.pk}").text
+
+
+def test_a_run_can_be_run_again_or_the_form_says_why_not(operator: Client, place: Cluster) -> None:
+    first = make_run(place, verdict="failed")
+    repeated = operator.post(f"/validations/runs/{first.pk}/again").headers["Location"]
+    assert Run.objects.get(pk=repeated.rpartition("/")[2]).repeats_id == first.pk
+    # The place is held now: the page of the run that holds it.
+    assert operator.post(f"/validations/runs/{first.pk}/again").headers["Location"] == repeated
+    # nvidia-smi finds no resource there: the form, filled in as the run was.
+    misfit = make_run(place, suite="nvidia-smi", node="win-1", verdict="failed")
+    answer = operator.post(f"/validations/runs/{misfit.pk}/again")
+    assert answer.headers["Location"].startswith("/validations/new?suite=nvidia-smi&cluster=prod&node=win-1")
+
+
+def test_a_log_is_read_again_by_a_worker_and_the_page_says_so(operator: Client, place: Cluster) -> None:
+    run = make_run(place, verdict="errored", log=b"x\n")
+    page = read(operator.post(f"/validations/runs/{run.pk}/reparse", follow=True))
+    assert "The log is being read again" in page.text
+    assert "Earlier results of the same log" not in page.text
+    tasks.reparse_run(run.pk)
+    page = read(operator.get(f"/validations/runs/{run.pk}"))
+    assert "is being read again" not in page.text
+    assert "Earlier results of the same log" in page.text
+
+
+def test_no_request_parses_a_log(operator: Client, place: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log is written by whoever made the image: what it does to a parser must not be done to the pages."""
+    run = make_run(place, verdict="passed", log=PASSED_LOG, proof_line=5)
+    waiting = make_run(place, suite="nvidia-smi", state="queued")
+
+    def parsed(*_: object) -> None:
+        raise AssertionError("a log was parsed")
+
+    for suite in registry().values():
+        monkeypatch.setattr(type(suite), "parse", parsed)
+    monkeypatch.setattr("validations.judging.read_log", parsed)
+    assert 'data-n="5"' in operator.get(f"/validations/runs/{run.pk}").content.decode()
+    for path in (f"/validations/runs/{run.pk}/log?after=0", f"/api/v1/runs/{run.pk}", f"/api/v1/runs/{run.pk}/log"):
+        assert operator.get(path).status_code == 200
+    for path in (f"{run.pk}/reparse", f"{run.pk}/again", f"{waiting.pk}/cancel"):
+        assert operator.post(f"/validations/runs/{path}").status_code == 302
+    waiting.refresh_from_db()
+    assert waiting.verdict == "errored"

@@ -1,0 +1,36 @@
+"""Parse speed of each suite, one JSON object per line: `python -m tests.validations.suites.speed`.
+
+The input is a recorded log of the suite, repeated: what counts is the cost of a line, not the verdict.
+`lines` reads noise of the same size, such as a program's own debug output.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+
+from tests.validations.suites.golden import cases
+from validations.suites import registry
+from validations.suites.base import Outcome, read_log
+
+MEGABYTES = 8
+NOISE = b"2026/03/04 05:06:07 info: worker 17 of pool default finished step 4711 in 12.5 ms, queue is empty\n"
+
+
+def measure() -> Iterator[dict[str, object]]:
+    """MB/s of reading and parsing together, on one core."""
+    recorded = cases()
+    for suite in registry().values():
+        whole = max((case.raw for case in recorded if case.suite is suite and b"\0" not in case.raw), key=len)
+        for kind, piece in (("log", whole), ("noise", NOISE)):
+            raw = piece * (MEGABYTES * 1_000_000 // len(piece))
+            start = time.perf_counter()
+            suite.parse(read_log(raw), Outcome(exit_code=0))
+            seconds = time.perf_counter() - start
+            yield {"bench": "parse", "suite": suite.id, "input": kind, "mb_per_s": round(len(raw) / 1e6 / seconds, 1)}
+
+
+if __name__ == "__main__":
+    for line in measure():
+        print(json.dumps(line))
