@@ -44,10 +44,16 @@ test-team: setup ## a team's installation as docs/team.md says, on a host of its
 e2e: setup ## the pages in a real browser (Chromium)
 	$(PY) -m pytest -m browser -n 0 $(ARGS)
 
-lint: setup ## style, import contracts, migrations, settings
+tools/node_modules/.ready: tools/package-lock.json
+	@command -v npm >/dev/null || { echo "make lint needs npm, for Biome. On Debian: apt-get install npm" >&2; exit 1; }
+	@npm --prefix tools ci --silent --no-audit --no-fund
+	@touch $@
+
+lint: setup tools/node_modules/.ready ## style, import contracts, migrations, settings
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/lint-imports
+	tools/node_modules/.bin/biome ci --config-path tools static
 	$(PY) manage.py makemigrations --check --dry-run
 	GPUDASH_ENV=production GPUDASH_SECRET_KEY=only-for-this-check-0123456789-abcdefghijklmnopqrstuvwxyz GPUDASH_ALLOWED_HOSTS=localhost GPUDASH_DATABASE_URL=sqlite:////tmp/none GPUDASH_BROKER_URL=memory:// $(PY) manage.py check --deploy --fail-level WARNING
 	$(PY) manage.py spectacular --validate --fail-on-warn --file /dev/null
@@ -65,4 +71,4 @@ screenshots: setup ## the pictures of the docs, from the running product
 	$(PY) -m tools.screenshots
 
 clean: ## remove what was built here
-	rm -rf .venv .tools var staticfiles .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .tools tools/node_modules var staticfiles .pytest_cache .mypy_cache .ruff_cache

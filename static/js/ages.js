@@ -1,11 +1,17 @@
 // Keeps the ages on the page fresh: each <time data-form> says how long ago its moment is.
 "use strict";
+
 (() => {
-  const UNITS = [["d", 86400, 2 * 86400], ["h", 3600, 3600], ["min", 60, 60], ["s", 1, 0]];
+  const UNITS = [
+    ["d", 86400, 2 * 86400],
+    ["h", 3600, 3600],
+    ["min", 60, 60],
+    ["s", 1, 0],
+  ];
   // The server's clock counts. A page that comes back from the browser's store tells an old time: it is not asked then.
   const words = document.body.dataset;
   const [visit] = performance.getEntriesByType("navigation");
-  const fresh = !visit || visit.type !== "back_forward";
+  const fresh = visit?.type !== "back_forward";
   const skew = fresh ? Date.now() - (Date.parse(words.now) || Date.now()) : 0;
 
   function span(seconds) {
@@ -23,7 +29,9 @@
     }
   }
 
-  setInterval(() => { if (!document.hidden) freshen(); }, 1000);
+  setInterval(() => {
+    if (!document.hidden) freshen();
+  }, 1000);
   document.addEventListener("visibilitychange", freshen);
   document.addEventListener("gpudash:fresh", freshen);
 })();

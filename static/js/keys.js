@@ -1,18 +1,26 @@
 // Keyboard: "/" to the search, "g" and a letter to a page, arrows through the map of cards.
 "use strict";
+
 (() => {
-  const typing = (element) => element && element.matches("input, select, textarea, [contenteditable]");
+  const typing = (element) => element?.matches("input, select, textarea, [contenteditable]");
   const PAGES = { o: 0, n: 1, c: 2, a: 3 };
   let leader = 0;
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const target = event.target instanceof Element ? event.target : null;
-    if (event.key === "Escape" && typing(target)) { target.blur(); return; }
+    if (event.key === "Escape" && typing(target)) {
+      target.blur();
+      return;
+    }
     if (typing(target)) return;
     if (event.key === "/") {
       const search = document.getElementById("search");
-      if (search) { event.preventDefault(); search.focus(); search.select(); }
+      if (search) {
+        event.preventDefault();
+        search.focus();
+        search.select();
+      }
     } else if (event.key === "g") {
       leader = Date.now();
     } else if (Date.now() - leader < 1500 && event.key in PAGES) {
@@ -49,21 +57,30 @@
   }
 
   function walk(event, target) {
-    const tile = target && target.closest(".map .tile");
+    const tile = target?.closest(".map .tile");
     if (!tile) return;
     const tiles = tilesOf();
     const at = tiles.indexOf(tile);
     const next = {
-      ArrowRight: () => tiles[at + 1], ArrowLeft: () => tiles[at - 1], Home: () => tiles[0], End: () => tiles[tiles.length - 1],
-      ArrowDown: () => beside(tiles, tile, true), ArrowUp: () => beside(tiles, tile, false),
+      ArrowRight: () => tiles[at + 1],
+      ArrowLeft: () => tiles[at - 1],
+      Home: () => tiles[0],
+      End: () => tiles[tiles.length - 1],
+      ArrowDown: () => beside(tiles, tile, true),
+      ArrowUp: () => beside(tiles, tile, false),
     }[event.key];
     if (!next) return;
     event.preventDefault();
     const wanted = next();
-    if (wanted) { rove(wanted); wanted.focus(); }
+    if (wanted) {
+      rove(wanted);
+      wanted.focus();
+    }
   }
 
-  document.addEventListener("focusin", (event) => { if (event.target.matches(".map .tile")) rove(event.target); });
+  document.addEventListener("focusin", (event) => {
+    if (event.target.matches(".map .tile")) rove(event.target);
+  });
   document.addEventListener("gpudash:swapped", () => rove(document.activeElement));
   rove(null);
 })();

@@ -1,5 +1,6 @@
 // The live refresh: asks every few seconds, swaps only what changed, and keeps the reader's place.
 "use strict";
+
 (() => {
   const EVERY_MS = 5000;
   const SAY_MS = 30000;
@@ -37,8 +38,13 @@
   }
 
   function keyOf(element) {
-    return element.id ? `#${CSS.escape(element.id)}` : element.dataset.key ? `[data-key="${CSS.escape(element.dataset.key)}"]`
-      : element.getAttribute("href") ? `a[href="${CSS.escape(element.getAttribute("href"))}"]` : "";
+    return element.id
+      ? `#${CSS.escape(element.id)}`
+      : element.dataset.key
+        ? `[data-key="${CSS.escape(element.dataset.key)}"]`
+        : element.getAttribute("href")
+          ? `a[href="${CSS.escape(element.getAttribute("href"))}"]`
+          : "";
   }
 
   // What the reader has: focus, open details, boxes scrolled sideways, and which row is at the top of the window.
@@ -56,12 +62,15 @@
 
   function restore({ focus, open, scrolled, anchor }) {
     for (const key of open) live.querySelector(key)?.setAttribute("open", "");
-    live.querySelectorAll(".scroll").forEach((box, index) => { box.scrollLeft = scrolled[index] || 0; });
+    live.querySelectorAll(".scroll").forEach((box, index) => {
+      box.scrollLeft = scrolled[index] || 0;
+    });
     if (anchor) {
       const row = live.querySelector(anchor[0]);
       if (row) window.scrollBy(0, row.getBoundingClientRect().top - anchor[1]);
     }
-    if (focus) (live.querySelectorAll(focus[0])[focus[1]] || live.querySelector(focus[0]))?.focus({ preventScroll: true });
+    if (focus)
+      (live.querySelectorAll(focus[0])[focus[1]] || live.querySelector(focus[0]))?.focus({ preventScroll: true });
   }
 
   function say() {
@@ -69,7 +78,9 @@
     if (!said || Date.now() - lastSaid < SAY_MS) return;
     lastSaid = Date.now();
     said.textContent = "";
-    requestAnimationFrame(() => { said.textContent = said.dataset.updated; });
+    requestAnimationFrame(() => {
+      said.textContent = said.dataset.updated;
+    });
   }
 
   live.addEventListener("htmx:configRequest", (event) => {
@@ -78,7 +89,10 @@
   live.addEventListener("htmx:beforeSwap", (event) => {
     const fingerprint = event.detail.xhr.getResponseHeader("X-Fingerprint");
     // No fingerprint: not our part but, say, a sign-in page.
-    if (!fingerprint || busy()) { event.detail.shouldSwap = false; return; }
+    if (!fingerprint || busy()) {
+      event.detail.shouldSwap = false;
+      return;
+    }
     live.dataset.fingerprint = fingerprint;
     place = remember();
   });
@@ -89,13 +103,13 @@
     say();
   });
   live.addEventListener("htmx:afterRequest", (event) => {
-    const answered = event.detail.xhr && event.detail.xhr.getResponseHeader("X-Fingerprint");
+    const answered = event.detail.xhr?.getResponseHeader("X-Fingerprint");
     failures = answered ? 0 : failures + 1;
     show();
   });
   document.body.addEventListener("sync", (event) => {
     const sync = document.getElementById("sync");
-    const sign = sync && sync.querySelector(".sign");
+    const sign = sync?.querySelector(".sign");
     if (!sign) return;
     sign.className = `sign ${event.detail.level}`;
     sign.textContent = { good: "✓", warning: "!", error: "✕" }[event.detail.level] || "·";

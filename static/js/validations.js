@@ -1,5 +1,6 @@
 // Validations: a log that grows while it is read, and ticked nodes that stay ticked. Pages work without it.
 "use strict";
+
 (() => {
   const EVERY_MS = 2000;
   const MOST_LINES = 3000;
@@ -12,12 +13,15 @@
     const toggle = panel.querySelector("[data-follow-toggle]");
     let [last, stored, pending] = [Number(panel.dataset.last) || 0, panel.dataset.stored, false];
 
-    const follow = () => { if (toggle && toggle.checked) box.scrollTop = box.scrollHeight; };
+    const follow = () => {
+      if (toggle?.checked) box.scrollTop = box.scrollHeight;
+    };
 
     function append(html, proofs) {
       // The last line may have been half a line: it comes again, whole.
       for (const item of [...list.children].reverse()) {
-        if (Number(item.dataset.n) > last) item.remove(); else break;
+        if (Number(item.dataset.n) > last) item.remove();
+        else break;
       }
       list.insertAdjacentHTML("beforeend", html);
       panel.querySelector("[data-empty]")?.remove();
@@ -33,7 +37,9 @@
       const live = document.getElementById("live");
       if (live && window.htmx && sessionStorage.getItem("paused") !== "1") window.htmx.trigger(live, "refresh");
       try {
-        const answer = await fetch(`${panel.dataset.url}?after=${last}&stored=${stored}`, { headers: { "HX-Request": "true" } });
+        const answer = await fetch(`${panel.dataset.url}?after=${last}&stored=${stored}`, {
+          headers: { "HX-Request": "true" },
+        });
         if (answer.status === 401) location.reload();
         // A sign-in page, or anything else that is not ours, has no such header.
         if (answer.status === 200 && answer.headers.get("X-Log-Last")) {
@@ -68,9 +74,11 @@
     toggle?.addEventListener("change", follow);
     follow();
   }
-  if (panel && panel.hasAttribute("data-follow")) grow();
+  if (panel?.hasAttribute("data-follow")) grow();
   // A link into the log lands in its box.
-  const marked = panel?.querySelector(".marked") || (panel && location.hash.startsWith("#L") && document.querySelector(`${location.hash}`));
+  const marked =
+    panel?.querySelector(".marked") ||
+    (panel && location.hash.startsWith("#L") && document.querySelector(`${location.hash}`));
   if (marked) marked.scrollIntoView({ block: "center" });
 
   // Ticked nodes: kept over the refresh of the table, counted beside the button.
@@ -88,10 +96,12 @@
     if (box.matches("[data-pick-all]")) {
       for (const one of document.querySelectorAll("input.pick[name=target]")) {
         one.checked = box.checked;
-        if (one.checked) ticked.add(one.value); else ticked.delete(one.value);
+        if (one.checked) ticked.add(one.value);
+        else ticked.delete(one.value);
       }
     } else if (box.matches("input.pick")) {
-      if (box.checked) ticked.add(box.value); else ticked.delete(box.value);
+      if (box.checked) ticked.add(box.value);
+      else ticked.delete(box.value);
     } else {
       return;
     }

@@ -55,7 +55,7 @@ def test_lines_that_mean_something_can_be_seen(line: str, ground: str, theme: in
 
 def test_every_colour_of_the_style_is_a_token() -> None:
     """So that this test sees all of them."""
-    for sheet in TOKENS.parent.glob("*.css"):
+    for sheet in TOKENS.parent.rglob("*.css"):
         if sheet != TOKENS:
             found = re.findall(r"#[0-9a-fA-F]{3,8}\b", sheet.read_text())
             assert set(found) <= {"#fff", "#999", "#live"}, sheet.name
