@@ -173,7 +173,7 @@ def change(campaign: Campaign, verb: str) -> None:
     ended = Now() if new is CampaignState.STOPPED else None
     with transaction.atomic():
         rows = Campaign.objects.filter(pk=campaign.pk, state__in=allowed)
-        if rows.update(state=new, state_reason="", touched_at=Now(), ended_at=ended, settled=False) != 1:
+        if rows.update(state=new, state_reason="", resumes=False, touched_at=Now(), ended_at=ended, settled=False) != 1:
             campaign.refresh_from_db()
             raise WrongState(f"The campaign is {campaign.get_state_display()}; it cannot be made to {verb}.")
         soon("advance_campaign", campaign.pk)
@@ -283,9 +283,10 @@ def _close(campaign_id: str, state: CampaignState, reason: str) -> None:
     running.update(state=state, state_reason=reason, ended_at=Now())
 
 
-def _pause(campaign: Campaign, reason: str) -> None:
+def _pause(campaign: Campaign, reason: str, resumes: bool) -> None:
     """The cluster refuses the launcher: that is no fault of the targets, which are kept for when it is mended."""
-    Campaign.objects.filter(pk=campaign.pk).update(state=CampaignState.PAUSED, state_reason=reason[:2000])
+    paused = Campaign.objects.filter(pk=campaign.pk)
+    paused.update(state=CampaignState.PAUSED, state_reason=reason[:2000], resumes=resumes)
     campaign.state = CampaignState.PAUSED
 
 
@@ -329,7 +330,7 @@ def _start(campaign: Campaign, target: CampaignTarget) -> bool:
     try:
         run, _ = request_run(wish, campaign.requested_by, campaign=campaign)
     except NotAllowed as error:
-        _pause(campaign, str(error))
+        _pause(campaign, str(error), error.passes)
         return False
     except Refused as error:
         CampaignTarget.objects.filter(pk=target.pk).update(skipped=error.words[:2000])

@@ -22,6 +22,8 @@ from validations.suites.base import Reason
 #: A check is made every ten minutes (gpudash/celery.py).
 CHECK_HOLDS = timedelta(minutes=15)
 REFUSAL_HOLDS = timedelta(minutes=5)
+#: Codes of refusals that are over when a pass of the launcher gets through; of the others only the making of a Job tells.
+OF_CREDENTIALS = frozenset({"unauthorized", "kubeconfig"})
 #: A launch that is refused has the permissions looked up anew, but not more often than this.
 CHECK_AGAIN = timedelta(seconds=20)
 
@@ -66,7 +68,9 @@ def remember(cluster_id: int, code: str, text: str) -> None:
 
 
 def check_soon(cluster: Cluster) -> None:
-    """Have the permissions looked up anew by a worker, so that a rule that was just granted counts in a moment."""
+    """Have it looked up anew by a worker, so that a rule that was just granted, or a new token, counts in a moment."""
+    refused = Launcher.objects.filter(cluster=cluster, refused__code__in=sorted(OF_CREDENTIALS))
+    refused.update(next_try_at=None)
     checked = cluster.permissions_checked_at
     if checked is not None and database_now() - checked < CHECK_AGAIN:
         return

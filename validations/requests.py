@@ -14,7 +14,7 @@ from inventory.models import Card
 from validations.enqueue import soon
 from validations.lifecycle.endings import cancelled_by
 from validations.models import ACTIVE, Campaign, Run, RunStep, State
-from validations.permitted import check_soon
+from validations.permitted import OF_CREDENTIALS, check_soon
 from validations.planning import REFUSALS, Plan, Refused, Wish, plan, workload_key
 from validations.results import end_run
 from validations.suites.manifest import job_name
@@ -25,7 +25,11 @@ LONGEST_KEY = 255
 
 
 class NotAllowed(Refused):
-    """The cluster is known to refuse the launcher."""
+    """The cluster is known to refuse the launcher. passes: it is over as soon as the credentials are good again."""
+
+    def __init__(self, problems: dict[str, list[str]], passes: bool) -> None:
+        super().__init__(problems)
+        self.passes = passes
 
 
 class Busy(Exception):
@@ -56,9 +60,10 @@ def request_run(
             return earlier, False
         wanted = plan(wish)
         if hindrances := wanted.hindrances(wish.wait_for_room):
-            if any(one.code in REFUSALS for one in hindrances):
+            if refusals := {one.code for one in hindrances} & REFUSALS:
                 check_soon(wanted.place.cluster)
-                raise NotAllowed({"node": [f"{one.text} ({one.code})" for one in hindrances]})
+                told = {"node": [f"{one.text} ({one.code})" for one in hindrances]}
+                raise NotAllowed(told, passes=refusals <= OF_CREDENTIALS)
             raise Refused({"node": [f"{one.text} ({one.code})" for one in hindrances]})
         if holder := holder_of(wanted):
             if key and holder.request_key == key and holder.requested_by == user:

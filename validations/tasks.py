@@ -8,14 +8,15 @@ from datetime import timedelta
 from celery import shared_task
 from celery.signals import worker_ready
 from django.conf import settings
-from django.db import close_old_connections, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 
 from inventory.clock import database_now
+from inventory.connections import give_back
 from inventory.messages import OnceTask, send_once
 from inventory.models import Cluster
 from kube.client import ApiError, BadKubeconfig
-from validations import campaigns, reaching
+from validations import campaigns, mended, reaching
 from validations.lifecycle import clients, lock
 from validations.lifecycle import reconcile as passes
 from validations.lifecycle.claim import claim
@@ -44,7 +45,7 @@ def launch(run_id: str) -> None:
     except (ApiError, BadKubeconfig) as error:
         logger.warning("run %s: not launched yet: %s", run_id, error)
     finally:
-        close_old_connections()
+        give_back()
 
 
 def _launch(run: Run) -> None:
@@ -72,6 +73,7 @@ def dispatch_reconcilers() -> int:
     forgotten = Run.objects.filter(reparse_requested_at__lt=Now() - FORGOTTEN)
     for run_id in forgotten.values_list("pk", flat=True)[:100]:
         send_once(reparse_run.name, (run_id,))
+    mended.resume_mended()
     if Campaign.objects.filter(state=CampaignState.RUNNING).exists() or reaching.with_strays():
         send_once(advance_campaigns.name)
     return sent
@@ -95,7 +97,7 @@ def reconcile(cluster_id: int) -> None:
         logger.warning("cluster %s: another reconciler has the lease", cluster.name)
     finally:
         lease.release()
-        close_old_connections()
+        give_back()
 
 
 @worker_ready.connect
@@ -118,7 +120,7 @@ def reparse_run(run_id: str) -> None:
     except Exception:
         logger.exception("run %s: its log cannot be read again; the old result stays", run_id)
     Run.objects.filter(pk=run_id).update(reparse_requested_at=None)
-    close_old_connections()
+    give_back()
 
 
 @shared_task(base=OnceTask)
@@ -129,14 +131,14 @@ def advance_campaigns() -> None:
         campaigns.advance_safely(campaign_id)
     for campaign_id in reaching.with_strays():
         campaigns.settle_safely(campaign_id)
-    close_old_connections()
+    give_back()
 
 
 @shared_task
 def advance_campaign(campaign_id: str) -> None:
     """The same for one campaign, right after it was made or resumed."""
     campaigns.advance_safely(campaign_id)
-    close_old_connections()
+    give_back()
 
 
 @shared_task(base=OnceTask)

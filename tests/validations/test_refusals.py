@@ -15,6 +15,7 @@ from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import PASSED, codes, later, launched, passed_by, wish
 from validations import campaigns, tasks
 from validations.lifecycle.wanted import wanted
+from validations.mended import resume_mended
 from validations.models import Campaign, CampaignTarget, Launcher, Run
 from validations.planning import Refused
 from validations.requests import NotAllowed, request_cancel, request_run
@@ -289,3 +290,46 @@ def test_a_campaign_under_way_pauses_and_skips_nobody(prod: Cluster) -> None:
     granted(prod)
     campaigns.change(campaign, "resume")
     assert campaigns.advance(campaign.pk) == 1
+
+
+@pytest.fixture
+def paused(prod: Cluster) -> Campaign:
+    """A campaign that met a launcher whose token was revoked."""
+    campaign, _ = campaigns.create("cuda-vectoradd", [("prod", "gpu-1", "")])
+    told = {"at": timezone.now().isoformat(), "code": "unauthorized", "text": "401", "call": "list jobs"}
+    Launcher.objects.update_or_create(cluster=prod, defaults={"refused": told})
+    campaigns.advance(campaign.pk)
+    campaign.refresh_from_db()
+    assert (campaign.state, campaign.resumes) == ("paused", True)
+    return campaign
+
+
+def test_a_campaign_that_credentials_paused_goes_on_when_they_are_taken_again(prod: Cluster, paused: Campaign) -> None:
+    assert resume_mended() == 0
+    Launcher.objects.filter(cluster=prod).update(refused={})
+    assert resume_mended() == 1
+    paused.refresh_from_db()
+    assert (paused.state, paused.state_reason, paused.resumes) == ("running", "", False)
+    assert campaigns.advance(paused.pk) == 1
+
+
+def test_a_campaign_that_a_person_pauses_stays_so(prod: Cluster, paused: Campaign) -> None:
+    campaigns.change(paused, "resume")
+    campaigns.change(paused, "pause")
+    Launcher.objects.filter(cluster=prod).update(refused={})
+    assert resume_mended() == 0
+
+
+def test_a_campaign_that_a_missing_rule_paused_waits_for_a_person(prod: Cluster) -> None:
+    campaign, _ = campaigns.create("cuda-vectoradd", [("prod", "gpu-1", "")])
+    granted(prod, but="create jobs")
+    campaigns.advance(campaign.pk)
+    granted(prod)
+    assert resume_mended() == 0
+
+
+def test_who_asks_has_the_credentials_tried_again_at_once(prod: Cluster, paused: Campaign) -> None:
+    Launcher.objects.filter(cluster=prod).update(next_try_at=timezone.now() + timedelta(minutes=2))
+    with pytest.raises(NotAllowed):
+        request_run(wish())
+    assert Launcher.objects.get(cluster=prod).next_try_at is None

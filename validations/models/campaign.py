@@ -36,6 +36,8 @@ class Campaign(models.Model):
     stop_after_failures = models.PositiveIntegerField(null=True)
     state = models.CharField(max_length=16, choices=CampaignState.choices, default=CampaignState.RUNNING)
     state_reason = models.TextField(blank=True)
+    #: Paused because a cluster does not accept the launcher's credentials: it goes on by itself when that is over.
+    resumes = models.BooleanField(default=False, db_default=False)
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     requested_by_name = models.CharField(max_length=150, blank=True)
     request_key = models.CharField(max_length=255, blank=True)
@@ -59,6 +61,7 @@ class Campaign(models.Model):
         indexes = [
             models.Index(fields=["state", "id"], condition=Q(state="running"), name="campaigns_running"),
             models.Index(fields=["state", "id"], condition=Q(settled=False), name="campaigns_to_settle"),
+            models.Index(fields=["id"], condition=Q(resumes=True), name="campaigns_to_resume"),
         ]
 
     def __str__(self) -> str:
