@@ -138,7 +138,7 @@ def test_the_form_shows_the_filter_in_force_and_keeps_what_it_has_no_field_for(v
 def test_every_field_of_a_form_has_a_label(viewer: Client, fleet: Cluster) -> None:
     for path in LISTS:
         html = get(viewer, path).html
-        form = html[html.index('<form class="filters"') :].partition("</form>")[0]
+        form = " ".join(html[html.index('<form class="filters"') :].partition("</form>")[0].split())
         assert form.count("<label") == form.count("<select") + form.count('<input type="search"') + form.count(
             '<input type="text"'
         )
