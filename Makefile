@@ -53,6 +53,7 @@ lint: setup tools/node_modules/.ready ## style, import contracts, migrations, se
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/lint-imports
+	.venv/bin/djlint --lint --quiet templates
 	tools/node_modules/.bin/biome ci --config-path tools static
 	$(PY) manage.py makemigrations --check --dry-run
 	GPUDASH_ENV=production GPUDASH_SECRET_KEY=only-for-this-check-0123456789-abcdefghijklmnopqrstuvwxyz GPUDASH_ALLOWED_HOSTS=localhost GPUDASH_DATABASE_URL=sqlite:////tmp/none GPUDASH_BROKER_URL=memory:// $(PY) manage.py check --deploy --fail-level WARNING

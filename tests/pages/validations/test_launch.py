@@ -156,7 +156,7 @@ def test_a_viewer_sees_the_form_disabled_and_what_to_ask_for(viewer: Client, pla
     page = get(viewer, "/validations/new?suite=cuda-vectoradd&node=gpu-1")
     assert "you need the role operator" in page.text
     assert "kind: Job" in page.text
-    launch = re.search(r'<button class="main"( disabled)?>Launch', page.html)
+    launch = re.search(r'<button type="submit" class="main"( disabled)?>Launch', page.html)
     assert launch
     assert launch[1]
 
