@@ -49,7 +49,7 @@ def watching(url: str) -> bool:
         streams = connection.execute(
             "SELECT count(*) FROM inventory_watch WHERE state = 'watching' AND kind <> 'cards'"
         ).fetchone()
-        left = connection.execute("SELECT count(*) FROM inventory_recount").fetchone()
+        left = connection.execute("SELECT count(*) FROM inventory_dirtynode").fetchone()
     return (held, streams, left) == ((4,), (3,), (0,))
 
 

@@ -67,7 +67,7 @@ def _served(web: Processes, processes: int) -> Iterator[tuple[int, int]]:
 
 @contextmanager
 def _changes(url: str, churn: bool) -> Iterator[None]:
-    """Meanwhile a card changes each CHANGES_S, its account with it, and the watch says so, as the accountant writes them."""
+    """Meanwhile a card changes each CHANGES_S, its account with it, and the watch says so, as the reconciler writes them."""
     ended = threading.Event()
     thread = threading.Thread(target=_change, args=(url, ended))
     if churn:

@@ -1,4 +1,4 @@
-"""Everything in one process on loopback: web, watchers, accountant, schedule. For one person, and for the demo.
+"""Everything in one process on loopback: web, watchers, reconciler, schedule. For one person, and for the demo.
 
 The same Celery tasks as in a team's deployment, on an in-memory broker: a worker with threads and the schedule run as threads of this
 process, beside a WSGI server.

@@ -19,7 +19,7 @@ from inventory.models.cluster import Kind, WatchState
 
 #: Without these three the figures of a cluster are not complete; DaemonSets only make units and components better known.
 NEEDED_KINDS = (Kind.NODES, Kind.PODS, Kind.CARDS)
-#: The age of the mirror is that of what comes from the cluster; the accountant only reads the mirror.
+#: The age of the mirror is that of what comes from the cluster; the reconciler only reads the mirror.
 AGEING_KINDS = (Kind.NODES, Kind.PODS)
 #: Bookmarks come each minute: silence of a minute and a half means that something is wrong.
 STALE_S = 90

@@ -12,7 +12,7 @@ from inventory.reconcile.outage import CODES
 def marks() -> Hashable:
     """Three queries, whatever the size: clusters, watches, and the findings that no watch writes.
 
-    Watchers and accountants write their watch in the transaction of each change. That a lease was renewed is no change; what
+    Watchers and reconcilers write their watch in the transaction of each change. That a lease was renewed is no change; what
     the clock makes of it is.
     """
     clusters = Cluster.objects.values_list("pk", "name", "server", "uid", "permissions_checked_at", "recreated_at")

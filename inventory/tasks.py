@@ -22,8 +22,8 @@ from inventory.mirror.keeper import keeper
 from inventory.mirror.lease import Lease, LeaseLost, acquire
 from inventory.models import Cluster, Role, Watch
 from inventory.models.cluster import Kind, WatchState
-from inventory.reconcile.accountant import Accountant
 from inventory.reconcile.outage import find_outages
+from inventory.reconcile.reconciler import NodeReconciler
 from kube.client import ApiError, BadKubeconfig
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ def _stop(**_: object) -> None:
 def dispatch_watchers() -> int:
     """Send a watcher for each (cluster, kind) whose lease nobody holds. Every few seconds; returns how many were sent.
 
-    It also says what is wrong with clusters that nobody watches: their accountants cannot.
+    It also says what is wrong with clusters that nobody watches: their reconcilers cannot.
     """
     find_outages()
     sent = dispatch(capacity())
@@ -89,7 +89,7 @@ def watch(cluster_id: int, kind: str) -> None:
 def _run(lease: Lease) -> None:
     poked = keeper.poked(lease.cluster_id)
     if lease.kind == Kind.CARDS:
-        Accountant(lease, stopping, poked).run()
+        NodeReconciler(lease, stopping, poked).run()
         return
     client = clusters.client_of(Cluster.objects.get(pk=lease.cluster_id))
     try:

@@ -1,4 +1,4 @@
-"""Rows of the inventory for tests and for a shell, as the watchers and the accountant would have written them.
+"""Rows of the inventory for tests and for a shell, as the watchers and the reconciler would have written them.
 
     from tests.factories import make_cluster, make_fleet
     make_fleet(make_cluster("prod"), nodes=300)
@@ -207,7 +207,7 @@ def make_unreadable(cluster: Cluster, name: str = "strange") -> Unreadable:
 
 
 def end_allocation(allocation: Allocation, *, minutes_ago: float = 1.0) -> None:
-    """Make it history, as the accountant does when its pod goes. The sums of the account stay as they were."""
+    """Make it history, as the reconciler does when its pod goes. The sums of the account stay as they were."""
     allocation.ended_at = timezone.now() - timedelta(minutes=minutes_ago)
     allocation.save(update_fields=["ended_at"])
 

@@ -129,7 +129,7 @@ class ClusterDetail(ApiView):
 class ClusterRelist(ApiView):
     @extend_schema(
         summary="Have a cluster listed anew",
-        description="Asks each watcher to list anew and the accountant to count all nodes; returns at once. Role operator.",
+        description="Asks each watcher to list anew and the reconciler to count all nodes; returns at once. Role operator.",
         request=None,
         responses={202: shapes.RelistAsked},
     )

@@ -1,7 +1,7 @@
 """To have everything of a kind listed anew: its lease is taken away and its resource version forgotten, in one update.
 
 Works from any process: who watches sees with its next write that the lease is lost, and the next holder begins with a list. The
-accountant is asked in the same way and begins with all nodes.
+reconciler is asked in the same way and begins with all nodes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def anew(reason: str) -> dict[str, Any]:
 
 
 def relist(cluster: Cluster, who: str) -> list[str]:
-    """Ask each watcher of the cluster to list anew and the accountant to count all. Returns the kinds that were asked."""
+    """Ask each watcher of the cluster to list anew and the reconciler to count all. Returns the kinds that were asked."""
     rows: QuerySet[Watch] = Watch.objects.filter(cluster=cluster)
     rows.update(**anew(BY_HAND.format(who=who)), relist_asked_at=Now())
     there = set(rows.values_list("kind", flat=True))

@@ -63,7 +63,7 @@ class NotListed(Exception):
 class Follower:
     """Mirrors one kind of one cluster under a lease.
 
-    poke: called after each commit that touched something, so that an accountant in this process need not wait for its poll.
+    poke: called after each commit that touched something, so that an reconciler in this process need not wait for its poll.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Follower:
         self.lease, self.stopped, self.poke = lease, stopped, poke
         self.kind = KINDS[lease.kind]
         row = Watch.objects.get(cluster_id=lease.cluster_id, kind=lease.kind)
-        # DaemonSets may come late (they are optional): the accountant does not wait for them, so they always mark.
+        # DaemonSets may come late (they are optional): the reconciler does not wait for them, so they always mark.
         first = row.synced_at is None and lease.kind != Kind.DAEMONSETS
         self.store: Store[Any] = Store(lease.cluster_id, self.kind, marking=not first)
         self._synced = row.synced_at is not None and bool(row.resource_version) and row.made_by == made_by()

@@ -1,4 +1,4 @@
-"""One thread that keeps what the watchers of this process hold: renews all leases in one statement, and wakes accountants.
+"""One thread that keeps what the watchers of this process hold: renews all leases in one statement, and wakes reconcilers.
 
 Watchers by the hundred would else renew and poll one by one. It renews only the lease of a watcher that has been heard lately
 (`Lease.tick`), so one that hangs loses its lease as before.
@@ -18,7 +18,7 @@ from django.db.models.functions import Now
 
 from inventory.mirror.incarnation import file_was_replaced
 from inventory.mirror.lease import PROCESS, Lease, until
-from inventory.models import Recount, Watch, Worker
+from inventory.models import DirtyNode, Watch, Worker
 
 logger = logging.getLogger(__name__)
 
@@ -152,14 +152,14 @@ class Keeper:
             Worker.objects.filter(beat_at__lt=Now() - FORGET).delete()
             Worker.objects.update_or_create(name=PROCESS, defaults=said)
 
-    # Accountants.
+    # Node reconcilers.
 
     def _wake(self) -> None:
         with self._lock:
             clusters = {lease.cluster_id for lease in self._leases.values() if lease.kind == "cards"}
         if not clusters:
             return
-        for cluster_id in Recount.objects.filter(cluster_id__in=clusters).values_list("cluster_id").distinct():
+        for cluster_id in DirtyNode.objects.filter(cluster_id__in=clusters).values_list("cluster_id").distinct():
             self.poked(cluster_id[0]).set()
 
 

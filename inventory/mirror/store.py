@@ -23,7 +23,7 @@ from inventory.mirror.kinds import (
     stack_context,
 )
 from inventory.mirror.versions import Versions
-from inventory.models import Recount, Unreadable
+from inventory.models import DirtyNode, Unreadable
 from inventory.models.cluster import Kind
 from kube import listed
 from kube.decode import ERROR_CHARS, Unread
@@ -37,7 +37,7 @@ BATCH = 1000
 class Store(Generic[T]):
     """What is known of one kind. `load` first; then `begin_replace`, `add_page`, `end_replace` for lists and `apply` for events.
 
-    marking: whether changes mark their nodes for the accountant. In the very first list they need not: it begins with all nodes.
+    marking: whether changes mark their nodes for the reconciler. In the very first list they need not: it begins with all nodes.
     """
 
     def __init__(self, cluster_id: int, kind: MirroredKind, marking: bool = True) -> None:
@@ -258,7 +258,7 @@ class Store(Generic[T]):
             gone._raw_delete(gone.db)
         if marks and self.marking:
             rows = [(self.cluster_id, node, stack) for node, stack in sorted(marks)]
-            bulk.insert(Recount, ("cluster_id", "node_name", "stack"), rows)
+            bulk.insert(DirtyNode, ("cluster_id", "node_name", "stack"), rows)
         self.digests |= {key: columns["digest"] for key, columns in upserts.items()}
         for key in deletes:
             self.digests.pop(key, None)

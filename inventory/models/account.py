@@ -1,4 +1,4 @@
-"""What the accountant makes of the mirror: cards, allocations with their history, node totals, findings."""
+"""What the reconciler makes of the mirror: cards, allocations with their history, node totals, findings."""
 
 from __future__ import annotations
 
@@ -200,10 +200,10 @@ class Finding(models.Model):
         return f"{self.code} {self.node_name} {self.card_key}"
 
 
-class Recount(models.Model):
-    """A node whose account must be made anew; "" means every node, or with `stack` those that the stack has to do with.
+class DirtyNode(models.Model):
+    """A node whose objects changed, so that its account must be made anew; "" means every node, or with `stack` those that the stack has to do with.
 
-    Appended by watchers, taken away by the accountant. among_all: made by the accountant from a mark for many nodes.
+    Appended by watchers, taken away by the reconciler. among_all: made by the reconciler from a row for many nodes.
     """
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
@@ -212,7 +212,7 @@ class Recount(models.Model):
     among_all = models.BooleanField(default=False, db_default=False)
 
     class Meta:
-        indexes = [models.Index(fields=["cluster", "id"], name="recounts_in_order")]
+        indexes = [models.Index(fields=["cluster", "id"], name="dirty_nodes_in_order")]
 
     def __str__(self) -> str:
         return self.node_name or (f"all nodes of {self.stack}" if self.stack else "all nodes")

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 
 class Kind(models.TextChoices):
-    """What is watched, each under a lease of its own. CARDS is the accountant: it reads the mirror, not the cluster."""
+    """What is watched, each under a lease of its own. CARDS is the reconciler: it reads the mirror, not the cluster."""
 
     NODES = "nodes", "nodes"
     PODS = "pods", "pods"

@@ -1,1 +1,1 @@
-"""Accounting: mirror rows → cards, allocations with history, node totals, findings. One accountant per cluster, under a lease."""
+"""Accounting: mirror rows → cards, allocations with history, node totals, findings. One reconciler per cluster, under a lease."""

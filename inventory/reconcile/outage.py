@@ -1,6 +1,6 @@
 """Findings of a cluster whose numbers were not kept in step: never reached, no word, nobody watches it, or an audit says so.
 
-Made from the rows of its watches, by whoever lives: its accountant, and the schedule, which looks at all clusters. Both may look
+Made from the rows of its watches, by whoever lives: its reconciler, and the schedule, which looks at all clusters. Both may look
 at once; a finding is there once.
 """
 

@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 
 from inventory import bulk
 from inventory.mirror.kinds import stack_context
-from inventory.models import Finding, NodeAccount, Recount
+from inventory.models import DirtyNode, Finding, NodeAccount
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
 from inventory.stacks import concerned
@@ -32,12 +32,12 @@ NOT_ACCOUNTED = "not-accounted"
 _node = msgspec.json.Decoder(Node)
 
 
-def marks(cluster_id: int, last: int) -> QuerySet[Recount]:
+def marks(cluster_id: int, last: int) -> QuerySet[DirtyNode]:
     """The marks of a cluster up to `last`: later ones speak of what is not read yet."""
-    return Recount.objects.filter(cluster_id=cluster_id, id__lte=last)
+    return DirtyNode.objects.filter(cluster_id=cluster_id, id__lte=last)
 
 
-def chunk_of(waiting: QuerySet[Recount], first: bool = False) -> list[str]:
+def chunk_of(waiting: QuerySet[DirtyNode], first: bool = False) -> list[str]:
     """The nodes whose turn it is, oldest first: half of them those with a mark of their own, as far as there are any.
 
     first: the cards were never in step.
@@ -48,7 +48,7 @@ def chunk_of(waiting: QuerySet[Recount], first: bool = False) -> list[str]:
     return list(dict.fromkeys([*own[:room], *rest]))[:size]
 
 
-def _oldest(waiting: QuerySet[Recount], size: int) -> list[str]:
+def _oldest(waiting: QuerySet[DirtyNode], size: int) -> list[str]:
     names = waiting.exclude(node_name="").order_by("id").values_list("node_name", flat=True)[:MARKS]
     return list(dict.fromkeys(names))[:size]
 
@@ -64,7 +64,7 @@ def expand(cluster_id: int, last: int) -> int:
     names = _all_nodes(cluster_id) if "" in stacks else _nodes_of(cluster_id, stacks)
     wait_already = set(marks(cluster_id, last).values_list("node_name", flat=True))
     columns = ("cluster_id", "node_name", "among_all")
-    bulk.insert(Recount, columns, [(cluster_id, name, True) for name in sorted(names - wait_already)])
+    bulk.insert(DirtyNode, columns, [(cluster_id, name, True) for name in sorted(names - wait_already)])
     return len(names | wait_already)
 
 

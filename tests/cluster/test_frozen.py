@@ -29,7 +29,7 @@ lease = acquire(int(sys.argv[1]), "pods")
 with transaction.atomic():
     lease.update(reason="about to freeze")
     if sys.argv[2] == "copy":
-        with connection.cursor() as cursor, cursor.copy("COPY inventory_recount (cluster_id, node_name) FROM STDIN") as copy:
+        with connection.cursor() as cursor, cursor.copy("COPY inventory_dirtynode (cluster_id, node_name) FROM STDIN") as copy:
             copy.write_row((lease.cluster_id, "n"))
             os.kill(os.getpid(), signal.SIGSTOP)
     os.kill(os.getpid(), signal.SIGSTOP)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from inventory.models import Allocation, Card, Cluster, Recount, Watch
+from inventory.models import Allocation, Card, Cluster, DirtyNode, Watch
 from inventory.models.cluster import WatchState
 from tests.cluster.agreement import differences, in_step
 from tests.cluster.fleet import Fleet
@@ -134,7 +134,7 @@ def test_the_steps_of_a_plugins_roll_out_recount_no_node(fleet: Fleet, admin: Ad
     in_step(admin, watched)
     made = admin.create(daemonset("GiB") | {"metadata": daemonset("GiB")["metadata"] | {"name": "rolling"}})
     in_step(admin, watched)
-    wait_until(lambda: not Recount.objects.exists(), "all nodes are accounted")
+    wait_until(lambda: not DirtyNode.objects.exists(), "all nodes are accounted")
     last_mark = _last_mark()
     for ready in range(30):
         status = {"desiredNumberScheduled": 30, "currentNumberScheduled": 30, "numberMisscheduled": 0}
@@ -152,5 +152,6 @@ def test_the_steps_of_a_plugins_roll_out_recount_no_node(fleet: Fleet, admin: Ad
 def _last_mark() -> int:
     """How many marks there ever were."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT last_value FROM inventory_recount_id_seq")
+        cursor.execute("SELECT pg_get_serial_sequence('inventory_dirtynode', 'id')")
+        cursor.execute(f"SELECT last_value FROM {cursor.fetchone()[0]}")
         return int(cursor.fetchone()[0])

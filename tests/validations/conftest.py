@@ -17,7 +17,7 @@ from inventory.mirror.follow import Follower
 from inventory.mirror.lease import acquire
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
-from inventory.reconcile.accountant import Accountant
+from inventory.reconcile.reconciler import NodeReconciler
 from tests.factories import make_cluster, make_node
 from tests.validations.fakecluster import FakeCluster
 from validations.lifecycle import clients
@@ -46,7 +46,7 @@ def demo_cluster(db: None, settings: Any, demo: Server, tmp_path: Path) -> Itera
         lease.release()
     lease = acquire(row.pk, Kind.CARDS)
     assert lease is not None
-    Accountant(lease, threading.Event()).run(once=True)
+    NodeReconciler(lease, threading.Event()).run(once=True)
     client.close()
     yield row
     clients.forget(row.pk)

@@ -47,7 +47,7 @@ class Command(ShownCommand):
             ("take-over", "launch from this database from now on: the one that did is gone for good"),
         ):
             verbs.add_parser(verb, help=text).add_argument("name")
-        relist = verbs.add_parser("relist", help="have the watchers list anew and the accountant count all")
+        relist = verbs.add_parser("relist", help="have the watchers list anew and the reconciler count all")
         which = relist.add_mutually_exclusive_group(required=True)
         which.add_argument("name", nargs="?")
         which.add_argument("--all", action="store_true", help="every cluster")

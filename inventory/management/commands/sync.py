@@ -23,7 +23,7 @@ from inventory.models import Card, Cluster, Watch
 from inventory.models.cluster import Kind
 from inventory.printable import one_line
 from inventory.process_memory import collect_rarely
-from inventory.reconcile.accountant import Accountant
+from inventory.reconcile.reconciler import NodeReconciler
 from kube.client import BadKubeconfig
 
 logger = logging.getLogger(__name__)
@@ -126,9 +126,9 @@ def _one(cluster: Cluster, kind: str, counts: dict[str, tuple[int, float]], fail
 def _written(cluster: Cluster, lease: Lease) -> int:
     stopped = threading.Event()
     if lease.kind == Kind.CARDS:
-        accountant = Accountant(lease, stopped)
-        accountant.run(once=True)
-        return accountant.written
+        reconciler = NodeReconciler(lease, stopped)
+        reconciler.run(once=True)
+        return reconciler.written
     client = clusters.client_of(cluster, clusters.PLUGIN_S)
     try:
         follower = Follower(lease, client, stopped)

@@ -13,7 +13,7 @@ from inventory.mirror.follow import Follower
 from inventory.mirror.kinds import KINDS, stored_digest
 from inventory.mirror.lease import Lease
 from inventory.mirror.store import Store
-from inventory.models import Node, Recount, Watch
+from inventory.models import DirtyNode, Node, Watch
 from inventory.models import Pod as PodRow
 from tests.inventory.mirror.objects import node, plugin, pod, pod_json
 from tests.kube.scripted import Hang, ScriptedServer, ok, stream
@@ -125,13 +125,13 @@ def test_rows_that_were_changed_deleted_or_added_by_hand_are_mended(serve: Serve
         row = PodRow.objects.get(name="c")
         row.pk, row.uid, row.name = None, "uid-nobody", "nobody"
         row.save()
-        Recount.objects.all().delete()
+        DirtyNode.objects.all().delete()
 
     follow(server, spoil)
     assert dict(PodRow.objects.values_list("name", "node_name")) == {"a": "gpu-1", "b": "gpu-1", "c": "gpu-1"}
     assert (watch().audit_differences, watch().audit_differences_total) == (3, 3)
     assert watch().audit_note == "1 changed in the table, 1 in the table alone, 1 not in the table"
-    assert set(Recount.objects.values_list("node_name", flat=True)) == {"elsewhere", "gpu-1"}
+    assert set(DirtyNode.objects.values_list("node_name", flat=True)) == {"elsewhere", "gpu-1"}
 
 
 def test_objects_that_the_watcher_missed_are_mended(serve: Serve, follow: Follow) -> None:

@@ -6,7 +6,7 @@ import pytest
 from django.db import DataError, IntegrityError, connection, transaction
 
 from inventory import bulk
-from inventory.models import Cluster, Recount
+from inventory.models import Cluster, DirtyNode
 
 pytestmark = pytest.mark.django_db
 
@@ -19,9 +19,9 @@ def only_postgresql(db: None) -> None:
 
 def test_a_row_that_does_not_fit(fresh: Cluster) -> None:
     with pytest.raises(DataError), transaction.atomic():
-        bulk.insert(Recount, ("cluster_id", "node_name"), [(fresh.pk, "x" * 300)])
+        bulk.insert(DirtyNode, ("cluster_id", "node_name"), [(fresh.pk, "x" * 300)])
 
 
 def test_a_row_that_lacks_what_it_must_have(fresh: Cluster) -> None:
     with pytest.raises(IntegrityError), transaction.atomic():
-        bulk.insert(Recount, ("cluster_id", "node_name"), [(fresh.pk, None)])
+        bulk.insert(DirtyNode, ("cluster_id", "node_name"), [(fresh.pk, None)])

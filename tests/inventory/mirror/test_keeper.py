@@ -14,7 +14,7 @@ from django.utils import timezone
 from inventory.heartbeats import pulses
 from inventory.mirror.keeper import UNHEARD_S, Keeper, renew
 from inventory.mirror.lease import Lease, LeaseLost
-from inventory.models import Recount, Role, Watch, Worker
+from inventory.models import DirtyNode, Role, Watch, Worker
 
 TakeLease = Callable[[str], Lease]
 
@@ -108,12 +108,12 @@ def test_it_says_how_much_room_there_is_and_takes_it_back(lease: TakeLease, keep
     assert not Worker.objects.exists()
 
 
-def test_it_wakes_the_accountant_whose_nodes_wait(lease: TakeLease, keeper: Keeper) -> None:
+def test_it_wakes_the_reconciler_whose_nodes_wait(lease: TakeLease, keeper: Keeper) -> None:
     held = lease("cards")
     keeper.hold(held)
     keeper._wake()
     assert not keeper.poked(held.cluster_id).is_set()
-    Recount.objects.create(cluster_id=held.cluster_id, node_name="n")
+    DirtyNode.objects.create(cluster_id=held.cluster_id, node_name="n")
     keeper._wake()
     assert keeper.poked(held.cluster_id).is_set()
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from inventory.mirror.store import Store
-from inventory.models import Node, Recount, Unreadable
+from inventory.models import DirtyNode, Node, Unreadable
 from inventory.models import Pod as PodRow
 from tests.inventory.mirror.objects import node, pod, unread
 
@@ -50,26 +50,26 @@ def test_the_last_state_of_a_bundle_wins(
 def test_a_bundle_that_changes_nothing_writes_nothing(store: MakeStore) -> None:
     pods = store("pods")
     assert pods.apply([("ADDED", pod("a"), None), ("ADDED", pod("web", cards=0), None)]) == 1
-    Recount.objects.all().delete()
+    DirtyNode.objects.all().delete()
     again = [("MODIFIED", pod("a", resourceVersion="9"), None), ("DELETED", pod("web", cards=0), None)]
     assert pods.apply(again) == 0
-    assert Recount.objects.count() == 0
+    assert DirtyNode.objects.count() == 0
 
 
 def test_a_pod_that_is_deleted_marks_its_node(store: MakeStore) -> None:
     pods = store("pods")
     pods.apply([("ADDED", pod("a", node="gpu-9"), None)])
-    Recount.objects.all().delete()
+    DirtyNode.objects.all().delete()
     assert pods.apply([("DELETED", pod("a", node="gpu-9"), None)]) == 1
-    assert list(Recount.objects.values_list("node_name", flat=True)) == ["gpu-9"]
+    assert list(DirtyNode.objects.values_list("node_name", flat=True)) == ["gpu-9"]
 
 
 def test_a_pod_that_is_bound_marks_its_node_and_a_waiting_one_none(store: MakeStore) -> None:
     pods = store("pods")
     pods.apply([("ADDED", pod("a", node=""), None)])
-    assert Recount.objects.count() == 0
+    assert DirtyNode.objects.count() == 0
     pods.apply([("MODIFIED", pod("a", node="gpu-1"), None)])
-    assert list(Recount.objects.values_list("node_name", flat=True)) == ["gpu-1"]
+    assert list(DirtyNode.objects.values_list("node_name", flat=True)) == ["gpu-1"]
 
 
 def test_a_pod_made_anew_under_its_name_is_another_row(store: MakeStore) -> None:

@@ -12,7 +12,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from inventory.mirror.store import Store
-from inventory.models import Cluster, Node, Recount, Unreadable
+from inventory.models import Cluster, DirtyNode, Node, Unreadable
 from inventory.models import Pod as PodRow
 from kube import listed, objects
 from kube.decode import Decoder
@@ -34,7 +34,7 @@ def names() -> list[str]:
 
 
 def marks() -> list[str]:
-    return sorted(Recount.objects.values_list("node_name", flat=True))
+    return sorted(DirtyNode.objects.values_list("node_name", flat=True))
 
 
 def test_what_a_list_names_is_there_and_nothing_else(store: MakeStore) -> None:
@@ -53,7 +53,7 @@ def test_pods_without_a_gpu_are_counted_and_not_kept(store: MakeStore) -> None:
 
 def test_an_unchanged_list_writes_no_row_and_no_mark(store: MakeStore) -> None:
     replace(store("pods"), [pod("a"), pod("b")])
-    Recount.objects.all().delete()
+    DirtyNode.objects.all().delete()
     again = store("pods")
     with CaptureQueriesContext(connection) as queries:
         assert replace(again, [pod("a"), pod("b")]) == 0
@@ -69,7 +69,7 @@ def test_a_new_resource_version_alone_writes_nothing(store: MakeStore) -> None:
 def test_only_the_row_that_changed_is_written_and_only_its_node_marked(store: MakeStore) -> None:
     pods = store("pods")
     replace(pods, [pod("a"), pod("b", node="gpu-2"), pod("c", node="gpu-3")])
-    Recount.objects.all().delete()
+    DirtyNode.objects.all().delete()
     assert replace(pods, [pod("a"), pod("b", node="gpu-2", cards=2), pod("c", node="gpu-3")]) == 1
     assert marks() == ["gpu-2"]
     assert PodRow.objects.get(name="b").requests == {"nvidia.com/gpu": 2}
@@ -78,7 +78,7 @@ def test_only_the_row_that_changed_is_written_and_only_its_node_marked(store: Ma
 def test_what_goes_marks_the_node_that_it_was_on(store: MakeStore) -> None:
     pods = store("pods")
     replace(pods, [pod("a"), pod("b", node="gpu-2")])
-    Recount.objects.all().delete()
+    DirtyNode.objects.all().delete()
     replace(pods, [pod("a")])
     assert marks() == ["gpu-2"]
 
@@ -88,13 +88,13 @@ def test_a_node_marks_itself_and_a_plugin_the_nodes_of_the_stack_that_reads_it(s
     assert marks() == ["gpu-7"]
     replace(store("daemonsets"), [plugin()])
     assert marks() == ["", "gpu-7"]
-    assert Recount.objects.get(node_name="").stack == "gpushare"
+    assert DirtyNode.objects.get(node_name="").stack == "gpushare"
 
 
 def test_a_step_of_a_plugins_roll_out_writes_nothing(store: MakeStore) -> None:
     sets = store("daemonsets")
     replace(sets, [plugin()])
-    Recount.objects.all().delete()
+    DirtyNode.objects.all().delete()
     for ready in range(5):
         step = plugin()
         step.status = DaemonSetStatus(numberReady=ready, desiredNumberScheduled=5)
@@ -107,14 +107,14 @@ def test_a_step_of_a_plugins_roll_out_writes_nothing(store: MakeStore) -> None:
 def test_a_plugin_that_becomes_another_marks_the_nodes_of_its_old_stack_too(store: MakeStore) -> None:
     sets = store("daemonsets")
     replace(sets, [plugin()])
-    Recount.objects.all().delete()
+    DirtyNode.objects.all().delete()
     other = plugin()
     labels = {"app": "device-plugin-mcdm"}
     assert other.spec is not None
     assert other.spec.template is not None
     other.metadata.labels = other.spec.template.metadata.labels = labels
     sets.apply([("MODIFIED", other, None)])
-    assert set(Recount.objects.values_list("stack", flat=True)) == {"gpushare", "directx-tensorworks"}
+    assert set(DirtyNode.objects.values_list("stack", flat=True)) == {"gpushare", "directx-tensorworks"}
 
 
 def test_the_first_list_marks_nothing(fresh: Cluster) -> None:

@@ -1,4 +1,4 @@
-"""A mirror that tests fill through the store, and the accountant that reads it."""
+"""A mirror that tests fill through the store, and the reconciler that reads it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inventory.mirror.kinds import KINDS
 from inventory.mirror.lease import acquire
 from inventory.mirror.store import Store
 from inventory.models import Cluster
-from inventory.reconcile.accountant import Accountant
+from inventory.reconcile.reconciler import NodeReconciler
 from tests.factories import make_cluster
 
 
@@ -24,7 +24,7 @@ class Fleet:
         self._stores: dict[str, Store[Any]] = {}
         lease = acquire(cluster.id, "cards")
         assert lease is not None
-        self.accountant = Accountant(lease, threading.Event())
+        self.reconciler = NodeReconciler(lease, threading.Event())
 
     def _store(self, kind: str) -> Store[Any]:
         if kind not in self._stores:
@@ -40,10 +40,10 @@ class Fleet:
 
     def account(self) -> int:
         """Returns how many rows were written."""
-        before = self.accountant.written
-        while self.accountant.step():
+        before = self.reconciler.written
+        while self.reconciler.step():
             pass
-        return self.accountant.written - before
+        return self.reconciler.written - before
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inventory.models import Allocation, Finding, NodeAccount, Recount
+from inventory.models import Allocation, DirtyNode, Finding, NodeAccount
 from inventory.reconcile import waiting
 from inventory.reconcile.waiting import marks
 from tests.inventory.mirror.objects import plugin
@@ -29,14 +29,14 @@ def name(number: int) -> str:
 
 
 def mark_all(fleet: Fleet, stack: str = "") -> None:
-    Recount.objects.create(cluster=fleet.cluster, stack=stack)
+    DirtyNode.objects.create(cluster=fleet.cluster, stack=stack)
 
 
 def step_under_marks_for_all(fleet: Fleet) -> None:
     """One chunk, with a new mark for all nodes before it and another that comes with it."""
     mark_all(fleet)
-    fleet.accountant.step()  # the mark becomes one for each node
-    fleet.accountant.step()
+    fleet.reconciler.step()  # the mark becomes one for each node
+    fleet.reconciler.step()
 
 
 def forget_figures() -> None:
@@ -57,20 +57,20 @@ def test_marks_for_all_nodes_that_keep_coming_keep_no_node_waiting(large: Fleet)
 
 def test_a_change_of_one_node_is_in_the_next_chunk_of_a_recount_of_all(large: Fleet) -> None:
     mark_all(large)
-    large.accountant.step()
+    large.reconciler.step()
     large.put("pods", share_pod("late", name(NODES - 1), 5, 1))
-    large.accountant.step()
+    large.reconciler.step()
     assert Allocation.objects.filter(pod="late", ended_at=None).exists()
-    assert Recount.objects.filter(among_all=True).exists()
+    assert DirtyNode.objects.filter(among_all=True).exists()
 
 
 def test_changes_of_many_nodes_leave_half_of_each_chunk_to_the_recount(large: Fleet) -> None:
     mark_all(large)
-    large.accountant.step()
-    before = Recount.objects.filter(among_all=True).count()
+    large.reconciler.step()
+    before = DirtyNode.objects.filter(among_all=True).count()
     large.put("pods", *(share_pod(f"late-{number}", name(number), 5, 1) for number in range(8, NODES)))
-    large.accountant.step()
-    assert before - Recount.objects.filter(among_all=True).count() == CHUNK
+    large.reconciler.step()
+    assert before - DirtyNode.objects.filter(among_all=True).count() == CHUNK
     assert Allocation.objects.filter(pod__startswith="late-", ended_at=None).count() == CHUNK // 2
 
 
@@ -85,19 +85,19 @@ def test_a_change_of_one_node_waits_for_a_bounded_number_of_chunks_under_a_flood
 
 def test_a_mark_for_all_does_not_put_those_back_that_wait(large: Fleet) -> None:
     large.put("pods", share_pod("late", name(7), 5, 1))
-    first = Recount.objects.get().id
+    first = DirtyNode.objects.get().id
     mark_all(large)
-    large.accountant.step()
-    own = Recount.objects.get(node_name=name(7))
+    large.reconciler.step()
+    own = DirtyNode.objects.get(node_name=name(7))
     assert (own.id, own.among_all) == (first, False)
-    assert Recount.objects.count() == NODES
+    assert DirtyNode.objects.count() == NODES
 
 
 def test_the_arguments_of_a_plugin_recount_the_nodes_of_the_stack_that_reads_them(large: Fleet) -> None:
     large.put("nodes", whole_node("other-1"), whole_node("other-2"))
     large.account()
     large.put("daemonsets", plugin("GiB"))
-    large.accountant.step()
+    large.reconciler.step()
     waits = set(marks(large.cluster.id, 10**9).values_list("node_name", flat=True))
     assert waits == {name(number) for number in range(NODES)}
     large.account()
@@ -107,9 +107,9 @@ def test_the_arguments_of_a_plugin_recount_the_nodes_of_the_stack_that_reads_the
 def test_nodes_whose_account_could_not_be_made_are_among_those_of_every_stack(large: Fleet) -> None:
     large.put("nodes", whole_node("other-1"))
     large.account()
-    large.accountant._not_accounted("other-1", NodeAccount.objects.latest("changed_at").changed_at)
+    large.reconciler._not_accounted("other-1", NodeAccount.objects.latest("changed_at").changed_at)
     mark_all(large, stack="gpushare")
-    large.accountant.step()
-    assert Recount.objects.filter(node_name="other-1").exists()
+    large.reconciler.step()
+    assert DirtyNode.objects.filter(node_name="other-1").exists()
     large.account()
     assert not Finding.objects.filter(code="not-accounted", ended_at=None).exists()

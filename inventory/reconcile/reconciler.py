@@ -1,7 +1,7 @@
-"""The accountant of one cluster: takes the nodes whose objects changed, makes their accounts anew, writes the differences.
+"""The reconciler of one cluster: takes the nodes whose objects changed, makes their accounts anew, writes the differences.
 
 Level-triggered: a mark says only "look at this node again". Marks are taken away in the transaction that writes the account, so an
-accountant that dies repeats its chunk and loses nothing.
+reconciler that dies repeats its chunk and loses nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from inventory.clock import database_now
 from inventory.connections import give_back
 from inventory.mirror.kinds import stack_context
 from inventory.mirror.lease import Lease
-from inventory.models import Allocation, Card, Finding, NodeAccount, Recount, Watch
+from inventory.models import Allocation, Card, DirtyNode, Finding, NodeAccount, Watch
 from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
@@ -38,13 +38,13 @@ from kube.objects import DaemonSet, Node, Pod
 logger = logging.getLogger(__name__)
 
 POLL_S = 0.25
-#: The same where a keeper looks for marks and wakes the accountant.
+#: The same where a keeper looks for marks and wakes the reconciler.
 IDLE_S = 5.0
 #: How often it looks whether the cluster gives no word, and which accounts change with time alone.
 LOOK_S = 5.0
 NOT_ACCOUNTED_TEXT = (
     "The figures of this node could not be made anew; they are as they were the last time. "
-    "The log of the accountant has the reason: please report it."
+    "The log of the reconciler has the reason: please report it."
 )
 
 _node = msgspec.json.Decoder(Node)
@@ -52,7 +52,7 @@ _pod = msgspec.json.Decoder(Pod)
 _daemonset = msgspec.json.Decoder(DaemonSet)
 
 
-class Accountant:
+class NodeReconciler:
     """Runs under the lease of (cluster, cards)."""
 
     def __init__(self, lease: Lease, stopped: threading.Event, poked: threading.Event | None = None) -> None:
@@ -92,9 +92,9 @@ class Accountant:
         self._account(chunk, last)
         return len(chunk)
 
-    def _marks(self, last: int | None = None) -> QuerySet[Recount]:
+    def _marks(self, last: int | None = None) -> QuerySet[DirtyNode]:
         """The marks of this cluster, up to `last`: later ones speak of what is not read yet."""
-        mine = Recount.objects.filter(cluster_id=self.cluster_id)
+        mine = DirtyNode.objects.filter(cluster_id=self.cluster_id)
         return mine if last is None else mine.filter(id__lte=last)
 
     def _renew(self) -> None:
@@ -120,7 +120,7 @@ class Accountant:
         self._complete = True
         self._first = watches[Kind.CARDS].synced_at is None
         # Once at the start, all nodes: after an upgrade the same mirror may give other accounts. Equal ones are not written.
-        Recount.objects.create(cluster_id=self.cluster_id)
+        DirtyNode.objects.create(cluster_id=self.cluster_id)
         return True
 
     def _recheck(self) -> None:
@@ -134,7 +134,7 @@ class Accountant:
             with transaction.atomic():
                 self.lease.update()
                 due.update(recheck_at=None, digest=-1)
-                bulk.insert(Recount, ("cluster_id", "node_name"), [(self.cluster_id, name) for name in names])
+                bulk.insert(DirtyNode, ("cluster_id", "node_name"), [(self.cluster_id, name) for name in names])
 
     def _expand(self, last: int) -> None:
         with transaction.atomic():

@@ -1,4 +1,4 @@
-"""When the accountant works, what it writes, and what it does when something fails."""
+"""When the reconciler works, what it writes, and what it does when something fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from inventory.mirror.lease import LeaseLost
-from inventory.models import Allocation, Card, Cluster, Finding, NodeAccount, Recount, Watch
+from inventory.models import Allocation, Card, Cluster, DirtyNode, Finding, NodeAccount, Watch
 from inventory.reconcile import books as books_module
 from inventory.reconcile import rows
 from inventory.reconcile.books import Books
@@ -41,7 +41,7 @@ def fill(fleet: Fleet, nodes: int) -> None:
 def test_nothing_is_written_when_nothing_changed(fleet: Fleet) -> None:
     fill(fleet, 6)
     assert fleet.account() > 0
-    Recount.objects.create(cluster=fleet.cluster)
+    DirtyNode.objects.create(cluster=fleet.cluster)
     before = list(Card.objects.values()) + list(Allocation.objects.values()) + list(NodeAccount.objects.values())
     assert fleet.account() == 0
     after = list(Card.objects.values()) + list(Allocation.objects.values()) + list(NodeAccount.objects.values())
@@ -52,7 +52,7 @@ def test_without_marks_it_only_looks(fleet: Fleet) -> None:
     fill(fleet, 2)
     fleet.account()
     with CaptureQueriesContext(connection) as queries:
-        assert fleet.accountant.step() == 0
+        assert fleet.reconciler.step() == 0
     assert [query["sql"].split()[0] for query in queries] == ["SELECT"]
 
 
@@ -94,7 +94,7 @@ def test_the_cards_are_in_step_only_when_no_mark_is_left(fleet: Fleet) -> None:
     cards = Watch.objects.filter(kind="cards")
     cards.update(synced_at=None, state="waiting")
     fill(fleet, 1)
-    fleet.accountant.step()  # a mark for all nodes becomes one for each
+    fleet.reconciler.step()  # a mark for all nodes becomes one for each
     assert cards.get().synced_at is None
     fleet.account()
     assert cards.get().synced_at is not None
@@ -111,8 +111,8 @@ def test_a_chunk_that_fails_is_repeated_and_nothing_of_it_is_half_written(
     fleet: Fleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(fleet, 2)
-    fleet.accountant.step()
-    marks = Recount.objects.count()
+    fleet.reconciler.step()
+    marks = DirtyNode.objects.count()
 
     class Failing(Writer):
         def _accounts(self, entries: object) -> None:
@@ -122,9 +122,9 @@ def test_a_chunk_that_fails_is_repeated_and_nothing_of_it_is_half_written(
         patch.setattr(books_module, "Writer", Failing)
         with pytest.raises(DatabaseError):
             fleet.account()
-    assert (Card.objects.count(), Allocation.objects.count(), Recount.objects.count()) == (0, 0, marks)
+    assert (Card.objects.count(), Allocation.objects.count(), DirtyNode.objects.count()) == (0, 0, marks)
     fleet.account()
-    assert (Card.objects.count(), NodeAccount.objects.count(), Recount.objects.count()) == (4, 2, 0)
+    assert (Card.objects.count(), NodeAccount.objects.count(), DirtyNode.objects.count()) == (4, 2, 0)
 
 
 def test_who_lost_the_lease_writes_nothing(fleet: Fleet) -> None:
@@ -142,13 +142,13 @@ def test_a_mark_that_comes_during_the_work_is_kept(fleet: Fleet, monkeypatch: py
 
     class Late(Books):
         def write(self) -> int:
-            Recount.objects.create(cluster=fleet.cluster, node_name="n-000")
+            DirtyNode.objects.create(cluster=fleet.cluster, node_name="n-000")
             return super().write()
 
     with monkeypatch.context() as patch:
-        patch.setattr("inventory.reconcile.accountant.Books", Late)
-        fleet.accountant.step()
-    assert list(Recount.objects.values_list("node_name", flat=True)) == ["n-000"]
+        patch.setattr("inventory.reconcile.reconciler.Books", Late)
+        fleet.reconciler.step()
+    assert list(DirtyNode.objects.values_list("node_name", flat=True)) == ["n-000"]
 
 
 def test_two_clusters_of_the_same_names_do_not_touch_each_other(fleet_of: FleetOf) -> None:
@@ -217,7 +217,7 @@ def test_an_answer_that_changes_with_time_alone_is_made_again(fleet: Fleet) -> N
     assert due is not None
     assert timedelta(seconds=150) < due - timezone.now() < timedelta(seconds=250)
     NodeAccount.objects.update(recheck_at=timezone.now() - timedelta(seconds=1))
-    fleet.accountant._rechecked = 0.0
+    fleet.reconciler._rechecked = 0.0
     assert fleet.account() == 1
     assert NodeAccount.objects.get().recheck_at == due
 
@@ -236,14 +236,14 @@ def test_a_node_that_no_stack_can_read_keeps_its_figures_and_hides_nobody(
 
     fleet.put("nodes", whole_node("n-000", cards=5), share_node("n-001", 45, cards=3))
     with monkeypatch.context() as patch:
-        patch.setattr("inventory.reconcile.accountant.account", strange)
+        patch.setattr("inventory.reconcile.reconciler.account", strange)
         fleet.account()
-        Recount.objects.create(cluster=fleet.cluster)
+        DirtyNode.objects.create(cluster=fleet.cluster)
         fleet.account()
     assert NodeAccount.objects.values().get(node_name="n-000") == before
     assert NodeAccount.objects.get(node_name="n-001").cards_total == 3
     assert Finding.objects.get(code="not-accounted").ended_at is None
-    Recount.objects.create(cluster=fleet.cluster, node_name="n-000")
+    DirtyNode.objects.create(cluster=fleet.cluster, node_name="n-000")
     fleet.account()
     assert NodeAccount.objects.get(node_name="n-000").cards_total == 5
     assert Finding.objects.get(code="not-accounted").ended_at is not None
@@ -284,8 +284,8 @@ def test_the_number_of_statements_of_a_chunk_does_not_grow_with_its_nodes(fleet_
     touch(small, 4)
     touch(large, 100)
     assert statements(large) == statements(small)
-    Recount.objects.create(cluster=small.cluster)
-    Recount.objects.create(cluster=large.cluster)
+    DirtyNode.objects.create(cluster=small.cluster)
+    DirtyNode.objects.create(cluster=large.cluster)
     assert statements(large) == statements(small)
 
 
