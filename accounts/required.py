@@ -10,17 +10,6 @@ from accounts.roles import Role
 View = TypeVar("View", bound=Callable[..., Any])
 
 
-def role_required(role: str) -> Callable[[View], View]:
-    """`@role_required("operator")`: the view needs this role or a higher one."""
-    wanted = Role(role)
-
-    def mark(view: View) -> View:
-        setattr(view, "required_role", wanted)  # noqa: B010
-        return view
-
-    return mark
-
-
 def open_to_all(view: View) -> View:
     """The view is open without signing in. Only health, sign-in and the choice of language are."""
     setattr(view, "open_to_all", True)  # noqa: B010
@@ -32,8 +21,4 @@ def role_wanted(view: Any) -> Role | None:
     places = [view, getattr(view, "cls", None), getattr(view, "view_class", None)]
     if any(getattr(place, "open_to_all", False) for place in places):
         return None
-    for place in places:
-        role = getattr(place, "required_role", None)
-        if role is not None:
-            return Role(role)
     return Role.VIEWER

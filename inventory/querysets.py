@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from django.db.models import Case, Exists, IntegerField, OuterRef, Prefetch, Q, QuerySet, Subquery, When
+from django.db.models import Case, Exists, IntegerField, OuterRef, Prefetch, Q, QuerySet, When
 
 from inventory.condition import watches
 from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeAccount, Pod, Unreadable
@@ -56,12 +56,6 @@ def accounts_by_node(**conditions: object) -> Q:
     """Condition on accounts: their node fulfils `conditions` (fields of Node)."""
     nodes = Node.objects.filter(cluster_id=OuterRef("cluster_id"), name=OuterRef("node_name"), **conditions)
     return Q(Exists(nodes))
-
-
-def node_column(field: str) -> Subquery:
-    """A column of the account's node, to sort accounts by it."""
-    nodes = Node.objects.filter(cluster_id=OuterRef("cluster_id"), name=OuterRef("node_name"))
-    return Subquery(nodes.values(field)[:1])
 
 
 def cards_present() -> QuerySet[Card]:

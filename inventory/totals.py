@@ -181,13 +181,8 @@ def added(parts: Iterable[Totals]) -> Totals:
     )
 
 
-def totals_by_cluster(clusters: Iterable[Cluster] | None = None) -> dict[int, Totals]:
-    """Cluster id → totals: one query. Clusters without nodes are absent."""
-    return by_cluster(totals_by_pool(clusters))
-
-
 def by_cluster(pools: Iterable[PoolTotals]) -> dict[int, Totals]:
-    """The same from pools that are at hand."""
+    """Cluster id → totals, from pools that are at hand. Clusters without nodes are absent."""
     parts: dict[int, list[Totals]] = {}
     for pool in pools:
         parts.setdefault(pool.cluster_id, []).append(pool.totals)

@@ -55,7 +55,6 @@ class Event(msgspec.Struct, Generic[T]):
     code: int = 0
     reason: str = ""
     message: str = ""
-    initial_end: bool = False
 
 
 class _ListMeta(msgspec.Struct):
@@ -76,7 +75,6 @@ class _RawEvent(msgspec.Struct):
 
 class _BookmarkMeta(msgspec.Struct):
     resourceVersion: str = ""
-    annotations: dict[str, str] | None = None
 
 
 class _Bookmark(msgspec.Struct):
@@ -197,9 +195,7 @@ def token_at_the_head(body: bytes) -> str:
 
 
 def _bookmark_event(raw: msgspec.Raw) -> Event[Any]:
-    meta = _bookmark.decode(raw).metadata
-    end = (meta.annotations or {}).get("k8s.io/initial-events-end") == "true"
-    return Event("BOOKMARK", meta.resourceVersion, initial_end=end)
+    return Event("BOOKMARK", _bookmark.decode(raw).metadata.resourceVersion)
 
 
 def _taken_apart(body: bytes, error: Exception) -> _RawPage:

@@ -49,11 +49,6 @@ class EnvVar(_Object):
     value: str | None = None
 
 
-class ContainerPort(_Object):
-    name: str | None = None
-    containerPort: int | None = None
-
-
 class Container(_Object):
     name: str = ""
     image: str | None = None

@@ -201,7 +201,9 @@ class Finding(models.Model):
 
 
 class DirtyNode(models.Model):
-    """A node whose objects changed, so that its account must be made anew; "" means every node, or with `stack` those that the stack has to do with.
+    """A node whose objects changed, so that its account must be made anew.
+
+    node_name: "" means every node, or with `stack` those that the stack has to do with.
 
     Appended by watchers, taken away by the reconciler. among_all: made by the reconciler from a row for many nodes.
     """

@@ -21,7 +21,7 @@ from inventory.models import Cluster
 from pages import run_words as words
 from pages.answer import FRESH_DAYS, Answer, answer
 from pages.frame.links import with_query
-from pages.permission import may_campaign, may_launch
+from pages.permission import may_campaign
 from pages.run_lines import RunLine, run_line
 from pages.templatetags.units import ago
 from validations import proof, querysets
@@ -191,11 +191,6 @@ def runs_url(cluster: str, node: str, card: str = "") -> str:
 def launch_url(cluster: str, node: str, card: str = "") -> str:
     """The launch form for this place."""
     return with_query(reverse("validation-new"), cluster=cluster, node=node, card=card)
-
-
-@register.simple_tag(takes_context=True)
-def can_launch(context: Any) -> bool:
-    return may_launch(context["request"])
 
 
 @register.simple_tag(takes_context=True)

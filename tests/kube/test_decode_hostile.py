@@ -189,12 +189,7 @@ def test_a_bookmark_carries_only_a_version() -> None:
     event = PODS.event(
         line("BOOKMARK", {"kind": "Pod", "metadata": {"resourceVersion": "44", "creationTimestamp": None}})
     )
-    assert (event.type, event.resource_version, event.object, event.initial_end) == ("BOOKMARK", "44", None, False)
-
-
-def test_the_bookmark_that_ends_the_initial_events_is_known() -> None:
-    metadata = {"resourceVersion": "44", "annotations": {"k8s.io/initial-events-end": "true"}}
-    assert PODS.event(line("BOOKMARK", {"metadata": metadata})).initial_end
+    assert (event.type, event.resource_version, event.object) == ("BOOKMARK", "44", None)
 
 
 def test_an_error_event_carries_code_and_reason() -> None:
