@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from api import tokens
+from api import root, tokens
 from api.frame import schema
 from api.inventory import urls as inventory
 from api.validations import urls as validations
@@ -23,6 +23,6 @@ def _with_slash(pattern: URLPattern) -> URLPattern:
     return path(f"{pattern.pattern}/", pattern.callback, pattern.default_args)
 
 
-urlpatterns = [*_PATTERNS, *(_with_slash(pattern) for pattern in _PATTERNS)]
+urlpatterns = [*_PATTERNS, *(_with_slash(pattern) for pattern in _PATTERNS), path("", root.Root.as_view())]
 #: Importing it registers what the document is made with.
 EXTENSIONS = (schema.StructExtension, schema.TokenScheme)

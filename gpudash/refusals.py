@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.shortcuts import render
+from django.urls import is_valid_path
 from django.views import defaults
 
 from api.frame.problems import problem
@@ -27,7 +28,18 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if for_programs(request):
         return problem(404, "There is nothing at this address. /api/v1/schema lists what there is.")
+    if there := _without_slash(request):
+        return HttpResponsePermanentRedirect(there)
     return defaults.page_not_found(request, exception)
+
+
+def _without_slash(request: HttpRequest) -> str:
+    """The address without the slashes at its end, where it is one; "" otherwise."""
+    bare = request.path_info.rstrip("/")
+    if request.method not in ("GET", "HEAD") or is_valid_path(request.path_info) or not is_valid_path(bare):
+        return ""
+    query = request.META.get("QUERY_STRING", "")
+    return request.path.rstrip("/") + (f"?{query}" if query else "")
 
 
 def too_large(request: HttpRequest) -> HttpResponse:

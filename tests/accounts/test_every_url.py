@@ -96,6 +96,7 @@ TABLE: dict[str, tuple[str, dict[str, Any]]] = {
 for verb in ("pause", "resume", "stop"):
     TABLE[f"api/v1/campaigns/<str:campaign_id>/{verb}"] = (f"/api/v1/campaigns/x/{verb}", PROGRAM)
 TABLE |= {f"{route}/": (f"{path}/", who) for route, (path, who) in TABLE.items() if route.startswith("api/v1/")}
+TABLE |= {"api/v1": ("/api/v1", PROGRAM), "api/v1/": ("/api/v1/", PROGRAM)}
 
 
 #: Pages that stand in the table, since some are open or take no GET; the other pages are alike.

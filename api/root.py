@@ -1,0 +1,32 @@
+"""/api/v1/: what there is, by name, for who comes without the document."""
+
+from __future__ import annotations
+
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.inventory.base import ApiView
+
+#: Resources, each a list but summary and schema.
+RESOURCES = (
+    "summary",
+    "clusters",
+    "nodes",
+    "cards",
+    "allocations",
+    "pods",
+    "findings",
+    "suites",
+    "runs",
+    "campaigns",
+    "tokens",
+    "schema",
+)
+
+
+class Root(ApiView):
+    @extend_schema(summary="The resources and their addresses", responses={200: dict[str, str]})
+    def get(self, request: Request) -> Response:
+        return Response({name: request.build_absolute_uri(f"{reverse('api-root')}/{name}") for name in RESOURCES})
