@@ -14,6 +14,7 @@ from inventory.models import Cluster
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import PASSED, codes, later, launched, passed_by, wish
 from validations import campaigns, tasks
+from validations.lifecycle.reconcile import with_work
 from validations.lifecycle.wanted import wanted
 from validations.mended import resume_mended
 from validations.models import Campaign, CampaignTarget, Launcher, Run
@@ -333,3 +334,15 @@ def test_who_asks_has_the_credentials_tried_again_at_once(prod: Cluster, paused:
     with pytest.raises(NotAllowed):
         request_run(wish())
     assert Launcher.objects.get(cluster=prod).next_try_at is None
+
+
+def test_a_refusal_is_looked_at_again_in_its_time_though_no_run_is_under_way(prod: Cluster) -> None:
+    now = timezone.now()
+    told = {"at": now.isoformat(), "code": "unauthorized", "text": "401", "call": "list jobs"}
+    row = {"swept_at": now, "next_try_at": now + timedelta(minutes=1)}
+    Launcher.objects.update_or_create(cluster=prod, defaults=row)
+    assert with_work() == []
+    Launcher.objects.filter(cluster=prod).update(refused=told)
+    assert with_work() == []
+    Launcher.objects.filter(cluster=prod).update(next_try_at=now - timedelta(seconds=1))
+    assert with_work() == [prod.pk]

@@ -35,6 +35,7 @@ from validations.lifecycle.refusals import NO_CLIENT, refusal
 from validations.logstore import Moved
 from validations.maker import maker
 from validations.models import ACTIVE, Launcher, Run, State
+from validations.permitted import OF_CREDENTIALS
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +57,9 @@ def with_work() -> list[int]:
     left = mine.filter(Q(delete_next_at=None) | Q(delete_next_at__lte=Now()), state=State.ENDED, job_removed=False)
     swept = Q(swept_at__isnull=False, swept_at__gte=Now() - timedelta(seconds=SWEEP_S))
     due = Launcher.objects.filter(Q(next_try_at=None) | Q(next_try_at__lte=Now()))
-    found = due.filter(~swept | Exists(mine.filter(state__in=ACTIVE)) | Exists(left))
+    # Who asks for a run is told of a refusal, so it must not be known for longer than it lasts.
+    refused = Q(refused__code__in=sorted(OF_CREDENTIALS))
+    found = due.filter(~swept | refused | Exists(mine.filter(state__in=ACTIVE)) | Exists(left))
     return list(found.order_by("reached_at", "cluster_id").values_list("cluster_id", flat=True))
 
 
