@@ -20,8 +20,8 @@ from accounts.forms import DEFAULT_DAYS, TokenForm
 from accounts.models import ApiToken, TokenEnded
 from accounts.permissions import request_role
 from accounts.roles import Role
+from api.frame.base import ApiView
 from api.frame.problems import bad_fields
-from api.inventory.base import ApiView
 from resources.token_filters import TokenFilter
 
 _NO_MAKER = "A token makes others only with the role admin. Sign in and make one on the account page."

@@ -23,6 +23,12 @@ def _with_slash(pattern: URLPattern) -> URLPattern:
     return path(f"{pattern.pattern}/", pattern.callback, pattern.default_args)
 
 
-urlpatterns = [*_PATTERNS, *(_with_slash(pattern) for pattern in _PATTERNS), path("", root.Root.as_view())]
+#: The addresses without a parameter.
+RESOURCES = tuple(
+    name for name in (str(pattern.pattern) for pattern in _PATTERNS) if "<" not in name and "/" not in name
+)
+#: With and without a slash, so it stands in `gpudash.urls` too.
+root_view = root.Root.as_view(resources=RESOURCES)
+urlpatterns = [*_PATTERNS, *(_with_slash(pattern) for pattern in _PATTERNS), path("", root_view)]
 #: Importing it registers what the document is made with.
 EXTENSIONS = (schema.StructExtension, schema.TokenScheme)

@@ -15,12 +15,13 @@ from celery.beat import Service as BeatService
 from celery.worker import WorkController
 from django.core.management import call_command
 
-from gpudash.celery import TASK_THREADS, WATCH_THREADS, app
+from gpudash.celery import ARENAS, TASK_THREADS, WATCH_THREADS, app
 from gpudash.database_pool import use_pool
 from gpudash.schedule import Schedule
 from gpudash.web import bound_server
 from inventory import tasks
 from inventory.mirror.keeper import keeper
+from inventory.process_memory import limit_arenas
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +38,7 @@ class EmbeddedService:
         self._server = bound_server(f"{host}:{port}", option="--port")
         self.url = f"http://{host}:{self._server.effective_port}"
         self._use_memory_broker()
+        limit_arenas(ARENAS)
         use_pool()
 
     def start(self) -> None:

@@ -8,7 +8,7 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from accounts.required import open_to_all
 from api.metrics import metrics
-from api.root import Root
+from api.urls import root_view
 from gpudash.health import healthz, readyz
 
 urlpatterns = [
@@ -16,7 +16,7 @@ urlpatterns = [
     path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),
     path("i18n/setlang/", open_to_all(set_language), name="set_language"),
-    path("api/v1", Root.as_view(), name="api-root"),
+    path("api/v1", root_view, name="api-root"),
     path("api/v1/", include("api.urls")),
     path(
         "api-docs",

@@ -6,7 +6,7 @@ from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 
 from validations.models import Campaign, CampaignState, CampaignTarget, Launcher
-from validations.permitted import OF_CREDENTIALS
+from validations.permitted import credentials_refused
 
 
 def resume_mended() -> int:
@@ -17,7 +17,7 @@ def resume_mended() -> int:
     waiting = Campaign.objects.filter(resumes=True)
     if not waiting.exists():
         return 0
-    refused = Launcher.objects.filter(refused__code__in=sorted(OF_CREDENTIALS)).values("cluster_id")
+    refused = Launcher.objects.filter(credentials_refused()).values("cluster_id")
     left = CampaignTarget.objects.filter(campaign=OuterRef("pk"), run=None, skipped="", not_reached="")
     mended = waiting.filter(~Exists(left.filter(cluster_id__in=refused)), state=CampaignState.PAUSED)
     return mended.update(state=CampaignState.RUNNING, state_reason="", resumes=False, touched_at=Now())

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Q
 
 from inventory.clock import database_now
 from inventory.models import Cluster
@@ -26,6 +27,11 @@ REFUSAL_HOLDS = timedelta(minutes=5)
 OF_CREDENTIALS = frozenset({"unauthorized", "kubeconfig"})
 #: A launch that is refused has the permissions looked up anew, but not more often than this.
 CHECK_AGAIN = timedelta(seconds=20)
+
+
+def credentials_refused() -> Q:
+    """Condition on launchers: the cluster does not accept their credentials, as far as is known."""
+    return Q(refused__code__in=sorted(OF_CREDENTIALS))
 
 
 def forbidden(cluster: Cluster, now: datetime | None = None) -> Reason | None:
@@ -69,8 +75,7 @@ def remember(cluster_id: int, code: str, text: str) -> None:
 
 def check_soon(cluster: Cluster) -> None:
     """Have it looked up anew by a worker, so that a rule that was just granted, or a new token, counts in a moment."""
-    refused = Launcher.objects.filter(cluster=cluster, refused__code__in=sorted(OF_CREDENTIALS))
-    refused.update(next_try_at=None)
+    Launcher.objects.filter(credentials_refused(), cluster=cluster).update(next_try_at=None)
     checked = cluster.permissions_checked_at
     if checked is not None and database_now() - checked < CHECK_AGAIN:
         return

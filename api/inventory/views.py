@@ -12,8 +12,8 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from api.frame.base import ApiView, ListView, clean_name, cluster_names
 from api.inventory import fill, shapes
-from api.inventory.base import ApiView, ListView, clean_name, cluster_names
 from inventory import querysets, totals
 from inventory.mirror.anew import relist
 from inventory.models import Cluster

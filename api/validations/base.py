@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar
@@ -15,7 +16,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
-from api.inventory.base import ApiView, CsvRenderer, cluster_names
+from api.frame.base import ApiView, CsvRenderer, cluster_names
 from resources.csv_export import csv_response
 from resources.filter_sets import StrictFilterSet
 from validations.campaigns import WrongState
@@ -38,20 +39,20 @@ class Unprocessable(APIException):
     status_code = 422
 
 
-class ListedView(ListModelMixin, ApiView):
+class ListedView(ListModelMixin, ApiView, ABC):
     """One list: filters, order, cursor pages, CSV. csv: a key of `resources.csv_export.COLUMNS`."""
 
     filter_backends = list(api_settings.DEFAULT_FILTER_BACKENDS)
-    pagination_class = api_settings.DEFAULT_PAGINATION_CLASS
+    pagination_class: Any = api_settings.DEFAULT_PAGINATION_CLASS
     renderer_classes: Any = (*api_settings.DEFAULT_RENDERER_CLASSES, CsvRenderer)
     csv: ClassVar[str]
     filterset_class: ClassVar[type[StrictFilterSet]]
 
-    def rows(self) -> QuerySet[Any]:
-        raise NotImplementedError
+    @abstractmethod
+    def rows(self) -> QuerySet[Any]: ...
 
-    def fill(self, row: Any, clusters: dict[int, str]) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def fill(self, row: Any, clusters: dict[int, str]) -> Any: ...
 
     def get_queryset(self) -> QuerySet[Any]:
         return self.rows()

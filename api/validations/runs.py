@@ -12,7 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.inventory.base import ApiView
+from api.frame.base import ApiView
 from api.validations import fill, shapes
 from api.validations.base import Conflict, ListedView, body_of, check_text, key_of, listed, no_such, problems
 from resources.run_filters import RunFilter

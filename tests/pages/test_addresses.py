@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from api.root import RESOURCES
+from api.urls import RESOURCES
 
 pytestmark = pytest.mark.django_db
 

@@ -35,7 +35,7 @@ from validations.lifecycle.refusals import NO_CLIENT, refusal
 from validations.logstore import Moved
 from validations.maker import maker
 from validations.models import ACTIVE, Launcher, Run, State
-from validations.permitted import OF_CREDENTIALS
+from validations.permitted import credentials_refused
 
 logger = logging.getLogger(__name__)
 
@@ -58,8 +58,7 @@ def with_work() -> list[int]:
     swept = Q(swept_at__isnull=False, swept_at__gte=Now() - timedelta(seconds=SWEEP_S))
     due = Launcher.objects.filter(Q(next_try_at=None) | Q(next_try_at__lte=Now()))
     # Who asks for a run is told of a refusal, so it must not be known for longer than it lasts.
-    refused = Q(refused__code__in=sorted(OF_CREDENTIALS))
-    found = due.filter(~swept | refused | Exists(mine.filter(state__in=ACTIVE)) | Exists(left))
+    found = due.filter(~swept | credentials_refused() | Exists(mine.filter(state__in=ACTIVE)) | Exists(left))
     return list(found.order_by("reached_at", "cluster_id").values_list("cluster_id", flat=True))
 
 

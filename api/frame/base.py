@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -45,7 +46,7 @@ class ApiView(GenericAPIView[Any]):
         return super().perform_content_negotiation(request, force)
 
 
-class ListView(ListModelMixin, ApiView):
+class ListView(ListModelMixin, ApiView, ABC):
     """One list: filters, order, cursor pages, CSV. `rows` in `inventory.querysets`, `fill` in `api.inventory.fill`."""
 
     filter_backends: Any = tuple(api_settings.DEFAULT_FILTER_BACKENDS)
@@ -56,11 +57,11 @@ class ListView(ListModelMixin, ApiView):
     #: Its JSON is the same for all who may ask: see `inventory.shared`.
     shareable: ClassVar[bool] = False
 
-    def rows(self) -> QuerySet[Any]:
-        raise NotImplementedError
+    @abstractmethod
+    def rows(self) -> QuerySet[Any]: ...
 
-    def fill(self, rows: list[Any], names: Mapping[int, str]) -> list[Any]:
-        raise NotImplementedError
+    @abstractmethod
+    def fill(self, rows: list[Any], names: Mapping[int, str]) -> list[Any]: ...
 
     def get_queryset(self) -> QuerySet[Any]:
         return self.rows()
