@@ -87,13 +87,13 @@ def watch(cluster_id: int, kind: str) -> None:
 
 
 def _run(lease: Lease) -> None:
-    poked = keeper.poked(lease.cluster_id)
+    woken = keeper.woken(lease.cluster_id)
     if lease.kind == Kind.CARDS:
-        NodeReconciler(lease, stopping, poked).run()
+        NodeReconciler(lease, stopping, woken).run()
         return
     client = clusters.client_of(Cluster.objects.get(pk=lease.cluster_id))
     try:
-        Follower(lease, client, stopping, poked.set).run()
+        Follower(lease, client, stopping, woken.set).run()
     finally:
         client.close()
 

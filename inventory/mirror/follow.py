@@ -63,13 +63,13 @@ class NotListed(Exception):
 class Follower:
     """Mirrors one kind of one cluster under a lease.
 
-    poke: called after each commit that touched something, so that an reconciler in this process need not wait for its poll.
+    wake: called after each commit that touched something, so that an reconciler in this process need not wait for its poll.
     """
 
     def __init__(
-        self, lease: Lease, client: Client, stopped: threading.Event, poke: Callable[[], None] = lambda: None
+        self, lease: Lease, client: Client, stopped: threading.Event, wake: Callable[[], None] = lambda: None
     ) -> None:
-        self.lease, self.stopped, self.poke = lease, stopped, poke
+        self.lease, self.stopped, self.wake = lease, stopped, wake
         self.kind = KINDS[lease.kind]
         row = Watch.objects.get(cluster_id=lease.cluster_id, kind=lease.kind)
         # DaemonSets may come late (they are optional): the reconciler does not wait for them, so they always mark.
@@ -177,7 +177,7 @@ class Follower:
             self.written += self.store.end_replace()
             self._synced = self._listed_before = self.store.marking = True
         self._version = message.resource_version
-        self.poke()
+        self.wake()
 
     def _changes(self, message: Changes[Any]) -> None:
         """One bundle, with what else arrives within COALESCE_S of its first event."""
@@ -201,7 +201,7 @@ class Follower:
         self._version = version or self._version
         self.written += written
         if written:
-            self.poke()
+            self.wake()
         if pending is not None:
             self._take(pending)
 
@@ -223,7 +223,7 @@ class Follower:
                 self.written += self.store.mend(repair.changes, repair.stray, repair.marks)
         if repair.count:
             logger.warning("%s: the audit found %d differences: %s", self.kind.kind, repair.count, repair.note)
-            self.poke()
+            self.wake()
         if repair.relist:
             self.reflector.relist(f"an audit found {repair.count} differences")
 

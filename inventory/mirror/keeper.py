@@ -44,7 +44,7 @@ class Keeper:
 
     def __init__(self) -> None:
         self._leases: dict[int, Lease] = {}
-        self._poked: dict[int, threading.Event] = {}
+        self._woken: dict[int, threading.Event] = {}
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._stopped = threading.Event()
@@ -81,10 +81,10 @@ class Keeper:
             self._thread.join(5)
         self._thread = None
 
-    def poked(self, cluster_id: int) -> threading.Event:
+    def woken(self, cluster_id: int) -> threading.Event:
         """Set when nodes of the cluster wait to be accounted."""
         with self._lock:
-            return self._poked.setdefault(cluster_id, threading.Event())
+            return self._woken.setdefault(cluster_id, threading.Event())
 
     def hold(self, lease: Lease) -> None:
         with self._lock:
@@ -160,7 +160,7 @@ class Keeper:
         if not clusters:
             return
         for cluster_id in DirtyNode.objects.filter(cluster_id__in=clusters).values_list("cluster_id").distinct():
-            self.poked(cluster_id[0]).set()
+            self.woken(cluster_id[0]).set()
 
 
 def renew(leases: dict[int, Lease]) -> set[int]:

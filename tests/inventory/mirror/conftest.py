@@ -17,7 +17,7 @@ from inventory.mirror.lease import Lease, acquire
 from inventory.mirror.store import Store
 from inventory.models import Cluster
 from tests.factories import make_cluster
-from tests.inventory.mirror.committed import committed_database, migrated_file
+from tests.inventory.committed import committed_database, migrated_file
 from tests.kube.scripted import PATIENCE_S, ScriptedServer
 from tests.kube.words import client
 

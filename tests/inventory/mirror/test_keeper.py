@@ -112,10 +112,10 @@ def test_it_wakes_the_reconciler_whose_nodes_wait(lease: TakeLease, keeper: Keep
     held = lease("cards")
     keeper.hold(held)
     keeper._wake()
-    assert not keeper.poked(held.cluster_id).is_set()
+    assert not keeper.woken(held.cluster_id).is_set()
     DirtyNode.objects.create(cluster_id=held.cluster_id, node_name="n")
     keeper._wake()
-    assert keeper.poked(held.cluster_id).is_set()
+    assert keeper.woken(held.cluster_id).is_set()
 
 
 def test_a_worker_that_holds_nothing_yet_is_seen(lease: TakeLease, keeper: Keeper) -> None:

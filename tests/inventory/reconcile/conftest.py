@@ -14,10 +14,13 @@ from inventory.mirror.store import Store
 from inventory.models import Cluster
 from inventory.reconcile.reconciler import NodeReconciler
 from tests.factories import make_cluster
+from tests.inventory.committed import committed_database, migrated_file
+
+__all__ = ["committed_database", "migrated_file"]
 
 
 class Fleet:
-    """A cluster: `put` and `drop` objects as a watcher would, `account()` until no mark is left."""
+    """A cluster: `put` and `drop` objects as a watcher would, `account()` until no node is dirty."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inventory.reconcile import rows
+from inventory.reconcile.columns import card_columns, totals_columns
 from inventory.stacks import base
 
 GIB = 2**30
@@ -38,7 +38,7 @@ def columns(unplaced: tuple[base.Allocation, ...]) -> dict[str, object]:
     account = base.NodeAccount(
         stacks=("gpushare",), cards=cards, unplaced=unplaced, cards_total=2, cards_allocated=None if unplaced else 1
     )
-    return rows.account_columns(account, [rows.card_columns(one, account) for one in cards])
+    return totals_columns(account, [card_columns(one, account) for one in cards])
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,9 @@ from django.utils import timezone
 
 from inventory.mirror.lease import LeaseLost
 from inventory.models import Allocation, Card, Cluster, DirtyNode, Finding, NodeAccount, Watch
-from inventory.reconcile import books as books_module
-from inventory.reconcile import rows
-from inventory.reconcile.books import Books
-from inventory.reconcile.writer import Writer
+from inventory.reconcile import difference, reconciler
+from inventory.reconcile.chunk import Chunk, NodeChunk
+from inventory.reconcile.columns import card_state
 from inventory.stacks import base
 from inventory.stacks.account import account
 from kube.objects import Node, Pod
@@ -48,7 +47,7 @@ def test_nothing_is_written_when_nothing_changed(fleet: Fleet) -> None:
     assert after == before
 
 
-def test_without_marks_it_only_looks(fleet: Fleet) -> None:
+def test_where_no_node_is_dirty_it_only_looks(fleet: Fleet) -> None:
     fill(fleet, 2)
     fleet.account()
     with CaptureQueriesContext(connection) as queries:
@@ -60,18 +59,23 @@ def test_the_sums_of_a_node_are_those_of_its_cards(fleet: Fleet) -> None:
     fleet.put("nodes", share_node("s1", 30))
     fleet.put("pods", share_pod("a", "s1", 4, 0), share_pod("b", "s1", 15, 1))
     fleet.account()
-    books = NodeAccount.objects.get()
+    totals = NodeAccount.objects.get()
     gib = 2**30
-    assert (books.memory_total_bytes, books.memory_allocated_bytes, books.memory_free_bytes) == (
+    assert (totals.memory_total_bytes, totals.memory_allocated_bytes, totals.memory_free_bytes) == (
         30 * gib,
         19 * gib,
         11 * gib,
     )
-    assert (books.cards_total, books.cards_allocated, books.cards_free, books.largest_gap_bytes) == (2, 2, 0, 11 * gib)
+    assert (totals.cards_total, totals.cards_allocated, totals.cards_free, totals.largest_gap_bytes) == (
+        2,
+        2,
+        0,
+        11 * gib,
+    )
     states = dict(Card.objects.values_list("key", "state"))
     assert states == {"0": "partly", "1": "full"}
     ids = dict(Card.objects.values_list("key", "id"))
-    assert books.tiles == [[ids["0"], "0", 26, "partly", ""], [ids["1"], "1", 100, "full", ""]]
+    assert totals.tiles == [[ids["0"], "0", 26, "partly", ""], [ids["1"], "1", 100, "full", ""]]
 
 
 @pytest.mark.parametrize("missing", ["nodes", "pods", "daemonsets"])
@@ -90,11 +94,11 @@ def test_daemonsets_that_may_not_be_read_do_not_hold_it_up(fleet: Fleet) -> None
     assert fleet.account() > 0
 
 
-def test_the_cards_are_in_step_only_when_no_mark_is_left(fleet: Fleet) -> None:
+def test_the_cards_are_in_step_only_when_no_node_is_dirty(fleet: Fleet) -> None:
     cards = Watch.objects.filter(kind="cards")
     cards.update(synced_at=None, state="waiting")
     fill(fleet, 1)
-    fleet.reconciler.step()  # a mark for all nodes becomes one for each
+    fleet.reconciler.step()  # a row for all nodes becomes one for each
     assert cards.get().synced_at is None
     fleet.account()
     assert cards.get().synced_at is not None
@@ -112,17 +116,17 @@ def test_a_chunk_that_fails_is_repeated_and_nothing_of_it_is_half_written(
 ) -> None:
     fill(fleet, 2)
     fleet.reconciler.step()
-    marks = DirtyNode.objects.count()
+    rows = DirtyNode.objects.count()
 
-    class Failing(Writer):
-        def _accounts(self, entries: object) -> None:
-            raise DatabaseError("the disk is full")
+    def failing(chunk: Chunk) -> int:
+        difference.write(chunk)
+        raise DatabaseError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(books_module, "Writer", Failing)
+        patch.setattr(reconciler, "write", failing)
         with pytest.raises(DatabaseError):
             fleet.account()
-    assert (Card.objects.count(), Allocation.objects.count(), DirtyNode.objects.count()) == (0, 0, marks)
+    assert (Card.objects.count(), Allocation.objects.count(), DirtyNode.objects.count()) == (0, 0, rows)
     fleet.account()
     assert (Card.objects.count(), NodeAccount.objects.count(), DirtyNode.objects.count()) == (4, 2, 0)
 
@@ -135,18 +139,17 @@ def test_who_lost_the_lease_writes_nothing(fleet: Fleet) -> None:
     assert Card.objects.count() == 0
 
 
-def test_a_mark_that_comes_during_the_work_is_kept(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_that_gets_dirty_during_the_work_stays_dirty(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(fleet, 1)
     fleet.account()
     fleet.put("nodes", whole_node("n-000", cards=3))
 
-    class Late(Books):
-        def write(self) -> int:
-            DirtyNode.objects.create(cluster=fleet.cluster, node_name="n-000")
-            return super().write()
+    def late(chunk: Chunk) -> int:
+        DirtyNode.objects.create(cluster=fleet.cluster, node_name="n-000")
+        return difference.write(chunk)
 
     with monkeypatch.context() as patch:
-        patch.setattr("inventory.reconcile.reconciler.Books", Late)
+        patch.setattr(reconciler, "write", late)
         fleet.reconciler.step()
     assert list(DirtyNode.objects.values_list("node_name", flat=True)) == ["n-000"]
 
@@ -236,7 +239,7 @@ def test_a_node_that_no_stack_can_read_keeps_its_figures_and_hides_nobody(
 
     fleet.put("nodes", whole_node("n-000", cards=5), share_node("n-001", 45, cards=3))
     with monkeypatch.context() as patch:
-        patch.setattr("inventory.reconcile.reconciler.account", strange)
+        patch.setattr("inventory.reconcile.chunk.account", strange)
         fleet.account()
         DirtyNode.objects.create(cluster=fleet.cluster)
         fleet.account()
@@ -330,9 +333,8 @@ def hostile_account() -> base.NodeAccount:
 @pytest.mark.django_db
 def test_a_number_that_no_column_can_hold_is_unknown_and_stops_nothing() -> None:
     cluster: Cluster = make_cluster("huge", held=False)
-    books = Books(cluster.id, ["n"], timezone.now())
-    books.enter("n", hostile_account(), {})
-    books.write()
+    node = NodeChunk(name="n", report=hostile_account(), pods={}, totals=None, cards={}, allocations=[], findings=[])
+    difference.write(Chunk(cluster_id=cluster.id, now=timezone.now(), names=["n"], seen=[], nodes=[node]))
     card, account = Card.objects.get(), NodeAccount.objects.get()
     assert (card.memory_total_bytes, card.memory_allocated_bytes, card.index, card.shares) == (None, None, None, None)
     assert (account.memory_total_bytes, account.cards_total, account.recheck_at) == (None, None, None)
@@ -342,7 +344,7 @@ def test_a_number_that_no_column_can_hold_is_unknown_and_stops_nothing() -> None
 def test_a_card_that_is_full_is_full_and_one_that_is_not_known_is_not_free() -> None:
     def state(allocated: int | None, total: int | None = 10, mode: str = base.MEMORY, unplaced: bool = False) -> str:
         card = base.Card(key="0", stack="s", mode=mode, memory_total_bytes=total)
-        return rows.card_state(base.CardAccount(card=card, memory_allocated_bytes=allocated), unplaced).value
+        return card_state(base.CardAccount(card=card, memory_allocated_bytes=allocated), unplaced).value
 
     assert [state(0), state(4), state(10), state(11)] == ["free", "partly", "full", "over"]
     assert [state(None), state(None, None), state(4, None)] == ["unknown", "unknown", "partly"]

@@ -1,4 +1,4 @@
-"""What the tables hold of one node's account: pure functions from `NodeAccount` structs to columns."""
+"""What the tables are to hold of one node's report: pure functions from the structs of the stacks to columns."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def tile(card_id: int, columns: Columns) -> list[Any]:
     return [card_id, label, percent, columns["state"], columns["worst_severity"]]
 
 
-def account_columns(account: base.NodeAccount, cards: list[Columns]) -> Columns:
+def totals_columns(account: base.NodeAccount, cards: list[Columns]) -> Columns:
     models = Counter(card["model"] for card in cards if card["model"])
     model = models.most_common(1)[0][0] if models else ""
     gaps = [card["memory_free_bytes"] for card in cards if card["memory_free_bytes"] is not None]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from inventory.models import Allocation, DirtyNode, Finding, NodeAccount
-from inventory.reconcile import waiting
-from inventory.reconcile.waiting import marks
+from inventory.reconcile import dirty
+from inventory.reconcile.dirty import dirty_nodes
 from tests.inventory.mirror.objects import plugin
 from tests.inventory.reconcile.conftest import Fleet
 from tests.inventory.reconcile.objects import share_node, share_pod, whole_node
@@ -17,7 +17,7 @@ NODES, CHUNK = 24, 4
 @pytest.fixture
 def large(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> Fleet:
     """Six chunks of nodes, each with a pod on its first card, accounted."""
-    monkeypatch.setattr(waiting, "CHUNK", CHUNK)
+    monkeypatch.setattr(dirty, "CHUNK", CHUNK)
     fleet.put("nodes", *(share_node(name(number), 30) for number in range(NODES)))
     fleet.put("pods", *(share_pod(f"p-{number}", name(number), 4, 0) for number in range(NODES)))
     fleet.account()
@@ -28,14 +28,14 @@ def name(number: int) -> str:
     return f"n-{number:02d}"
 
 
-def mark_all(fleet: Fleet, stack: str = "") -> None:
+def make_all_dirty(fleet: Fleet, stack: str = "") -> None:
     DirtyNode.objects.create(cluster=fleet.cluster, stack=stack)
 
 
-def step_under_marks_for_all(fleet: Fleet) -> None:
-    """One chunk, with a new mark for all nodes before it and another that comes with it."""
-    mark_all(fleet)
-    fleet.reconciler.step()  # the mark becomes one for each node
+def step_while_all_are_dirty(fleet: Fleet) -> None:
+    """One chunk, with a new row for all nodes before it and another that comes with it."""
+    make_all_dirty(fleet)
+    fleet.reconciler.step()  # the row becomes one for each node
     fleet.reconciler.step()
 
 
@@ -48,15 +48,15 @@ def waiting_figures() -> int:
     return NodeAccount.objects.filter(holders_count=99).count()
 
 
-def test_marks_for_all_nodes_that_keep_coming_keep_no_node_waiting(large: Fleet) -> None:
+def test_all_nodes_dirty_again_and_again_keep_no_node_waiting(large: Fleet) -> None:
     forget_figures()
     for _ in range(NODES // CHUNK):
-        step_under_marks_for_all(large)
+        step_while_all_are_dirty(large)
     assert waiting_figures() == 0
 
 
 def test_a_change_of_one_node_is_in_the_next_chunk_of_a_recount_of_all(large: Fleet) -> None:
-    mark_all(large)
+    make_all_dirty(large)
     large.reconciler.step()
     large.put("pods", share_pod("late", name(NODES - 1), 5, 1))
     large.reconciler.step()
@@ -65,7 +65,7 @@ def test_a_change_of_one_node_is_in_the_next_chunk_of_a_recount_of_all(large: Fl
 
 
 def test_changes_of_many_nodes_leave_half_of_each_chunk_to_the_recount(large: Fleet) -> None:
-    mark_all(large)
+    make_all_dirty(large)
     large.reconciler.step()
     before = DirtyNode.objects.filter(among_all=True).count()
     large.put("pods", *(share_pod(f"late-{number}", name(number), 5, 1) for number in range(8, NODES)))
@@ -76,17 +76,17 @@ def test_changes_of_many_nodes_leave_half_of_each_chunk_to_the_recount(large: Fl
 
 def test_a_change_of_one_node_waits_for_a_bounded_number_of_chunks_under_a_flood(large: Fleet) -> None:
     for _ in range(3):
-        step_under_marks_for_all(large)
+        step_while_all_are_dirty(large)
     large.put("pods", *(share_pod(f"late-{number}", name(number), 5, 1) for number in (23, 22, 21, 20)))
-    step_under_marks_for_all(large)
-    step_under_marks_for_all(large)
+    step_while_all_are_dirty(large)
+    step_while_all_are_dirty(large)
     assert Allocation.objects.filter(pod__startswith="late-", ended_at=None).count() == 4
 
 
-def test_a_mark_for_all_does_not_put_those_back_that_wait(large: Fleet) -> None:
+def test_a_row_for_all_does_not_put_those_back_that_are_dirty(large: Fleet) -> None:
     large.put("pods", share_pod("late", name(7), 5, 1))
     first = DirtyNode.objects.get().id
-    mark_all(large)
+    make_all_dirty(large)
     large.reconciler.step()
     own = DirtyNode.objects.get(node_name=name(7))
     assert (own.id, own.among_all) == (first, False)
@@ -98,7 +98,7 @@ def test_the_arguments_of_a_plugin_recount_the_nodes_of_the_stack_that_reads_the
     large.account()
     large.put("daemonsets", plugin("GiB"))
     large.reconciler.step()
-    waits = set(marks(large.cluster.id, 10**9).values_list("node_name", flat=True))
+    waits = set(dirty_nodes(large.cluster.id).values_list("node_name", flat=True))
     assert waits == {name(number) for number in range(NODES)}
     large.account()
     assert NodeAccount.objects.get(node_name=name(0)).unit_source == "--memory-unit of the device plugin's DaemonSet"
@@ -108,7 +108,7 @@ def test_nodes_whose_account_could_not_be_made_are_among_those_of_every_stack(la
     large.put("nodes", whole_node("other-1"))
     large.account()
     large.reconciler._not_accounted("other-1", NodeAccount.objects.latest("changed_at").changed_at)
-    mark_all(large, stack="gpushare")
+    make_all_dirty(large, stack="gpushare")
     large.reconciler.step()
     assert DirtyNode.objects.filter(node_name="other-1").exists()
     large.account()

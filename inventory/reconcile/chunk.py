@@ -1,0 +1,126 @@
+"""Some dirty nodes, read: what the mirror has of them, what the stacks make of it, and the rows that are stored now.
+
+Nothing is written here, so it may run in any thread and before the transaction that writes: `seen` are the dirty-node rows that
+were there before the first read. What is committed after that has left a row of its own and is looked at again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from inventory.clock import database_now
+from inventory.models import Allocation, Card, DirtyNode, Finding, NodeAccount
+from inventory.models import DaemonSet as DaemonSetRow
+from inventory.models import Node as NodeRow
+from inventory.models import Pod as PodRow
+from inventory.stacks import base
+from inventory.stacks.account import account
+from kube.objects import DaemonSet, Node, Pod
+
+logger = logging.getLogger(__name__)
+
+#: Dirty-node rows that one chunk takes away; a node that has more is looked at again.
+SEEN = 10_000
+
+_node = msgspec.json.Decoder(Node)
+_pod = msgspec.json.Decoder(Pod)
+_daemonset = msgspec.json.Decoder(DaemonSet)
+
+
+class NodeChunk(msgspec.Struct, kw_only=True):
+    """One node: what is to be stored, and what is.
+
+    report: what the stacks say; None when the node is gone or has nothing to do with GPUs. pods: by uid, ended ones too. The rest
+    is rows: of cards by key (gone ones too), of allocations and findings that have not ended.
+    """
+
+    name: str
+    report: base.NodeAccount | None
+    pods: dict[str, Pod]
+    totals: NodeAccount | None
+    cards: dict[str, Card]
+    allocations: list[Allocation]
+    findings: list[Finding]
+
+
+class Chunk(msgspec.Struct, kw_only=True):
+    """failed: nodes of which no report could be made; what is stored of them stays."""
+
+    cluster_id: int
+    now: datetime
+    names: list[str]
+    seen: list[int]
+    nodes: list[NodeChunk] = []
+    failed: list[str] = []
+
+
+def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
+    """Read some nodes of a cluster, in a number of queries that does not depend on how many there are."""
+    of_these = {"cluster_id": cluster_id, "node_name__in": names}
+    seen = list(DirtyNode.objects.filter(**of_these).order_by("id").values_list("id", flat=True)[:SEEN])
+    chunk = Chunk(cluster_id=cluster_id, now=database_now(), names=names, seen=seen)
+    totals = {row.node_name: row for row in NodeAccount.objects.filter(**of_these).defer("tiles")}
+    cards = _by_node(Card.objects.filter(**of_these))
+    allocations = _by_node(Allocation.objects.filter(**of_these, ended_at=None))
+    findings = _by_node(Finding.objects.filter(**of_these, ended_at=None))
+    facts = dict(NodeRow.objects.filter(cluster_id=cluster_id, name__in=names).values_list("name", "facts"))
+    pods = _pods(PodRow.objects.filter(**of_these).values_list("node_name", "uid", "facts"))
+    context = msgspec.structs.replace(context, now=chunk.now.timestamp(), daemonsets=_daemonsets(cluster_id))
+    for name in names:
+        mine = msgspec.structs.replace(context, known_uuids=_known_uuids(cards[name]))
+        try:
+            report = _report(facts.get(name), pods[name], mine)
+        except Exception:
+            # One strange node must not stop the others.
+            logger.exception("node %s of cluster %d: no report", name, cluster_id)
+            chunk.failed.append(name)
+            continue
+        node = NodeChunk(
+            name=name,
+            report=report,
+            pods=pods[name],
+            totals=totals.get(name),
+            cards={card.key: card for card in cards[name]},
+            allocations=allocations[name],
+            findings=findings[name],
+        )
+        chunk.nodes.append(node)
+    return chunk
+
+
+def _report(facts: str | None, pods: dict[str, Pod], context: base.Context) -> base.NodeAccount | None:
+    if facts is None:
+        return None
+    report = account(_node.decode(facts), list(pods.values()), context)
+    return report if report.stacks or report.cards or report.findings or report.unplaced else None
+
+
+def _by_node(rows: Iterable[Any]) -> dict[str, list[Any]]:
+    grouped: dict[str, list[Any]] = defaultdict(list)
+    for row in rows:
+        grouped[row.node_name].append(row)
+    return grouped
+
+
+def _pods(rows: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, Pod]]:
+    grouped: dict[str, dict[str, Pod]] = defaultdict(dict)
+    for node, uid, facts in rows:
+        grouped[node][uid] = _pod.decode(facts)
+    return grouped
+
+
+def _daemonsets(cluster_id: int) -> tuple[DaemonSet, ...]:
+    rows = DaemonSetRow.objects.filter(cluster_id=cluster_id).order_by("id")
+    return tuple(_daemonset.decode(facts) for facts in rows.values_list("facts", flat=True))
+
+
+def _known_uuids(cards: list[Card]) -> tuple[str, ...]:
+    """UUIDs of a node's cards that are not gone, in the order in which they were first seen."""
+    present = [card for card in cards if card.uuid and card.gone_at is None]
+    return tuple(card.uuid for card in sorted(present, key=lambda card: (card.first_seen_at, card.id)))

@@ -1,0 +1,260 @@
+"""The difference between what is stored of some nodes and what their reports want, written table by table.
+
+Cards come first, since allocations and the tiles of the map name their ids. Rows whose digest is the same are not written.
+All inside the caller's transaction, in a number of statements that does not depend on how many nodes there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TypeAlias
+
+from django.db import models
+
+from inventory import bulk
+from inventory.mirror.kinds import Columns, digest
+from inventory.models import Allocation, Card, Finding, NodeAccount
+from inventory.reconcile.chunk import Chunk, NodeChunk
+from inventory.reconcile.columns import (
+    allocation_columns,
+    card_columns,
+    ended_at,
+    finding_columns,
+    started_at,
+    tile,
+    totals_columns,
+)
+
+#: (pod uid, container, resource, card key)
+AllocationKey: TypeAlias = tuple[str, str, str, str]
+
+_ALLOCATION_UPDATES = (
+    "card",
+    "card_key",
+    "owner_kind",
+    "owner_name",
+    "quantity",
+    "memory_bytes",
+    "core_percent",
+    "evidence",
+    "terminating",
+    "stack",
+    "mode",
+    "digest",
+)
+
+
+def write(chunk: Chunk) -> int:
+    """Write what the reports of a chunk change. Returns the number of rows written."""
+    return _Writer(chunk).write()
+
+
+def unit_changed(chunk: Chunk) -> bool:
+    """Whether some node's memory is now counted in another unit than is stored."""
+    return any(
+        ((node.report.unit or "") if node.report else "") != (node.totals.unit if node.totals else "")
+        for node in chunk.nodes
+    )
+
+
+class _Writer:
+    """One chunk. cards, ids: of each node, the columns that its report wants, and the ids of its cards by key."""
+
+    def __init__(self, chunk: Chunk) -> None:
+        self.cluster_id, self.now, self.nodes, self.written = chunk.cluster_id, chunk.now, chunk.nodes, 0
+        self.cards = {node.name: _wanted_cards(node) for node in chunk.nodes}
+        self.ids = {node.name: {key: card.id for key, card in node.cards.items()} for node in chunk.nodes}
+
+    def write(self) -> int:
+        self._write_cards()
+        self._write_allocations()
+        self._write_findings()
+        self._write_totals()
+        return self.written
+
+    # Cards: new, changed or back again; gone.
+
+    def _write_cards(self) -> None:
+        new: list[Columns] = []
+        changed: list[Columns] = []
+        gone: list[int] = []
+        times = {"first_seen_at": self.now, "changed_at": self.now, "gone_at": None}
+        for node in self.nodes:
+            wanted = self.cards[node.name]
+            for key, columns in wanted.items():
+                stored = node.cards.get(key)
+                if stored is None:
+                    new.append({"node_name": node.name} | columns | times)
+                elif stored.digest != columns["digest"] or stored.gone_at is not None:
+                    changed.append({"node_name": node.name} | columns | times)
+            gone += [card.id for key, card in node.cards.items() if key not in wanted and card.gone_at is None]
+        self._insert(Card, new)
+        self._upsert(Card, changed, unique=("cluster_id", "node_name", "key"), keep=("first_seen_at",))
+        self._read_ids({columns["node_name"] for columns in (*new, *changed)})
+        if gone:
+            self.written += Card.objects.filter(id__in=gone).update(gone_at=self.now, changed_at=self.now)
+
+    def _read_ids(self, nodes: set[str]) -> None:
+        """Of the cards that were just written. One that was changed may have been deleted as too old in between."""
+        stored = Card.objects.filter(cluster_id=self.cluster_id, node_name__in=nodes)
+        for card_id, node, key in stored.values_list("id", "node_name", "key") if nodes else ():
+            self.ids[node][key] = card_id
+
+    # Allocations: new, changed, ended.
+
+    def _write_allocations(self) -> None:
+        new: list[Columns] = []
+        changed: list[Allocation] = []
+        ended: list[Allocation] = []
+        for node in self.nodes:
+            self._compare_allocations(node, new, changed, ended)
+        if ended:
+            self.written += Allocation.objects.bulk_update(ended, ["ended_at"], batch_size=200)
+        if changed:
+            self.written += Allocation.objects.bulk_update(changed, _ALLOCATION_UPDATES, batch_size=200)
+        self._insert(Allocation, new)
+
+    def _compare_allocations(
+        self, node: NodeChunk, new: list[Columns], changed: list[Allocation], ended: list[Allocation]
+    ) -> None:
+        """Same key: updated in place. An allocation whose card became known moves in place: it was there all the time.
+
+        The rest begins or ends.
+        """
+        wanted = _wanted_allocations(node)
+        left: list[Allocation] = []
+        for row in node.allocations:
+            columns = wanted.pop((row.pod_uid, row.container, row.resource, row.card_key), None)
+            if columns is None:
+                left.append(row)
+            elif row.digest != columns["digest"]:
+                changed.append(self._changed(row, columns, node))
+        unplaced = {(row.pod_uid, row.container, row.resource): row for row in left if not row.card_key}
+        was_elsewhere = {row.pod_uid for row in left if row.card_key}
+        for key, columns in wanted.items():
+            placed_now = unplaced.pop(key[:3], None)
+            if placed_now is not None:
+                left.remove(placed_now)
+                changed.append(self._changed(placed_now, columns, node))
+                continue
+            pod = None if columns["pod_uid"] in was_elsewhere else node.pods.get(columns["pod_uid"])
+            place = {"node_name": node.name, "card_id": self.ids[node.name].get(columns["card_key"])}
+            new.append(columns | place | {"started_at": started_at(pod, self.now), "ended_at": None})
+        for row in left:
+            row.ended_at = _end_of(row, node, self.now)
+        ended += left
+
+    def _changed(self, row: Allocation, columns: Columns, node: NodeChunk) -> Allocation:
+        for name, value in columns.items():
+            setattr(row, name, value)
+        row.card_id = self.ids[node.name].get(columns["card_key"])
+        return row
+
+    # Findings: new, changed, ended.
+
+    def _write_findings(self) -> None:
+        new: list[Columns] = []
+        changed: list[Finding] = []
+        ended: list[int] = []
+        for node in self.nodes:
+            wanted = _wanted_findings(node)
+            for row in node.findings:
+                columns = wanted.pop((row.code, row.card_key, row.pod), None)
+                if columns is None:
+                    ended.append(row.id)
+                elif (row.text, row.severity) != (columns["text"], columns["severity"]):
+                    row.text, row.severity = columns["text"], columns["severity"]
+                    changed.append(row)
+            place = {"node_name": node.name, "first_seen_at": self.now, "ended_at": None}
+            new += [columns | place for columns in wanted.values()]
+        if ended:
+            self.written += Finding.objects.filter(id__in=ended).update(ended_at=self.now)
+        if changed:
+            self.written += Finding.objects.bulk_update(changed, ["text", "severity"], batch_size=200)
+        self._insert(Finding, new)
+
+    # Totals of a node: new, changed, gone.
+
+    def _write_totals(self) -> None:
+        new: list[Columns] = []
+        changed: list[Columns] = []
+        gone: list[int] = []
+        for node in self.nodes:
+            if node.report is None:
+                gone += [node.totals.id] if node.totals else []
+                continue
+            columns = self._totals(node)
+            if node.totals is None:
+                new.append(columns)
+            elif node.totals.digest != columns["digest"]:
+                changed.append(columns)
+        self._insert(NodeAccount, new)
+        self._upsert(NodeAccount, changed, unique=("cluster_id", "node_name"))
+        if gone:
+            self.written += NodeAccount.objects.filter(id__in=gone).delete()[0]
+
+    def _totals(self, node: NodeChunk) -> Columns:
+        assert node.report is not None
+        cards, ids = self.cards[node.name], self.ids[node.name]
+        columns = totals_columns(node.report, list(cards.values()))
+        columns["tiles"] = [tile(ids[key], card) for key, card in cards.items()]
+        columns["digest"] = digest(columns)
+        return {"node_name": node.name} | columns | {"changed_at": self.now}
+
+    # Rows.
+
+    def _insert(self, model: type[models.Model], new: list[Columns]) -> None:
+        if new:
+            self.written += bulk.insert(model, _names(new), self._values(new))
+
+    def _upsert(
+        self, model: type[models.Model], changed: list[Columns], unique: Sequence[str], keep: Sequence[str] = ()
+    ) -> None:
+        if changed:
+            self.written += bulk.upsert(model, _names(changed), self._values(changed), unique, keep)
+
+    def _values(self, rows: list[Columns]) -> list[tuple[object, ...]]:
+        return [(self.cluster_id, *columns.values()) for columns in rows]
+
+
+def _names(rows: list[Columns]) -> tuple[str, ...]:
+    return ("cluster_id", *rows[0])
+
+
+def _wanted_cards(node: NodeChunk) -> dict[str, Columns]:
+    """By key, in the order of the report."""
+    if node.report is None:
+        return {}
+    cards = [card_columns(card, node.report) for card in node.report.cards]
+    return {columns["key"]: columns for columns in cards}
+
+
+def _wanted_allocations(node: NodeChunk) -> dict[AllocationKey, Columns]:
+    if node.report is None:
+        return {}
+    wanted: dict[AllocationKey, Columns] = {}
+    placed = [held for card in node.report.cards for held in card.allocations]
+    for held in (*placed, *node.report.unplaced):
+        columns = allocation_columns(held, node.pods.get(held.pod_uid))
+        while (
+            key := _allocation_key(columns)
+        ) in wanted:  # a strange pod with two containers of one name: lose neither
+            columns["container"] += "+"
+        wanted[key] = columns
+    return wanted
+
+
+def _allocation_key(columns: Columns) -> AllocationKey:
+    return columns["pod_uid"], columns["container"], columns["resource"], columns["card_key"]
+
+
+def _wanted_findings(node: NodeChunk) -> dict[tuple[str, str, str], Columns]:
+    """By code, card and pod."""
+    wanted = [finding_columns(finding) for finding in (node.report.findings if node.report else ())]
+    return {(columns["code"], columns["card_key"], columns["pod"]): columns for columns in wanted}
+
+
+def _end_of(row: Allocation, node: NodeChunk, now: datetime) -> datetime:
+    """A strange pod may say that it ended before it began."""
+    return max(ended_at(node.pods.get(row.pod_uid), now), row.started_at)
