@@ -8,7 +8,7 @@ queue         seconds of a pass of the launcher with 50 and with 10,000 runs in 
 history       lists, the card page and retention with 90 days of 200,000 ended allocations each
 first-sync    the large cluster into an empty PostgreSQL and an empty SQLite, beside kubectl; then an unchanged sync
 churned       a first sync while 200 objects a second change, beside a quiet one
-events        1,000 changes a second for a minute: from the API's answer to the committed row
+events        1,000 changes a second for a minute: from etcd to the committed row
 takeover      seconds until another watcher is in step after SIGKILL
 clusters      100 clusters of 50 nodes: until all are in sync, then CPU, memory and connections while nothing happens
 pages         each page, each REST list and /metrics at that size

@@ -9,8 +9,8 @@ import psycopg
 
 from bench import churn
 from bench.bed import Bed
+from bench.large import Movable
 from bench.report import emit, progress
-from tests.controlplane.admin import Admin
 from tests.services import wait_until
 
 RATE, MOST_S = 200, 120
@@ -21,8 +21,8 @@ TARGET = 2.0
 def run(bed: Bed) -> None:
     quiet = _seconds(bed, "quiet")
     progress(f"first sync without changes: {quiet:.1f} s; now with {RATE} changes a second")
-    admin, pods = Admin(bed.plane.kubeconfig), list(churn.targets(bed.scale))
-    sending = threading.Thread(target=churn.send, args=(admin, pods, RATE, RATE * MOST_S), daemon=True)
+    changes = (bed.plane.port("etcd"), Movable(bed.scale), RATE, RATE * MOST_S)
+    sending = threading.Thread(target=churn.send, args=changes, daemon=True)
     sending.start()
     churned = _seconds(bed, "churned")
     emit(

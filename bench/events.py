@@ -1,4 +1,4 @@
-"""From the API's answer to the committed row, at 1,000 changes a second for a minute: the pod's row and its allocation's."""
+"""From etcd to the committed row, at 1,000 changes a second for a minute: the pod's row and its allocation's."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import psycopg
 
 from bench import churn
 from bench.bed import Bed
+from bench.large import Movable
 from bench.report import MIB, emit, percentile, progress
-from tests.controlplane.admin import Admin
 from tests.processes import peak_rss
 from tests.services import wait_until
 
@@ -28,18 +28,17 @@ def run(bed: Bed) -> None:
     try:
         wait_until(lambda: watching(url), "the watchers are in step", 120)
         listener = churn.Listener(url)
-        admin, pods = Admin(bed.plane.kubeconfig), list(churn.targets(bed.scale))
         progress(f"events: {RATE} changes a second for {SECONDS} s")
         started = time.monotonic()
-        answered = churn.send(admin, pods, RATE, RATE * SECONDS, FIRST)
+        stored = churn.send(bed.plane.port("etcd"), Movable(bed.scale), RATE, RATE * SECONDS, FIRST)
         took = time.monotonic() - started
-        _wait(listener, answered)
+        _wait(listener, stored)
         listener.close()
         peak = peak_rss(watcher.pid)
     finally:
         synced.stop()
     for table, committed in listener.committed.items():
-        _report(table, answered, committed, len(answered) / took, peak)
+        _report(table, stored, committed, len(stored) / took, peak)
 
 
 def watching(url: str) -> bool:
@@ -53,23 +52,23 @@ def watching(url: str) -> bool:
     return (held, streams, left) == ((4,), (3,), (0,))
 
 
-def _wait(listener: churn.Listener, answered: dict[churn.Change, float], patience_s: float = 60.0) -> None:
+def _wait(listener: churn.Listener, stored: dict[churn.Change, float], patience_s: float = 60.0) -> None:
     """Until each change is in each table, or patience ends: what is missing is reported."""
     deadline = time.monotonic() + patience_s
-    while time.monotonic() < deadline and any(answered.keys() - seen.keys() for seen in listener.committed.values()):
+    while time.monotonic() < deadline and any(stored.keys() - seen.keys() for seen in listener.committed.values()):
         time.sleep(0.1)
 
 
 def _report(
-    table: str, answered: dict[churn.Change, float], committed: dict[churn.Change, float], rate: float, peak: int
+    table: str, stored: dict[churn.Change, float], committed: dict[churn.Change, float], rate: float, peak: int
 ) -> None:
-    missing = sum(1 for change in answered if change not in committed)
-    late = [max(0.0, committed[change] - moment) for change, moment in answered.items() if change in committed]
+    missing = sum(1 for change in stored if change not in committed)
+    late = [max(0.0, committed[change] - moment) for change, moment in stored.items() if change in committed]
     p99 = percentile(late, 0.99) if late else None
     emit(
         "events",
         row=table.removeprefix("inventory_"),
-        changes=len(answered),
+        changes=len(stored),
         missing=missing,
         rate_per_s=rate,
         p50_s=statistics.median(late) if late else None,

@@ -81,10 +81,32 @@ def pods(scale: Scale) -> Iterator[tuple[str, bytes]]:
         yield from _filled(waiting, f"team-{number % 20}", f"waiting-{number}", "", {})
 
 
+class Movable:
+    """The gpushare pods that tell their card by annotation v1, node by node in turn: numbers from 0 on."""
+
+    def __init__(self, scale: Scale) -> None:
+        self._nodes = [scale.node_name(number) for number in range(scale.nodes) if scale.kind(number).name == "gib"]
+        self._template = _template(_gpu_pod(KINDS["gib"]))
+
+    def __len__(self) -> int:
+        return len(self._nodes) * MIX["gib"][1]
+
+    def moved(self, number: int, by: int) -> tuple[str, bytes, str, str]:
+        """(etcd key, stored JSON, uid, card) of a pod that is so many cards further than where `pods` has put it."""
+        index, node_name = number // len(self._nodes), self._nodes[number % len(self._nodes)]
+        card, namespace, name = str((index + by) % CARDS), f"team-{index % 20}", f"train-{node_name}-{index}"
+        key, value = next(_filled(self._template, namespace, name, node_name, {"@CARD@": card}))
+        return key, value, uid_of(namespace, name), card
+
+
+def uid_of(namespace: str, name: str) -> str:
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{namespace}/{name}"))
+
+
 def _filled(
     template: str, namespace: str, name: str, node_name: str, marks: dict[str, str]
 ) -> Iterator[tuple[str, bytes]]:
-    uid = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{namespace}/{name}"))
+    uid = uid_of(namespace, name)
     for mark, value in {"@UID@": uid, "@NAMESPACE@": namespace, "@NAME@": name, "@NODE@": node_name, **marks}.items():
         template = template.replace(mark, value)
     yield f"/registry/pods/{namespace}/{name}", template.encode()

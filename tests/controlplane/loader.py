@@ -1,6 +1,7 @@
-"""Objects written straight into etcd, for a cluster too large to be filled through the API.
+"""Objects written straight into etcd: for a cluster too large to be filled through the API, or changes too many to be made by it.
 
-Only before the API server starts (its caches would not see the writes in order). Values are JSON as the API server stores it.
+Many in one transaction only before the API server starts: they have one revision, and its caches would not see them in order. Single
+ones at any time: the API server watches etcd and tells of them as of all others. Values are JSON as the API server stores it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,25 @@ def write(etcd_port: int, objects: Iterable[tuple[str, bytes]]) -> int:
     finally:
         connection.close()
     return count
+
+
+class Puts:
+    """Single writes, one after the other, on a connection of their own. One thread only; close it."""
+
+    def __init__(self, etcd_port: int) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", etcd_port, timeout=60)
+
+    def put(self, key: str, value: bytes) -> None:
+        """Returns when etcd has stored it. Raises RuntimeError when it refuses."""
+        body = b'{"key":"%s","value":"%s"}' % (base64.b64encode(key.encode()), base64.b64encode(value))
+        self._connection.request("POST", "/v3/kv/put", body)
+        answer = self._connection.getresponse()
+        said = answer.read()
+        if answer.status != 200:
+            raise RuntimeError(f"etcd: {answer.status} {said[:300]!r}")
+
+    def close(self) -> None:
+        self._connection.close()
 
 
 def _batches(objects: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, bytes]]]:
