@@ -5,22 +5,14 @@ from __future__ import annotations
 from datetime import timedelta
 
 import msgspec
-from django.db.models import Q, Sum
+from django.db.models import Sum
 from django.db.models.functions import Now
 
 from inventory.models import Watch, Worker
+from leases.row import free
 
 #: A worker that has not been seen for longer holds nothing.
 GONE = timedelta(seconds=20)
-
-
-#: Longer than any lease may last: an end that lies further ahead was written by a clock that has been set back since.
-LONGEST = timedelta(seconds=120)
-
-
-def free() -> Q:
-    """Watches whose lease nobody holds."""
-    return Q(expires_at=None) | Q(expires_at__lte=Now()) | Q(expires_at__gt=Now() + LONGEST)
 
 
 class Capacity(msgspec.Struct, frozen=True):

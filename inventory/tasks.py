@@ -19,12 +19,13 @@ from inventory.messages import OnceTask, send_once
 from inventory.mirror.dispatch import dispatch, give_way
 from inventory.mirror.follow import Follower
 from inventory.mirror.keeper import keeper
-from inventory.mirror.lease import Lease, LeaseLost, acquire
+from inventory.mirror.lease import acquire, release
 from inventory.models import Cluster, Role, Watch
 from inventory.models.cluster import Kind, WatchState
 from inventory.reconcile.outage import find_outages
 from inventory.reconcile.reconciler import NodeReconciler
 from kube.client import ApiError, BadKubeconfig
+from leases.lease import Lease, LeaseLost
 
 logger = logging.getLogger(__name__)
 
@@ -110,7 +111,7 @@ def _refused(lease: Lease, reason: str) -> None:
 
 def _release(lease: Lease) -> None:
     try:
-        lease.release()
+        release(lease)
     except DatabaseError:
         logger.warning(
             "%s of cluster %d: the lease could not be given back; it ends by itself", lease.kind, lease.cluster_id

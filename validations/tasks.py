@@ -16,12 +16,13 @@ from inventory.connections import give_back
 from inventory.messages import OnceTask, send_once
 from inventory.models import Cluster
 from kube.client import ApiError, BadKubeconfig
+from leases.lease import LeaseLost
 from validations import campaigns, mended, reaching
 from validations.lifecycle import clients, lock
 from validations.lifecycle import reconcile as passes
 from validations.lifecycle.claim import claim
 from validations.lifecycle.creation import create_job
-from validations.lifecycle.lease import LeaseLost, acquire, launcher_row
+from validations.lifecycle.launching import acquire, launcher_row
 from validations.lifecycle.mine import Mine
 from validations.lifecycle.outage import LOST
 from validations.maker import maker

@@ -10,11 +10,12 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
-from inventory.capacity import Capacity, free, others_have_room
+from inventory.capacity import Capacity, others_have_room
 from inventory.messages import LOST, queue_length
 from inventory.mirror.keeper import keeper
-from inventory.mirror.lease import PROCESS
 from inventory.models import Watch, Worker
+from leases.lease import PROCESS
+from leases.row import free
 
 TASK, QUEUE = "inventory.tasks.watch", "watch"
 #: A watcher that was asked for and is not taken after this is asked for again, unless its message still lies in the queue.

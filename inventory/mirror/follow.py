@@ -18,7 +18,6 @@ from inventory.connections import give_back
 from inventory.mirror.anew import RECREATED, recognise
 from inventory.mirror.audit import Audit
 from inventory.mirror.kinds import KINDS, made_by
-from inventory.mirror.lease import Lease, LeaseLost
 from inventory.mirror.store import Store
 from inventory.models import Watch
 from inventory.models.cluster import Kind, WatchState
@@ -35,6 +34,7 @@ from kube.reflector import (
     Watching,
     last_version,
 )
+from leases.lease import Lease, LeaseLost
 
 logger = logging.getLogger(__name__)
 

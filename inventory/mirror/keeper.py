@@ -11,14 +11,13 @@ import threading
 import time
 from datetime import timedelta
 
-import msgspec
 from django.conf import settings
-from django.db import DatabaseError, close_old_connections, transaction
+from django.db import DatabaseError, close_old_connections
 from django.db.models.functions import Now
 
-from inventory.mirror.incarnation import file_was_replaced
-from inventory.mirror.lease import PROCESS, Lease, until
 from inventory.models import DirtyNode, Watch, Worker
+from leases.lease import PROCESS, Lease
+from leases.renew import find_lost, renew
 
 logger = logging.getLogger(__name__)
 
@@ -28,15 +27,6 @@ UNHEARD_S = 60.0
 LOOK_S = 0.25
 #: Rows of workers that ended are deleted after this.
 FORGET = timedelta(minutes=10)
-
-
-class _Row(msgspec.Struct, frozen=True):
-    """A lease's row, as it is now."""
-
-    pk: int
-    holder: str
-    token: int
-    epoch: int
 
 
 class Keeper:
@@ -130,18 +120,11 @@ class Keeper:
             kept = {pk: lease for pk, lease in self._leases.items() if lease.ticked_at > heard}
         # What is certain before the rows are read; writes of the watchers themselves go on meanwhile.
         certain = {pk: lease.committed for pk, lease in kept.items()}
-        rows = renew(kept)
-        self._find_lost(kept, certain, rows)
+        renewed = renew(Watch, kept, settings.LEASE_S)
+        # A row that was not renewed is locked by its own watcher, or is not ours any more.
+        find_lost(Watch, {pk: lease for pk, lease in kept.items() if pk not in renewed}, certain)
         self._announce()
         self._renewed = time.monotonic()
-
-    def _find_lost(self, kept: dict[int, Lease], certain: dict[int, int], renewed: set[int]) -> None:
-        """A row that was not renewed is locked by its own watcher, or is not ours any more."""
-        for row in _rows(kept.keys() - renewed):
-            lease = kept.pop(row.pk)
-            lease.lost = not is_of(row, lease) or row.epoch < certain[row.pk]
-        for pk in kept.keys() - renewed:
-            kept[pk].lost = True  # the row is gone
 
     def _announce(self) -> None:
         if not self._threads:
@@ -161,31 +144,6 @@ class Keeper:
             return
         for cluster_id in DirtyNode.objects.filter(cluster_id__in=clusters).values_list("cluster_id").distinct():
             self.woken(cluster_id[0]).set()
-
-
-def renew(leases: dict[int, Lease]) -> set[int]:
-    """Move the ends of these leases where they are still held as they are known. Returns whose rows were written.
-
-    A row that is locked is left out: its watcher is writing it at this moment.
-    """
-    with transaction.atomic():
-        rows = Watch.objects.select_for_update(skip_locked=True).filter(pk__in=leases)
-        found = [_Row(*values) for values in rows.values_list("pk", "holder", "token", "epoch")]
-        mine = {row.pk for row in found if is_current(row, leases[row.pk])}
-        Watch.objects.filter(pk__in=mine).update(expires_at=until())
-    return mine
-
-
-def is_of(row: _Row, lease: Lease) -> bool:
-    return row.holder == lease.holder and row.token == lease.token and not file_was_replaced(lease.incarnation)
-
-
-def is_current(row: _Row, lease: Lease) -> bool:
-    return is_of(row, lease) and row.epoch >= lease.committed
-
-
-def _rows(pks: set[int]) -> list[_Row]:
-    return [_Row(*values) for values in Watch.objects.filter(pk__in=pks).values_list("pk", "holder", "token", "epoch")]
 
 
 #: Of this process.

@@ -6,6 +6,8 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models.functions import Now
 
+from leases.row import LeaseRow
+
 
 class Kind(models.TextChoices):
     """What is watched, each under a lease of its own. CARDS is the reconciler: it reads the mirror, not the cluster."""
@@ -59,23 +61,14 @@ class Cluster(models.Model):
         return self.name
 
 
-class Watch(models.Model):
+class Watch(LeaseRow):
     """The lease and the progress of one watcher: one row per (cluster, kind).
 
-    The row is written in the same transaction as the state it speaks of, with `holder` and `token` in the WHERE clause: a
-    watcher that lost its lease cannot write. Times are UTC.
+    The row is written in the same transaction as the state it speaks of. Times are UTC.
     """
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="watches")
     kind = models.CharField(max_length=16, choices=Kind.choices)
-    holder = models.CharField(max_length=128, blank=True)
-    #: Grows by one with each new holder (a fencing token).
-    token = models.BigIntegerField(default=0)
-    #: Grows with each write of the holder, who keeps it in memory too: a row with another one was put back from a backup.
-    epoch = models.BigIntegerField(default=0, db_default=0)
-    #: Which making of this table (or file) the row was last held in; another one after a restore.
-    incarnation = models.CharField(max_length=64, blank=True, default="", db_default="")
-    expires_at = models.DateTimeField(null=True)
     #: When a message to take it was last sent to the workers, and how many since it was held last.
     sent_at = models.DateTimeField(null=True)
     sent = models.PositiveIntegerField(default=0, db_default=0)

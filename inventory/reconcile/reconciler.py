@@ -19,7 +19,6 @@ from inventory import bulk
 from inventory.clock import database_now
 from inventory.connections import give_back
 from inventory.mirror.kinds import stack_context
-from inventory.mirror.lease import Lease
 from inventory.models import Allocation, Card, DirtyNode, Finding, NodeAccount, Watch
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
@@ -31,6 +30,7 @@ from inventory.reconcile.difference import unit_changed, write
 from inventory.reconcile.outage import find_outages
 from inventory.stacks.base import ERROR
 from inventory.stacks.findings import units_mixed
+from leases.lease import Lease
 
 POLL_S = 0.25
 #: The same where a keeper looks for dirty nodes and wakes the reconciler.

@@ -14,8 +14,9 @@ import pytest
 from django.db import connections
 from pytest_django import Settings
 
-from inventory.mirror.lease import Lease, acquire
+from inventory.mirror.lease import acquire, release
 from inventory.models import Cluster, Watch
+from leases.lease import Lease
 from tests.cluster.agreement import in_step
 from tests.cluster.fleet import Fleet
 from tests.cluster.test_server_faults import all_watching, change_everything
@@ -105,7 +106,7 @@ def test_of_many_who_race_for_a_lease_one_gets_it(cluster: Cluster, settings: Se
         won = race(cluster, 8)
         assert len(won) == 1
         assert won[0].token == before + round_number
-        won[0].release()
+        release(won[0])
 
 
 def race(cluster: Cluster, runners: int) -> list[Lease]:

@@ -115,7 +115,7 @@ def test_nothing_private_of_the_folder_is_in_it(image: str) -> None:
     found = inside("sh", "-c", "grep -rl SECRET-OF-THE-FOLDER /app || true")
     assert found == ""
     kept = set(inside("ls", "-A", "/app").split())
-    rooms = "accounts api fleetsim gpudash inventory kube pages resources validations"
+    rooms = "accounts api fleetsim gpudash inventory kube leases pages resources validations"
     others = "CHANGELOG.md README.md locale manage.py requirements.lock static staticfiles templates"
     assert kept == {*rooms.split(), *others.split()}
 

@@ -14,7 +14,7 @@ from fleetsim.fleet import Fleet
 from fleetsim.server import Server, serve
 from inventory.clusters import client_of
 from inventory.mirror.follow import Follower
-from inventory.mirror.lease import acquire
+from inventory.mirror.lease import acquire, release
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
 from inventory.reconcile.reconciler import NodeReconciler
@@ -43,7 +43,7 @@ def demo_cluster(db: None, settings: Any, demo: Server, tmp_path: Path) -> Itera
         lease = acquire(row.pk, kind)
         assert lease is not None
         Follower(lease, client, threading.Event()).run(once=True)
-        lease.release()
+        release(lease)
     lease = acquire(row.pk, Kind.CARDS)
     assert lease is not None
     NodeReconciler(lease, threading.Event()).run(once=True)

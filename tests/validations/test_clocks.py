@@ -14,7 +14,7 @@ from inventory.models import Cluster
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import PASSED, later, launched, passed_by
 from validations import tasks
-from validations.lifecycle.lease import acquire
+from validations.lifecycle.launching import acquire
 from validations.models import Launcher, Run, RunStep
 
 OFF = [15, -15, -3600]

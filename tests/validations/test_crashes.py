@@ -24,7 +24,7 @@ from validations.installation import instance_name
 from validations.lifecycle.claim import claim
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.creation import create_job
-from validations.lifecycle.lease import acquire
+from validations.lifecycle.launching import acquire
 from validations.lifecycle.mine import Mine
 from validations.lifecycle.reconcile import reconcile
 from validations.maker import maker

@@ -17,7 +17,7 @@ from validations.installation import instance_name
 from validations.lifecycle import logreads
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.deadlines import TooSlow, within
-from validations.lifecycle.lease import acquire
+from validations.lifecycle.launching import acquire
 from validations.lifecycle.outage import wait_s
 from validations.models import Launcher, Run
 from validations.requests import request_cancel

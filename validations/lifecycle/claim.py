@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.db.models import Count, F, Q
 
-from validations.lifecycle.lease import launcher_row
+from validations.lifecycle.launching import launcher_row
 from validations.lifecycle.moves import move, note
 from validations.lifecycle.room import no_room
 from validations.models import STARTED, Launcher, Run, State

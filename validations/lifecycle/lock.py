@@ -17,9 +17,9 @@ import msgspec
 from inventory.models import Finding
 from inventory.stacks.catalogue import CATALOGUE
 from kube.client import ApiError
+from leases.lease import Lease
 from validations.copies import AHEAD, COPY_STATES, OTHER, copy_words
 from validations.lifecycle.cluster_api import ClusterApi
-from validations.lifecycle.lease import Lease
 from validations.models import Launcher
 
 #: At most so often is the object renewed by one process, and only while there is work.

@@ -15,8 +15,8 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
 from kube.client import ApiError
+from leases.lease import Lease
 from validations.lifecycle.endings import Ending, cancelled_by
-from validations.lifecycle.lease import Lease
 from validations.lifecycle.moves import note
 from validations.lifecycle.refusals import refusal
 from validations.lifecycle.step import too_late

@@ -21,10 +21,10 @@ from django.db.models.functions import Now
 from inventory.clock import database_now
 from inventory.models import Cluster
 from kube.client import ApiError
+from leases.lease import Lease, LeaseLost
 from validations.lifecycle import collect, lock, outage, queue, removal, step
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.creation import create_job
-from validations.lifecycle.lease import Lease, LeaseLost
 from validations.lifecycle.lock import COPIES
 from validations.lifecycle.logreads import LogReads
 from validations.lifecycle.look import Look
@@ -73,7 +73,7 @@ def reconcile(lease: Lease, api: ClusterApi | None, why: str = "") -> None:
     try:
         if api is None:
             raise ApiError(0, NO_CLIENT, why)
-        api.meanwhile = lease.keep
+        api.meanwhile = lease.tick
         if lock.hold(lease, launcher, api, maker(), now) in COPIES:
             lease.update(next_try_at=now + timedelta(seconds=COPY_S))
             return
@@ -109,13 +109,13 @@ def _look_at(runs: list[Run], lease: Lease, reality: Reality, look: Look, launch
             if time.monotonic() > ends:
                 logger.info("cluster %s: %s runs wait for the next pass", lease.cluster_id, len(runs) - len(seen))
                 break
-            lease.keep()
+            lease.tick()
             seen.append(run.pk)
             _safely(run, look, partial(_advance, run, reality, look))
         look.logs.settle(partial(_again, reality, look), ends)
     finally:
         Run.objects.filter(pk__in=seen).exclude(state=State.ENDED).update(looked_at=look.now)
-    lease.keep()
+    lease.tick()
     removal.reap(lease, launcher, reality, look)
 
 

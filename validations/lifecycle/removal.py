@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kube.client import ApiError
-from validations.lifecycle.lease import Lease
+from leases.lease import Lease
 from validations.lifecycle.look import Look
 from validations.lifecycle.mine import delete_job
 from validations.lifecycle.objects import Job
@@ -80,7 +80,7 @@ def reap(lease: Lease, launcher: Launcher, reality: Reality, look: Look) -> None
         if run is None:
             strays |= _kept(launcher, job)
         if done < MOST and _due(launcher, run, job, look.now):
-            lease.keep()
+            lease.tick()
             done += 1
             if run is None:
                 strays |= _remove_stray(launcher, job, look)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from django.db import models
 
 from inventory.models import Cluster
+from leases.row import LeaseRow
 
 
-class Launcher(models.Model):
-    """One row per cluster. The row is also the lock under which slots are counted.
+class Launcher(LeaseRow):
+    """One row per cluster, with the lease of its launcher. The row is also the lock under which slots are counted.
 
     reached_at: the last time that the Jobs of the cluster were listed. error: why they were not, since `failing_since`.
     refused: the last no of its rules to the launcher, {"at": RFC 3339, "code", "text"}; {} for none.
@@ -16,9 +17,6 @@ class Launcher(models.Model):
     """
 
     cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="launcher")
-    holder = models.CharField(max_length=128, blank=True)
-    token = models.BigIntegerField(default=0)
-    expires_at = models.DateTimeField(null=True)
     reached_at = models.DateTimeField(null=True)
     failing_since = models.DateTimeField(null=True)
     error = models.TextField(blank=True)

@@ -18,13 +18,14 @@ from inventory.management.arguments import chosen_clusters
 from inventory.management.shown import ShownCommand
 from inventory.mirror.follow import Follower, NotListed
 from inventory.mirror.keeper import keeper
-from inventory.mirror.lease import Lease, LeaseLost, acquire
+from inventory.mirror.lease import acquire, release
 from inventory.models import Card, Cluster, Watch
 from inventory.models.cluster import Kind
 from inventory.printable import one_line
 from inventory.process_memory import collect_rarely
 from inventory.reconcile.reconciler import NodeReconciler
 from kube.client import BadKubeconfig
+from leases.lease import Lease, LeaseLost
 
 logger = logging.getLogger(__name__)
 
@@ -118,7 +119,7 @@ def _one(cluster: Cluster, kind: str, counts: dict[str, tuple[int, float]], fail
         failures.append(f"{kind}: {type(error).__name__}: {error}")
     finally:
         if lease is not None:
-            lease.release()
+            release(lease)
         if kind != Kind.CARDS:
             connections.close_all()
 

@@ -13,8 +13,9 @@ from inventory import tasks
 from inventory.capacity import capacity
 from inventory.mirror import dispatch
 from inventory.mirror.keeper import Keeper
-from inventory.mirror.lease import PROCESS, acquire
+from inventory.mirror.lease import acquire
 from inventory.models import Cluster, Watch, Worker
+from leases.lease import PROCESS
 from tests.factories import make_cluster
 
 pytestmark = pytest.mark.django_db

@@ -13,9 +13,10 @@ import pytest
 from inventory.mirror import follow
 from inventory.mirror.follow import Follower
 from inventory.mirror.kinds import KINDS
-from inventory.mirror.lease import Lease, acquire
+from inventory.mirror.lease import acquire
 from inventory.mirror.store import Store
 from inventory.models import Cluster
+from leases.lease import Lease
 from tests.factories import make_cluster
 from tests.inventory.committed import committed_database, migrated_file
 from tests.kube.scripted import PATIENCE_S, ScriptedServer

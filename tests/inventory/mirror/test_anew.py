@@ -8,11 +8,11 @@ import pytest
 
 from inventory.mirror.anew import RECREATED, recognise
 from inventory.mirror.follow import Follower
-from inventory.mirror.lease import Lease, LeaseLost
 from inventory.models import Cluster, Watch
 from kube.client import ApiError
 from kube.identity import Identity, goes_back, identity_of
 from kube.reflector import Reflector, Relist
+from leases.lease import Lease, LeaseLost
 from tests.factories import make_cluster
 from tests.inventory.mirror.objects import pod_json
 from tests.kube.scripted import Answer, Hang, ScriptedServer, ok, refusal, stream

@@ -11,10 +11,11 @@ import pytest
 
 from inventory.mirror.follow import Follower
 from inventory.mirror.kinds import KINDS, stored_digest
-from inventory.mirror.lease import Lease
+from inventory.mirror.lease import release
 from inventory.mirror.store import Store
 from inventory.models import DirtyNode, Node, Watch
 from inventory.models import Pod as PodRow
+from leases.lease import Lease
 from tests.inventory.mirror.objects import node, plugin, pod, pod_json
 from tests.kube.scripted import Hang, ScriptedServer, ok, stream
 from tests.kube.words import bookmark, line, page
@@ -176,7 +177,7 @@ def test_a_watcher_that_went_on_from_a_stored_version_lists_anew_first(serve: Se
     a = pod_json("a")
     serve_first = serve(page(a, version=50), stream(bookmark(51), Hang), metadata(a))
     follower = follow(serve_first, nothing)
-    follower.lease.release()
+    release(follower.lease)
     Watch.objects.update(audited_at=None)
     again = serve(stream(bookmark(60), Hang), page(a, version=70), stream(Hang), metadata(a, version=70))
     follow(again, nothing)

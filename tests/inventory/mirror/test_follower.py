@@ -12,9 +12,10 @@ from django.utils import timezone
 
 from inventory import bulk
 from inventory.mirror.follow import Follower, NotListed
-from inventory.mirror.lease import Lease, LeaseLost, acquire
+from inventory.mirror.lease import acquire, release
 from inventory.models import Cluster, Unreadable, Watch
 from inventory.models import Pod as PodRow
+from leases.lease import Lease, LeaseLost
 from tests.inventory.mirror.objects import pod_json
 from tests.kube.scripted import Answer, Hang, ScriptedServer, refusal, stream
 from tests.kube.words import bookmark, error_line, line, page
@@ -77,7 +78,7 @@ def test_a_restart_goes_on_from_the_stored_version_without_a_list(
     first = serve(page(pod_json("a"), version=50), Hang)
     taken = lease("pods")
     mirror(taken, first)
-    taken.release()
+    release(taken)
     second = serve(stream(event("ADDED", "b", 51), Hang))
     mirror(lease("pods"), second, lambda: watch().resource_version == "51")
     assert names() == ["a", "b"]

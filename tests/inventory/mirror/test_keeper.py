@@ -12,9 +12,11 @@ from django.db.models import F
 from django.utils import timezone
 
 from inventory.heartbeats import pulses
-from inventory.mirror.keeper import UNHEARD_S, Keeper, renew
-from inventory.mirror.lease import Lease, LeaseLost
+from inventory.mirror.keeper import UNHEARD_S, Keeper
+from inventory.mirror.lease import release
 from inventory.models import DirtyNode, Role, Watch, Worker
+from leases.lease import Lease, LeaseLost
+from leases.renew import renew
 
 TakeLease = Callable[[str], Lease]
 
@@ -41,7 +43,7 @@ def test_all_are_renewed_by_two_statements(lease: TakeLease, keeper: Keeper, dja
     leases = [lease(kind) for kind in ("nodes", "pods", "daemonsets", "cards")]
     run_out()
     with django_assert_num_queries(4):  # with the savepoint's
-        assert renew({one.pk: one for one in leases}) == {one.pk for one in leases}
+        assert renew(Watch, {one.pk: one for one in leases}, 10.0) == {one.pk for one in leases}
     assert all(held_until(one) > 5 for one in leases)
 
 
@@ -119,7 +121,7 @@ def test_it_wakes_the_reconciler_whose_nodes_wait(lease: TakeLease, keeper: Keep
 
 
 def test_a_worker_that_holds_nothing_yet_is_seen(lease: TakeLease, keeper: Keeper) -> None:
-    lease("pods").release()
+    release(lease("pods"))
     keeper._threads = 8
     keeper._renew()
     assert next(one for one in pulses() if one.role is Role.WATCH).seen

@@ -13,8 +13,10 @@ from django.db.models import F
 from django.utils import timezone
 
 from inventory.mirror.anew import PUT_BACK
-from inventory.mirror.lease import Lease, LeaseLost, acquire, free
+from inventory.mirror.lease import acquire, release
 from inventory.models import Cluster, Watch
+from leases.lease import Lease, LeaseLost
+from leases.row import free
 
 TakeLease = Callable[[str], Lease]
 
@@ -75,7 +77,7 @@ def test_who_is_late_but_not_replaced_may_go_on(lease: TakeLease) -> None:
 
 
 def test_a_lease_given_back_is_free_at_once(lease: TakeLease) -> None:
-    lease("pods").release()
+    release(lease("pods"))
     assert (row().holder, row().state) == ("", "waiting")
     assert Watch.objects.filter(free(), kind="pods").exists()
     assert lease("pods").token == 2
@@ -84,7 +86,7 @@ def test_a_lease_given_back_is_free_at_once(lease: TakeLease) -> None:
 def test_what_a_refusal_said_stays_when_the_lease_is_given_back(lease: TakeLease) -> None:
     held = lease("pods")
     held.update(state="refused", reason="403 Forbidden")
-    held.release()
+    release(held)
     assert (row().state, row().reason) == ("refused", "403 Forbidden")
 
 
@@ -93,7 +95,7 @@ def test_the_old_holder_gives_nothing_back(lease: TakeLease) -> None:
     let_it_expire()
     new = lease("pods")
     new.update(state="watching")
-    old.release()
+    release(old)
     assert (row().holder, row().state) == (new.holder, "watching")
 
 
@@ -174,7 +176,7 @@ def test_a_row_that_was_put_back_is_listed_anew_by_whoever_comes_next() -> None:
     before = row().epoch
     held.update()
     put_back(before)
-    held.release()
+    release(held)
     assert (row().resource_version, row().relist_reason) == ("", PUT_BACK)
     assert row().epoch > held.epoch
 
@@ -189,7 +191,7 @@ def test_a_lease_that_was_only_lost_is_not_listed_anew() -> None:
     new = acquire(cluster.id, "pods")
     assert old is not None
     assert new is not None
-    old.release()
+    release(old)
     assert (row().resource_version, row().holder) == ("10", new.holder)
 
 
@@ -222,6 +224,6 @@ def test_a_file_that_is_put_back_while_it_is_open_ends_the_lease(tmp_path: Path)
     backup.rename(file)
     with pytest.raises(LeaseLost):
         held.update()
-    held.release()
+    release(held)
     assert row().relist_reason == PUT_BACK
     assert acquire(cluster.id, "pods") is not None

@@ -10,7 +10,6 @@ from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from inventory.mirror.lease import LeaseLost
 from inventory.models import Allocation, Card, Cluster, DirtyNode, Finding, NodeAccount, Watch
 from inventory.reconcile import difference, reconciler
 from inventory.reconcile.chunk import Chunk, NodeChunk
@@ -18,6 +17,7 @@ from inventory.reconcile.columns import card_state
 from inventory.stacks import base
 from inventory.stacks.account import account
 from kube.objects import Node, Pod
+from leases.lease import LeaseLost
 from tests.factories import make_cluster
 from tests.inventory.reconcile.conftest import Fleet
 from tests.inventory.reconcile.objects import share_node, share_pod, whole_node, whole_pod
