@@ -22,7 +22,7 @@ from accounts.permissions import request_role
 from accounts.roles import Role
 from api.frame.base import ApiView
 from api.frame.problems import bad_fields
-from resources.token_filters import TokenFilter
+from resources.token import TokenFilter
 
 _NO_MAKER = "A token makes others only with the role admin. Sign in and make one on the account page."
 

@@ -1,6 +1,6 @@
 """The one way to read the mirror: pages, REST, metrics and commands take their rows from here, so that they cannot disagree.
 
-Lists are plain querysets without order and without filters of the user (`resources.filters` adds both). Sums are in
+Lists are plain querysets without order and without filters of the user (`resources` adds both). Sums are in
 `inventory.totals`. Nothing here calls a cluster, and nothing here knows of requests or of validations.
 """
 
@@ -26,12 +26,22 @@ def accounts() -> QuerySet[NodeAccount]:
     return NodeAccount.objects.select_related("cluster")
 
 
+#: What is said of a node whose row is not there.
+_UNKNOWN = Node(ready=None)
+_UNKNOWN.unschedulable = None  # type: ignore[assignment] # the column has no null, its answer has
+
+
 @dataclass(frozen=True)
 class NodeRow:
     """An account beside its node. node is None when the node's row has just gone or has not arrived."""
 
     account: NodeAccount
     node: Node | None
+
+    @property
+    def own(self) -> Node:
+        """The node, or one of which nothing is known."""
+        return self.node or _UNKNOWN
 
 
 def with_nodes(rows: Iterable[NodeAccount]) -> list[NodeRow]:

@@ -18,9 +18,10 @@ from pages.bars import amount_of
 from pages.cardrows import card_name
 from pages.frame import choices
 from pages.frame.links import card_url, node_url
-from pages.frame.listing import Column, Field, ListSpec, list_page
+from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
-from resources.filters import AllocationFilter, PodFilter
+from resources.allocation import ALLOCATIONS
+from resources.pod import PODS
 
 #: Waiting pods named above the table of holders.
 WAITING_SHOWN = 3
@@ -73,18 +74,7 @@ def _waiting_lines(rows: list[Any]) -> list[Any]:
 
 
 _HOLDING = ListSpec(
-    name="allocations",
-    filterset=AllocationFilter,
-    rows=querysets.allocations_ever,
-    columns=(
-        Column(_("Pod"), "pod"),
-        Column(_("Namespace"), "namespace"),
-        Column(_("Owner"), "owner"),
-        Column(_("Memory"), "memory_bytes", number=True),
-        Column(_("On"), "node"),
-        Column(_("Resource")),
-        Column(_("Since"), "started_at"),
-    ),
+    resource=ALLOCATIONS,
     fields=(
         Field("q", _("Search"), placeholder=_("pod, namespace, owner, node, UUID"), wide=True),
         Field("cluster", _("Cluster"), choices.clusters),
@@ -96,21 +86,15 @@ _HOLDING = ListSpec(
     shape=_allocation_lines,
     page="allocations/page.html",
     part="allocations/part.html",
-    csv="allocations",
+    caption=_("Allocations"),
+    cells="allocations/cells",
+    key=lambda line: f"held-{line.row.id}",
+    gone=lambda line: line.row.ended_at is not None,
 )
 
 _WAITING = ListSpec(
-    name="waiting",
-    filterset=PodFilter,
+    resource=PODS,
     rows=querysets.pods_waiting,
-    columns=(
-        Column(_("Pod"), "pod"),
-        Column(_("Namespace"), "namespace"),
-        Column(_("Owner"), "owner"),
-        Column(_("Asks for")),
-        Column(_("Why it waits")),
-        Column(_("Waits for"), "created_at"),
-    ),
     fields=(
         Field("q", _("Search"), placeholder=_("pod, namespace, owner"), wide=True),
         Field("cluster", _("Cluster"), choices.clusters),
@@ -120,7 +104,9 @@ _WAITING = ListSpec(
     shape=_waiting_lines,
     page="allocations/page.html",
     part="allocations/waiting.html",
-    csv="pods",
+    caption=_("Waiting pods"),
+    cells="allocations/waiting_cells",
+    key=lambda line: f"waiting-{line.pod.id}",
 )
 
 

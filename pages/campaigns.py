@@ -17,13 +17,13 @@ from pages import run_words as words
 from pages.answer import answer
 from pages.frame import amounts, choices
 from pages.frame.links import node_url, with_query
-from pages.frame.listing import Column, Field, ListSpec, list_page
+from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import NotThere, answered
+from pages.frame.table import Column
 from pages.permission import campaigners_only, may_campaign
 from pages.run_lines import RunLine, run_line
 from pages.validations import suite_choices
-from resources import csv_columns
-from resources.run_filters import CampaignFilter, TargetFilter
+from resources.campaign import CAMPAIGNS, MATRIX
 from validations import campaigns as running
 from validations import querysets
 from validations.coverage import coverage
@@ -33,35 +33,6 @@ from validations.reaching import took_another
 
 TILES, FAILURES = 600, 20
 _ORDER = ("failed", "errored", "warning", "passed", "active", "skipped", "not_reached", "left")
-csv_columns.COLUMNS.setdefault(
-    "campaigns",
-    (
-        "id",
-        "name",
-        "suite",
-        "state",
-        "state_reason",
-        "max_parallel",
-        "stop_after_failures",
-        "requested_by_name",
-        "created_at",
-    ),
-)
-csv_columns.COLUMNS.setdefault(
-    "campaign",
-    (
-        "position",
-        "cluster",
-        "node_name",
-        "card_key",
-        "run_id",
-        "card_taken",
-        "verdict",
-        "level",
-        "skipped",
-        "not_reached",
-    ),
-)
 
 
 @dataclass(frozen=True)
@@ -112,17 +83,7 @@ def campaign_line(row: Campaign) -> CampaignLine:
 
 
 SPEC = ListSpec(
-    name="campaigns",
-    filterset=CampaignFilter,
-    rows=querysets.campaigns,
-    columns=(
-        Column(gettext_lazy("Campaign"), "id"),
-        Column(gettext_lazy("State"), "state"),
-        Column(gettext_lazy("Suite"), "suite"),
-        Column(gettext_lazy("At once"), number=True),
-        Column(gettext_lazy("Asked by")),
-        Column(gettext_lazy("Begun")),
-    ),
+    resource=CAMPAIGNS,
     fields=(
         Field("suite", gettext_lazy("Suite"), suite_choices),
         Field("state", gettext_lazy("State"), tuple(words.CAMPAIGN_STATES.items())),
@@ -131,17 +92,17 @@ SPEC = ListSpec(
     shape=lambda rows: [campaign_line(row) for row in rows],
     page="validations/campaigns.html",
     part="validations/campaigns_part.html",
-    csv="campaigns",
+    caption=gettext_lazy("Campaigns"),
+    cells="validations/campaign_cells",
+    key=lambda line: f"campaign-{line.row.id}",
 )
 TARGETS = ListSpec(
-    name="campaign",
-    filterset=TargetFilter,
-    rows=CampaignTarget.objects.none,
+    resource=MATRIX,
     columns=(
-        Column(gettext_lazy("Place"), "node"),
-        Column(gettext_lazy("Verdict")),
-        Column(gettext_lazy("Why")),
-        Column(gettext_lazy("Took"), number=True),
+        Column("node", gettext_lazy("Place"), "node"),
+        Column("verdict", gettext_lazy("Verdict")),
+        Column("why", gettext_lazy("Why")),
+        Column("took", gettext_lazy("Took"), number=True),
     ),
     fields=(
         Field("cluster", gettext_lazy("Cluster"), choices.clusters),
@@ -160,7 +121,9 @@ TARGETS = ListSpec(
     shape=lambda rows: [target_line(row) for row in rows],
     page="validations/campaign.html",
     part="validations/campaign_part.html",
-    csv="campaign",
+    caption=gettext_lazy("Places of the campaign"),
+    cells="validations/target_cells",
+    key=lambda line: f"target-{line.row.position}",
 )
 
 

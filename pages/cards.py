@@ -13,9 +13,9 @@ from inventory.models.account import CardState
 from inventory.shared import shareable
 from pages.cardrows import card_row
 from pages.frame import choices
-from pages.frame.listing import Column, Field, ListSpec, list_page
+from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
-from resources.filters import CardFilter
+from resources.card import CARDS
 
 #: Holders named in a row; the bar shows all of them.
 NAMED = 2
@@ -25,24 +25,8 @@ def _shape(rows: list[Any]) -> list[Any]:
     return [card_row(card, card.holders, NAMED) for card in rows]
 
 
-def _rows() -> Any:
-    return querysets.with_holders(querysets.cards_ever())
-
-
 SPEC = ListSpec(
-    name="cards",
-    filterset=CardFilter,
-    rows=_rows,
-    columns=(
-        Column(_("Card"), "node"),
-        Column(_("Model"), "model"),
-        Column(_("Held by")),
-        Column(_("Allocated, GiB"), "memory_allocated_bytes", number=True),
-        Column(_("of, GiB"), "memory_total_bytes", number=True),
-        Column(_("Free, GiB"), "memory_free_bytes", number=True),
-        Column(_("Holders"), "holders_count", number=True),
-        Column(_("Changed"), "changed_at"),
-    ),
+    resource=CARDS,
     fields=(
         Field("q", _("Search"), placeholder=_("node, UUID, model, pod, namespace"), wide=True),
         Field("cluster", _("Cluster"), choices.clusters),
@@ -57,7 +41,10 @@ SPEC = ListSpec(
     shape=_shape,
     page="cards/page.html",
     part="cards/part.html",
-    csv="cards",
+    caption=_("Cards"),
+    cells="cards/cells",
+    key=lambda card: f"card-{card.id}",
+    gone=lambda card: card.gone_at is not None,
 )
 
 

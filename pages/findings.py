@@ -20,9 +20,9 @@ from inventory.stacks.catalogue import CATALOGUE
 from pages.cardrows import card_name
 from pages.frame import choices
 from pages.frame.links import card_url, node_url, with_query
-from pages.frame.listing import Column, Field, ListSpec, list_page
+from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
-from resources.filters import FindingFilter
+from resources.finding import FINDINGS
 
 
 @dataclass(frozen=True)
@@ -74,15 +74,7 @@ def _codes() -> list[tuple[str, str]]:
 
 
 SPEC = ListSpec(
-    name="findings",
-    filterset=FindingFilter,
-    rows=querysets.findings_ever,
-    columns=(
-        Column(_("Finding"), "severity"),
-        Column(_("Where"), "node"),
-        Column(_("What it is, and what to do")),
-        Column(_("Since"), "first_seen_at"),
-    ),
+    resource=FINDINGS,
     fields=(
         Field("q", _("Search"), placeholder=_("node, pod, text"), wide=True),
         Field("cluster", _("Cluster"), choices.clusters),
@@ -93,7 +85,10 @@ SPEC = ListSpec(
     shape=finding_lines,
     page="findings/page.html",
     part="findings/part.html",
-    csv="findings",
+    caption=_("Findings"),
+    cells="findings/cells",
+    key=lambda line: f"finding-{line.row.id}",
+    gone=lambda line: line.row.ended_at is not None,
 )
 
 

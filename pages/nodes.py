@@ -15,9 +15,9 @@ from inventory.models import NodeAccount
 from inventory.shared import shareable
 from pages.frame import amounts, choices
 from pages.frame.links import node_url, with_query
-from pages.frame.listing import Column, Field, ListSpec, list_page
+from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
-from resources.filters import NodeFilter
+from resources.node import NODES
 
 
 @dataclass(frozen=True)
@@ -68,25 +68,11 @@ def condition_of(row: querysets.NodeRow) -> tuple[str, str]:
 
 
 def _shape(rows: list[Any]) -> list[Any]:
-    return [node_line(row) for row in querysets.with_nodes(rows)]
+    return [node_line(row) for row in rows]
 
 
 SPEC = ListSpec(
-    name="nodes",
-    filterset=NodeFilter,
-    rows=querysets.accounts,
-    columns=(
-        Column(_("Node"), "node"),
-        Column(_("Condition")),
-        Column(_("Cards"), "cards_total", number=True),
-        Column(_("Free cards"), "cards_free", number=True),
-        Column(_("Memory allocated, GiB"), "memory_allocated_bytes", number=True),
-        Column(_("Free, GiB"), "memory_free_bytes", number=True),
-        Column(_("Largest gap, GiB"), "largest_gap_bytes", number=True),
-        Column(_("Holders"), "holders_count", number=True),
-        Column(_("Findings"), "findings_count", number=True),
-        Column(_("Changed"), "changed_at"),
-    ),
+    resource=NODES,
     fields=(
         Field("q", _("Search"), placeholder=_("node, pool, model, address"), wide=True),
         Field("cluster", _("Cluster"), choices.clusters),
@@ -99,7 +85,9 @@ SPEC = ListSpec(
     shape=_shape,
     page="nodes/page.html",
     part="nodes/part.html",
-    csv="nodes",
+    caption=_("Nodes with a GPU"),
+    cells="nodes/cells",
+    key=lambda node: f"node-{node.cluster}-{node.name}",
 )
 
 

@@ -17,8 +17,11 @@ from pages.allocations import allocation_line
 from pages.cardrows import card_name
 from pages.frame.links import card_url, node_url, with_query
 from pages.frame.refusals import BadParameter, answered
+from resources.allocation import AllocationFilter
+from resources.card import CardFilter
 from resources.filter_sets import StrictFilterSet
-from resources.filters import AllocationFilter, CardFilter, NodeFilter, PodFilter
+from resources.node import NodeFilter
+from resources.pod import PodFilter
 
 SHOWN = 6
 

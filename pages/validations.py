@@ -12,41 +12,14 @@ from django.views.decorators.http import require_safe
 from pages import run_words as words
 from pages.answer import answer
 from pages.frame import choices
-from pages.frame.listing import Column, Field, ListSpec, list_page
+from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
 from pages.permission import may_launch
 from pages.run_lines import run_line
-from resources import csv_columns
-from resources.run_filters import RunFilter
+from resources.run import RUNS
 from validations import querysets
 from validations.models import Campaign, CampaignState, Run
 from validations.suites import registry
-
-csv_columns.COLUMNS.setdefault(
-    "runs",
-    (
-        "id",
-        "suite",
-        "cluster",
-        "node_name",
-        "card_key",
-        "card_model",
-        "card_asked",
-        "card_note",
-        "driver_version",
-        "state",
-        "verdict",
-        "level",
-        "exit_code",
-        "image",
-        "image_digest",
-        "parser_version",
-        "requested_by_name",
-        "created_at",
-        "started_at",
-        "ended_at",
-    ),
-)
 
 
 def suite_choices() -> Sequence[tuple[str, str]]:
@@ -58,18 +31,7 @@ def _shape(rows: list[Any]) -> list[Any]:
 
 
 SPEC = ListSpec(
-    name="runs",
-    filterset=RunFilter,
-    rows=querysets.runs,
-    columns=(
-        Column(_("Run"), "id"),
-        Column(_("Verdict"), "verdict"),
-        Column(_("On"), "node"),
-        Column(_("Why")),
-        Column(_("Asked by")),
-        Column(_("Took"), number=True),
-        Column(_("Ended"), "ended_at"),
-    ),
+    resource=RUNS,
     fields=(
         Field("q", _("Search"), placeholder=_("run, suite, node, card, model, who asked"), wide=True),
         Field("cluster", _("Cluster"), choices.clusters),
@@ -84,7 +46,10 @@ SPEC = ListSpec(
     shape=_shape,
     page="validations/page.html",
     part="validations/part.html",
-    csv="runs",
+    caption=_("Runs"),
+    cells="validations/run_cells",
+    key=lambda line: f"run-{line.row.id}",
+    style="runs",
 )
 
 

@@ -16,16 +16,11 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 
-from inventory.querysets import with_nodes
-from resources.csv_columns import COLUMNS
+from inventory.models import Cluster
+from resources.declared import Names, Resource
 
 BATCH = 1000
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-
-#: Columns of the node beside the account.
-_OF_NODE = frozenset({"ready", "instance_type", "zone", "os", "kubelet", "driver_version", "address"})
-#: Headings: the words of REST.
-_HEADS = {"node_name": "node", "card_key": "card"}
 
 
 class _Line:
@@ -35,33 +30,26 @@ class _Line:
         return text
 
 
-def csv_response(kind: str, rows: QuerySet[Any]) -> StreamingHttpResponse:
-    """kind: a key of COLUMNS. rows: ordered and filtered; they are read as the answer is sent."""
-    lines = _lines(COLUMNS[kind], _cells(kind, rows))
+def csv_response(resource: Resource[Any], rows: QuerySet[Any]) -> StreamingHttpResponse:
+    """rows: ordered and filtered; they are read as the answer is sent."""
+    lines = _lines(resource, rows, cluster_names())
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="gpudash-{kind}.csv"'
+    response.headers["Content-Disposition"] = f'attachment; filename="gpudash-{resource.name}.csv"'
     return response
 
 
-def _lines(columns: tuple[str, ...], rows: Iterator[list[str]]) -> Iterator[str]:
+def cluster_names() -> dict[int, str]:
+    """Cluster id → name."""
+    return dict(Cluster.objects.values_list("pk", "name"))
+
+
+def _lines(resource: Resource[Any], rows: QuerySet[Any], names: Names) -> Iterator[str]:
     write: Callable[[list[str]], Any] = csv.writer(_Line()).writerow
-    yield str(write([_HEADS.get(column, column) for column in columns]))
-    for row in rows:
-        yield str(write(row))
-
-
-def _cells(kind: str, rows: QuerySet[Any]) -> Iterator[list[str]]:
-    columns = COLUMNS[kind]
-    if "cluster" in columns:
-        rows = rows.select_related("cluster")
-    plain = rows.prefetch_related(None).iterator(BATCH)
-    if kind != "nodes":
-        yield from ([_cell(getattr(row, column)) for column in columns] for row in plain)
-        return
+    yield str(write(resource.csv_heads))
+    plain = rows.select_related(None).prefetch_related(None).iterator(BATCH)
     while batch := list(islice(plain, BATCH)):
-        for pair in with_nodes(batch):
-            values = [getattr(pair.node if column in _OF_NODE else pair.account, column, None) for column in columns]
-            yield [_cell(value) for value in values]
+        for values in resource.csv_rows(batch, names):
+            yield str(write([_cell(value) for value in values]))
 
 
 def _cell(value: Any) -> str:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import ListModelMixin
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
-from inventory.models import Cluster
 from kube import quantity
-from resources.csv_export import csv_response
+from resources.csv_export import cluster_names, csv_response
+from resources.declared import Resource
 from resources.filter_fields import BytesFilter
 from resources.filter_sets import StrictFilterSet
+
+LISTED = (
+    "Filters are named as fields; a name given several times means any of its values. CSV holds all rows, not a page."
+)
 
 
 class CsvRenderer(BaseRenderer):
@@ -46,35 +51,51 @@ class ApiView(GenericAPIView[Any]):
         return super().perform_content_negotiation(request, force)
 
 
-class ListView(ListModelMixin, ApiView, ABC):
-    """One list: filters, order, cursor pages, CSV. `rows` in `inventory.querysets`, `fill` in `api.inventory.fill`."""
+class ListView(ListModelMixin, ApiView):
+    """One list of a resource: filters, order, cursor pages, CSV."""
 
     filter_backends: Any = tuple(api_settings.DEFAULT_FILTER_BACKENDS)
     pagination_class: Any = api_settings.DEFAULT_PAGINATION_CLASS
     renderer_classes: Any = (*api_settings.DEFAULT_RENDERER_CLASSES, CsvRenderer)
+    resource: ClassVar[Resource[Any]]
     filterset_class: ClassVar[type[StrictFilterSet]]
-    csv: ClassVar[str]
     #: Its JSON is the same for all who may ask: see `inventory.shared`.
     shareable: ClassVar[bool] = False
 
-    @abstractmethod
-    def rows(self) -> QuerySet[Any]: ...
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.filterset_class = cls.resource.filterset
 
-    @abstractmethod
-    def fill(self, rows: list[Any], names: Mapping[int, str]) -> list[Any]: ...
+    def rows(self) -> QuerySet[Any]:
+        return self.resource.rows()
+
+    def fill(self, rows: list[Any]) -> list[Any]:
+        return self.resource.fill(rows, cluster_names())
 
     def get_queryset(self) -> QuerySet[Any]:
         return self.rows()
 
+    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
+        """Lists are read as CSV; what a POST has made is told as JSON only."""
+        if request.method not in SAFE_METHODS:
+            self.renderer_classes = ApiView.renderer_classes
+        return super().perform_content_negotiation(request, force)
+
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Any:
         rows = self.filter_queryset(self.get_queryset())
         if getattr(request.accepted_renderer, "format", "") == CsvRenderer.format:
-            return csv_response(self.csv, rows)
+            return csv_response(self.resource, rows)
         page = self.paginate_queryset(rows.select_related(None))
-        response = self.get_paginated_response(self.fill(list(page or ()), cluster_names()))
+        response = self.get_paginated_response(self.fill(list(page or ())))
         if taken := _bytes_taken(self.filterset_class, request):
             response.headers["Filter-Bytes"] = taken
         return response
+
+
+def listed(resource: Resource[Any], summary: str) -> Any:
+    """How a list stands in the OpenAPI document."""
+    answers = {(200, "application/json"): resource.shape, (200, "text/csv"): OpenApiTypes.STR}
+    return extend_schema(summary=summary, description=LISTED, responses=answers)
 
 
 def _bytes_taken(filterset: type[StrictFilterSet], request: Request) -> str:
@@ -82,11 +103,6 @@ def _bytes_taken(filterset: type[StrictFilterSet], request: Request) -> str:
     names = [name for name, one in filterset.base_filters.items() if isinstance(one, BytesFilter)]
     sizes = {name: quantity.size(request.query_params.get(name, "")) for name in names}
     return ", ".join(f"{name}={size}" for name, size in sizes.items() if size is not None)
-
-
-def cluster_names() -> dict[int, str]:
-    """Cluster id → name."""
-    return dict(Cluster.objects.values_list("pk", "name"))
 
 
 def clean_name(text: str, what: str) -> str:

@@ -1,4 +1,4 @@
-"""Filters of list endpoints: the view names a filter set of `resources.filters`; what it refuses is a 400 with the names."""
+"""Filters of list endpoints: the view names a resource with its filter set; what it refuses is a 400 with the names."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
@@ -26,12 +25,22 @@ class StructExtension(OpenApiSerializerExtension):
     def map_serializer(self, auto_schema: Any, direction: str) -> dict[str, Any]:
         _, components = msgspec.json.schema_components([self.target], ref_template=_REF)
         own: dict[str, Any] = components.pop(self.target.__name__)
-        beside = sys.modules[self.target.__module__]  # structs inside it are from the same module
+        inside = _structs(self.target)
         for name, schema in components.items():
             auto_schema.registry.register_on_missing(
-                ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, object=getattr(beside, name), schema=schema)
+                ResolvedComponent(name=name, type=ResolvedComponent.SCHEMA, object=inside[name], schema=schema)
             )
         return own
+
+
+def _structs(kind: Any) -> dict[str, type[msgspec.Struct]]:
+    """Name → struct, of all structs inside a type, itself too."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        found = {kind.__name__: kind}
+        for hint in get_type_hints(kind).values():
+            found |= _structs(hint)
+        return found
+    return {name: one for part in get_args(kind) for name, one in _structs(part).items()}
 
 
 class TokenScheme(OpenApiAuthenticationExtension):

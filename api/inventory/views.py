@@ -2,126 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from django.db.models import QuerySet
-from drf_spectacular.types import OpenApiTypes
+import msgspec
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.frame.base import ApiView, ListView, clean_name, cluster_names
+from api.frame.base import ApiView, ListView, clean_name, listed
 from api.inventory import fill, shapes
 from inventory import querysets, totals
 from inventory.mirror.anew import relist
 from inventory.models import Cluster
-from resources.filters import AllocationFilter, CardFilter, ClusterFilter, FindingFilter, NodeFilter, PodFilter
-
-Names = Mapping[int, str]
-
-
-def _listed(shape: type[shapes.Shape], summary: str) -> Any:
-    """How a list stands in the OpenAPI document."""
-    answers = {(200, "application/json"): shape, (200, "text/csv"): OpenApiTypes.STR}
-    text = "Filters are named as fields; a name given several times means any of its values. CSV holds all rows, not a page."
-    return extend_schema(summary=summary, description=text, responses=answers)
+from resources.allocation import ALLOCATIONS
+from resources.card import CARDS
+from resources.cluster import CLUSTERS, ClusterFilter
+from resources.cluster import Cluster as ClusterShape
+from resources.csv_export import cluster_names
+from resources.finding import FINDINGS
+from resources.node import NODES
+from resources.pod import PODS
 
 
 class Nodes(ListView):
-    filterset_class = NodeFilter
-    csv, shareable = "nodes", True
+    resource = NODES
+    shareable = True
 
-    def rows(self) -> QuerySet[Any]:
-        return querysets.accounts()
-
-    def fill(self, rows: list[Any], names: Names) -> list[shapes.Node]:
-        return [fill.node(row, names) for row in querysets.with_nodes(rows)]
-
-    @_listed(shapes.Node, "Nodes with a GPU and their totals")
+    @listed(NODES, "Nodes with a GPU and their totals")
     def get(self, request: Request) -> Any:
         return self.list(request)
 
 
 class Cards(ListView):
-    filterset_class = CardFilter
-    csv, shareable = "cards", True
+    resource = CARDS
+    shareable = True
 
-    def rows(self) -> QuerySet[Any]:
-        return querysets.with_holders(querysets.cards_ever())
-
-    def fill(self, rows: list[Any], names: Names) -> list[shapes.Card]:
-        return [fill.card(row, names) for row in rows]
-
-    @_listed(shapes.Card, "Cards with who holds them now")
+    @listed(CARDS, "Cards with who holds them now")
     def get(self, request: Request) -> Any:
         return self.list(request)
 
 
 class Allocations(ListView):
-    filterset_class = AllocationFilter
-    csv, shareable = "allocations", True
+    resource = ALLOCATIONS
+    shareable = True
 
-    def rows(self) -> QuerySet[Any]:
-        return querysets.allocations_ever()
-
-    def fill(self, rows: list[Any], names: Names) -> list[shapes.Allocation]:
-        return [fill.allocation(row, names) for row in rows]
-
-    @_listed(shapes.Allocation, "Who holds what, now or (ended=true) before")
+    @listed(ALLOCATIONS, "Who holds what, now or (ended=true) before")
     def get(self, request: Request) -> Any:
         return self.list(request)
 
 
 class Pods(ListView):
-    filterset_class = PodFilter
-    csv, shareable = "pods", True
+    resource = PODS
+    shareable = True
 
-    def rows(self) -> QuerySet[Any]:
-        return querysets.pods()
-
-    def fill(self, rows: list[Any], names: Names) -> list[shapes.Pod]:
-        return [fill.pod(row, names) for row in rows]
-
-    @_listed(shapes.Pod, "Pods that ask for a GPU or hold one; waiting=true: demand that no node takes")
+    @listed(PODS, "Pods that ask for a GPU or hold one; waiting=true: demand that no node takes")
     def get(self, request: Request) -> Any:
         return self.list(request)
 
 
 class Findings(ListView):
-    filterset_class = FindingFilter
-    csv, shareable = "findings", True
+    resource = FINDINGS
+    shareable = True
 
-    def rows(self) -> QuerySet[Any]:
-        return querysets.findings_ever()
-
-    def fill(self, rows: list[Any], names: Names) -> list[shapes.Finding]:
-        return [fill.finding(row, names) for row in rows]
-
-    @_listed(shapes.Finding, "What is wrong, worst first")
+    @listed(FINDINGS, "What is wrong, worst first")
     def get(self, request: Request) -> Any:
         return self.list(request)
 
 
 class Clusters(ListView):
-    filterset_class = ClusterFilter
-    csv = "clusters"
+    """Made of totals: each cluster is several queries' sums, not a row."""
 
-    def rows(self) -> QuerySet[Any]:
-        return Cluster.objects.all()
+    resource = CLUSTERS
 
-    def fill(self, rows: list[Any], names: Names) -> list[shapes.Cluster]:
+    def fill(self, rows: list[Any]) -> list[ClusterShape]:
         made = {value.cluster.pk: fill.cluster(value) for value in totals.summaries(rows)}
         return [made[row.pk] for row in rows]
 
-    @_listed(shapes.Cluster, "Clusters, how far their mirror is, and their totals")
+    @listed(CLUSTERS, "Clusters, how far their mirror is, and their totals")
     def get(self, request: Request) -> Any:
         return self.list(request)
 
 
 class ClusterDetail(ApiView):
-    @extend_schema(summary="One cluster", responses=shapes.Cluster)
+    @extend_schema(summary="One cluster", responses=CLUSTERS.shape)
     def get(self, request: Request, name: str) -> Response:
         return Response(fill.cluster(totals.summaries([_cluster(name)])[0]))
 
@@ -152,21 +116,21 @@ class NodeDetail(ApiView):
         cards = querysets.with_holders(querysets.cards_present().filter(**of_node)).order_by("index", "id")
         findings = querysets.findings_now().filter(**of_node).order_by("severity_rank", "-first_seen_at", "id")
         answer = shapes.NodeDetail(
-            **fill.node_fields(row, names),
-            cards=[fill.card(card, names) for card in cards],
-            unplaced=[fill.allocation(one, names) for one in querysets.unplaced(own.cluster_id, own.node_name)],
-            findings=[fill.finding(one, names) for one in findings],
+            **msgspec.structs.asdict(NODES.read(row, names)),
+            cards=CARDS.fill(cards, names),
+            unplaced=ALLOCATIONS.fill(querysets.unplaced(own.cluster_id, own.node_name), names),
+            findings=FINDINGS.fill(findings, names),
         )
         return Response(answer)
 
 
 class CardDetail(ApiView):
-    @extend_schema(summary="One card with who holds it now; gone cards too", responses=shapes.Card)
+    @extend_schema(summary="One card with who holds it now; gone cards too", responses=CARDS.shape)
     def get(self, request: Request, card_id: int) -> Response:
         row = querysets.with_holders(querysets.cards_ever()).filter(pk=card_id).first()
         if row is None:
             raise NotFound(f"There is no card {card_id}. /api/v1/cards lists them.")
-        return Response(fill.card(row, cluster_names()))
+        return Response(CARDS.read(row, cluster_names()))
 
 
 class Summary(ApiView):

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, TypeVar
+from typing import TypeVar
 
 import msgspec
-from django.db.models import QuerySet
-from drf_spectacular.types import OpenApiTypes
 from rest_framework.exceptions import APIException, NotFound, ValidationError
-from rest_framework.mixins import ListModelMixin
-from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
-from rest_framework.settings import api_settings
 
-from api.frame.base import ApiView, CsvRenderer, cluster_names
-from resources.csv_export import csv_response
-from resources.filter_sets import StrictFilterSet
 from validations.campaigns import WrongState
 from validations.planning import Refused
 from validations.requests import Busy, KeyReused
@@ -37,44 +28,6 @@ class Unprocessable(APIException):
     """422: the idempotency key belongs to another request."""
 
     status_code = 422
-
-
-class ListedView(ListModelMixin, ApiView, ABC):
-    """One list: filters, order, cursor pages, CSV. csv: a key of `resources.csv_export.COLUMNS`."""
-
-    filter_backends = list(api_settings.DEFAULT_FILTER_BACKENDS)
-    pagination_class: Any = api_settings.DEFAULT_PAGINATION_CLASS
-    renderer_classes: Any = (*api_settings.DEFAULT_RENDERER_CLASSES, CsvRenderer)
-    csv: ClassVar[str]
-    filterset_class: ClassVar[type[StrictFilterSet]]
-
-    @abstractmethod
-    def rows(self) -> QuerySet[Any]: ...
-
-    @abstractmethod
-    def fill(self, row: Any, clusters: dict[int, str]) -> Any: ...
-
-    def get_queryset(self) -> QuerySet[Any]:
-        return self.rows()
-
-    def perform_content_negotiation(self, request: Request, force: bool = False) -> Any:
-        """Lists are read as CSV; what a POST has made is told as JSON only."""
-        if request.method not in SAFE_METHODS:
-            self.renderer_classes = ApiView.renderer_classes
-        return super().perform_content_negotiation(request, force)
-
-    def list(self, request: Request, *args: Any, **kwargs: Any) -> Any:
-        rows = self.filter_queryset(self.get_queryset())
-        if getattr(request.accepted_renderer, "format", "") == CsvRenderer.format:
-            return csv_response(self.csv, rows)
-        page = self.paginate_queryset(rows)
-        clusters = cluster_names()
-        return self.get_paginated_response([self.fill(row, clusters) for row in page or ()])
-
-
-def listed(shape: type[msgspec.Struct]) -> dict[Any, Any]:
-    """The answers of a list in the OpenAPI document."""
-    return {(200, "application/json"): shape, (200, "text/csv"): OpenApiTypes.STR}
 
 
 @contextmanager

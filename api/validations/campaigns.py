@@ -11,15 +11,15 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.frame.base import ApiView
+from api.frame.base import ApiView, ListView, listed
 from api.validations import fill, shapes
-from api.validations.base import ListedView, body_of, check_text, key_of, listed, no_such, problems
+from api.validations.base import body_of, check_text, key_of, no_such, problems
 from inventory import querysets as inventory
-from resources.filters import NodeFilter
-from resources.run_filters import CampaignFilter, TargetFilter
+from resources.campaign import CAMPAIGNS, MATRIX
+from resources.node import NodeFilter
 from validations import campaigns, querysets
 from validations.coverage import coverage
-from validations.models import Campaign, CampaignTarget
+from validations.models import Campaign
 from validations.targets import NoPlace, find_cluster
 
 _KEY = OpenApiParameter(
@@ -27,21 +27,10 @@ _KEY = OpenApiParameter(
 )
 
 
-class Campaigns(ListedView):
-    filterset_class = CampaignFilter
-    csv = "campaigns"
+class Campaigns(ListView):
+    resource = CAMPAIGNS
 
-    def rows(self) -> QuerySet[Any]:
-        return querysets.campaigns()
-
-    def fill(self, row: Campaign, clusters: dict[int, str]) -> shapes.CampaignShape:
-        return fill.campaign(row)
-
-    @extend_schema(
-        summary="Campaigns, newest first",
-        description="CSV holds all rows, not a page.",
-        responses=listed(shapes.CampaignShape),
-    )
+    @listed(CAMPAIGNS, "Campaigns, newest first")
     def get(self, request: Request) -> Any:
         return self.list(request)
 
@@ -83,24 +72,15 @@ class CampaignChange(ApiView):
         return Response(_detail(row))
 
 
-class CampaignMatrix(ListedView):
-    """Its rows are the targets in order, each with verdict and measurements."""
+class CampaignMatrix(ListView):
+    """Its rows are the targets in order, each with verdict and measurements; CSV has no measurements."""
 
-    filterset_class = TargetFilter
-    csv = "campaign-matrix"
+    resource = MATRIX
 
     def rows(self) -> QuerySet[Any]:
-        rows = querysets.campaign_targets(_campaign(self.kwargs["campaign_id"]).pk).select_related(None)
-        return querysets.with_results(rows)
+        return querysets.with_results(querysets.campaign_targets(_campaign(self.kwargs["campaign_id"]).pk))
 
-    def fill(self, row: CampaignTarget, clusters: dict[int, str]) -> shapes.CampaignRow:
-        return fill.campaign_row(row, clusters)
-
-    @extend_schema(
-        summary="The matrix of a campaign: every target with its result",
-        description="CSV holds all rows, not a page, and no measurements.",
-        responses=listed(shapes.CampaignRow),
-    )
+    @listed(MATRIX, "The matrix of a campaign: every target with its result")
     def get(self, request: Request, campaign_id: str) -> Any:
         return self.list(request)
 

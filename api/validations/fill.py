@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 
 from api.validations import shapes
+from resources.campaign import CAMPAIGNS
+from resources.run import RUNS, RunReason
 from validations import models
 from validations.coverage import Coverage
 from validations.planning import Plan
@@ -31,40 +33,14 @@ def _option(option: Any) -> dict[str, Any]:
     return msgspec.structs.asdict(option) | {"choices": list(option.choices)}
 
 
-def _run_fields(row: models.Run, cluster: str) -> dict[str, Any]:
-    same = ("id", "suite", "state", "state_since", "cancel_requested_at", "verdict", "exit_code", "card_id")
-    times = ("created_at", "started_at", "ended_at")
-    words = ("card_uuid", "card_model", "card_asked", "card_evidence", "card_note", "driver_version")
-    more = ("waiting_reason", "waiting_message", "last_error", "level", "level_note")
-    fields: dict[str, Any] = {name: getattr(row, name) for name in (*same, *times)}
-    fields |= {name: getattr(row, name) or None for name in (*words, *more)}
-    return fields | {
-        "cluster": cluster,
-        "node": row.node_name,
-        "card": row.card_key or None,
-        "reasons": _reasons(row.reasons),
-        "requested_by": row.requested_by_name or None,
-        "campaign": row.campaign_id,
-        "repeats": row.repeats_id,
-    }
-
-
-def _reasons(rows: list[Any]) -> list[shapes.RunReason]:
-    return [shapes.RunReason(code=row["code"], text=row["text"], line=row.get("line")) for row in rows]
-
-
-def reason(one: Reason) -> shapes.RunReason:
-    return shapes.RunReason(code=one.code, text=one.text, line=one.line)
-
-
-def run(row: models.Run, cluster: str) -> shapes.RunShape:
-    return shapes.RunShape(**_run_fields(row, cluster))
+def reason(one: Reason) -> RunReason:
+    return RunReason(code=one.code, text=one.text, line=one.line)
 
 
 def run_detail(row: models.Run) -> shapes.RunDetail:
     """`row`: of `querysets.run_whole`."""
     return shapes.RunDetail(
-        **_run_fields(row, row.cluster.name),
+        **msgspec.structs.asdict(RUNS.read(row, {row.cluster_id: row.cluster.name})),
         options=row.options,
         manifest=row.manifest,
         facts=row.facts,
@@ -115,49 +91,9 @@ def preview(plan: Plan, wait_for_room: bool, holder: models.Run | None) -> shape
     )
 
 
-def _campaign_fields(row: models.Campaign) -> dict[str, Any]:
-    same = (
-        "id",
-        "suite",
-        "options",
-        "selector",
-        "max_parallel",
-        "stop_after_failures",
-        "state",
-        "created_at",
-        "ended_at",
-    )
-    fields: dict[str, Any] = {name: getattr(row, name) for name in same}
-    words = {"name": row.name, "state_reason": row.state_reason, "requested_by": row.requested_by_name}
-    return fields | {name: text or None for name, text in words.items()}
-
-
-def campaign(row: models.Campaign) -> shapes.CampaignShape:
-    return shapes.CampaignShape(**_campaign_fields(row))
-
-
 def campaign_detail(row: models.Campaign, counts: dict[str, int], cards: Coverage) -> shapes.CampaignDetail:
     return shapes.CampaignDetail(
-        **_campaign_fields(row),
+        **msgspec.structs.asdict(CAMPAIGNS.read(row, {})),
         progress=shapes.CampaignProgress(**counts),
         coverage=shapes.CampaignCoverage(**msgspec.structs.asdict(cards)),
-    )
-
-
-def campaign_row(row: models.CampaignTarget, clusters: dict[int, str]) -> shapes.CampaignRow:
-    run = row.run
-    return shapes.CampaignRow(
-        position=row.position,
-        cluster=clusters.get(row.cluster_id, ""),
-        node=row.node_name,
-        card=row.card_key or None,
-        run=run.pk if run else None,
-        state=run.state if run else None,
-        verdict=run.verdict if run else None,
-        level=(run.level or None) if run else None,
-        card_taken=(run.card_key or None) if run else None,
-        skipped=row.skipped or None,
-        not_reached=row.not_reached or None,
-        tried=row.tried_id,
-        measurements={one.name: one.value for one in run.measurements.all()} if run else {},
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -12,10 +11,10 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.frame.base import ApiView
+from api.frame.base import ApiView, ListView, listed
 from api.validations import fill, shapes
-from api.validations.base import Conflict, ListedView, body_of, check_text, key_of, listed, no_such, problems
-from resources.run_filters import RunFilter
+from api.validations.base import Conflict, body_of, check_text, key_of, no_such, problems
+from resources.run import RUNS
 from validations import logstore, querysets
 from validations.models import Run
 from validations.planning import Wish, plan
@@ -46,19 +45,10 @@ class SuiteDetail(ApiView):
         return Response(fill.suite(suite))
 
 
-class Runs(ListedView):
-    filterset_class = RunFilter
-    csv = "runs"
+class Runs(ListView):
+    resource = RUNS
 
-    def rows(self) -> QuerySet[Any]:
-        return querysets.runs().select_related(None)
-
-    def fill(self, row: Run, clusters: dict[int, str]) -> shapes.RunShape:
-        return fill.run(row, clusters.get(row.cluster_id, ""))
-
-    @extend_schema(
-        summary="Runs, newest first", description="CSV holds all rows, not a page.", responses=listed(shapes.RunShape)
-    )
+    @listed(RUNS, "Runs, newest first")
     def get(self, request: Request) -> Any:
         return self.list(request)
 

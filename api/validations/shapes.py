@@ -5,15 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-import msgspec
 from msgspec import Meta
 
+from resources.campaign import CampaignShape
+from resources.declared import Shape
+from resources.run import RunReason, RunShape
 
-class Shape(msgspec.Struct, frozen=True, kw_only=True):
-    """Base of all answers."""
 
-
-class SuiteOption(Shape, frozen=True, kw_only=True):
+class SuiteOption(Shape):
     """One option of a suite; a value outside of pattern, choices or bounds is refused."""
 
     name: str
@@ -27,7 +26,7 @@ class SuiteOption(Shape, frozen=True, kw_only=True):
     required: bool
 
 
-class SuiteShape(Shape, frozen=True, kw_only=True):
+class SuiteShape(Shape):
     """One kind of test."""
 
     id: str
@@ -43,7 +42,7 @@ class SuiteShape(Shape, frozen=True, kw_only=True):
     options: list[SuiteOption]
 
 
-class SuiteList(Shape, frozen=True, kw_only=True):
+class SuiteList(Shape):
     """All suites on one page."""
 
     results: list[SuiteShape]
@@ -51,22 +50,14 @@ class SuiteList(Shape, frozen=True, kw_only=True):
     previous: None = None
 
 
-class RunReason(Shape, frozen=True, kw_only=True):
-    """Why. The first reason of a run is the one that decided."""
-
-    code: str
-    text: str
-    line: Annotated[int | None, Meta(description="Line of the log that proves it, from 1; null: not from the log.")]
-
-
-class RunStepShape(Shape, frozen=True, kw_only=True):
+class RunStepShape(Shape):
     """When the run entered a state."""
 
     state: str
     entered_at: datetime
 
 
-class RunMeasurement(Shape, frozen=True, kw_only=True):
+class RunMeasurement(Shape):
     """A number of the run beside that of the last good run which is like it."""
 
     name: str
@@ -79,7 +70,7 @@ class RunMeasurement(Shape, frozen=True, kw_only=True):
     ]
 
 
-class RunLog(Shape, frozen=True, kw_only=True):
+class RunLog(Shape):
     """State of the stored log. left_out: bytes that the cap took from the middle."""
 
     stored_bytes: int
@@ -89,48 +80,7 @@ class RunLog(Shape, frozen=True, kw_only=True):
     deleted_at: datetime | None
 
 
-class RunShape(Shape, frozen=True, kw_only=True):
-    """One run as lists show it."""
-
-    id: str
-    suite: str
-    cluster: str
-    node: str
-    card: Annotated[str | None, Meta(description="Key of the card; null: some card of the node.")]
-    card_id: int | None
-    card_uuid: str | None
-    card_model: str | None
-    card_asked: Annotated[str | None, Meta(description="Key of the card that was asked for.")]
-    card_evidence: Annotated[
-        str | None,
-        Meta(
-            description="target until the run has ended, then how it is known which card the pod took; count-only: it is not."
-        ),
-    ]
-    card_note: Annotated[str | None, Meta(description="Why it is another card than the one asked for, or not known.")]
-    driver_version: str | None
-    state: str
-    state_since: datetime
-    waiting_reason: str | None
-    waiting_message: str | None
-    last_error: str | None
-    cancel_requested_at: datetime | None
-    verdict: str | None
-    level: Annotated[
-        str | None, Meta(description="What the pass proves: right, ran, seen or none; only right proves the card good.")
-    ]
-    level_note: Annotated[str | None, Meta(description="Why that is less than the suite can prove.")]
-    reasons: list[RunReason]
-    exit_code: int | None
-    requested_by: str | None
-    campaign: str | None
-    repeats: str | None
-    created_at: datetime
-    started_at: datetime | None
-    ended_at: datetime | None
-
-
-class RunDetail(RunShape, frozen=True, kw_only=True):
+class RunDetail(RunShape):
     """One run with everything that is kept of it."""
 
     options: dict[str, Any]
@@ -152,7 +102,7 @@ class RunDetail(RunShape, frozen=True, kw_only=True):
     reparse_requested_at: Annotated[datetime | None, Meta(description="The log is being read again; null: it is not.")]
 
 
-class RunDraft(Shape, frozen=True, kw_only=True):
+class RunDraft(Shape):
     """What to launch. card: key, UUID or index. wait_for_room: launch although the node is full or not ready now."""
 
     suite: str
@@ -163,7 +113,7 @@ class RunDraft(Shape, frozen=True, kw_only=True):
     wait_for_room: bool = False
 
 
-class Preview(Shape, frozen=True, kw_only=True):
+class Preview(Shape):
     """What would run. launchable: nothing hinders it now. manifest null: none can be made, the reasons say why."""
 
     launchable: bool
@@ -174,7 +124,7 @@ class Preview(Shape, frozen=True, kw_only=True):
     held_by: Annotated[str | None, Meta(description="Id of the active run that holds the place.")]
 
 
-class ReparseShape(Shape, frozen=True, kw_only=True):
+class ReparseShape(Shape, kw_only=True):
     """A log that is being read again. The run has the new result once its `reparse_requested_at` is null again."""
 
     run: str
@@ -185,7 +135,7 @@ class ReparseShape(Shape, frozen=True, kw_only=True):
     new_parser_version: Annotated[None, Meta(description="Not known yet.")] = None
 
 
-class CampaignProgress(Shape, frozen=True, kw_only=True):
+class CampaignProgress(Shape):
     """Targets by how far they are; what was learnt of how many cards is in the coverage."""
 
     left: int
@@ -198,7 +148,7 @@ class CampaignProgress(Shape, frozen=True, kw_only=True):
     errored: int
 
 
-class CampaignCoverage(Shape, frozen=True, kw_only=True):
+class CampaignCoverage(Shape):
     """Cards of the campaign, each counted once. Every reached card is proven, lower or failed."""
 
     asked: Annotated[int, Meta(description="Cards that the targets name.")]
@@ -212,31 +162,14 @@ class CampaignCoverage(Shape, frozen=True, kw_only=True):
     unplaced: Annotated[int, Meta(description="Runs with a result of which it is not known which card they took.")]
 
 
-class CampaignShape(Shape, frozen=True, kw_only=True):
-    """One campaign."""
-
-    id: str
-    name: str | None
-    suite: str
-    options: dict[str, Any]
-    selector: dict[str, Any]
-    max_parallel: int
-    stop_after_failures: int | None
-    state: str
-    state_reason: str | None
-    requested_by: str | None
-    created_at: datetime
-    ended_at: datetime | None
-
-
-class CampaignDetail(CampaignShape, frozen=True, kw_only=True):
+class CampaignDetail(CampaignShape):
     """One campaign with its counts."""
 
     progress: CampaignProgress
     coverage: CampaignCoverage
 
 
-class CampaignPlace(Shape, frozen=True, kw_only=True):
+class CampaignPlace(Shape):
     """A place of a campaign. card: key of it, "" for some card."""
 
     node: str
@@ -244,7 +177,7 @@ class CampaignPlace(Shape, frozen=True, kw_only=True):
     card: str = ""
 
 
-class CampaignDraft(Shape, frozen=True, kw_only=True):
+class CampaignDraft(Shape):
     """What to start: targets by name, or a selector of filters of /api/v1/nodes; one of the two."""
 
     suite: str
@@ -254,21 +187,3 @@ class CampaignDraft(Shape, frozen=True, kw_only=True):
     selector: dict[str, str | list[str]] = {}
     max_parallel: int = 4
     stop_after_failures: int | None = None
-
-
-class CampaignRow(Shape, frozen=True, kw_only=True):
-    """One row of the campaign's matrix."""
-
-    position: int
-    cluster: str
-    node: str
-    card: str | None
-    run: str | None
-    state: str | None
-    verdict: str | None
-    level: str | None
-    card_taken: Annotated[str | None, Meta(description="Key of the card that the run took; null: not known.")]
-    skipped: Annotated[str | None, Meta(description="Why the suite cannot run there.")]
-    not_reached: Annotated[str | None, Meta(description="Why no run took this card.")]
-    tried: Annotated[str | None, Meta(description="The last run that was to take it and did not.")]
-    measurements: dict[str, float]

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -19,26 +18,18 @@ from pages.frame.freshness import incomplete, notices
 from pages.frame.links import state_url
 from pages.frame.live import live_page
 from pages.frame.refusals import BadParameter, Errors
+from pages.frame.table import Column, Head, Line, Text, cells_of, columns_of, head_of
 from resources import csv_export
+from resources.declared import Resource
 from resources.filter_fields import BytesFilter, typed_memory
 from resources.filter_sets import StrictFilterSet
 from resources.keyset import BadCursor, Page, page_of
 
-Text = str | Promise
 PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
 #: Beyond this the exact number of rows is not worth its cost; the page says "more than".
 COUNT_CAP = 10_000
 _ALL = gettext_lazy("all")
 _NO_FILTERS = frozenset({"ordering", "cursor", "page_size", "format"})
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column. order: the public name it sorts by ("" when it does not). number: right-aligned, and largest first."""
-
-    title: Text
-    order: str = ""
-    number: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,16 +43,6 @@ class Field:
     wide: bool = False
     #: Title of the choice that filters nothing.
     rest: Text = _ALL
-
-
-@dataclass(frozen=True)
-class Head:
-    """A column's head as it is now. sort: "ascending", "descending" or ""."""
-
-    title: str
-    number: bool
-    url: str
-    sort: str
 
 
 @dataclass(frozen=True)
@@ -81,25 +62,47 @@ class Entry:
 
 @dataclass(frozen=True)
 class ListSpec:
-    """A list. shape: turns the rows of one page into what the template prints, in a constant number of queries."""
+    """A list of a resource.
 
-    name: str
-    filterset: type[StrictFilterSet]
-    rows: Callable[[], Any]
-    columns: Sequence[Column]
+    shape: turns the (joined) rows of one page into what the templates print, in a constant number of queries.
+    key: what names a line of the table, so that a live page keeps it. gone: whether a line is of the past.
+    cells: folder of the cells that look special, each of the name of its field; the others look as their type does.
+    rows, columns: others than the resource's own.
+    """
+
+    resource: Resource[Any]
     fields: Sequence[Field]
     shape: Callable[[list[Any]], list[Any]]
     page: str
     part: str
-    csv: str
+    caption: Text
+    cells: str
+    key: Callable[[Any], str]
+    gone: Callable[[Any], bool] = lambda line: False
+    style: str = ""
+    rows: Callable[[], Any] | None = None
+    columns: Sequence[Column] = ()
+
+    @property
+    def filterset(self) -> type[StrictFilterSet]:
+        return self.resource.filterset
+
+    def all_rows(self) -> Any:
+        return (self.rows or self.resource.rows)()
+
+    def all_columns(self) -> Sequence[Column]:
+        return self.columns or columns_of(self.resource)
 
 
 @dataclass(frozen=True)
 class Listed:
-    """The state of one list page, for the templates."""
+    """The state of one list page, for the templates. rows: what `ListSpec.shape` has made; lines: the same as a table."""
 
     heads: list[Head]
     rows: list[Any]
+    lines: list[Line]
+    caption: str
+    style: str
     count: int
     count_text: str
     total_text: str
@@ -113,12 +116,12 @@ def list_page(request: HttpRequest, spec: ListSpec, context: Callable[[], dict[s
     """The page, its live part, or its CSV (`?format=csv`). context: what the page says besides the list."""
     if plain := _plain_address(request, spec.filterset):
         return HttpResponseRedirect(plain)
-    filterset = spec.filterset(request.GET, queryset=spec.rows())
+    filterset = spec.filterset(request.GET, queryset=spec.all_rows())
     size, errors = _check(request, filterset)
     if errors:
         return _refused(request, spec, errors, context)
     if request.GET.get("format") == "csv":
-        return csv_export.csv_response(spec.csv, filterset.ordered())
+        return csv_export.csv_response(spec.resource, filterset.ordered())
     try:
         page = page_of(filterset.ordered(), request.GET.get("cursor"), size)
     except BadCursor:
@@ -178,9 +181,17 @@ def _check(request: HttpRequest, filterset: StrictFilterSet) -> tuple[int, dict[
 def _listed(request: HttpRequest, spec: ListSpec, filterset: StrictFilterSet, page: Page[Any]) -> Listed:
     filtered = any(value for name, value in request.GET.items() if name not in _NO_FILTERS)
     count = filterset.qs.order_by()[: COUNT_CAP + 1].count()
+    columns, found = spec.all_columns(), spec.resource.join(page.rows)
+    rows = spec.shape(found)
     return Listed(
-        heads=[_head(request, column, filterset.order) for column in spec.columns],
-        rows=spec.shape(page.rows),
+        heads=[head_of(request, column, filterset.order) for column in columns],
+        rows=rows,
+        lines=[
+            Line(spec.key(line), spec.gone(line), line, cells)
+            for line, cells in zip(rows, cells_of(spec.resource, spec.cells, columns, found), strict=True)
+        ],
+        caption=str(spec.caption),
+        style=spec.style,
         count=count,
         count_text=_count_text(len(page.rows), count),
         total_text=amounts.count(count)
@@ -199,19 +210,6 @@ def _count_text(shown: int, count: int) -> str:
     if shown == count:
         return _("all %(count)s") % {"count": amounts.count(count)}
     return _("%(shown)s of %(count)s") % {"shown": shown, "count": amounts.count(count)}
-
-
-def _head(request: HttpRequest, column: Column, order: Sequence[str]) -> Head:
-    if not column.order:
-        return Head(str(column.title), column.number, "", "")
-    first = order[0] if order else ""
-    current = first.removeprefix("-") == column.order
-    descending = current and first.startswith("-")
-    # The first click puts first what is looked for first: names from A, numbers from the largest; the next one turns it round.
-    turn_down = not descending if current else column.number
-    name = f"-{column.order}" if turn_down else column.order
-    sort = ("descending" if descending else "ascending") if current else ""
-    return Head(str(column.title), column.number, state_url(request, ordering=name), sort)
 
 
 def _entries(request: HttpRequest, fields: Sequence[Field], errors: Errors) -> list[Entry]:

@@ -9,15 +9,13 @@ from django.http import QueryDict
 
 from inventory import querysets
 from inventory.models import Allocation, Card, Cluster, NodeAccount
-from resources.filters import (
-    AllocationFilter,
-    CardFilter,
-    ClusterFilter,
-    FindingFilter,
-    NodeFilter,
-    PodFilter,
-    StrictFilterSet,
-)
+from resources.allocation import AllocationFilter
+from resources.card import CardFilter
+from resources.cluster import ClusterFilter
+from resources.filter_sets import StrictFilterSet
+from resources.finding import FindingFilter
+from resources.node import NodeFilter
+from resources.pod import PodFilter
 from tests.factories import GIB, end_allocation, lose_card, make_cluster, make_finding, make_node, make_waiting_pod
 
 ALL = (

@@ -21,24 +21,30 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from accounts.models import ApiToken
 from accounts.roles import Role
 from inventory.models import Card, Cluster
-from resources import filters as inventory
-from resources import run_filters as validations
-from resources.token_filters import TokenFilter
+from resources.allocation import AllocationFilter
+from resources.campaign import CampaignFilter, TargetFilter
+from resources.card import CardFilter
+from resources.cluster import ClusterFilter
+from resources.finding import FindingFilter
+from resources.node import NodeFilter
+from resources.pod import PodFilter
+from resources.run import RunFilter
+from resources.token import TokenFilter
 from tests.api.hostile_values import BODIES, HEADERS, JSON_VALUES, METHODS, PROBLEM, VALUES
 from tests.cast import bearer, make_token, make_user, signed_in
 from tests.factories import make_cluster, make_finding, make_node
 from tests.pages.validations.rows import make_run
 
 FILTERS = {
-    "nodes": inventory.NodeFilter,
-    "cards": inventory.CardFilter,
-    "allocations": inventory.AllocationFilter,
-    "pods": inventory.PodFilter,
-    "findings": inventory.FindingFilter,
-    "clusters": inventory.ClusterFilter,
-    "runs": validations.RunFilter,
-    "campaigns": validations.CampaignFilter,
-    "targets": validations.TargetFilter,
+    "nodes": NodeFilter,
+    "cards": CardFilter,
+    "allocations": AllocationFilter,
+    "pods": PodFilter,
+    "findings": FindingFilter,
+    "clusters": ClusterFilter,
+    "runs": RunFilter,
+    "campaigns": CampaignFilter,
+    "targets": TargetFilter,
     "tokens": TokenFilter,
 }
 _RUN = {

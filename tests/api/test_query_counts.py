@@ -16,7 +16,7 @@ from tests.factories import make_cluster, make_fleet
 #: Endpoint → queries. Two of them find the token and the role of its user.
 EXPECTED = {
     "summary": 11,
-    "clusters": 12,
+    "clusters": 11,
     "clusters/prod": 11,
     "nodes": 6,
     "nodes/prod/gpu-00000": 9,

@@ -10,7 +10,7 @@ from django.http import QueryDict
 from inventory import querysets
 from inventory.models import Allocation, Cluster
 from resources import search
-from resources.filters import AllocationFilter
+from resources.allocation import AllocationFilter
 from resources.search import COLUMNS, Search
 
 WORDS = (

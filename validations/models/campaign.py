@@ -102,3 +102,8 @@ class CampaignTarget(models.Model):
 
     def __str__(self) -> str:
         return f"{self.node_name} {self.card_key}".strip()
+
+    @property
+    def measured(self) -> dict[str, float]:
+        """What its run measured, by name; {} without one."""
+        return {one.name: one.value for one in self.run.measurements.all()} if self.run else {}

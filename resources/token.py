@@ -1,4 +1,4 @@
-"""Filters of the list of tokens."""
+"""Tokens: which of them a list shows, and in which order."""
 
 from __future__ import annotations
 

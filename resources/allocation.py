@@ -1,0 +1,127 @@
+"""Allocations: who holds what, now and before."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, ClassVar
+
+import django_filters as df
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from inventory import querysets
+from inventory.models import Allocation as AllocationRow
+from inventory.stacks import base
+from resources.declared import Resource, Shape, fact, orders_of
+from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
+from resources.filter_sets import StrictFilterSet
+from resources.lookups import MODES, tri_state
+from resources.search import Search
+
+
+class Allocation(Shape):
+    """One container's hold on one card, or on some card of its node (card_id null)."""
+
+    id: int
+    cluster: Annotated[str, fact(order="cluster_id")]
+    node: Annotated[str, fact(of="node_name", order=True, title=_("On"))]
+    card_id: int | None
+    card: Annotated[
+        str | None, fact("Key of the card: its UUID, else its index; null: not known which card.", of="card_key")
+    ]
+    namespace: Annotated[str, fact(order=True, title=_("Namespace"))]
+    pod: Annotated[str, fact(order=True, title=_("Pod"))]
+    container: str
+    owner_kind: str | None
+    owner_name: Annotated[str | None, fact(order=("owner", "owner_name"), title=_("Owner"))]
+    resource: Annotated[str, fact(title=_("Resource"))]
+    stack: str
+    mode: Annotated[str, fact("How the card is given out: whole, memory, shares or parts.")]
+    quantity: Annotated[int, fact("In the resource's own unit.", order=True)]
+    memory_bytes: Annotated[
+        int | None, fact("Bytes; null: unknown or not metered.", order=True, title=_("Memory"), number=True)
+    ]
+    core_percent: int | None
+    evidence: Annotated[str, fact("Where the card of this allocation is known from.")]
+    terminating: Annotated[bool, fact("The pod is being deleted and still holds.")]
+    started_at: Annotated[datetime, fact(order=True, title=_("Since"))]
+    ended_at: Annotated[datetime | None, fact(order=True)]
+
+
+class AllocationFilter(StrictFilterSet):
+    cluster = ClusterNames(label="name of the cluster")
+    node = WordsFilter("node_name", label="name of the node")
+    # By way of the cards: history has an index by card, and none by this text.
+    card = WordsFilter("card__key", label="key of the card: its UUID, else its index")
+    card_id = df.NumberFilter("card_id", min_value=1, max_value=2**63 - 1, decimal_places=0, label="id of the card")
+    placed = ChoiceFilter(("true", "false"), method="on_placed", label="whether the card is known")
+    namespace = WordsFilter("namespace", label="namespace of the pod")
+    pod = WordsFilter("pod", label="name of the pod")
+    container = WordsFilter("container", label="name of the container")
+    owner = WordsFilter("owner_name", label="name of what owns the pod")
+    resource = WordsFilter("resource", label="resource as the cluster names it")
+    stack = WordsFilter("stack", label="sharing system")
+    model = WordsFilter("card__model", label="card model")
+    mode = ChoiceFilter(MODES, "mode", label="how the card is given out")
+    evidence = ChoiceFilter(base.EVIDENCE_LADDER, "evidence", label="how the card is known")
+    terminating = ChoiceFilter(
+        ("true", "false"), method="on_terminating", label="the pod is being deleted and still holds"
+    )
+    ended = YesNoFilter("ended_at", method=tri_state, default="false", label="history")
+    q = SearchFilter(method="search", label="free search: node, pod, namespace, owner, UUID")
+
+    orders: ClassVar[dict[str, str]] = orders_of(Allocation)
+    default_order = ("-started_at",)
+    _search: Search | None = None
+
+    class Meta(StrictFilterSet.Meta):
+        model = AllocationRow
+        fields: ClassVar[list[str]] = []
+
+    def search(self, rows: QuerySet[AllocationRow], _: str, words: list[str]) -> QuerySet[AllocationRow]:
+        """The last of the filters: `ordered` needs what the others have left."""
+        if not words:
+            return rows
+        self._before, self._search = rows, Search(words)
+        return self._search.indexed(rows)
+
+    def ordered(self) -> Any:
+        found = self.qs
+        if self._search is not None:
+            found = self._search.listed(self._before)
+        return found.order_by(*self.order_by())
+
+    def on_placed(self, rows: QuerySet[AllocationRow], _: str, values: list[str]) -> QuerySet[AllocationRow]:
+        return rows if len(set(values)) > 1 else rows.filter(card__isnull=values[0] == "false")
+
+    def on_terminating(self, rows: QuerySet[AllocationRow], _: str, values: list[str]) -> QuerySet[AllocationRow]:
+        return rows.filter(terminating__in=[value == "true" for value in values])
+
+
+ALLOCATIONS = Resource(
+    "allocations",
+    Allocation,
+    AllocationFilter,
+    querysets.allocations_ever,
+    csv=(
+        "cluster",
+        "node",
+        "card",
+        "namespace",
+        "pod",
+        "container",
+        "owner_kind",
+        "owner_name",
+        "resource",
+        "stack",
+        "mode",
+        "quantity",
+        "memory_bytes",
+        "core_percent",
+        "evidence",
+        "terminating",
+        "started_at",
+        "ended_at",
+    ),
+    table=("pod", "namespace", "owner_name", "memory_bytes", "node", "resource", "started_at"),
+)

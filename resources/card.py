@@ -1,0 +1,127 @@
+"""Cards, with who holds them now."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, ClassVar
+
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from inventory import querysets
+from inventory.models import Allocation as AllocationRow
+from inventory.models import Card as CardRow
+from inventory.models.account import CardState
+from resources.allocation import Allocation
+from resources.declared import Resource, Shape, fact, orders_of
+from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
+from resources.filter_sets import StrictFilterSet
+from resources.lookups import HEALTHS, MODES, SEVERITIES, tri_state
+
+
+class Card(Shape):
+    """One GPU with who holds it now."""
+
+    id: int
+    cluster: Annotated[str, fact(order="cluster_id")]
+    node: Annotated[str, fact(of="node_name", order=True, title=_("Card"))]
+    key: Annotated[str, fact("Stable within the node: the UUID, else the index.")]
+    index: Annotated[int | None, fact("The scheduler's index; not always that of nvidia-smi.", order=True)]
+    uuid: str | None
+    model: Annotated[str | None, fact(order=True, title=_("Model"))]
+    model_source: str | None
+    stack: str
+    mode: str
+    health: str
+    state: Annotated[str, fact("free, partly, full, over, shared or unknown.", order=True)]
+    memory_total_bytes: Annotated[
+        int | None,
+        fact("What the sharing system gives out; null: unknown.", order=True, title=_("of, GiB"), number=True),
+    ]
+    memory_physical_bytes: Annotated[int | None, fact("What the card has; null: unknown.")]
+    memory_source: Annotated[str | None, fact("Where the memory is known from.")]
+    memory_allocated_bytes: Annotated[
+        int | None, fact("Bytes; null: unknown or not metered.", order=True, title=_("Allocated, GiB"), number=True)
+    ]
+    memory_free_bytes: Annotated[
+        int | None, fact("Bytes; null: unknown or not metered.", order=True, title=_("Free, GiB"), number=True)
+    ]
+    shares: Annotated[int | None, fact("Holders that the sharing system admits; null: it does not count.")]
+    holders_count: Annotated[int, fact(order=True, title=_("Holders"), number=True)]
+    worst_severity: str | None
+    first_seen_at: datetime
+    changed_at: Annotated[datetime, fact("When these figures last changed.", order=True, title=_("Changed"))]
+    gone_at: datetime | None
+    allocations: Annotated[list[Allocation], fact(of="holders", title=_("Held by"))]
+
+
+class CardFilter(StrictFilterSet):
+    cluster = ClusterNames(label="name of the cluster")
+    node = WordsFilter("node_name", label="name of the node")
+    card = WordsFilter("key", label="key of the card: its UUID, else its index")
+    uuid = WordsFilter("uuid", label="UUID of the card")
+    stack = WordsFilter("stack", label="sharing system")
+    model = WordsFilter("model", label="card model")
+    state = ChoiceFilter(CardState.values, "state", label="how full the card is")
+    health = ChoiceFilter(HEALTHS, "health", label="health as the system says it")
+    mode = ChoiceFilter(MODES, "mode", label="how the card is given out")
+    severity = ChoiceFilter(SEVERITIES, "worst_severity", label="worst finding of the card")
+    min_free_bytes = BytesFilter("memory_free_bytes", lookup_expr="gte", label="memory free on the card, at least")
+    gone = YesNoFilter("gone_at", method=tri_state, default="false", label="cards that their node had before")
+    q = SearchFilter(method="search", label="free search: node, UUID, model, and holders' pod, namespace, owner")
+
+    orders: ClassVar[dict[str, str]] = orders_of(Card)
+    default_order = ("cluster", "node", "index")
+
+    class Meta(StrictFilterSet.Meta):
+        model = CardRow
+        fields: ClassVar[list[str]] = []
+
+    def search(self, rows: QuerySet[CardRow], _: str, words: list[str]) -> QuerySet[CardRow]:
+        for word in words:
+            held = AllocationRow.objects.filter(ended_at=None, card__isnull=False).filter(
+                Q(pod__icontains=word) | Q(namespace__icontains=word) | Q(owner_name__icontains=word)
+            )
+            own = Q(node_name__icontains=word) | Q(uuid__icontains=word) | Q(model__icontains=word)
+            rows = rows.filter(own | Q(pk__in=held.values("card_id")))
+        return rows
+
+
+CARDS = Resource(
+    "cards",
+    Card,
+    CardFilter,
+    lambda: querysets.with_holders(querysets.cards_ever()),
+    csv=(
+        "cluster",
+        "node",
+        "index",
+        "uuid",
+        "model",
+        "stack",
+        "mode",
+        "health",
+        "state",
+        "memory_total_bytes",
+        "memory_physical_bytes",
+        "memory_source",
+        "memory_allocated_bytes",
+        "memory_free_bytes",
+        "shares",
+        "holders_count",
+        "worst_severity",
+        "first_seen_at",
+        "changed_at",
+        "gone_at",
+    ),
+    table=(
+        "node",
+        "model",
+        "allocations",
+        "memory_allocated_bytes",
+        "memory_total_bytes",
+        "memory_free_bytes",
+        "holders_count",
+        "changed_at",
+    ),
+)

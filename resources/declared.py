@@ -1,0 +1,211 @@
+"""How a resource is declared: once, in a module of its own. REST, its document, CSV, orders and the table of a page are made from it.
+
+A resource's fields are the annotations of a struct: that is its shape in REST. `fact` says of each where its value comes from,
+what it means, and how it is sorted and headed. Which of them a CSV file and a table have is a tuple of names beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from operator import attrgetter
+from types import NoneType
+from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+
+import msgspec
+from django.db.models import QuerySet
+from django.utils.functional import Promise
+
+from resources.filter_sets import StrictFilterSet
+
+#: Cluster id → name.
+Names = Mapping[int, str]
+S = TypeVar("S", bound=msgspec.Struct)
+
+
+class Shape(msgspec.Struct):
+    """Base of what REST answers. None is unknown, not metered or not there, never 0."""
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """What is known of a field besides its type.
+
+    of: path of attributes from the row, the field's own name when "". order: (public name, column) that it is sorted by, ("", "")
+    for none. title: heading of its column in tables. number: right-aligned, and largest first.
+    """
+
+    of: str = ""
+    order: tuple[str, str] = ("", "")
+    title: str | Promise = ""
+    number: bool = False
+
+
+def fact(
+    text: str | None = None,
+    *,
+    of: str = "",
+    order: bool | str | tuple[str, str] = False,
+    title: str | Promise = "",
+    number: bool = False,
+) -> msgspec.Meta:
+    """The annotation of a field. text: for the OpenAPI document. order: True (its own column), a column, or (name, column)."""
+    named = order if isinstance(order, tuple) else ("" if order is False else "*", of if order is True else order or "")
+    return msgspec.Meta(description=text, extra={"fact": Fact(of, named, title, number)})
+
+
+def facts(shape: type[msgspec.Struct]) -> dict[str, Fact]:
+    """Name → fact of all fields, in their order, with what is left out filled in."""
+    hints = get_type_hints(shape, include_extras=True)
+    return {name: _named(name, _fact_in(hints[name])) for name in shape.__struct_fields__}
+
+
+def _fact_in(hint: Any) -> Fact:
+    metas = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, msgspec.Meta)]
+    found = [one.extra["fact"] for one in metas if one.extra]
+    return found[0] if found else Fact()
+
+
+def _named(name: str, one: Fact) -> Fact:
+    of, (order, column) = one.of or name, one.order
+    full = (name if order == "*" else order, column or of) if order else ("", "")
+    return msgspec.structs.replace(one, of=of, order=full)
+
+
+def orders_of(shape: type[msgspec.Struct]) -> dict[str, str]:
+    """Public name → column, of the fields that lists can be sorted by."""
+    return dict(one.order for one in facts(shape).values() if one.order[0])
+
+
+Convert = Callable[[Any, Names], Any]
+
+
+def _converted(hint: Any) -> Convert | None:
+    """What makes a stored value one of this type; None: it is one. "" of the tables (not known) becomes None."""
+    if getattr(hint, "__metadata__", None) is not None:
+        return _converted(get_args(hint)[0])
+    if get_origin(hint) is list:
+        return _list_of(get_args(hint)[0])
+    if get_origin(hint) is dict:
+        return lambda value, _: dict(value)
+    choices = get_args(hint)
+    if NoneType in choices and str in choices:
+        return lambda value, _: value or None
+    return None
+
+
+def _list_of(item: Any) -> Convert:
+    """Rows of another table, or objects of a JSON column: what one of these lacks is not known."""
+    if not (isinstance(item, type) and issubclass(item, msgspec.Struct)):
+        return lambda value, _: list(value)
+    reader, fields = Reader(item), item.__struct_fields__
+
+    def read(one: Any, names: Names) -> msgspec.Struct:
+        return item(*[one.get(name) for name in fields]) if isinstance(one, dict) else reader(one, names)
+
+    return lambda value, names: [read(one, names) for one in value]
+
+
+class Reader(Generic[S]):
+    """Makes the struct of a row: compiled once, since lists have a thousand rows.
+
+    A field `cluster` of type str is the name of the row's cluster, from `names`.
+    """
+
+    def __init__(self, shape: type[S]) -> None:
+        hints = get_type_hints(shape, include_extras=True)
+        known = facts(shape)
+        self._make: Callable[..., S] = shape
+        self._values = _Values([one.of for one in known.values()], [hints[name] for name in known])
+
+    def __call__(self, row: Any, names: Names) -> S:
+        return self._make(*self._values(row, names))
+
+
+class _Values:
+    """The values of a row by paths of attributes."""
+
+    def __init__(self, paths: Sequence[str], hints: Sequence[Any]) -> None:
+        self._get = attrgetter(*(f"{path}_id" if _is_cluster(path) else path for path in paths))
+        found = [(place, _convert_at(path, hint)) for place, (path, hint) in enumerate(zip(paths, hints, strict=True))]
+        self._converts = [(place, convert) for place, convert in found if convert is not None]
+
+    def __call__(self, row: Any, names: Names) -> list[Any]:
+        values = list(self._get(row))
+        for place, convert in self._converts:
+            values[place] = convert(values[place], names)
+        return values
+
+
+def _is_cluster(path: str) -> bool:
+    return path.rpartition(".")[2] == "cluster"
+
+
+def _convert_at(path: str, hint: Any) -> Convert | None:
+    return (lambda value, names: names[value]) if _is_cluster(path) else _converted(hint)
+
+
+#: Type → how it looks in a table. bool first: it is an int too.
+_KINDS = {bool: "yes_no", datetime: "time", int: "number", float: "number"}
+
+
+def _plain_types(hint: Any) -> set[Any]:
+    """The types of a field, without what is said of them."""
+    inside = get_args(hint)[0] if getattr(hint, "__metadata__", None) is not None else hint
+    return set(get_args(inside)) or {inside}
+
+
+class Resource(Generic[S]):
+    """One resource: what its lists, in REST, CSV and on pages, have in common.
+
+    name: as its address and its files have it. rows: of `querysets`. join: what a page of rows becomes before it is read.
+    csv: names of fields, or (name, heading); CSV alone may have more, from `beside` (name → path of attributes).
+    table: names of the fields that a page's table has a column for, in its order. related: rows to join in REST.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        shape: type[S],
+        filterset: type[StrictFilterSet],
+        rows: Callable[[], QuerySet[Any]],
+        *,
+        csv: Sequence[str | tuple[str, str]] = (),
+        beside: Mapping[str, str] | None = None,
+        table: Sequence[str] = (),
+        join: Callable[[list[Any]], list[Any]] = list,
+        related: Sequence[str] = (),
+    ) -> None:
+        self.name, self.shape, self.filterset, self.rows, self.join = name, shape, filterset, rows, join
+        self.related, self.table = tuple(related), tuple(table)
+        self.facts = facts(shape) | {name: Fact(of=path) for name, path in (beside or {}).items()}
+        self._reader = Reader(shape)
+        chosen = [(one, one) if isinstance(one, str) else one for one in csv]
+        self.csv_heads = [head for _, head in chosen]
+        self._hints = get_type_hints(shape, include_extras=True)
+        paths = [self.facts[one].of for one, _ in chosen]
+        self._csv_values = _Values(paths, [self._hints.get(one) for one, _ in chosen]) if csv else None
+        if unknown := set(table) - set(self.facts):
+            raise TypeError(f"{name}: the table has columns that are no fields: {', '.join(sorted(unknown))}")
+
+    def kind(self, name: str) -> str:
+        """How a value of this field looks in a table: bytes, number, time, yes_no or text."""
+        kinds = [kind for part, kind in _KINDS.items() if part in _plain_types(self._hints[name])]
+        return "bytes" if name.endswith("_bytes") else kinds[0] if kinds else "text"
+
+    def value(self, row: Any, name: str) -> Any:
+        """The value of one field of a row (already joined), as its table shows it. A cluster is its row."""
+        return attrgetter(self.facts[name].of)(row)
+
+    def fill(self, rows: Iterable[Any], names: Names) -> list[S]:
+        """One page of rows as REST has them."""
+        return [self._reader(row, names) for row in self.join(list(rows))]
+
+    def read(self, row: Any, names: Names) -> S:
+        """One row, already joined, as REST has it."""
+        return self._reader(row, names)
+
+    def csv_rows(self, rows: list[Any], names: Names) -> list[list[Any]]:
+        """The values of some rows in the order of `csv_heads`. Raises TypeError when the resource has no CSV."""
+        if self._csv_values is None:
+            raise TypeError(f"{self.name} have no CSV")
+        return [self._csv_values(row, names) for row in self.join(rows)]

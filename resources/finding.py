@@ -1,0 +1,58 @@
+"""Findings: what is wrong, now and before."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, ClassVar
+
+from django.utils.translation import gettext_lazy as _
+
+from inventory import querysets
+from inventory.models import Finding as FindingRow
+from resources.declared import Resource, Shape, fact, orders_of
+from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
+from resources.filter_sets import StrictFilterSet
+from resources.lookups import SEVERITIES, contains, tri_state
+
+
+class Finding(Shape):
+    """Something wrong that the mirror shows."""
+
+    id: int
+    cluster: Annotated[str, fact(order="cluster_id")]
+    code: Annotated[str, fact(order=True)]
+    severity: Annotated[str, fact(order=("severity", "severity_rank"), title=_("Finding"))]
+    node: Annotated[str | None, fact(of="node_name", order=True, title=_("Where"))]
+    card: Annotated[str | None, fact("Key of the card.", of="card_key")]
+    pod: Annotated[str | None, fact("namespace/name")]
+    text: Annotated[str, fact(title=_("What it is, and what to do"))]
+    first_seen_at: Annotated[datetime, fact(order=True, title=_("Since"))]
+    ended_at: Annotated[datetime | None, fact(order=True)]
+
+
+class FindingFilter(StrictFilterSet):
+    cluster = ClusterNames(label="name of the cluster")
+    code = WordsFilter("code", label="code of the finding")
+    severity = ChoiceFilter(SEVERITIES, "severity", label="how bad")
+    node = WordsFilter("node_name", label="name of the node")
+    card = WordsFilter("card_key", label="key of the card: its UUID, else its index")
+    pod = WordsFilter("pod", label="namespace/name of the pod")
+    ended = YesNoFilter("ended_at", method=tri_state, default="false", label="history")
+    q = SearchFilter(method=contains("node_name", "pod", "code", "text"), label="free search: node, pod, code, text")
+
+    orders: ClassVar[dict[str, str]] = orders_of(Finding)
+    default_order = ("severity", "-first_seen_at")
+
+    class Meta(StrictFilterSet.Meta):
+        model = FindingRow
+        fields: ClassVar[list[str]] = []
+
+
+FINDINGS = Resource(
+    "findings",
+    Finding,
+    FindingFilter,
+    querysets.findings_ever,
+    csv=("cluster", "severity", "code", "node", "card", "pod", "text", "first_seen_at", "ended_at"),
+    table=("severity", "node", "text", "first_seen_at"),
+)

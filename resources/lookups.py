@@ -1,0 +1,32 @@
+"""What the filters of several resources look up in the same way, and the words that they take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from inventory.stacks import base
+
+SEVERITIES = (base.ERROR, base.WARNING, base.INFO)
+HEALTHS = (base.HEALTHY, base.UNHEALTHY, base.HEALTH_UNKNOWN)
+MODES = (base.WHOLE, base.MEMORY, base.SHARES, base.PARTS)
+
+
+def contains(*paths: str) -> Any:
+    """A search over these columns: each word must be in one of them, whatever its case."""
+
+    def search(rows: QuerySet[Any], _: str, words: list[str]) -> QuerySet[Any]:
+        for word in words:
+            condition = Q()
+            for path in paths:
+                condition |= Q(**{f"{path}__icontains": word})
+            rows = rows.filter(condition)
+        return rows
+
+    return search
+
+
+def tri_state(rows: QuerySet[Any], field: str, value: str) -> QuerySet[Any]:
+    """`field` is a time that is set when it is over: false keeps what is, true what was, any both."""
+    return rows if value == "any" else rows.filter(**{f"{field}__isnull": value == "false"})

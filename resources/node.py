@@ -1,0 +1,204 @@
+"""Nodes with a GPU: their totals, beside what the node says of itself."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, ClassVar
+
+from django.db.models import Q, QuerySet, TextField
+from django.db.models.functions import Cast
+from django.utils.translation import gettext_lazy as _
+
+from inventory import querysets
+from inventory.models import NodeAccount
+from resources.declared import Resource, Shape, fact, orders_of
+from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter
+from resources.filter_sets import StrictFilterSet
+from resources.lookups import SEVERITIES
+
+BYTES = "Bytes; null: unknown or not metered."
+
+
+class Node(Shape):
+    """A node with a GPU: its totals."""
+
+    cluster: Annotated[str, fact(of="account.cluster", order="cluster_id")]
+    name: Annotated[str, fact(of="account.node_name", order=("node", "node_name"), title=_("Node"))]
+    ready: Annotated[
+        bool | None,
+        fact("What the node says of itself; null: it says Unknown or nothing.", of="own.ready", title=_("Condition")),
+    ]
+    ready_reason: Annotated[str | None, fact(of="own.ready_reason")]
+    unschedulable: Annotated[bool | None, fact(of="own.unschedulable")]
+    os: Annotated[str | None, fact(of="own.os")]
+    os_image: Annotated[str | None, fact(of="own.os_image")]
+    kernel: Annotated[str | None, fact(of="own.kernel")]
+    kubelet: Annotated[str | None, fact(of="own.kubelet")]
+    runtime: Annotated[str | None, fact(of="own.runtime")]
+    instance_type: Annotated[str | None, fact(of="own.instance_type")]
+    zone: Annotated[str | None, fact(of="own.zone")]
+    address: Annotated[str | None, fact(of="own.address")]
+    driver_version: Annotated[str | None, fact(of="own.driver_version")]
+    driver_source: Annotated[str | None, fact(of="own.driver_source")]
+    stacks: Annotated[list[str], fact(of="account.stacks")]
+    pool: Annotated[str | None, fact(of="account.pool", order="pool")]
+    model: Annotated[str | None, fact(of="account.model", order="model")]
+    unit: Annotated[str | None, fact("GiB or MiB where the sharing system counts memory in units.", of="account.unit")]
+    unit_source: Annotated[str | None, fact(of="account.unit_source")]
+    cards_total: Annotated[
+        int | None, fact(of="account.cards_total", order="cards_total", title=_("Cards"), number=True)
+    ]
+    cards_allocated: Annotated[int | None, fact(of="account.cards_allocated", order="cards_allocated")]
+    cards_free: Annotated[
+        int | None,
+        fact(
+            "Cards known to have no holder.",
+            of="account.cards_free",
+            order="cards_free",
+            title=_("Free cards"),
+            number=True,
+        ),
+    ]
+    memory_total_bytes: Annotated[int | None, fact(BYTES, of="account.memory_total_bytes", order="memory_total_bytes")]
+    memory_allocated_bytes: Annotated[
+        int | None,
+        fact(
+            BYTES,
+            of="account.memory_allocated_bytes",
+            order="memory_allocated_bytes",
+            title=_("Memory allocated, GiB"),
+            number=True,
+        ),
+    ]
+    memory_free_bytes: Annotated[
+        int | None,
+        fact(
+            "Negative when over-committed; null: unknown.",
+            of="account.memory_free_bytes",
+            order="memory_free_bytes",
+            title=_("Free, GiB"),
+            number=True,
+        ),
+    ]
+    largest_gap_bytes: Annotated[
+        int | None,
+        fact(
+            "Largest free piece on one card; null: unknown.",
+            of="account.largest_gap_bytes",
+            order="largest_gap_bytes",
+            title=_("Largest gap, GiB"),
+            number=True,
+        ),
+    ]
+    memory_unplaced_bytes: Annotated[
+        int | None, fact("Held on the node, card unknown.", of="account.memory_unplaced_bytes")
+    ]
+    unplaced_count: Annotated[int, fact(of="account.unplaced_count")]
+    holders_count: Annotated[
+        int, fact(of="account.holders_count", order="holders_count", title=_("Holders"), number=True)
+    ]
+    findings_count: Annotated[
+        int, fact(of="account.findings_count", order="findings_count", title=_("Findings"), number=True)
+    ]
+    worst_severity: Annotated[str | None, fact(of="account.worst_severity")]
+    changed_at: Annotated[
+        datetime,
+        fact("When these figures last changed.", of="account.changed_at", order="changed_at", title=_("Changed")),
+    ]
+
+
+class NodeFilter(StrictFilterSet):
+    """Lists accounts: nodes with a GPU."""
+
+    cluster = ClusterNames(label="name of the cluster")
+    node = WordsFilter("node_name", label="name of the node")
+    stack = WordsFilter(method="on_stack", label="sharing system that the node has")
+    pool = WordsFilter("pool", label="pool: nodes that are alike")
+    model = WordsFilter("model", label="card model")
+    ready = ChoiceFilter(("true", "false", "unknown"), method="on_ready", label="what the node says of itself")
+    os = WordsFilter("os", method="on_node", label="operating system")
+    zone = WordsFilter("zone", method="on_node", label="zone")
+    instance_type = WordsFilter("instance_type", method="on_node", label="instance type")
+    severity = ChoiceFilter(SEVERITIES, "worst_severity", label="worst finding of the node")
+    min_free_bytes = BytesFilter("memory_free_bytes", lookup_expr="gte", label="memory free on the node, at least")
+    min_gap_bytes = BytesFilter("largest_gap_bytes", lookup_expr="gte", label="memory free on one card, at least")
+    q = SearchFilter(method="search", label="free search: node, pool, model, address")
+
+    orders: ClassVar[dict[str, str]] = orders_of(Node)
+    default_order = ("cluster", "node")
+
+    class Meta(StrictFilterSet.Meta):
+        model = NodeAccount
+        fields: ClassVar[list[str]] = []
+
+    def on_stack(self, rows: QuerySet[NodeAccount], _: str, stacks: list[str]) -> QuerySet[NodeAccount]:
+        """SQLite cannot look into JSON lists, so the text is searched for the quoted word."""
+        condition = Q()
+        for stack in stacks:
+            condition |= Q(stacks_text__contains=f'"{stack}"') if stack.replace("-", "").isalnum() else Q(pk=None)
+        return rows.alias(stacks_text=Cast("stacks", TextField())).filter(condition)
+
+    def on_ready(self, rows: QuerySet[NodeAccount], _: str, values: list[str]) -> QuerySet[NodeAccount]:
+        condition = Q()
+        for value in values:
+            condition |= querysets.accounts_by_node(ready={"true": True, "false": False, "unknown": None}[value])
+        return rows.filter(condition)
+
+    def on_node(self, rows: QuerySet[NodeAccount], name: str, values: list[str]) -> QuerySet[NodeAccount]:
+        return rows.filter(querysets.accounts_by_node(**{f"{name}__in": values}))
+
+    def search(self, rows: QuerySet[NodeAccount], _: str, words: list[str]) -> QuerySet[NodeAccount]:
+        for word in words:
+            own = Q(node_name__icontains=word) | Q(pool__icontains=word) | Q(model__icontains=word)
+            rows = rows.filter(own | querysets.accounts_by_node(address__icontains=word))
+        return rows
+
+
+NODES = Resource(
+    "nodes",
+    Node,
+    NodeFilter,
+    querysets.accounts,
+    join=querysets.with_nodes,
+    csv=(
+        "cluster",
+        ("name", "node"),
+        "ready",
+        "stacks",
+        "pool",
+        "model",
+        "unit",
+        "unit_source",
+        "cards_total",
+        "cards_allocated",
+        "cards_free",
+        "memory_total_bytes",
+        "memory_allocated_bytes",
+        "memory_free_bytes",
+        "largest_gap_bytes",
+        "memory_unplaced_bytes",
+        "unplaced_count",
+        "holders_count",
+        "findings_count",
+        "worst_severity",
+        "instance_type",
+        "zone",
+        "os",
+        "kubelet",
+        "driver_version",
+        "address",
+        "changed_at",
+    ),
+    table=(
+        "name",
+        "ready",
+        "cards_total",
+        "cards_free",
+        "memory_allocated_bytes",
+        "memory_free_bytes",
+        "largest_gap_bytes",
+        "holders_count",
+        "findings_count",
+        "changed_at",
+    ),
+)
