@@ -10,7 +10,7 @@ UV = $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
 export GPUDASH_ENV_FILE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test test-cluster test-postgres test-team e2e lint types check bench soak screenshots clean
+.PHONY: help setup lock openapi demo test test-cluster test-postgres test-team e2e lint types bench soak screenshots clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -25,6 +25,9 @@ lock: ## write the lock files anew from pyproject.toml
 	$(UV) pip compile -q --universal --generate-hashes --python-version 3.11 --no-header pyproject.toml -o requirements.lock
 	$(UV) pip compile -q --universal --generate-hashes --python-version 3.11 --no-header pyproject.toml --group dev -o requirements-dev.lock
 
+openapi: setup ## write docs/openapi.yaml anew, REST's document
+	$(PY) manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
+
 demo: setup ## a simulated fleet in one process, on http://127.0.0.1:$(PORT)
 	$(PY) manage.py demo --port $(PORT)
 
@@ -32,7 +35,7 @@ test: setup ## the tests that need nothing installed before
 	$(PY) -m pytest $(ARGS)
 
 test-postgres: setup ## the tests of tables, pages and REST again, on a throw-away PostgreSQL
-	$(PY) -m tools.with_postgres pytest tests/inventory/mirror tests/inventory/reconcile tests/accounts tests/api tests/pages tests/validations $(ARGS)
+	$(PY) -m tools.with_postgres pytest tests/inventory/mirror tests/inventory/reconcile tests/accounts tests/api tests/leases tests/pages tests/validations $(ARGS)
 
 test-cluster: setup ## the tests against a real control plane (etcd, kube-apiserver, scheduler)
 	$(PY) -m pytest -m cluster -n 0 tests/cluster $(ARGS)
@@ -57,7 +60,6 @@ lint: setup tools/node_modules/.ready ## style, import contracts, migrations, se
 	tools/node_modules/.bin/biome ci --config-path tools static
 	$(PY) manage.py makemigrations --check --dry-run
 	GPUDASH_ENV=production GPUDASH_SECRET_KEY=only-for-this-check-0123456789-abcdefghijklmnopqrstuvwxyz GPUDASH_ALLOWED_HOSTS=localhost GPUDASH_DATABASE_URL=sqlite:////tmp/none GPUDASH_BROKER_URL=memory:// $(PY) manage.py check --deploy --fail-level WARNING
-	$(PY) manage.py spectacular --validate --fail-on-warn --file /dev/null
 
 types: setup ## mypy, strict
 	.venv/bin/mypy

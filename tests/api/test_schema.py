@@ -13,6 +13,7 @@ from django.test import Client
 
 from inventory.models import Allocation, Cluster
 from tests.factories import end_allocation, make_finding, make_waiting_pod
+from tests.processes import ROOT
 
 pytestmark = pytest.mark.django_db
 
@@ -26,6 +27,15 @@ def document() -> Any:
 
 def test_the_document_is_made_without_a_warning() -> None:
     call_command("spectacular", "--validate", "--fail-on-warn", stdout=io.StringIO())
+
+
+def test_the_committed_document_is_that_of_the_code() -> None:
+    """A change of REST is seen in review."""
+    out = io.StringIO()
+    call_command("spectacular", stdout=out)
+    assert (ROOT / "docs" / "openapi.yaml").read_text(encoding="utf-8") == out.getvalue().rstrip("\n") + "\n", (
+        "run make openapi"
+    )
 
 
 def schema_of(
