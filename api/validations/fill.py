@@ -10,7 +10,7 @@ from api.validations import shapes
 from validations import models
 from validations.coverage import Coverage
 from validations.planning import Plan
-from validations.suites.base import Reason, Suite
+from validations.suites.engine.base import Reason, Suite
 
 
 def suite(one: Suite) -> shapes.SuiteShape:

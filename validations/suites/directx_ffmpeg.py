@@ -8,10 +8,22 @@ from __future__ import annotations
 
 import re
 
-from validations.suites.base import Lines, Option, Reading, Suite, Target, Values, Workload
-from validations.suites.figures import count, duration, name
-from validations.suites.placement import DISPLAY
-from validations.suites.tensorworks import example, options, workload
+from validations.suites.engine.base import (
+    Demo,
+    Image,
+    Lines,
+    Option,
+    Reading,
+    ReasonWords,
+    Suite,
+    Target,
+    Values,
+    Workload,
+    gettext_noop,
+)
+from validations.suites.engine.figures import count, duration, name
+from validations.suites.engine.placement import DISPLAY
+from validations.suites.shared.tensorworks import example, options, workload
 
 VERSION = 1
 _IMAGE = example("ffmpeg")
@@ -111,7 +123,7 @@ def _workload(target: Target, values: Values) -> Workload:
 SUITE = Suite(
     id="directx-ffmpeg",
     title="ffmpeg hardware encoding",
-    proves="The video encoder of an adapter encodes a clip to the end.",
+    proves=gettext_noop("The video encoder of an adapter encodes a clip to the end."),
     level="ran",
     os=("windows",),
     families=DISPLAY,
@@ -120,11 +132,33 @@ SUITE = Suite(
         *options(_IMAGE),
         Option(
             name="encoder",
-            help="Encoder: NVIDIA nvenc, AMD amf, Intel qsv; auto takes the first that there is.",
+            help=gettext_noop("Encoder: NVIDIA nvenc, AMD amf, Intel qsv; auto takes the first that there is."),
             default="auto",
             choices=("auto", "nvenc", "amf", "qsv"),
         ),
     ),
     read=read,
     workload=_workload,
+    measures=True,
+    demo=Demo(
+        images=(Image(mark="example-ffmpeg", seconds=12, size=3_900_000_000),),
+        exits={"no-encoder": 1},
+    ),
+    reasons=(
+        ReasonWords(
+            "conversion",
+            gettext_noop("the conversion failed"),
+            "Read the lines before it in the log.",
+        ),
+        ReasonWords(
+            "driver-too-old",
+            gettext_noop("the driver is too old"),
+            "Install the driver version that the text names, or take an image with an older encoder.",
+        ),
+        ReasonWords(
+            "encoder",
+            gettext_noop("the encoder could not be opened"),
+            "Look whether the card has an encoder and all of its sessions are taken.",
+        ),
+    ),
 )
