@@ -24,6 +24,7 @@ from validations.suites.engine.base import (
 from validations.suites.engine.demo import Container
 from validations.suites.engine.figures import name
 from validations.suites.engine.options import IMAGE, common, linux
+from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import DIRECTX_RUNTIMES, NVIDIA
 from validations.suites.nvidia_smi import text as texts
 from validations.suites.shared import tensorworks
@@ -34,12 +35,12 @@ _QUERY = "index,uuid,name,memory.total,memory.used,pci.bus_id,driver_version,com
 _DRIVER = re.compile(r"Driver Version: ([\d.]{1,20})")
 _CUDA = re.compile(r"CUDA Version: ([\d.]{1,12})")
 _LOST = re.compile(r"GPU is lost|GPU has fallen off the bus|Unable to determine the device handle for (?:gpu|GPU)")
-#: Text → reason code, words. All are a "no" of the driver or the card.
+#: All are a "no" of the driver or the card.
 _REFUSED = (
-    ("No devices were found", "no-device", "The driver has no device for this container."),
-    ("couldn't communicate with the NVIDIA driver", "driver", "nvidia-smi could not talk to the driver."),
-    ("Failed to initialize NVML", "driver", "The driver library could not be started"),
-    ("couldn't find libnvidia-ml.so", "driver-missing", "No driver library is in the container."),
+    Phrase("No devices were found", "no-device", "The driver has no device for this container."),
+    Phrase("couldn't communicate with the NVIDIA driver", "driver", "nvidia-smi could not talk to the driver."),
+    Phrase("Failed to initialize NVML", "driver", "The driver library could not be started"),
+    Phrase("couldn't find libnvidia-ml.so", "driver-missing", "No driver library is in the container."),
 )
 
 
@@ -75,10 +76,10 @@ def _refusal(reading: Reading, text: str, line: int) -> bool:
     if _LOST.search(text):
         reading.failed("device-removed", name(text), line)
         return True
-    for words, code, meaning in _REFUSED:
-        if words in text:
-            more = "." if meaning.endswith(".") else f": {name(text)}"
-            reading.failed(code, meaning.removesuffix(".") + more, line)
+    for phrase in _REFUSED:
+        if phrase.words in text:
+            more = "." if phrase.meaning.endswith(".") else f": {name(text)}"
+            reading.failed(phrase.code, phrase.meaning.removesuffix(".") + more, line)
             return True
     return False
 
