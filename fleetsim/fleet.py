@@ -7,6 +7,7 @@ fleet.step(now)        # all that is due by `now` (unix seconds) happens
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from fleetsim import daemonsets, mistakes, nodes, teams
@@ -16,6 +17,7 @@ from fleetsim.jobs import Jobs
 from fleetsim.life import Life
 from fleetsim.machines import Machine, ledger_of
 from fleetsim.nodetypes import NodeType, plan
+from fleetsim.programs import Program
 from fleetsim.resources import NAMESPACES, NODES, PODS
 from fleetsim.systems import GPU_MEM
 from fleetsim.world import World
@@ -28,13 +30,15 @@ HEARTBEAT_S = 60.0
 class Fleet:
     """A cluster of `nodes` nodes. The same nodes, seed, start time and steps give the same cluster, object by object.
 
-    now: start time in unix seconds (the clock's, when None).
+    now: start time in unix seconds (the clock's, when None). programs: what Jobs can run; another image cannot be pulled.
     """
 
-    def __init__(self, nodes: int = 40, seed: int = 1, now: float | None = None) -> None:
+    def __init__(
+        self, nodes: int = 40, seed: int = 1, now: float | None = None, programs: Sequence[Program] = ()
+    ) -> None:
         self.world = World(seed, time.time() if now is None else now)
         self.life = Life(self.world)
-        self.jobs = Jobs(self.world)
+        self.jobs = Jobs(self.world, programs)
         self.store = self.world.store
         _create_namespaces(self.world)
         self.world.set_machines([_create_machine(self.world, *row) for row in _numbered(plan(nodes))])

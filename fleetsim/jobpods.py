@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from fleetsim import outcomes, pods, recordings
 from fleetsim.containerlog import ContainerLog, spread
 from fleetsim.outcomes import Script
+from fleetsim.programs import Program
 from fleetsim.scheduler import devices
 from fleetsim.systems import GPU_MEM, Place, assumed_on
 from fleetsim.world import Key, World
@@ -23,8 +24,11 @@ _LONGEST_PULL_S = 40.0
 class JobPods:
     """Runs Jobs' pods. `ended` is called with a pod that reached its terminal phase, `started` when it runs."""
 
-    def __init__(self, world: World, started: Callable[[Pod], None], ended: Callable[[Pod], None]) -> None:
+    def __init__(
+        self, world: World, programs: Sequence[Program], started: Callable[[Pod], None], ended: Callable[[Pod], None]
+    ) -> None:
         self.world = world
+        self.programs = programs
         self.started = started
         self.ended = ended
         #: Images that a node has, as (node, image).
@@ -94,7 +98,7 @@ class JobPods:
             return
         self.world.create_containers(pod)
         machine = self.world.scheduler.by_name[pod["spec"]["nodeName"]]
-        script = outcomes.script(pod, machine, bool(self.world.places[uid].parts))
+        script = outcomes.script(self.programs, pod, machine, bool(self.world.places[uid].parts))
         image = pod["spec"]["containers"][0]["image"]
         if (machine.name, image) in self._images and script.outcome != outcomes.NO_IMAGE:
             self.world.say(pod, "Pulled", f'Container image "{image}" already present on machine')
@@ -108,18 +112,16 @@ class JobPods:
         self.world.timeline.after(seconds, lambda: self._pulled(key, uid, script, seconds))
 
     def _pull_seconds(self, script: Script) -> float:
-        size = script.program.size if script.program else 0
-        return min(_LONGEST_PULL_S, 1.5 + size / _BYTES_PER_SECOND * self.world.rng.uniform(0.8, 1.25))
+        return min(_LONGEST_PULL_S, 1.5 + script.size / _BYTES_PER_SECOND * self.world.rng.uniform(0.8, 1.25))
 
     def _pulled(self, key: Key, uid: str, script: Script, seconds: float) -> None:
         pod = self._alive(key, uid)
         if pod is None:
             return
         image = pod["spec"]["containers"][0]["image"]
-        size = script.program.size if script.program else 0
         self._images.add((pod["spec"]["nodeName"], image))
         took = f"{seconds:.3f}s"
-        message = f'Successfully pulled image "{image}" in {took} ({took} including waiting). Image size: {size} bytes.'
+        message = f'Successfully pulled image "{image}" in {took} ({took} including waiting). Image size: {script.size} bytes.'
         self.world.say(pod, "Pulled", message)
         self._start(key, uid, script)
 
@@ -169,7 +171,8 @@ class JobPods:
         machine = self.world.scheduler.by_name[pod["spec"]["nodeName"]]
         place = self.world.places[pod["metadata"]["uid"]]
         cards = sorted(place.parts) or [0]
-        text = recordings.text(script.log, machine, cards, _bodies(pod))
+        args = tuple(str(word) for word in pod["spec"]["containers"][0].get("args") or [])
+        text = recordings.text(*script.recording, machine, cards, args)
         line_end = "\r\n" if machine.kind.windows else "\n"
         names = [container["name"] for container in pod["spec"]["containers"]]
         for name in names:
@@ -195,11 +198,3 @@ class JobPods:
 def _identity(pod: Pod) -> tuple[Key, str]:
     metadata = pod["metadata"]
     return (metadata["namespace"], metadata["name"]), metadata["uid"]
-
-
-def _bodies(pod: Pod) -> int:
-    for word in pod["spec"]["containers"][0].get("args") or []:
-        name, _, value = str(word).partition("=")
-        if name == "-numbodies" and value.isascii() and value.isdigit() and 0 < len(value) < 9:
-            return int(value)
-    return recordings.BODIES

@@ -5,12 +5,14 @@ Deadlines, time to live and foreground deletion are looked at each second (level
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
 from fleetsim import jobshape, pods, teams
 from fleetsim.clock import rfc3339, unix
 from fleetsim.jobpods import JobPods
+from fleetsim.programs import Program
 from fleetsim.resources import JOBS, NAMESPACES, PODS
 from fleetsim.world import World
 
@@ -25,9 +27,9 @@ _UID_LABEL, _NAME_LABEL = "batch.kubernetes.io/controller-uid", "batch.kubernete
 class Jobs:
     """All Jobs of one world."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, programs: Sequence[Program]) -> None:
         self.world = world
-        self.pods = JobPods(world, self._pod_started, self._pod_ended)
+        self.pods = JobPods(world, programs, self._pod_started, self._pod_ended)
         world.on_removed.append(self._pod_removed)
         world.timeline.after(SWEEP_S, self._sweep)
 

@@ -123,7 +123,7 @@ K80 = NodeType(
     runtime="docker://1.12.6",
 )
 
-#: One device each, so that life is kept away: a WinML run would wait for minutes. One node has a holder, see `mistakes.py`.
+#: One device each, so that life is kept away: a validation would wait for minutes. One node has a holder, see `mistakes.py`.
 ALIBABA_WINDOWS = NodeType(
     "ack-windows",
     "ackwin{:04d}",

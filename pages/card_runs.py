@@ -24,8 +24,9 @@ from pages.permission import may_launch
 from pages.run_lines import run_line
 from pages.series import Plot, plot
 from validations import proof, querysets
-from validations.baseline import NOT_COMPARED
+from validations.baseline import not_compared
 from validations.models import Measurement
+from validations.suites import registry
 
 RUNS_SHOWN, POINTS = 30, 400
 OF = ("card", "model")
@@ -75,6 +76,7 @@ def _context(request: HttpRequest, card: Card) -> dict[str, Any]:
         "numbers": [(run_line(row.run), figure(row.value), row) for row in rows[::-1][:60]],
         "points": len(rows),
         "most_points": POINTS,
+        "measuring": " · ".join(sorted(suite.title for suite in registry().values() if suite.measures)),
         "may_launch": may_launch(request),
         "notices": notices(request, {card.cluster_id}),
     }
@@ -104,7 +106,7 @@ def _names(rows: Any) -> list[Choice]:
         for suite, name, unit, _count in found
     ]
     # What is compared between runs comes first: the rest says more of disk and processor than of the card.
-    return sorted(choices, key=lambda one: one.name in NOT_COMPARED.get(one.suite, ()))
+    return sorted(choices, key=lambda one: one.name in not_compared(one.suite))
 
 
 def _title(suite: str, name: str, several: bool) -> str:

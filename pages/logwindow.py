@@ -1,7 +1,7 @@
 """A window of a log: some numbered, clean lines of many, so that no page grows with the log. Pure: bytes in, lines out.
 
-Numbers are those of `validations.suites.log`, so that a reason's line is the line on the page. Text only: terminal escapes are gone,
-other control characters and those that turn the direction of writing are shown as symbols.
+Numbers are those of `validations.suites.engine.log`, so that a reason's line is the line on the page. Text only: terminal escapes
+are gone, other control characters and those that turn the direction of writing are shown as symbols.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from validations.suites.base import Lines, read_log
+from validations.suites.engine.base import Lines, read_log
 
 #: Lines of one window, and characters of all its lines together: whichever is reached first ends it.
 MOST_LINES, MOST_CHARACTERS = 500, 400_000

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from validations.models import LOOKS, CampaignState, LevelChoice, Run, State, VerdictChoice
-from validations.suites import find
+from validations.suites import find, reasons
 
 #: Tone of a look → class of the sign.
 _LEVELS = {"good": "good", "warn": "warning", "bad": "error", "busy": "busy", "quiet": "none"}
@@ -58,39 +58,6 @@ MEANINGS: dict[str, Promise] = {
     "errored": gettext_lazy("The test could not be carried out. It says nothing about the card, good or bad."),
     "skipped": gettext_lazy("The test did nothing here. It says nothing about the card."),
 }
-_HEADLINES: dict[str, Promise] = {
-    "software-adapter": gettext_lazy("it ran on a software adapter"),
-    "cpu-only": gettext_lazy("only the processor did the work"),
-    "no-adapter": gettext_lazy("no adapter was found"),
-    "device-removed": gettext_lazy("the device was removed in the middle"),
-    "verification": gettext_lazy("the card gave a wrong result"),
-    "no-device": gettext_lazy("no device was found"),
-    "cuda-error": gettext_lazy("CUDA reported an error"),
-    "no-verdict": gettext_lazy("the log has no verdict"),
-    "unschedulable": gettext_lazy("no node took the pod"),
-    "image": gettext_lazy("the image could not be pulled"),
-    "timeout": gettext_lazy("it took too long"),
-    "cancelled": gettext_lazy("cancelled"),
-    "killed": gettext_lazy("the container was killed"),
-    "evicted": gettext_lazy("the pod was evicted"),
-    "out-of-memory": gettext_lazy("out of memory"),
-    "bad-arguments": gettext_lazy("it was called with bad arguments"),
-    "model-load": gettext_lazy("the model could not be loaded"),
-    "log-incomplete": gettext_lazy("a part of the log is missing"),
-    "other-card": gettext_lazy("it ran on another card than the one asked for"),
-    "card-unknown": gettext_lazy("it is not known which card it ran on"),
-    "wrong-node": gettext_lazy("it ran on another node"),
-    "slower": gettext_lazy("slower than the last good run"),
-    "exit-code": gettext_lazy("the exit code says no"),
-    "forbidden": gettext_lazy("the cluster does not let the launcher do this"),
-    "unauthorized": gettext_lazy("the cluster does not accept the launcher's credentials"),
-    "kubeconfig": gettext_lazy("the launcher's kubeconfig cannot be used"),
-    "namespace": gettext_lazy("the namespace of the Jobs is not there"),
-    "unreachable": gettext_lazy("the cluster was not reached"),
-    "no-place": gettext_lazy("the node or card is not there any more"),
-    "place-changed": gettext_lazy("the node has changed since"),
-    "suite-missing": gettext_lazy("the suite is not there any more"),
-}
 
 
 @dataclass(frozen=True)
@@ -138,8 +105,9 @@ def shown_run(run: Run) -> Shown:
 
 
 def headline(code: str) -> str:
-    """A reason code as the end of "Failed: …"; "" for a code that has no words here."""
-    return str(_HEADLINES.get(code, ""))
+    """A reason code as the end of "Failed: …"; "" for a code of an older version, which has no words any more."""
+    words = reasons().get(code)
+    return _(words.headline) if words is not None else ""
 
 
 def suite_title(suite_id: str) -> str:

@@ -21,7 +21,7 @@ from pages.frame.refusals import answered
 from pages.permission import may_launch
 from validations.models import Run, VerdictChoice
 from validations.suites import registry
-from validations.suites.base import Suite
+from validations.suites.engine.base import Suite
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from pages.run import manifest_text
 from validations.planning import PASSING, Plan, Refused, Wish, plan
 from validations.requests import Busy, KeyReused, holder_of, request_run
 from validations.suites import find, registry
-from validations.suites.base import Option, Suite
+from validations.suites.engine.base import Option, Suite
 
 #: Names offered while typing; any other name may be typed.
 NODES_OFFERED = 200

@@ -15,28 +15,12 @@ from django.db.models import QuerySet
 
 from validations.models import Measurement as Row
 from validations.models import Run
-from validations.suites.base import Measurement, Reason, Result
+from validations.suites import find
+from validations.suites.engine.base import Measurement, Reason, Result
 
 #: Units in which more is better, and in which less is. Numbers in other units are kept and not compared.
 _MORE_IS_BETTER = frozenset(("GB/s", "GFLOP/s", "1/s", "1e9/s"))
 _LESS_IS_BETTER = frozenset(("ms", "s"))
-#: What depends on disk, start-up or the processor more than on the card.
-NOT_COMPARED: Mapping[str, frozenset[str]] = {
-    "winml-tinyyolov2": frozenset(
-        (
-            "load",
-            "gpu_session",
-            "cpu_session",
-            "gpu_first_evaluate",
-            "cpu_first_evaluate",
-            "gpu_bind",
-            "cpu_bind",
-            "cpu_evaluate",
-        )
-    ),
-}
-#: Share in percent above which a suite is called slower, where it is not the setting's.
-SHARES: Mapping[str, int] = {}
 
 
 class Compared(msgspec.Struct, frozen=True):
@@ -50,8 +34,16 @@ class Compared(msgspec.Struct, frozen=True):
 
 
 def share(suite: str) -> float:
-    """Percent."""
-    return float(SHARES.get(suite, settings.RUN_SLOWER_PERCENT))
+    """Percent above which a run is called slower: the suite's own, else the setting's."""
+    found = find(suite)
+    own = found.slower_percent if found is not None else None
+    return float(settings.RUN_SLOWER_PERCENT if own is None else own)
+
+
+def not_compared(suite: str) -> frozenset[str]:
+    """Measurements of the suite that depend on disk, start-up or the processor more than on the card."""
+    found = find(suite)
+    return found.not_compared if found is not None else frozenset()
 
 
 def baseline_of(run: Run) -> Run | None:
@@ -81,9 +73,10 @@ def _newest(runs: QuerySet[Run]) -> Run | None:
 def compare(suite: str, found: Mapping[str, Measurement], before: Mapping[str, Measurement]) -> list[Compared]:
     """All measurements that both runs have in one unit and that say something about speed."""
     compared = []
+    left_out = not_compared(suite)
     for name, now in found.items():
         old = before.get(name)
-        if old is None or old.unit != now.unit or name in NOT_COMPARED.get(suite, ()):
+        if old is None or old.unit != now.unit or name in left_out:
             continue
         percent = slower_percent(now.value, old.value, now.unit)
         if percent is not None:

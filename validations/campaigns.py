@@ -21,7 +21,7 @@ from validations.planning import Refused, Wish, find_suite
 from validations.reaching import settle
 from validations.requests import Busy, KeyReused, NotAllowed, digest, request_run
 from validations.suites import find
-from validations.suites.base import OptionError
+from validations.suites.engine.base import OptionError
 
 logger = logging.getLogger(__name__)
 

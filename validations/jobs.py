@@ -11,7 +11,7 @@ from typing import Any
 
 from validations.installation import INSTANCE_LABEL
 from validations.maker import MAKER_LABEL
-from validations.suites.base import Run, Suite
+from validations.suites.engine.base import Run, Suite
 from validations.targets import Place
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import msgspec
 
 from validations.lifecycle.endings import CANCELLED, Ending
-from validations.suites.base import Outcome, Reason, Result, Suite, Verdict, read_log
+from validations.suites.engine.base import Outcome, Reason, Result, Suite, Verdict, read_log
 
 logger = logging.getLogger(__name__)
 
@@ -70,6 +70,7 @@ def _ended_from_outside(result: Result, ending: Ending) -> Result:
 
 
 def _with(result: Result, reason: Reason, after: bool = False) -> list[Reason]:
-    """The first reason is the one that decided."""
+    """The first reason is the one that decided. What the container's status says of the same cause is not said twice."""
+    others = [one for one in result.reasons if one.code != reason.code or one.line is not None]
     keep_first = after or result.verdict == "failed"
-    return [*result.reasons, reason] if keep_first else [reason, *result.reasons]
+    return [*others, reason] if keep_first else [reason, *others]

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from validations.models import LOWER, SAYS, LastResult, LevelChoice, Run, VerdictChoice
-from validations.suites.base import LEVELS
+from validations.suites.engine.base import LEVELS
 
 #: Runs of one suite on one card in which a failure that nothing has taken back is looked for.
 LOOKED_BACK = 500

@@ -25,7 +25,7 @@ class Moved(Exception):
 
 
 def left_out_line(count: int) -> bytes:
-    """The line that stands for what was left out (read by `validations.suites.log`)."""
+    """The line that stands for what was left out (read by `validations.suites.engine.log`)."""
     return b"\n[gpudash: %d bytes left out]\n" % count
 
 

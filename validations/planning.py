@@ -16,13 +16,14 @@ from validations.jobs import build
 from validations.maker import maker
 from validations.permitted import forbidden
 from validations.suites import find, registry
-from validations.suites.base import OptionError, Reason, Suite
+from validations.suites.engine.base import OptionError, Reason, Suite
+from validations.suites.engine.reasons import REASONS
 from validations.targets import NoPlace, Place, find_place
 
 #: Reasons that pass by themselves: a run may be asked to wait for them.
-PASSING = frozenset({"no-free", "not-ready"})
+PASSING = frozenset(one.code for one in REASONS.values() if one.passes)
 #: Reasons that lie in the cluster's rules for the launcher and not in the place.
-REFUSALS = frozenset({"forbidden", "unauthorized", "kubeconfig"})
+REFUSALS = frozenset(one.code for one in REASONS.values() if one.refusal)
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):

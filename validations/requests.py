@@ -17,7 +17,7 @@ from validations.models import ACTIVE, Campaign, Run, RunStep, State
 from validations.permitted import OF_CREDENTIALS, check_soon
 from validations.planning import REFUSALS, Plan, Refused, Wish, plan, workload_key
 from validations.results import end_run
-from validations.suites.manifest import job_name
+from validations.suites.engine.manifest import job_name
 from validations.targets import snapshot
 
 _TRIES = 3

@@ -18,7 +18,7 @@ from validations.lastresults import refresh_last
 from validations.lifecycle.endings import of_row
 from validations.models import SAYS, Campaign, Measurement, Reparse, Run, RunStep, State
 from validations.suites import find
-from validations.suites.base import Outcome, Reason, Result
+from validations.suites.engine.base import Outcome, Reason, Result
 
 
 class NotEnded(Exception):

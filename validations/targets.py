@@ -17,7 +17,7 @@ from inventory.stacks.node_facts import node_facts
 from kube import objects as kube
 from kube.quantity import count
 from validations.models import Launcher
-from validations.suites.base import Resource, Target
+from validations.suites.engine.base import Resource, Target
 
 UNIT_BYTES = {"GiB": 2**30, "MiB": 2**20}
 _decoder = msgspec.json.Decoder(kube.Node)

@@ -12,7 +12,7 @@ from resources.run import RUNS, RunReason
 from validations import models
 from validations.coverage import Coverage
 from validations.planning import Plan
-from validations.suites.base import Reason, Suite
+from validations.suites.engine.base import Reason, Suite
 
 
 def suite(one: Suite) -> shapes.SuiteShape:

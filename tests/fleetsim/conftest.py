@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fleetsim import Fleet, Server, serve
+from gpudash.demo_programs import demo_programs
 from tests.fleetsim.client import Client
 
 START = 1_780_000_000.0
@@ -15,7 +16,7 @@ START = 1_780_000_000.0
 
 @pytest.fixture
 def simulated() -> Fleet:
-    return Fleet(nodes=40, seed=1, now=START)
+    return Fleet(nodes=40, seed=1, now=START, programs=demo_programs())
 
 
 @pytest.fixture

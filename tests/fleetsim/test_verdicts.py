@@ -15,7 +15,7 @@ from kube.objects import Taint
 from tests.fleetsim.client import Client
 from tests.fleetsim.conftest import pass_time
 from validations.suites import find
-from validations.suites.base import Outcome, Resource, Run, Target, read_log
+from validations.suites.engine.base import Outcome, Resource, Run, Target, read_log
 
 NS = "gpudash-validations"
 OWN_WINML = {"image": "registry.demo/own/winml:ltsc2022"}
@@ -49,7 +49,7 @@ NOT_PASSED = [
     ("cuda-vectoradd", "gpu-v100-02", "failed", "verification"),
     ("nvidia-smi", "dgx-a100-02", "failed", "device-removed"),
     ("dcgm-diag", "dgx-a100-02", "failed", "diagnostic"),
-    ("cuda-vectoradd", "hami-4090-02", "errored", "killed"),
+    ("cuda-vectoradd", "hami-4090-02", "errored", "evicted"),
     ("winml-tinyyolov2", "ackwin0002", "failed", "software-adapter"),
     ("winml-tinyyolov2", "ackwin0003", "failed", "device-removed"),
     ("winml-tinyyolov2", "ackwin0004", "errored", "no-verdict"),

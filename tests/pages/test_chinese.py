@@ -19,13 +19,12 @@ from django.utils.translation.template import templatize
 from inventory.models import Card, Cluster
 from inventory.stacks.catalogue import CATALOGUE
 from pages.catalogue_words import ACTIONS, MEANINGS
-from pages.suite_words import OPTION_HELP, PROVES
 from tests.factories import make_finding, make_node, make_unreadable, make_waiting_pod
 from tests.pages.reading import get
 from tests.pages.validations.rows import PASSED_LOG, make_run, reason
 from tests.processes import ROOT
 from validations.models import Campaign, CampaignTarget, Run
-from validations.suites import registry
+from validations.suites import reasons, registry
 
 MESSAGES = ROOT / "locale" / "zh_Hans" / "LC_MESSAGES"
 MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"}
@@ -121,10 +120,10 @@ def test_the_compiled_catalogue_says_what_the_text_says() -> None:
     assert struct.unpack("<I", content[8:12])[0] == len(entries()), "messages of the .mo that the .po does not have"
 
 
-def test_suites_have_their_words_among_those_to_translate() -> None:
-    suites = registry().values()
-    assert set(PROVES) == {suite.proves for suite in suites}
-    assert set(OPTION_HELP) == {option.help for suite in suites for option in suite.options if option.help}
+def test_what_suites_say_is_marked_to_be_translated() -> None:
+    marked, suites = {text for text, _where in marked_in_code()}, registry().values()
+    said = {suite.proves for suite in suites} | {option.help for suite in suites for option in suite.options}
+    assert said | {one.headline for one in reasons().values()} <= marked
 
 
 def test_findings_have_their_meanings_and_actions_among_those_to_translate() -> None:

@@ -12,6 +12,7 @@ import pytest
 from fleetsim import teams
 from fleetsim.fleet import Fleet
 from fleetsim.server import Server, serve
+from gpudash.demo_programs import demo_programs
 from inventory.clusters import client_of
 from inventory.mirror.follow import Follower
 from inventory.mirror.lease import acquire, release
@@ -28,7 +29,7 @@ START = 1_780_000_000.0
 @pytest.fixture
 def demo() -> Iterator[Server]:
     """The demo's API server; its time stands still until `fleet.step`."""
-    with serve(Fleet(nodes=40, seed=1, now=START), live=False) as server:
+    with serve(Fleet(nodes=40, seed=1, now=START, programs=demo_programs()), live=False) as server:
         yield server
 
 

@@ -42,9 +42,29 @@ def test_an_evicted_pod_is_errored_with_the_kubelets_words(prod: Cluster, fake: 
     run = launched(prod)
     fake.end(run.job_name, PASSED, 137, pod_reason="Evicted", message="The node was low on resource: memory.")
     passed_by(run, prod)
-    assert run.verdict == "errored"
-    assert codes(run)[0] == "evicted"
+    assert (run.verdict, codes(run)) == ("errored", ["evicted"])
     assert "low on resource" in run.reasons[0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"),
+    [
+        ("UnexpectedAdmissionError", "refused-by-node"),
+        ("NodeAffinity", "refused-by-node"),
+        ("OutOfcpu", "refused-by-node"),
+        ("Preempting", "evicted"),
+        ("NodeShutdown", "node-lost"),
+        ("DeadlineExceeded", "timeout"),
+    ],
+)
+def test_a_pod_that_was_ended_from_outside_has_one_cause(
+    prod: Cluster, fake: FakeCluster, reason: str, code: str
+) -> None:
+    run = launched(prod)
+    fake.end(run.job_name, PASSED, 137, pod_reason=reason, message="The kubelet's words.")
+    passed_by(run, prod)
+    assert (run.verdict, codes(run)) == ("errored", [code])
+    assert "The kubelet's words." in run.reasons[0]["text"]
 
 
 def test_a_container_killed_for_memory_is_errored(prod: Cluster, fake: FakeCluster) -> None:

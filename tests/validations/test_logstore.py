@@ -14,7 +14,7 @@ from tests.validations.recorded import PASSED, codes, launched, passed_by
 from validations import logstore
 from validations.logstore import Keeper, Moved, feed_after
 from validations.models import LogChunk, Run
-from validations.suites.base import read_log
+from validations.suites.engine.base import read_log
 
 
 def parts(data: bytes, size: int) -> Iterator[bytes]:

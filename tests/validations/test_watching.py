@@ -16,7 +16,7 @@ from validations.lifecycle.objects import Job, NotAList, Pod, read_list
 from validations.lifecycle.watching import last_word, observe
 from validations.models.state import State
 from validations.suites import find
-from validations.suites.base import Outcome
+from validations.suites.engine.base import Outcome
 
 SUITE = find("cuda-vectoradd")
 assert SUITE is not None

@@ -17,7 +17,7 @@ from validations import proof
 from validations.models import Run
 from validations.planning import Refused, plan
 from validations.requests import request_run
-from validations.suites.gpushare import assumed_at
+from validations.suites.engine.gpushare import assumed_at
 
 V1, V2 = "ALIYUN_COM_GPU_MEM", "scheduler.framework.gpushare"
 

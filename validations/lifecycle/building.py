@@ -17,7 +17,7 @@ from validations.maker import maker
 from validations.models import Run
 from validations.planning import PASSING, sure_card
 from validations.suites import find
-from validations.suites.base import OptionError, Suite
+from validations.suites.engine.base import OptionError, Suite
 from validations.targets import NoPlace, Place, find_place
 
 

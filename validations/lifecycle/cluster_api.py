@@ -17,7 +17,7 @@ from kube.client import ApiError, Stream
 from validations.installation import INSTANCE_LABEL
 from validations.lifecycle.deadlines import TooSlow, within
 from validations.lifecycle.objects import Event, Job, Listed, NotAList, Pod, read_job, read_list
-from validations.suites.manifest import CONTAINER, MANAGED_BY
+from validations.suites.engine.manifest import CONTAINER, MANAGED_BY
 
 T = TypeVar("T", Job, Pod, Event)
 PAGE = 500

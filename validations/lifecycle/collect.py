@@ -17,7 +17,7 @@ from validations.lifecycle.refusals import refusal
 from validations.lifecycle.watching import Seen
 from validations.models import Run
 from validations.results import end_run
-from validations.suites.manifest import job_name
+from validations.suites.engine.manifest import job_name
 
 #: New bytes that one look takes at most; a chatty run is caught up with over several looks.
 LIVE_BYTES = 256 << 10

@@ -21,7 +21,7 @@ from validations.models import Run, State
 from validations.permitted import remember
 from validations.planning import workload_key
 from validations.results import end_run
-from validations.suites.manifest import job_name
+from validations.suites.engine.manifest import job_name
 
 #: Refusals that may pass: signed out, time-out, conflict of writes, too many requests.
 _PASSING = frozenset((401, 408, 425, 429))

@@ -8,7 +8,7 @@ from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.objects import Job
 from validations.maker import MAKER_LABEL
 from validations.models import Run
-from validations.suites.manifest import RUN_LABEL, job_name, run_label
+from validations.suites.engine.manifest import RUN_LABEL, job_name, run_label
 
 FOREIGN = "The Job {name} was made by another launcher (a copy of this database, or the one that this is a copy of)."
 

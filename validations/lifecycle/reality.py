@@ -8,7 +8,7 @@ from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.mine import is_of
 from validations.lifecycle.objects import Job, Pod
 from validations.models import Run
-from validations.suites.manifest import RUN_LABEL, job_name, run_label
+from validations.suites.engine.manifest import RUN_LABEL, job_name, run_label
 
 
 class Reality:

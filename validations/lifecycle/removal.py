@@ -19,7 +19,7 @@ from validations.lifecycle.objects import Job
 from validations.lifecycle.reality import Reality
 from validations.lifecycle.refusals import refusal
 from validations.models import Launcher, Run, State
-from validations.suites.manifest import job_name
+from validations.suites.engine.manifest import job_name
 
 logger = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """May a run that brings its own card be created now? No scheduler looks at it, so this does, right before the Job is made.
 
-On gpushare nodes only (`validations.suites.gpushare`). Everything is read from the mirror; what is in the way passes by itself.
+On gpushare nodes only (`suites.engine.gpushare`). Everything is read from the mirror; what is in the way passes by itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from inventory.stacks.requests import holds, name_of
 from kube import objects as kube
 from validations.attribution import ASKED
 from validations.models import Run, State
-from validations.suites.gpushare import assumed
+from validations.suites.engine.gpushare import assumed
 from validations.targets import UNIT_BYTES, free_units
 
 _pod = msgspec.json.Decoder(kube.Pod)

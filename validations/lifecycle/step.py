@@ -18,7 +18,7 @@ from validations.lifecycle.objects import Job, Pod
 from validations.lifecycle.watching import Seen, last_word, observe
 from validations.models import Run, State
 from validations.results import end_run
-from validations.suites.manifest import job_name
+from validations.suites.engine.manifest import job_name
 
 UNREADABLE = "The cluster's answer about the Job or the pod of this run could not be read."
 #: A pod that is being deleted this long is not let go by its node.

@@ -13,7 +13,7 @@ from kube.objects import Condition
 from validations.lifecycle.endings import Ending
 from validations.lifecycle.objects import ContainerStatus, Event, Job, Pod, Terminated
 from validations.models.state import State
-from validations.suites.manifest import CONTAINER
+from validations.suites.engine.manifest import CONTAINER
 
 #: The kubelet tries these again, but they seldom mend themselves: given up after a while.
 TROUBLE = {

@@ -10,7 +10,7 @@ from validations.models.run import Run
 class LogChunk(models.Model):
     """Bytes of the stored log, never changed once written. offset: of the first byte in the stored log.
 
-    Where the middle of the log was left out, a chunk holds the line that says so (`validations.suites.log`).
+    Where the middle of the log was left out, a chunk holds the line that says so (`validations.suites.engine.log`).
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="log_chunks")

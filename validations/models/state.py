@@ -40,7 +40,7 @@ STARTED = tuple(state.value for state in State if state not in (State.QUEUED, St
 
 
 class VerdictChoice(models.TextChoices):
-    """The verdicts of `validations.suites.verdict`, for columns and filters."""
+    """The verdicts of `validations.suites.engine.verdict`, for columns and filters."""
 
     PASSED = "passed", "passed"
     WARNING = "warning", "warning"
@@ -50,7 +50,7 @@ class VerdictChoice(models.TextChoices):
 
 
 class LevelChoice(models.TextChoices):
-    """What a pass says of the card, as `validations.suites.verdict.LEVELS` has it."""
+    """What a pass says of the card, as `validations.suites.engine.verdict.LEVELS` has it."""
 
     NONE = "none", "nothing proven"
     SEEN = "seen", "seen"

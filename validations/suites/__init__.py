@@ -1,35 +1,47 @@
-"""Validation suites, one module each, and the registry that finds them.
+"""Validation suites, one module each, and their registry. `engine` is the machinery, `shared` what several suites have in common.
 
-A module of this package with a `SUITE` is a suite: to add a test is to add a file. Nothing here imports Django or does I/O
-beyond importing its own modules.
+To add a suite is to add its module and to name it in `MODULES`; docs/develop.md has the whole list. Nothing here imports Django or
+does I/O beyond importing its own modules.
 """
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from validations.suites.base import Suite
+from validations.suites.engine.base import Suite
+from validations.suites.engine.reasons import REASONS, ReasonWords
+from validations.suites.engine.registration import load, reasons_of
+
+#: The modules of this package that are suites. A suite's id is the name of its module with "-" for "_".
+MODULES = (
+    "cuda_devicequery",
+    "cuda_montecarlo",
+    "cuda_nbody",
+    "cuda_vectoradd",
+    "dcgm_diag",
+    "directx_device_discovery",
+    "directx_directml",
+    "directx_ffmpeg",
+    "directx_opencl_enum",
+    "directx_vulkaninfo",
+    "nccl_allreduce",
+    "nvidia_smi",
+    "winml_tinyyolov2",
+)
+_SUITES = load(__name__, MODULES)
+_REASONS = reasons_of(REASONS, _SUITES)
 
 
-@cache
 def registry() -> MappingProxyType[str, Suite]:
-    """All suites by id, in the order of their ids. Raises ValueError when two modules claim one id."""
-    found: dict[str, Suite] = {}
-    for module in iter_modules(__path__):
-        suite: Suite | None = getattr(import_module(f"{__name__}.{module.name}"), "SUITE", None)
-        if suite is None:
-            continue
-        if suite.id in found:
-            raise ValueError(f"two suites have the id {suite.id}")
-        found[suite.id] = suite
-    return MappingProxyType(dict(sorted(found.items())))
+    """All suites by id, in the order of their ids."""
+    return _SUITES
 
 
 def find(suite_id: str) -> Suite | None:
     """The suite of this id, None when there is none."""
-    return registry().get(suite_id)
+    return _SUITES.get(suite_id)
+
+
+def reasons() -> MappingProxyType[str, ReasonWords]:
+    """Every reason code that a run can have, with its words: those of all suites and those of each."""
+    return _REASONS

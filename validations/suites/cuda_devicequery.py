@@ -8,11 +8,22 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from validations.suites import cuda_texts, tensorworks
-from validations.suites.base import Lines, Option, Reading, Suite, Target, Values, Workload
-from validations.suites.figures import count, name
-from validations.suites.options import IMAGE, common, linux
-from validations.suites.placement import DIRECTX_RUNTIMES, NVIDIA
+from validations.suites.engine.base import (
+    Demo,
+    Image,
+    Lines,
+    Option,
+    Reading,
+    Suite,
+    Target,
+    Values,
+    Workload,
+    gettext_noop,
+)
+from validations.suites.engine.figures import count, name
+from validations.suites.engine.options import IMAGE, common, linux
+from validations.suites.engine.placement import DIRECTX_RUNTIMES, NVIDIA
+from validations.suites.shared import cuda_texts, tensorworks
 
 VERSION = 1
 _LINUX = "nvcr.io/nvidia/k8s/cuda-sample:devicequery-cuda12.5.0"
@@ -106,7 +117,7 @@ def _workload(target: Target, values: Values) -> Workload:
 SUITE = Suite(
     id="cuda-devicequery",
     title="CUDA deviceQuery",
-    proves="The CUDA runtime in a container sees a card and reads its properties; no kernel is run.",
+    proves=gettext_noop("The CUDA runtime in a container sees a card and reads its properties; no kernel is run."),
     level="seen",
     os=("linux", "windows"),
     families=(*NVIDIA, *DIRECTX_RUNTIMES),
@@ -114,7 +125,7 @@ SUITE = Suite(
     options=(
         Option(
             name="image",
-            help="Container image; empty: NVIDIA's sample on Linux, TensorWorks' on Windows.",
+            help=gettext_noop("Container image; empty: NVIDIA's sample on Linux, TensorWorks' on Windows."),
             default="",
             pattern=IMAGE,
         ),
@@ -123,4 +134,9 @@ SUITE = Suite(
     ),
     read=read,
     workload=_workload,
+    demo=Demo(
+        images=(Image(mark="devicequery", seconds=2),),
+        nodes={"gpu-t4-04": "driver-too-old"},
+        exits={"driver-too-old": 1},
+    ),
 )

@@ -9,11 +9,11 @@ import re
 
 import msgspec
 
-from validations.suites import cuda_texts
-from validations.suites.base import Lines, Reading, Suite, Target, Values, Workload
-from validations.suites.figures import count, duration, name, number
-from validations.suites.placement import DIRECTX_RUNTIMES
-from validations.suites.tensorworks import example, options, workload
+from validations.suites.engine.base import Demo, Image, Lines, Reading, Suite, Target, Values, Workload, gettext_noop
+from validations.suites.engine.figures import count, duration, name, number
+from validations.suites.engine.placement import DIRECTX_RUNTIMES
+from validations.suites.shared import cuda_texts
+from validations.suites.shared.tensorworks import example, options, workload
 
 VERSION = 1
 _IMAGE = example("cuda-montecarlo")
@@ -108,7 +108,7 @@ def _workload(target: Target, values: Values) -> Workload:
 SUITE = Suite(
     id="cuda-montecarlo",
     title="CUDA Monte Carlo",
-    proves="A CUDA kernel runs on the card in a Windows container and its answer is right.",
+    proves=gettext_noop("A CUDA kernel runs on the card in a Windows container and its answer is right."),
     level="right",
     os=("windows",),
     families=DIRECTX_RUNTIMES,
@@ -116,4 +116,9 @@ SUITE = Suite(
     options=options(_IMAGE),
     read=read,
     workload=_workload,
+    measures=True,
+    demo=Demo(
+        images=(Image(mark="example-cuda-montecarlo", seconds=5, size=3_800_000_000),),
+        nodes={"win-mcdm-01": "mismatch"},
+    ),
 )

@@ -7,13 +7,27 @@ from __future__ import annotations
 
 import re
 
-from validations.suites import cuda_texts
-from validations.suites.base import Lines, Option, Reading, Suite, Target, Values, Workload
-from validations.suites.figures import count, duration, name
-from validations.suites.options import common, image, linux
-from validations.suites.placement import NVIDIA
+from validations.suites.engine.base import (
+    Demo,
+    Image,
+    Lines,
+    Option,
+    Reading,
+    Suite,
+    Target,
+    Values,
+    Workload,
+    gettext_noop,
+)
+from validations.suites.engine.demo import START_ERROR, Container
+from validations.suites.engine.figures import count, duration, name
+from validations.suites.engine.options import common, image, linux
+from validations.suites.engine.placement import NVIDIA
+from validations.suites.shared import cuda_texts
 
 VERSION = 1
+#: What the demo prints for a container that was not told how many.
+_SAMPLE_BODIES = 59_392
 _DEVICE = re.compile(r"> Compute (\d{1,3}\.\d{1,3}) CUDA device: \[(.{1,200})\]\s*\Z")
 _USED = re.compile(r"> (\d{1,6}) Devices used for simulation")
 _PRECISION = re.compile(r"> (Single|Double) precision floating point simulation")
@@ -90,21 +104,57 @@ def _workload(target: Target, values: Values) -> Workload:
     )
 
 
+def _demo_values(container: Container) -> dict[str, str]:
+    """Figures that suit the card: GFLOP/s from its cores, and from them the time that so many bodies take."""
+    bodies = _bodies(container)
+    gflops = container.cores * 1.684
+    interactions = gflops / 20
+    milliseconds = bodies * bodies * 10 / (interactions * 1e6) if interactions else 0.0
+    return {
+        "bodies": str(bodies),
+        "nbody_ms": f"{milliseconds:.3f}",
+        "nbody_interactions": f"{interactions:.3f}",
+        "nbody_gflops": f"{gflops:.3f}",
+    }
+
+
+def _bodies(container: Container) -> int:
+    for word in container.args:
+        label, _, value = word.partition("=")
+        if label == "-numbodies" and value.isascii() and value.isdigit() and 0 < len(value) < 9:
+            return int(value)
+    return _SAMPLE_BODIES
+
+
 SUITE = Suite(
     id="cuda-nbody",
     title="CUDA n-body",
-    proves="A card sustains arithmetic work, and how fast; no result is checked.",
+    proves=gettext_noop("A card sustains arithmetic work, and how fast; no result is checked."),
     level="ran",
     os=("linux",),
     families=NVIDIA,
     parser_version=VERSION,
     options=(
         image("nvcr.io/nvidia/k8s/cuda-sample:nbody-cuda11.7.1"),
-        Option(name="bodies", help="Number of bodies.", default=65_536, kind="number", minimum=256, maximum=4_194_304),
-        Option(name="precision", help="Precision of the arithmetic.", default="single", choices=("single", "double")),
+        Option(
+            name="bodies",
+            help=gettext_noop("Number of bodies."),
+            default=65_536,
+            kind="number",
+            minimum=256,
+            maximum=4_194_304,
+        ),
+        Option(
+            name="precision",
+            help=gettext_noop("Precision of the arithmetic."),
+            default="single",
+            choices=("single", "double"),
+        ),
         *linux(gpu_memory_mib=2048),
         *common(deadline_s=1800, host_memory="1Gi"),
     ),
     read=read,
     workload=_workload,
+    measures=True,
+    demo=Demo(images=(Image(mark="nbody", seconds=6),), nodes={"gpu-t4-04": START_ERROR}, values=_demo_values),
 )

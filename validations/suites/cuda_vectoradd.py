@@ -9,11 +9,11 @@ import re
 
 import msgspec
 
-from validations.suites import cuda_texts
-from validations.suites.base import Lines, Reading, Suite, Target, Values, Workload
-from validations.suites.figures import count, name
-from validations.suites.options import common, image, linux
-from validations.suites.placement import NVIDIA
+from validations.suites.engine.base import Demo, Image, Lines, Reading, Suite, Target, Values, Workload, gettext_noop
+from validations.suites.engine.figures import count, name
+from validations.suites.engine.options import common, image, linux
+from validations.suites.engine.placement import NVIDIA
+from validations.suites.shared import cuda_texts
 
 VERSION = 1
 _HEADER = re.compile(r"\[Vector addition of (\d{1,16}) elements\]")
@@ -96,7 +96,7 @@ def _workload(target: Target, values: Values) -> Workload:
 SUITE = Suite(
     id="cuda-vectoradd",
     title="CUDA vectorAdd",
-    proves="A container gets an NVIDIA card, runs a kernel on it and reads back the right result.",
+    proves=gettext_noop("A container gets an NVIDIA card, runs a kernel on it and reads back the right result."),
     level="right",
     os=("linux",),
     families=NVIDIA,
@@ -108,4 +108,9 @@ SUITE = Suite(
     ),
     read=read,
     workload=_workload,
+    demo=Demo(
+        images=(Image(mark="vectoradd", seconds=3), Image(mark="cuda-vector-add", seconds=3)),
+        nodes={"gpu-t4-04": "driver-too-old", "gpu-v100-02": "verification"},
+        exits={"driver-too-old": 1, "verification": 1, "no-device": 1},
+    ),
 )

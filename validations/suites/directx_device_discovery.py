@@ -9,11 +9,22 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from validations.suites.adapters import is_software
-from validations.suites.base import Lines, Reading, Suite, Target, Values, Workload
-from validations.suites.figures import count, name
-from validations.suites.placement import DIRECTX
-from validations.suites.tensorworks import example, options, workload
+from validations.suites.engine.adapters import is_software
+from validations.suites.engine.base import (
+    Demo,
+    Image,
+    Lines,
+    Reading,
+    ReasonWords,
+    Suite,
+    Target,
+    Values,
+    Workload,
+    gettext_noop,
+)
+from validations.suites.engine.figures import count, name
+from validations.suites.engine.placement import DIRECTX
+from validations.suites.shared.tensorworks import example, options, workload
 
 VERSION = 1
 _IMAGE = example("device-discovery")
@@ -84,7 +95,7 @@ def _workload(target: Target, values: Values) -> Workload:
 SUITE = Suite(
     id="directx-device-discovery",
     title="DirectX device discovery",
-    proves="A container on the node sees DirectX adapters; nothing is run on them.",
+    proves=gettext_noop("A container on the node sees DirectX adapters; nothing is run on them."),
     level="seen",
     os=("windows",),
     families=DIRECTX,
@@ -92,4 +103,15 @@ SUITE = Suite(
     options=options(_IMAGE),
     read=read,
     workload=_workload,
+    demo=Demo(
+        images=(Image(mark="example-device-discovery", seconds=3, size=3_500_000_000),),
+        nodes={"akswgpu000002": "no-device"},
+    ),
+    reasons=(
+        ReasonWords(
+            "discovery-error",
+            gettext_noop("the discovery of devices did not work"),
+            "Read the text, which is the library's; look whether the image has the DirectX libraries.",
+        ),
+    ),
 )

@@ -5,11 +5,22 @@ The program names no adapter and takes a software one silently; a pass says so.
 
 from __future__ import annotations
 
-from validations.suites.adapters import is_software
-from validations.suites.base import Lines, Reading, Suite, Target, Values, Workload
-from validations.suites.figures import name, number
-from validations.suites.placement import DIRECTX
-from validations.suites.tensorworks import example, options, workload
+from validations.suites.engine.adapters import is_software
+from validations.suites.engine.base import (
+    Demo,
+    Image,
+    Lines,
+    Reading,
+    ReasonWords,
+    Suite,
+    Target,
+    Values,
+    Workload,
+    gettext_noop,
+)
+from validations.suites.engine.figures import name, number
+from validations.suites.engine.placement import DIRECTX
+from validations.suites.shared.tensorworks import example, options, workload
 
 VERSION = 1
 _IMAGE = example("directml")
@@ -63,7 +74,9 @@ def _workload(target: Target, values: Values) -> Workload:
 SUITE = Suite(
     id="directx-directml",
     title="DirectML works",
-    proves="DirectML gives the right answer in a container; the adapter is not named, so no GPU is proven.",
+    proves=gettext_noop(
+        "DirectML gives the right answer in a container; the adapter is not named, so no GPU is proven."
+    ),
     level="right",
     os=("windows",),
     families=DIRECTX,
@@ -71,4 +84,12 @@ SUITE = Suite(
     options=options(_IMAGE),
     read=read,
     workload=_workload,
+    demo=Demo(images=(Image(mark="example-directml", seconds=3, size=3_500_000_000),)),
+    reasons=(
+        ReasonWords(
+            "adapter-not-named",
+            gettext_noop("the program does not name the adapter"),
+            "Nothing. The pass says nothing of the card, since the program does not say where it ran.",
+        ),
+    ),
 )

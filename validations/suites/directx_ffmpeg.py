@@ -8,10 +8,23 @@ from __future__ import annotations
 
 import re
 
-from validations.suites.base import Lines, Option, Reading, Suite, Target, Values, Workload
-from validations.suites.figures import count, duration, name
-from validations.suites.placement import DISPLAY
-from validations.suites.tensorworks import example, options, workload
+from validations.suites.engine.base import (
+    Demo,
+    Image,
+    Lines,
+    Option,
+    Reading,
+    ReasonWords,
+    Suite,
+    Target,
+    Values,
+    Workload,
+    gettext_noop,
+)
+from validations.suites.engine.figures import count, duration, name
+from validations.suites.engine.phrases import Phrase
+from validations.suites.engine.placement import DISPLAY
+from validations.suites.shared.tensorworks import example, options, workload
 
 VERSION = 1
 _IMAGE = example("ffmpeg")
@@ -23,25 +36,29 @@ _ENCODER = re.compile(r"\s{1,20}encoder\s{1,20}: Lavc\S{1,20} (?P<encoder>\w{1,3
 _DETECTED = re.compile(r"Detected an? (?P<vendor>\w{1,16}) GPU, using the")
 _WRAPPER_EXIT = re.compile(r"FFmpeg terminated with exit code (-?\d{1,12})")
 _HARDWARE = re.compile(r"(?:h264|hevc|av1)_(?:nvenc|amf|qsv)")
-#: Text → reason code, what it means. All are a "no" of driver or device.
+#: All are a "no" of driver or device.
 _REFUSED = (
-    ("Cannot load nvcuda.dll", "driver-missing", "the device plugin mounted no NVIDIA runtime"),
-    ("Cannot load nvEncodeAPI64.dll", "driver-missing", "the device plugin mounted no NVIDIA encoder library"),
-    ("DLL amfrt64.dll failed to open", "driver-missing", "the device plugin mounted no AMD runtime"),
-    ("Error initializing an internal MFX session", "driver-missing", "there is no Intel runtime"),
-    (
+    Phrase("Cannot load nvcuda.dll", "driver-missing", "the device plugin mounted no NVIDIA runtime"),
+    Phrase("Cannot load nvEncodeAPI64.dll", "driver-missing", "the device plugin mounted no NVIDIA encoder library"),
+    Phrase("DLL amfrt64.dll failed to open", "driver-missing", "the device plugin mounted no AMD runtime"),
+    Phrase("Error initializing an internal MFX session", "driver-missing", "there is no Intel runtime"),
+    Phrase(
         "Driver does not support the required nvenc API version",
         "driver-too-old",
         "the driver is older than the encoder wants",
     ),
-    ("The minimum required Nvidia driver for nvenc", "driver-too-old", "the driver is older than the encoder wants"),
-    ("No capable devices found", "no-device", "no device can encode"),
-    ("No NVENC capable devices found", "no-device", "no device can encode"),
-    ("OpenEncodeSessionEx failed", "encoder", "no encoder session could be opened"),
-    ("InitializeEncoder failed", "encoder", "the encoder did not start"),
-    ("Failed to detect the availability of a supported hardware", "no-adapter", "no hardware encoder was detected"),
-    ("Error initializing output stream", "encoder", "the encoder could not be opened"),
-    ("Error while opening encoder", "encoder", "the encoder could not be opened"),
+    Phrase(
+        "The minimum required Nvidia driver for nvenc", "driver-too-old", "the driver is older than the encoder wants"
+    ),
+    Phrase("No capable devices found", "no-device", "no device can encode"),
+    Phrase("No NVENC capable devices found", "no-device", "no device can encode"),
+    Phrase("OpenEncodeSessionEx failed", "encoder", "no encoder session could be opened"),
+    Phrase("InitializeEncoder failed", "encoder", "the encoder did not start"),
+    Phrase(
+        "Failed to detect the availability of a supported hardware", "no-adapter", "no hardware encoder was detected"
+    ),
+    Phrase("Error initializing output stream", "encoder", "the encoder could not be opened"),
+    Phrase("Error while opening encoder", "encoder", "the encoder could not be opened"),
 )
 
 
@@ -70,9 +87,9 @@ def _failure(reading: Reading, text: str, line: int) -> None:
     if "out of memory" in low:
         reading.errored("out-of-memory", f"{name(text)}: others hold the card's memory.", line)
         return
-    for words, code, meaning in _REFUSED:
-        if words in text:
-            reading.failed(code, f"{name(text)}: {meaning}.", line)
+    for phrase in _REFUSED:
+        if phrase.words in text:
+            reading.failed(phrase.code, f"{name(text)}: {phrase.meaning}.", line)
             return
     if text.startswith("Conversion failed!"):
         reading.errored("conversion", "ffmpeg says that the conversion failed.", line)
@@ -111,7 +128,7 @@ def _workload(target: Target, values: Values) -> Workload:
 SUITE = Suite(
     id="directx-ffmpeg",
     title="ffmpeg hardware encoding",
-    proves="The video encoder of an adapter encodes a clip to the end.",
+    proves=gettext_noop("The video encoder of an adapter encodes a clip to the end."),
     level="ran",
     os=("windows",),
     families=DISPLAY,
@@ -120,11 +137,33 @@ SUITE = Suite(
         *options(_IMAGE),
         Option(
             name="encoder",
-            help="Encoder: NVIDIA nvenc, AMD amf, Intel qsv; auto takes the first that there is.",
+            help=gettext_noop("Encoder: NVIDIA nvenc, AMD amf, Intel qsv; auto takes the first that there is."),
             default="auto",
             choices=("auto", "nvenc", "amf", "qsv"),
         ),
     ),
     read=read,
     workload=_workload,
+    measures=True,
+    demo=Demo(
+        images=(Image(mark="example-ffmpeg", seconds=12, size=3_900_000_000),),
+        exits={"no-encoder": 1},
+    ),
+    reasons=(
+        ReasonWords(
+            "conversion",
+            gettext_noop("the conversion failed"),
+            "Read the lines before it in the log.",
+        ),
+        ReasonWords(
+            "driver-too-old",
+            gettext_noop("the driver is too old"),
+            "Install the driver version that the text names, or take an image with an older encoder.",
+        ),
+        ReasonWords(
+            "encoder",
+            gettext_noop("the encoder could not be opened"),
+            "Look whether the card has an encoder and all of its sessions are taken.",
+        ),
+    ),
 )

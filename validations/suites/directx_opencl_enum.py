@@ -8,11 +8,22 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from validations.suites.adapters import is_software
-from validations.suites.base import Lines, Reading, Suite, Target, Values, Workload
-from validations.suites.figures import count, name
-from validations.suites.placement import DIRECTX_RUNTIMES
-from validations.suites.tensorworks import example, options, workload
+from validations.suites.engine.adapters import is_software
+from validations.suites.engine.base import (
+    Demo,
+    Image,
+    Lines,
+    Reading,
+    ReasonWords,
+    Suite,
+    Target,
+    Values,
+    Workload,
+    gettext_noop,
+)
+from validations.suites.engine.figures import count, name
+from validations.suites.engine.placement import DIRECTX_RUNTIMES
+from validations.suites.shared.tensorworks import example, options, workload
 
 VERSION = 1
 _IMAGE = example("opencl-enum")
@@ -122,7 +133,7 @@ def _workload(target: Target, values: Values) -> Workload:
 SUITE = Suite(
     id="directx-opencl-enum",
     title="OpenCL enumeration",
-    proves="A container on the node sees an OpenCL device of type GPU; nothing is run on it.",
+    proves=gettext_noop("A container on the node sees an OpenCL device of type GPU; nothing is run on it."),
     level="seen",
     os=("windows",),
     families=DIRECTX_RUNTIMES,
@@ -130,4 +141,12 @@ SUITE = Suite(
     options=options(_IMAGE),
     read=read,
     workload=_workload,
+    demo=Demo(images=(Image(mark="example-opencl-enum", seconds=2, size=3_500_000_000),)),
+    reasons=(
+        ReasonWords(
+            "device-info",
+            gettext_noop("a device gave no information"),
+            "Look at the OpenCL driver of the adapter.",
+        ),
+    ),
 )

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from validations.suites.adapters import is_software
-from validations.suites.base import Lines, Reading, Suite, Target, Values, Workload
-from validations.suites.figures import count, name
-from validations.suites.placement import DISPLAY
-from validations.suites.tensorworks import SERVER, options, workload
+from validations.suites.engine.adapters import is_software
+from validations.suites.engine.base import Demo, Image, Lines, Reading, Suite, Target, Values, Workload, gettext_noop
+from validations.suites.engine.figures import count, name
+from validations.suites.engine.placement import DISPLAY
+from validations.suites.shared.tensorworks import SERVER, options, workload
 
 VERSION = 1
 _SECTION = re.compile(r"GPU(\d{1,4}):\s*\Z")
@@ -88,7 +88,7 @@ def _workload(target: Target, values: Values) -> Workload:
 SUITE = Suite(
     id="directx-vulkaninfo",
     title="Vulkan information",
-    proves="A container on the node sees a hardware Vulkan device; nothing is run on it.",
+    proves=gettext_noop("A container on the node sees a hardware Vulkan device; nothing is run on it."),
     level="seen",
     os=("windows",),
     families=DISPLAY,
@@ -96,4 +96,10 @@ SUITE = Suite(
     options=options(SERVER),
     read=read,
     workload=_workload,
+    # NVIDIA's driver is on all Windows nodes of the demo.
+    demo=Demo(
+        images=(Image(mark="vulkaninfo", seconds=2, size=5_100_000_000),),
+        everywhere="no-driver",
+        exits={"no-driver": 1},
+    ),
 )

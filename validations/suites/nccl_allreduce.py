@@ -8,10 +8,23 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from validations.suites import cuda_texts
-from validations.suites.base import Lines, Option, Reading, Suite, Target, Values, Workload
-from validations.suites.figures import count, duration, name, number
-from validations.suites.options import common, image, linux
+from validations.suites.engine.base import (
+    Demo,
+    Image,
+    Lines,
+    Option,
+    Reading,
+    ReasonWords,
+    Suite,
+    Target,
+    Values,
+    Workload,
+    gettext_noop,
+)
+from validations.suites.engine.demo import Container
+from validations.suites.engine.figures import count, duration, name, number
+from validations.suites.engine.options import common, image, linux
+from validations.suites.shared import cuda_texts
 
 VERSION = 1
 _RANK = re.compile(
@@ -118,10 +131,20 @@ def _workload(target: Target, values: Values) -> Workload:
     )
 
 
+def _demo_values(container: Container) -> dict[str, str]:
+    """The ranks that the program lists before its table."""
+    ranks = [
+        f"#  Rank {card.place:2d} Group  0 Pid  {13919 + card.place} on {container.node:>10} device {card.place:2d} "
+        f"[0000:{0x1A + 4 * card.index:02x}:00] {container.gpu}"
+        for card in container.cards
+    ]
+    return {"nccl_ranks": "\n".join(ranks)}
+
+
 SUITE = Suite(
     id="nccl-allreduce",
     title="NCCL all-reduce",
-    proves="The cards of one node exchange data, the sums are right, and how fast.",
+    proves=gettext_noop("The cards of one node exchange data, the sums are right, and how fast."),
     level="right",
     os=("linux",),
     families=("nvidia-gpu",),
@@ -129,13 +152,40 @@ SUITE = Suite(
     cards=2,
     options=(
         image(
-            "nvcr.io/nvidia/pytorch:25.06-py3", "It must have all_reduce_perf on its path; the default has about 20 GB."
+            "nvcr.io/nvidia/pytorch:25.06-py3",
+            gettext_noop("Container image. It must have all_reduce_perf on its path; the default has about 20 GB."),
         ),
-        Option(name="cards", help="How many cards take part.", default=2, kind="number", minimum=2, maximum=16),
-        Option(name="largest", help="Largest transfer.", default="128M", pattern=r"[1-9][0-9]{0,5}[KMG]"),
+        Option(
+            name="cards",
+            help=gettext_noop("How many cards take part."),
+            default=2,
+            kind="number",
+            minimum=2,
+            maximum=16,
+        ),
+        Option(name="largest", help=gettext_noop("Largest transfer."), default="128M", pattern=r"[1-9][0-9]{0,5}[KMG]"),
         *linux(),
         *common(deadline_s=7200, host_memory="8Gi"),
     ),
     read=read,
     workload=_workload,
+    measures=True,
+    demo=Demo(images=(Image(mark="all_reduce_perf", seconds=9, size=20_000_000_000),), values=_demo_values),
+    reasons=(
+        ReasonWords(
+            "bandwidth",
+            gettext_noop("the bandwidth is below the threshold"),
+            "Look at the links between the cards (NVLink, PCIe) and at other work on them.",
+        ),
+        ReasonWords(
+            "not-verified",
+            gettext_noop("the sums were not checked"),
+            "Take an image whose all_reduce_perf checks its sums (`-c 1`).",
+        ),
+        ReasonWords(
+            "single-rank",
+            gettext_noop("fewer than two cards took part"),
+            "Set the option `cards` to two or more.",
+        ),
+    ),
 )

@@ -10,6 +10,7 @@ from django.conf import settings
 from accounts.local import local_admin
 from accounts.sign_in_links import make_link
 from fleetsim import Fleet, serve
+from gpudash.demo_programs import demo_programs
 from gpudash.embedded import EmbeddedService, prepare
 from inventory import clusters
 from inventory.management.shown import ShownCommand
@@ -34,7 +35,7 @@ class Command(ShownCommand):
         )  # first: a port that is taken must not cost another demo its cluster
         for old in Cluster.objects.filter(name=NAME):
             clusters.remove(old)  # a fleet of an earlier demo: its pods are not in this one
-        fleet = Fleet(nodes=options["nodes"], seed=options["seed"])
+        fleet = Fleet(nodes=options["nodes"], seed=options["seed"], programs=demo_programs())
         simulated = serve(fleet)
         clusters.add(NAME, str(simulated.kubeconfig(settings.DATA_DIR / "demo-kubeconfig")))
         service.start()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pages.logwindow import MOST_CHARACTERS, MOST_LINES, Log
-from validations.suites.base import read_log
+from validations.suites.engine.base import read_log
 
 
 def numbered(count: int) -> bytes:

@@ -1,7 +1,7 @@
 """Golden files: a recorded input beside the expected JSON. `GOLDEN=rewrite` writes them anew; the diff is then read.
 
 A case is `golden/<suite>/<case>.log`, how its container ended in `<case>.outcome.json` (exit code 0 where there is none),
-and what is expected in `<case>.json`.
+and what is expected in `<case>.json`. `verdict_line.txt` is a pattern of the last line that a pass cannot do without.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from validations.suites import registry
-from validations.suites.base import Outcome, Suite
+from validations.suites.engine.base import Outcome, Suite
 
 ROOT = Path(__file__).parent / "golden"
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from tests.validations.suites.golden import cases
 from validations.suites import registry
-from validations.suites.base import Outcome, read_log
+from validations.suites.engine.base import Outcome, read_log
 
 MEGABYTES = 8
 NOISE = b"2026/03/04 05:06:07 info: worker 17 of pool default finished step 4711 in 12.5 ms, queue is empty\n"

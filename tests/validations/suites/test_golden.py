@@ -9,7 +9,7 @@ import pytest
 
 from tests.validations.suites.golden import ROOT, Case, cases, check
 from validations.suites import registry
-from validations.suites.base import read_log, stored_text, to_json
+from validations.suites.engine.base import read_log, stored_text, to_json
 
 CASES = cases()
 VERDICTS = {"passed", "failed", "warning", "errored", "skipped"}

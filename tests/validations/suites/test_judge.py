@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from validations.suites.adapters import is_software, vgpu
-from validations.suites.base import Outcome, Reading
-from validations.suites.exits import describe
-from validations.suites.figures import count, duration, name, number
-from validations.suites.judge import MOST_REASONS, judge
-from validations.suites.log import Lines
-from validations.suites.verdict import Result
+from validations.suites.engine.adapters import is_software, vgpu
+from validations.suites.engine.base import Outcome, Reading
+from validations.suites.engine.exits import describe
+from validations.suites.engine.figures import count, duration, name, number
+from validations.suites.engine.judge import MOST_REASONS, judge
+from validations.suites.engine.log import Lines
+from validations.suites.engine.verdict import Result
 
 ONE_LINE = Lines(["it ran"], [1])
 
@@ -62,7 +62,7 @@ def test_an_exit_code_alone_overrules_the_proof(code: int, verdict: str, reason:
     [
         ("OOMKilled", "killed"),
         ("DeadlineExceeded", "timeout"),
-        ("Evicted", "killed"),
+        ("Evicted", "evicted"),
         ("StartError", "image"),
         ("Odd", "exit-code"),
     ],

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.validations.suites.golden import cases
 from validations.suites import registry
-from validations.suites.base import Outcome, Suite, read_log, stored_text
-from validations.suites.log import MOST_LINES
+from validations.suites.engine.base import Outcome, Suite, read_log, stored_text
+from validations.suites.engine.log import MOST_LINES
 
 SIZE = 40_000
 #: What takes less than this is not looked at closer: a quadratic reader needs a minute for four times SIZE.

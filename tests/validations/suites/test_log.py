@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from validations.suites.log import ELLIPSIS, LONGEST_LINE, read_log, stored_text
+from validations.suites.engine.log import ELLIPSIS, LONGEST_LINE, read_log, stored_text
 
 PLAIN = "first\nsecond line ü\n\nfourth\n"
 EXPECTED = [(1, "first"), (2, "second line ü"), (3, ""), (4, "fourth")]

@@ -12,7 +12,7 @@ from kube.objects import Taint
 from tests.validations.suites.golden import ROOT, check
 from tests.validations.suites.targets import RUN, TARGETS, UUID
 from validations.suites import registry
-from validations.suites.base import OptionError, Resource, Run, Suite, Target, job_name
+from validations.suites.engine.base import OptionError, Resource, Run, Suite, Target, job_name
 
 SUITES = registry()
 FITTING = [(suite, name) for suite in SUITES.values() for name, target in TARGETS.items() if not suite.fit(target)]

@@ -13,7 +13,7 @@ from django.core.management.base import CommandError
 from inventory.management.shown import ShownCommand
 from inventory.printable import one_line
 from validations.suites import find, registry
-from validations.suites.base import TEXT_ALONE, Outcome, Result, read_log, to_json
+from validations.suites.engine.base import TEXT_ALONE, Outcome, Result, read_log, to_json
 
 
 class Command(ShownCommand):

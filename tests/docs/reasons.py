@@ -1,0 +1,47 @@
+"""`python -m tests.docs.reasons`: writes docs/reasons.md from the reasons of the suites.
+
+Knows the declared reasons and nothing of runs. A test compares the file with what this would write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tests.processes import ROOT
+from validations.suites import reasons, registry
+from validations.suites.engine.reasons import REASONS, ReasonWords
+
+PAGE = ROOT / "docs" / "reasons.md"
+
+HEAD = """\
+# Reasons
+
+<!-- Written by `python -m tests.docs.reasons` from validations/suites; do not edit. -->
+
+Why a run has its verdict. Each reason has a code, a text with its particulars and, where a line of the log proves it, the number of
+that line. The first reason is the one that decided; a pass can have reasons too, which are remarks. You find them on the page of a
+run, in `/api/v1/runs`, and in what `manage.py validate` and `parse_log` print. A code keeps its meaning.
+"""
+
+
+def page() -> str:
+    """The whole page, as Markdown: the codes that any run can have, then those of single suites."""
+    parts = [HEAD, "## Of all suites\n", *_table(REASONS.values())]
+    for suite in registry().values():
+        if suite.reasons:
+            parts += [f"\n## Of {suite.id} alone\n", *_table(suite.reasons)]
+    return "\n".join(parts) + "\n"
+
+
+def _table(rows: Iterable[ReasonWords]) -> list[str]:
+    ordered = sorted(rows, key=lambda one: one.code)
+    return [
+        "| Code | Means | What to do |",
+        "| --- | --- | --- |",
+        *(f"| `{one.code}` | {one.headline} | {one.action} |" for one in ordered),
+    ]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"{PAGE.name}: {len(reasons())} reasons")

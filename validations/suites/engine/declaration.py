@@ -1,0 +1,49 @@
+"""What a suite declares of itself, as plain data. Fit check and manifest read it; it knows neither of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from validations.suites.engine.demo import Demo
+from validations.suites.engine.log import Lines
+from validations.suites.engine.options import Option, Values
+from validations.suites.engine.reasons import ReasonWords
+from validations.suites.engine.target import Target
+from validations.suites.engine.verdict import Grade, Level, Reading
+from validations.suites.engine.workload import Workload
+
+
+class Declaration(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that gpudash knows of one kind of test. What has no default must be there, or the suite is not registered.
+
+    id: of the suite, its module's name with "-" for "_". title, proves: for pages; `proves` says what a pass means, in one
+    sentence that is marked for translation. level: how much a pass means; only "right" proves a card good.
+    os: where it can run. families: resource families that it can run on, best first (see `placement`). cards: how many it needs.
+    parser_version: raised with each change that can alter a result. options: with "image" and those of `options.common`.
+    read: a log's lines → what they say. workload: what runs on a target with these settled options.
+    grade_by: for a suite whose options decide how much it proves. demo: what it comes to on the simulated cluster.
+    measures: whether a pass has measurements.
+    not_compared: measurements that depend on disk, start-up or the processor more than on the card: they are kept, and no run is
+    called slower by them. slower_percent: share above which a run is called slower; None: the setting's.
+    reasons: the reason codes that no other suite has.
+    """
+
+    id: str
+    title: str
+    proves: str
+    level: Level
+    os: tuple[str, ...]
+    families: tuple[str, ...]
+    parser_version: int
+    options: tuple[Option, ...]
+    read: Callable[[Lines], Reading]
+    workload: Callable[[Target, Values], Workload]
+    demo: Demo
+    cards: int = 1
+    grade_by: Callable[[Values], Grade] | None = None
+    measures: bool = False
+    not_compared: frozenset[str] = frozenset()
+    slower_percent: int | None = None
+    reasons: tuple[ReasonWords, ...] = ()

@@ -1,0 +1,89 @@
+"""Why a suite cannot run on a target: said before a launch, in words that say what to do."""
+
+from __future__ import annotations
+
+from validations.suites.engine.declaration import Declaration
+from validations.suites.engine.options import Values
+from validations.suites.engine.placement import binds, candidates, family_of, units
+from validations.suites.engine.target import Target
+from validations.suites.engine.verdict import Reason
+
+#: Taints of a node that cannot do work now; a run that tolerated them would only wait or be thrown off.
+BROKEN = {
+    "node.kubernetes.io/not-ready": "is not ready",
+    "node.kubernetes.io/unreachable": "is unreachable",
+    "node.kubernetes.io/memory-pressure": "is short of memory",
+    "node.kubernetes.io/disk-pressure": "is short of disk space",
+    "node.kubernetes.io/pid-pressure": "is short of process ids",
+    "node.kubernetes.io/network-unavailable": "has no network",
+    "node.kubernetes.io/out-of-service": "is out of service",
+    "node.cloudprovider.kubernetes.io/uninitialized": "is not initialized yet",
+    "ToBeDeletedByClusterAutoscaler": "is about to be deleted by the autoscaler",
+}
+
+
+def why_not(suite: Declaration, target: Target, values: Values) -> list[Reason]:
+    """All reasons at once; empty when the suite can run."""
+    return [*_node(suite, target), *_resource(suite, target, values), *_runtime(target, values)]
+
+
+def _node(suite: Declaration, target: Target) -> list[Reason]:
+    reasons = []
+    if target.os not in suite.os:
+        runs = " and ".join(suite.os)
+        reasons.append(
+            Reason("wrong-os", f"The suite runs on {runs}; node {target.node} runs {target.os or 'an unknown system'}.")
+        )
+    if target.ready is False:
+        reasons.append(Reason("not-ready", f"Node {target.node} is not ready."))
+    for taint in target.taints:
+        if taint.key in BROKEN and taint.effect in ("NoSchedule", "NoExecute"):
+            reasons.append(Reason("not-ready", f"Node {target.node} {BROKEN[taint.key]} (taint {taint.key})."))
+    return reasons
+
+
+def _resource(suite: Declaration, target: Target, values: Values) -> list[Reason]:
+    found = candidates(suite.families, target, str(values.get("resource", "")))
+    if not found:
+        named = [
+            resource.name
+            for resource in target.resources
+            if family_of(resource.name, target) and resource.allocatable != 0
+        ]
+        has = f"it has {', '.join(named)}" if named else "it has none that a suite can ask for"
+        return [Reason("no-resource", f"Node {target.node} has no resource that this suite can use; {has}.")]
+    resource = found[0]
+    needed = units(resource, target, values, _cards(suite, values))
+    if needed is None:
+        return [Reason("unit-unknown", f"The memory unit of {resource.name} on node {target.node} is not known.")]
+    reasons = []
+    for name, there in (("allocatable", resource.allocatable), ("free", resource.free)):
+        if there is not None and there < needed:
+            reasons.append(Reason("no-free", f"{needed} of {resource.name} are needed; {there} are {name}."))
+            break
+    if not reasons and binds(resource, target, _cards(suite, values)) and (target.card_free or 0) < needed:
+        text = f"{needed} of {resource.name} are needed on card {target.card_key}; {target.card_free} are free there."
+        reasons.append(Reason("no-free", text))
+    return [*reasons, *_build(suite, target, values)]
+
+
+def _cards(suite: Declaration, values: Values) -> int:
+    return int(values.get("cards", suite.cards))
+
+
+def _build(suite: Declaration, target: Target, values: Values) -> list[Reason]:
+    """A Windows container in process isolation needs the build of its host."""
+    if target.os != "windows" or not target.windows_build:
+        return []
+    builds = suite.workload(target, values).builds
+    host = ".".join(target.windows_build.split(".")[:3])
+    if not builds or host in builds:
+        return []
+    return [Reason("windows-build", f"The image is for Windows {', '.join(builds)}; node {target.node} has {host}.")]
+
+
+def _runtime(target: Target, values: Values) -> list[Reason]:
+    wanted = str(values.get("runtime_class", "auto"))
+    if wanted in ("auto", "none") or wanted in target.runtime_classes:
+        return []
+    return [Reason("no-runtime-class", f"The cluster has no RuntimeClass {wanted}.")]

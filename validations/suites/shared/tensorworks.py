@@ -1,0 +1,31 @@
+"""What the TensorWorks DirectX examples have in common: images, Windows build and options.
+
+Source: the example Jobs of the TensorWorks device plugins, version 0.0.1 (later donated to Azure).
+"""
+
+from __future__ import annotations
+
+from validations.suites.engine.base import Option, Values, Workload
+from validations.suites.engine.options import common, image
+
+#: Windows Server 2022; the plugins and their images run on no other build.
+BUILDS = ("10.0.20348",)
+SERVER = "mcr.microsoft.com/windows/server:ltsc2022"
+SERVER_CORE = "mcr.microsoft.com/windows/servercore:ltsc2022"
+
+
+def example(name: str) -> str:
+    """The image of a TensorWorks example."""
+    return f"index.docker.io/tensorworks/example-{name}:0.0.1"
+
+
+def options(default_image: str) -> tuple[Option, ...]:
+    """Image and the common options. The images have several GB, so the deadline is long."""
+    return (image(default_image), *common(deadline_s=7200, host_memory="1Gi"))
+
+
+def workload(default_image: str, values: Values, command: tuple[str, ...] = (), args: tuple[str, ...] = ()) -> Workload:
+    """The example as published; for an image of the caller's own the Windows build is not known."""
+    given = str(values["image"])
+    builds = BUILDS if given == default_image else ()
+    return Workload(image=given, command=command, args=args, builds=builds, host_memory=str(values["host_memory"]))

@@ -1,0 +1,289 @@
+"""WinMLRunner with the Tiny YOLOv2 model: DirectX inference on Windows, by any of the DirectX device plugins.
+
+Passed needs a hardware adapter by name, an evaluation on it that succeeded, no failure anywhere (the exit code is that of
+the last configuration only) and exit code 0. The log format is in `log`, the failure texts in `failures`.
+"""
+
+from __future__ import annotations
+
+from validations.suites.engine.adapters import is_software, software_name, vgpu
+from validations.suites.engine.base import (
+    Demo,
+    Image,
+    Lines,
+    Option,
+    Reading,
+    ReasonWords,
+    Suite,
+    Target,
+    Values,
+    Workload,
+    gettext_noop,
+)
+from validations.suites.engine.figures import duration, rounded
+from validations.suites.engine.options import REGION, common, image
+from validations.suites.engine.placement import DIRECTX, family_of, pick
+from validations.suites.winml_tinyyolov2.failures import report
+from validations.suites.winml_tinyyolov2.log import Block, Record, collect
+
+VERSION = 1
+ALIBABA_BUILDS = ("10.0.17763", "10.0.18363", "10.0.19041")
+_MODEL = r"c:\data\tinyyolov2-7\model.onnx"
+
+#: Measurements that depend on disk, start-up or the processor more than on the card.
+_NOT_OF_THE_CARD = frozenset(
+    (
+        "load",
+        "gpu_session",
+        "cpu_session",
+        "gpu_first_evaluate",
+        "cpu_first_evaluate",
+        "gpu_bind",
+        "cpu_bind",
+        "cpu_evaluate",
+    )
+)
+
+
+def read(lines: Lines) -> Reading:
+    """Facts, measurements and observations of a WinMLRunner log."""
+    record = collect(lines)
+    reading = Reading()
+    report(record, reading)
+    _devices(record, reading)
+    _evaluation(record, reading, lines)
+    _measurements(record, reading)
+    _fallback(record, reading)
+    return reading
+
+
+def _devices(record: Record, reading: Reading) -> None:
+    """Name the adapter; a software adapter or none at all is a "no", whatever else succeeded."""
+    hardware = [device for device in record.devices if device.adapter]
+    for device in hardware:
+        software = is_software(device.adapter or "") or is_software(device.wrapped)
+        if software:
+            reading.failed("software-adapter", f"The work ran on a software adapter: {device.adapter}.", device.line)
+            break
+    if hardware:
+        reading.facts["gpu_name"] = software_name(hardware[0].wrapped) or hardware[0].adapter
+        if profile := vgpu(hardware[0].adapter or ""):
+            reading.facts |= {"vgpu_profile": profile.profile, "slice_gib": profile.gib}
+    elif not reading.has("failed", "errored"):
+        _no_gpu(record, reading)
+    for name, value in (("model_name", record.model), ("model_path", record.path)):
+        if value:
+            reading.facts[name] = value
+
+
+def _no_gpu(record: Record, reading: Reading) -> None:
+    unnamed = [device for device in record.devices if device.adapter == ""]
+    on_gpu = any(step.gpu for step in record.steps) or any(block.gpu for block in record.blocks)
+    cpu = [device.line for device in record.devices if device.adapter is None] + [
+        step.line for step in record.steps if not step.gpu
+    ]
+    if cpu and not unnamed and not on_gpu:
+        reading.failed("cpu-only", "Only the CPU was used; no GPU device was made.", cpu[0])
+    else:
+        reading.missing = "The log names no adapter."
+
+
+def _evaluation(record: Record, reading: Reading, lines: Lines) -> None:
+    """The proof: a GPU results block with its average, else the first GPU evaluation that succeeded."""
+    evaluated = next((step.line for step in record.steps if step.gpu and step.ok and step.phase == "Evaluating"), None)
+    block = next((block for block in record.blocks if block.gpu), None)
+    whole = block is not None and _evaluate_label(block) in block.values
+    if block is not None and block.iterations:
+        reading.facts["iterations"] = block.iterations
+    elif evaluated is not None and not record.terse:
+        reading.facts["iterations"] = max(step.iteration for step in record.steps if step.gpu and step.ok)
+    if "gpu_name" not in reading.facts:
+        return
+    if block is not None and whole:
+        reading.proof = block.line
+    elif evaluated is None:
+        reading.missing = "The adapter was found, but the log ends before an evaluation on it."
+    elif lines.cut:
+        reading.missing = "The results block is in the part of the log that is missing."
+    elif block is None:
+        reading.proof, reading.stands_alone = evaluated, False
+        reading.missing = "The log has no results block, and no exit code says that the run came to its end."
+        if not reading.has("failed", "errored"):
+            reading.remark("no-performance", "Evaluated on the adapter; no results block.", evaluated)
+    else:
+        reading.missing = "The results block of the GPU is not complete."
+
+
+def _evaluate_label(block: Block) -> str:
+    """With one iteration there is no average; with more, the first one alone would be a wrong number."""
+    return "Evaluate" if block.iterations == 1 else "Average Evaluate"
+
+
+def _measurements(record: Record, reading: Reading) -> None:
+    gpu = next((block for block in record.blocks if block.gpu), None)
+    cpu = next((block for block in record.blocks if not block.gpu), None)
+    if gpu is not None:
+        _take(reading, gpu, {"load": "Load", "gpu_session": "Session Creation", "gpu_first_evaluate": "Evaluate"})
+        average = "" if gpu.iterations == 1 else "Average "
+        _take(reading, gpu, {"gpu_bind": f"{average}Bind", "gpu_evaluate": f"{average}Evaluate"})
+    if cpu is not None:
+        _take(reading, cpu, {"cpu_evaluate": _evaluate_label(cpu)} | ({} if gpu else {"load": "Load"}))
+    _quotients(reading)
+
+
+def _take(reading: Reading, block: Block, labels: dict[str, str]) -> None:
+    for name, label in labels.items():
+        text, line = block.values.get(label, ("", 0))
+        value = duration(text)
+        if value is None and text:
+            reading.remark("not-a-number", f"{label} is {text}: left out.", line)
+            reading.facts.setdefault("unreadable", []).append(name)
+        reading.measure(name, value, "ms")
+
+
+def _quotients(reading: Reading) -> None:
+    got = {name: measured.value for name, measured in reading.measurements.items()}
+    if "gpu_bind" in got and "gpu_evaluate" in got:
+        per_second = 1000 / (got["gpu_bind"] + got["gpu_evaluate"])
+        reading.measure("gpu_inferences_per_second", duration(str(rounded(per_second))), "1/s")
+    if "cpu_evaluate" in got and "gpu_evaluate" in got:
+        reading.measure("speedup", duration(str(rounded(got["cpu_evaluate"] / got["gpu_evaluate"]))), "x")
+
+
+def _fallback(record: Record, reading: Reading) -> None:
+    """The trace that warns of CPU operators also fires when a CPU configuration runs beside: then it says nothing."""
+    line = next((number for number, text in record.messages if "CPU fallback detected" in text), None)
+    if line is None:
+        return
+    if any(device.adapter is None for device in record.devices):
+        reading.remark(
+            "cpu-fallback", "CPU operators were seen; a CPU configuration ran too, so this proves nothing.", line
+        )
+    else:
+        reading.warning("cpu-fallback", "Some operators of the model ran on the CPU.", line)
+
+
+def _workload(target: Target, values: Values) -> Workload:
+    """Alibaba's sample image with its own entry point; any other image is told what to run."""
+    resource = pick(SUITE.families, target, values)
+    given = str(values["image"])
+    alibaba = family_of(resource.name, target) == "directx-alibaba"
+    # The -vpc host answers inside Alibaba's network only.
+    host = "registry-vpc" if alibaba else "registry"
+    registry = f"{host}.{values['region']}.aliyuncs.com/acs/sample-gpu-windows:v1.0.0"
+    args = (
+        (
+            "WinMLRunner.exe",
+            "-model",
+            str(values["model"]),
+            "-GPU",
+            "-Perf",
+            "-Terse",
+            "-Iterations",
+            str(values["iterations"]),
+        )
+        if given
+        else ()
+    )
+    return Workload(
+        image=given or registry,
+        command=args,
+        builds=() if given else ALIBABA_BUILDS,
+        host_memory=str(values["host_memory"]),
+    )
+
+
+SUITE = Suite(
+    id="winml-tinyyolov2",
+    title="WinML, Tiny YOLOv2",
+    proves=gettext_noop("DirectX inference runs on a hardware adapter of the node, and how fast."),
+    level="ran",
+    os=("windows",),
+    families=DIRECTX,
+    parser_version=VERSION,
+    options=(
+        Option(
+            name="image",
+            help=gettext_noop(
+                "An image with WinMLRunner.exe; empty: the sample image of Alibaba Cloud (15 GB) from the region's registry."
+            ),
+            default="",
+            pattern=image("x").pattern,
+        ),
+        Option(
+            name="region",
+            help=gettext_noop("Alibaba Cloud region of the registry."),
+            default="cn-hangzhou",
+            pattern=REGION,
+        ),
+        Option(
+            name="model",
+            help=gettext_noop("Path of the model in an image of your own."),
+            default=_MODEL,
+            pattern=r"[^\x00-\x1f\"]{1,255}",
+        ),
+        Option(
+            name="iterations",
+            help=gettext_noop("Evaluations, in an image of your own (the sample image makes 100)."),
+            default=100,
+            kind="number",
+            minimum=1,
+            maximum=1024,
+        ),
+        *common(deadline_s=14_400, host_memory="2Gi"),
+    ),
+    read=read,
+    workload=_workload,
+    measures=True,
+    demo=Demo(
+        images=(
+            Image(mark="sample-gpu-windows", seconds=14, size=15_300_000_000),
+            Image(mark="winmlrunner", seconds=14, size=6_000_000_000),
+        ),
+        nodes={"ackwin0002": "software-adapter", "ackwin0003": "device-removed", "ackwin0004": "cut"},
+        exits={"device-removed": -2005270523},
+    ),
+    not_compared=_NOT_OF_THE_CARD,
+    reasons=(
+        ReasonWords(
+            "binding",
+            gettext_noop("the input could not be bound"),
+            "Look at the other reasons; the first that names a cause says why.",
+        ),
+        ReasonWords(
+            "cpu-fallback",
+            gettext_noop("some of the work ran on the processor"),
+            "Look whether the adapter supports all operators of the model.",
+        ),
+        ReasonWords(
+            "evaluating",
+            gettext_noop("an evaluation failed"),
+            "Look at the other reasons; the first that names a cause says why.",
+        ),
+        ReasonWords(
+            "evaluation",
+            gettext_noop("a step failed"),
+            "Read the line of the log and the ones after it.",
+        ),
+        ReasonWords(
+            "exception",
+            gettext_noop("the runner ended with an exception"),
+            "Read the lines before it in the log, and run it again.",
+        ),
+        ReasonWords(
+            "no-performance",
+            gettext_noop("the log has no results"),
+            "Nothing. To measure, run it with `-Perf`.",
+        ),
+        ReasonWords(
+            "not-a-number",
+            gettext_noop("a measurement is no number"),
+            "Nothing; the measurement is left out.",
+        ),
+        ReasonWords(
+            "session",
+            gettext_noop("no session could be made on the device"),
+            "Look at the driver of the adapter and at the memory that is free on it.",
+        ),
+    ),
+)

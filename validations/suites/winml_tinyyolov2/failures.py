@@ -1,0 +1,102 @@
+"""The failure texts of WinMLRunner and what each means: a "no" of the adapter, or a test that was not carried out.
+
+Texts are those of the tool's source and of the Windows messages for the HRESULTs that it prints.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from validations.suites.engine.figures import name
+from validations.suites.engine.phrases import Phrase
+from validations.suites.engine.verdict import Reading, Verdict
+from validations.suites.winml_tinyyolov2.log import Record
+
+
+class _Failure(NamedTuple):
+    """A failure that the log tells of."""
+
+    line: int
+    severity: Verdict
+    code: str
+    text: str
+
+
+#: Looked for in every line that is no measurement and no step, lower case, first match wins.
+_PHRASES = (
+    Phrase("gpu device instance has been suspended", "device-removed", "The device was removed while it worked"),
+    Phrase("getdeviceremovedreason", "device-removed", "The device was removed while it worked"),
+    Phrase("gpu device instance has been removed", "device-removed", "The device was removed while it worked"),
+    Phrase("gpu will not respond to more commands", "device-removed", "The device hung"),
+    Phrase("creating learningmodeldevice failed", "no-adapter", "No device could be made on an adapter"),
+    Phrase("no hardware adapters available", "no-adapter", "There is no hardware adapter"),
+    Phrase("creating commandlineargs failed", "bad-arguments", "The arguments were not understood", "errored"),
+    Phrase("unknown option", "bad-arguments", "An option is not known", "errored"),
+    Phrase("invalid parameter for", "bad-arguments", "An option has a wrong value", "errored"),
+    Phrase("cannot create d3d12 device on client if cpu", "bad-arguments", "Two options exclude each other", "errored"),
+    Phrase("batch size override couldn't be set", "bad-arguments", "The batch size does not suit the model", "errored"),
+    Phrase(
+        "input type that isn't supported by winmlrunner",
+        "model-load",
+        "The model's input type is not supported",
+        "errored",
+    ),
+    Phrase("attempting to bind image but input feature", "model-load", "The model takes no image", "errored"),
+    Phrase("generating input features [failed]", "model-load", "The input could not be made", "errored"),
+    Phrase("load model:", "model-load", "The model could not be loaded", "errored"),
+    Phrase("dxgi module not found", "image", "The image has no DirectX libraries", "errored"),
+    Phrase("iteration time exceeded limit", "timeout", "One iteration took longer than the limit", "errored"),
+    Phrase("unknown exception occurred", "exception", "The runner ended with an unknown exception", "errored"),
+    Phrase("not enough memory resources", "out-of-memory", "Memory ran out", "errored"),
+    Phrase("not enough storage is available", "out-of-memory", "Memory ran out", "errored"),
+    Phrase("ran out of memory", "out-of-memory", "Memory ran out", "errored"),
+    Phrase("creating session [failed]", "session", "No session could be made on the device"),
+)
+_STEPS = frozenset({"session", "binding", "evaluating", "evaluation"})
+_NEEDLES = tuple(phrase.words for phrase in _PHRASES)
+
+
+def report(record: Record, reading: Reading) -> None:
+    """Write every failure of the record into the reading, in the order of the lines."""
+    found = sorted([*_phrases(record), *_steps(record)], key=lambda one: one.line)
+    # A bare [FAILED] stands for the step that follows it; it counts where nothing names a cause.
+    if not found:
+        found = [_Failure(line, "failed", "evaluation", f"Failed: {name(text)}") for line, text in record.failed[:1]]
+    # Memory that others hold is not a "no" of the card, so the step that ran out of it is not one either.
+    no_memory = any(one.code == "out-of-memory" for one in found)
+    told: set[str] = set()
+    for one in found:
+        if one.code in told:
+            continue
+        told.add(one.code)
+        if no_memory and one.code in _STEPS:
+            reading.remark(one.code, one.text, one.line)
+        elif one.severity == "errored":
+            reading.errored(one.code, one.text, one.line)
+        else:
+            reading.failed(one.code, one.text, one.line)
+
+
+def _phrases(record: Record) -> list[_Failure]:
+    found: list[_Failure] = []
+    for line, text in record.messages:
+        low = text.lower()
+        if not any(needle in low for needle in _NEEDLES):
+            continue
+        phrase = next(phrase for phrase in _PHRASES if phrase.words in low)
+        if phrase.words != "load model:" or "[failed]" in low:
+            found.append(_Failure(line, phrase.severity, phrase.code, f"{phrase.meaning}: {name(text)}"))
+    return found
+
+
+def _steps(record: Record) -> list[_Failure]:
+    return [
+        _Failure(
+            step.line,
+            "failed",
+            "binding" if step.phase == "Binding" else "evaluating",
+            f"{step.phase} failed on the {'GPU' if step.gpu else 'CPU'} in iteration {step.iteration}.",
+        )
+        for step in record.steps
+        if not step.ok
+    ]
