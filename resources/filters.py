@@ -14,7 +14,7 @@ from django.db.models.functions import Cast
 from inventory import querysets
 from inventory.models import Allocation, Card, Cluster, Finding, NodeAccount, Pod
 from inventory.models.account import CardState
-from inventory.stacks import base
+from inventory.stacks.engine import base
 from resources.filter_fields import (
     BytesFilter,
     ChoiceFilter,

@@ -13,7 +13,7 @@ from typing import Any
 from inventory.models import Allocation, Card, Finding, NodeAccount
 from inventory.reconcile.entry import Entry
 from inventory.reconcile.writer import Writer
-from inventory.stacks import base
+from inventory.stacks.engine import base
 from kube.objects import Pod
 
 

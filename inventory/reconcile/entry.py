@@ -9,7 +9,7 @@ import msgspec
 from inventory.mirror.kinds import Columns
 from inventory.models import Allocation, Card, Finding, NodeAccount
 from inventory.reconcile import rows
-from inventory.stacks import base
+from inventory.stacks.engine import base
 from kube.objects import Pod
 
 #: (pod uid, container, resource, card key): one hold.

@@ -30,9 +30,9 @@ from inventory.models.cluster import Kind, WatchState
 from inventory.reconcile.books import Books
 from inventory.reconcile.outage import find_outages
 from inventory.reconcile.waiting import NOT_ACCOUNTED, chunk_of, expand
-from inventory.stacks.account import account
-from inventory.stacks.base import ERROR, Context
-from inventory.stacks.findings import units_mixed
+from inventory.stacks.engine.account import account
+from inventory.stacks.engine.base import ERROR, Context
+from inventory.stacks.engine.findings import units_mixed
 from kube.objects import DaemonSet, Node, Pod
 
 logger = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inventory.reconcile import rows
-from inventory.stacks import base
+from inventory.stacks.engine import base
 
 GIB = 2**30
 

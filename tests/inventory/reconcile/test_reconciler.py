@@ -16,8 +16,8 @@ from inventory.reconcile import books as books_module
 from inventory.reconcile import rows
 from inventory.reconcile.books import Books
 from inventory.reconcile.writer import Writer
-from inventory.stacks import base
-from inventory.stacks.account import account
+from inventory.stacks.engine import base
+from inventory.stacks.engine.account import account
 from kube.objects import Node, Pod
 from tests.factories import make_cluster
 from tests.inventory.reconcile.conftest import Fleet
