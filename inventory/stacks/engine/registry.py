@@ -42,11 +42,15 @@ class Names:
 
 
 class Registry:
-    """All declarations. stacks: those that are read, by name. labels: in the order in which labels are believed."""
+    """All declarations. stacks: those that are read, by name. labels: in the order in which labels are believed.
+
+    common_labels: those of writers that are no sharing system, which speak of all cards of a node.
+    """
 
     def __init__(self) -> None:
         self.stacks: tuple[Stack, ...] = ()
         self.labels: tuple[NodeLabels, ...] = ()
+        self.common_labels: tuple[NodeLabels, ...] = ()
         self.prefixes: tuple[str, ...] = ()
         self.words: tuple[str, ...] = ()
         self.components: dict[str, dict[str, str]] = {}
@@ -67,6 +71,7 @@ class Registry:
         """Make all tables. declared: in the order in which their labels are believed."""
         self.stacks = tuple(sorted((item for item in declared if isinstance(item, Stack)), key=lambda item: item.name))
         self.labels = tuple(item.node_labels for item in declared)
+        self.common_labels = tuple(item.node_labels for item in declared if not isinstance(item, Stack))
         self.prefixes = tuple(prefix for item in declared for prefix in item.resource_prefixes)
         self.words = tuple(word for item in declared for word in item.resource_words)
         self.vendor_words = frozenset(word for item in self.labels for word in item.vendor_words)
