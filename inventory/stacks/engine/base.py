@@ -113,6 +113,8 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
     total_units: node total (allocatable) in the stack's own memory unit, for reports; None where memory is not counted in units.
     memory_total_bytes: what the stack can give out on this node (allocatable); None when not known or not metered.
     cards_known: False when the stack gives out cards of this node but cannot say how many there are.
+    vendor: whose cards they are, where no other system here gives out cards of that vendor; "" where several may give out the
+    same. Cards of different vendors are never taken for the same card.
     """
 
     stack: str
@@ -125,6 +127,7 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
     total_units: int | None = None
     memory_total_bytes: int | None = None
     cards_known: bool = True
+    vendor: str = ""
 
 
 class NodeAccount(msgspec.Struct, frozen=True, kw_only=True):
