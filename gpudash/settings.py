@@ -56,6 +56,9 @@ SHARED_MARKS = ("inventory.marks.marks", "validations.marks.marks")
 SHARED_LOOK_S = 1.0
 # What apps above the inventory add to clusters (`inventory.clusters.Addition`).
 CLUSTER_ADDITIONS = ("validations.cluster_addition.ADDITION",)
+# What they read of mirrored pods, and the findings that they write (`inventory.catalogue`).
+MIRRORED_POD_LABELS = ("validations.declared.POD_LABELS",)
+FINDINGS = ("validations.declared.FINDINGS",)
 
 INSTALLED_APPS = [
     "pages",

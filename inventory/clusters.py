@@ -17,6 +17,7 @@ from django.utils.module_loading import import_string
 from inventory.mirror.anew import anew
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
+from inventory.stacks import STACKS
 from kube.client import ApiError, BadKubeconfig, Client, current_context
 from kube.credentials import PATIENCE_S
 from kube.plugin import LIMIT_S as PLUGIN_S
@@ -47,10 +48,11 @@ class Wanted(msgspec.Struct, frozen=True):
         return ".".join(filter(None, (name, self.group))) + slash + sub
 
 
+_FOR_DAEMONSETS = ", ".join(stack.daemonsets_for for stack in STACKS if stack.daemonsets_for)
 READER = (
     *(Wanted(verb, "", "nodes", "cards and their totals") for verb in ("list", "watch")),
     *(Wanted(verb, "", "pods", "who holds what") for verb in ("list", "watch")),
-    *(Wanted(verb, "apps", "daemonsets", "the memory unit of gpushare", optional=True) for verb in ("list", "watch")),
+    *(Wanted(verb, "apps", "daemonsets", _FOR_DAEMONSETS, optional=True) for verb in ("list", "watch")),
     Wanted(
         "get",
         "",

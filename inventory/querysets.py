@@ -13,7 +13,7 @@ from django.db.models import Case, Exists, IntegerField, OuterRef, Prefetch, Q, 
 
 from inventory.condition import watches
 from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeAccount, Pod, Unreadable
-from inventory.stacks.base import ERROR, WARNING
+from inventory.stacks.engine.base import ERROR, WARNING
 
 
 def clusters() -> QuerySet[Cluster]:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from inventory import querysets
 from inventory.models import Allocation, Pod
 from inventory.shared import shareable
-from inventory.stacks import base
+from inventory.stacks.engine import base
 from pages.bars import amount_of
 from pages.cardrows import card_name
 from pages.frame import choices

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 
 from inventory.models import Allocation, Card
 from inventory.models.account import CardState
-from inventory.stacks import base
+from inventory.stacks.engine import base
 from pages.frame import amounts
 from pages.frame.holders import hue
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from inventory import querysets
 from inventory.models import Card
-from inventory.stacks import base
+from inventory.stacks.engine import base
 from pages import timeline
 from pages.allocations import allocation_line
 from pages.bars import why_unknown

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from inventory.models import Allocation, Card
 from inventory.models.account import CardState
-from inventory.stacks import base
+from inventory.stacks.engine import base
 from pages import bars
 from pages.frame.links import card_url, node_url
 

@@ -14,9 +14,9 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from inventory import querysets
+from inventory.catalogue import CATALOGUE
 from inventory.models import Card, Finding
 from inventory.shared import shareable
-from inventory.stacks.catalogue import CATALOGUE
 from pages.cardrows import card_name
 from pages.frame import choices
 from pages.frame.links import card_url, node_url, with_query

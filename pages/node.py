@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from inventory import querysets
 from inventory.models import Card, Cluster, NodeAccount, Pod
-from inventory.stacks import base, components
+from inventory.stacks.engine import base, components
 from kube import objects as kube
 from pages.allocations import AllocationLine, allocation_line
 from pages.cardrows import CardRow, card_row

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from inventory import querysets
 from inventory.models import Allocation as AllocationRow
-from inventory.stacks import base
+from inventory.stacks.engine import base
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet

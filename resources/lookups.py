@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from inventory.stacks import base
+from inventory.stacks.engine import base
 
 SEVERITIES = (base.ERROR, base.WARNING, base.INFO)
 HEALTHS = (base.HEALTHY, base.UNHEALTHY, base.HEALTH_UNKNOWN)

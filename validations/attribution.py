@@ -16,9 +16,9 @@ from django.conf import settings
 
 from inventory.mirror.kinds import moment, stack_context
 from inventory.models import Allocation, Card, Node
-from inventory.stacks.account import account
-from inventory.stacks.base import ANNOTATION_V1, ANNOTATION_V2, COUNT_ONLY
-from inventory.stacks.gpushare_records import Record, record
+from inventory.stacks.engine.account import account
+from inventory.stacks.engine.base import ANNOTATION_V1, ANNOTATION_V2, COUNT_ONLY
+from inventory.stacks.gpushare.records import Record, record
 from kube import objects as kube
 from validations.lifecycle.objects import Pod
 from validations.models import Run

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
-from inventory.stacks.base import COUNT_ONLY
+from inventory.stacks.engine.base import COUNT_ONLY
 from validations.models import SAYS, Campaign, CampaignState, CampaignTarget, Run, State
 
 #: Runs that have ended with a result, or on a card, other than that of their place; their places are to be settled anew.

@@ -12,8 +12,9 @@ from django.conf import settings
 from django.db.models import Sum
 
 from inventory.models import Allocation, Card, Cluster, Node, NodeAccount
-from inventory.stacks.names import has_hami_register, labels_of
-from inventory.stacks.node_facts import node_facts
+from inventory.stacks import marked
+from inventory.stacks.engine.names import labels_of
+from inventory.stacks.engine.node_facts import node_facts
 from kube import objects as kube
 from kube.quantity import count
 from validations.models import Launcher
@@ -119,8 +120,8 @@ def free_units(card: Card, account: NodeAccount | None, unit: int | None) -> int
 
 
 def _stack(node: kube.Node, account: NodeAccount | None) -> str:
-    if has_hami_register(node):
-        return "hami"
+    if own := marked(node):
+        return own[0].name
     stacks: list[Any] = account.stacks if account else []
     return str(stacks[0]) if stacks else ""
 

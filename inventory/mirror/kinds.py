@@ -11,20 +11,22 @@ from typing import Any
 import msgspec
 from django.conf import settings
 from django.db import models
+from django.utils.module_loading import import_string
 
 from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
 from inventory.models.cluster import Kind
 from inventory.stacks import readers, relevant_resource
-from inventory.stacks.base import Context
-from inventory.stacks.components import component, component_of, waiting_reason
-from inventory.stacks.node_facts import node_facts
-from inventory.stacks.requests import requests as pod_requests
-from inventory.stacks.requests import waits
-from inventory.stacks.trim import trim_pod
-from inventory.stacks.trim_daemonset import components, trim_daemonset
-from inventory.stacks.trim_node import trim_node
+from inventory.stacks.engine.base import Context
+from inventory.stacks.engine.components import component, component_of, waiting_reason
+from inventory.stacks.engine.node_facts import node_facts
+from inventory.stacks.engine.registry import registry
+from inventory.stacks.engine.requests import requests as pod_requests
+from inventory.stacks.engine.requests import waits
+from inventory.stacks.engine.trim import trim_pod
+from inventory.stacks.engine.trim_daemonset import components, trim_daemonset
+from inventory.stacks.engine.trim_node import trim_node
 from kube import listed
 from kube.objects import DaemonSet, KubeObject, Metadata, Node, Pod
 
@@ -61,18 +63,17 @@ def stack_context(now: float = 0.0) -> Context:
     """The settings that stacks need, as their context."""
     return Context(
         now=now,
-        gpushare_resource=settings.GPUSHARE_RESOURCE,
-        gpushare_count=settings.GPUSHARE_COUNT,
-        gpushare_annotation=settings.GPUSHARE_ANNOTATION,
+        settings=tuple((name, str(getattr(settings, name))) for name in registry.settings()),
+        pod_labels=tuple(label for path in settings.MIRRORED_POD_LABELS for label in import_string(path)),
         assume_timeout_s=settings.ASSUME_TIMEOUT_S,
     )
 
 
 def made_by() -> str:
-    """What makes the rows: the version of this code's columns and the settings that decide what is kept."""
+    """What makes the rows: the version of this code's columns, what stacks read, and the settings that decide what is kept."""
     context = stack_context()
-    names = (context.gpushare_resource, context.gpushare_count, context.gpushare_annotation)
-    return f"{ROWS_VERSION}/{digest(dict(enumerate(names)))}"
+    kept = (registry.signature(), *(value for _, value in context.settings), *context.pod_labels)
+    return f"{ROWS_VERSION}/{digest(dict(enumerate(kept)))}"
 
 
 def moment(value: str | None) -> datetime | None:

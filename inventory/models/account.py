@@ -14,7 +14,7 @@ class NodeAccount(models.Model):
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
     node_name = models.CharField(max_length=253)
     stacks = models.JSONField(default=list)
-    #: "gpushare · Tesla-V100-SXM2-32GB": nodes that are alike, for the map.
+    #: "name of the stack · Tesla-V100-SXM2-32GB": nodes that are alike, for the map.
     pool = models.CharField(max_length=255, blank=True)
     model = models.CharField(max_length=128, blank=True)
     unit = models.CharField(max_length=8, blank=True)
@@ -67,7 +67,7 @@ class Card(models.Model):
     """One GPU. It stays after it is gone (`gone_at`), with its history.
 
     key: stable within the node: the UUID where it is known, else the index as text. index: the scheduler's index; it is not
-    always the one that nvidia-smi prints.
+    always the one that the vendor's tool prints.
     """
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
@@ -132,7 +132,7 @@ class Allocation(models.Model):
     memory_bytes = models.BigIntegerField(null=True)
     core_percent = models.IntegerField(null=True)
     evidence = models.CharField(max_length=16)
-    #: The pod is being deleted and still holds (the gpushare scheduler already counts it free).
+    #: The pod is being deleted and still holds (some schedulers already count it free).
     terminating = models.BooleanField(default=False)
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)

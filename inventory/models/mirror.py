@@ -63,7 +63,7 @@ class Pod(Mirrored):
     owner_name = models.CharField(max_length=253, blank=True)
     #: Id of the plugin or operator component that this pod is ("" for a workload).
     component = models.CharField(max_length=63, blank=True)
-    #: Effective GPU request in words of the API: {"aliyun.com/gpu-mem": 4}.
+    #: Effective GPU request in words of the API: {"example.com/gpu-mem": 4}.
     requests = models.JSONField(default=dict)
     #: Not bound to a node and not ended: demand, not allocation.
     waiting = models.BooleanField(default=False)

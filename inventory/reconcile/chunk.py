@@ -19,8 +19,8 @@ from inventory.models import Allocation, Card, DirtyNode, Finding, NodeAccount
 from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
-from inventory.stacks import base
-from inventory.stacks.account import account
+from inventory.stacks.engine import base
+from inventory.stacks.engine.account import account
 from kube.objects import DaemonSet, Node, Pod
 
 logger = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from typing import Any
 
 from inventory.mirror.kinds import Columns, digest, moment, plain
 from inventory.models.account import CardState
-from inventory.stacks import base
+from inventory.stacks.engine import base
 from kube.objects import Pod
 
 SEVERITIES = (base.ERROR, base.WARNING, base.INFO)

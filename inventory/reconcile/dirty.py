@@ -96,4 +96,4 @@ def _stacks_of(facts: str) -> set[str]:
     node = _node.decode(facts)
     status = node.status
     offered = {**(status.capacity or {}), **(status.allocatable or {})} if status else {}
-    return {stack.NAME for stack in concerned(node, offered, stack_context())}
+    return {stack.name for stack in concerned(node, offered, stack_context())}

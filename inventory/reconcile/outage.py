@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from inventory.capacity import capacity
+from inventory.catalogue import CATALOGUE
 from inventory.condition import TAKEOVER_S, Condition, State, condition_of, watches
 from inventory.models import Finding, Watch
 from inventory.models.cluster import Kind
-from inventory.stacks.catalogue import CATALOGUE
 
 #: A cluster that answers within this was only slow.
 PATIENCE_S = 30

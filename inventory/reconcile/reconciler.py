@@ -28,8 +28,8 @@ from inventory.reconcile.ahead import ReadAhead
 from inventory.reconcile.chunk import Chunk, read
 from inventory.reconcile.difference import unit_changed, write
 from inventory.reconcile.outage import find_outages
-from inventory.stacks.base import ERROR
-from inventory.stacks.findings import units_mixed
+from inventory.stacks.engine.base import ERROR
+from inventory.stacks.engine.findings import units_mixed
 from leases.lease import Lease
 
 POLL_S = 0.25

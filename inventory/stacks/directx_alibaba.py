@@ -6,19 +6,31 @@ that comes from the administrator or the instance type. Source: the plugin's pag
 
 from __future__ import annotations
 
-from inventory.stacks.base import Context, Share
-from inventory.stacks.directx import Adapters, simple_share
+from inventory.stacks.engine.base import Context, Share
+from inventory.stacks.engine.stack import Components, NodeLabels, Stack
+from inventory.stacks.shared.directx import Adapters, simple_share
 from kube.objects import Node, Pod
 
 NAME = "directx-alibaba"
 RESOURCES = ("windows.alibabacloud.com/directx",)
 
 
-def owns(resource: str, context: Context) -> bool:
-    """The plugin's one resource."""
-    return resource in RESOURCES
-
-
 def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
     """Shared cards and their holders. None when the node does not offer the resource and no pod holds it."""
     return simple_share(NAME, RESOURCES, node, pods, Adapters(None))
+
+
+STACK = Stack(
+    name=NAME,
+    label="Alibaba Cloud DirectX",
+    resources=RESOURCES,
+    read=read,
+    resource_words=("directx",),
+    components=Components(
+        by_label={"k8s-app": {"directx-device-plugin-windows": "directx-alibaba-device-plugin"}},
+        device_plugins=("directx-alibaba-device-plugin",),
+    ),
+    node_labels=NodeLabels(
+        prefixes=("windows.alibabacloud.com/",), present=("windows.alibabacloud.com/directx-supported",)
+    ),
+)

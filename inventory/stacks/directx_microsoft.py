@@ -6,20 +6,31 @@ samples; it is read the same way.
 
 from __future__ import annotations
 
-from inventory.stacks.base import Context, Share
-from inventory.stacks.directx import Adapters, offered, simple_share
+from inventory.stacks.engine.base import Context, Share
+from inventory.stacks.engine.stack import Components, Stack
+from inventory.stacks.shared.directx import Adapters, offered, simple_share
 from kube.objects import Node, Pod
 
 NAME = "directx-microsoft"
 RESOURCES = ("microsoft.com/directx", "microsoft.com.directx/gpu")
 
 
-def owns(resource: str, context: Context) -> bool:
-    """The resource, and its misspelling."""
-    return resource in RESOURCES
-
-
 def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
     """Shared cards and their holders. None when the node does not offer the resource and no pod holds it."""
     slots = [found.slots for found in offered(node, RESOURCES).values() if found.slots]
     return simple_share(NAME, RESOURCES, node, pods, Adapters(max(slots, default=None), "one device an adapter"))
+
+
+_PLUGIN_NAMES = ("directx-device-plugin", "k8s-directx-device-plugin", "aks-windows-gpu-device-plugin")
+
+STACK = Stack(
+    name=NAME,
+    label="Microsoft DirectX",
+    resources=RESOURCES,
+    read=read,
+    resource_words=("directx",),
+    components=Components(
+        by_label={"name": dict.fromkeys(_PLUGIN_NAMES, "directx-microsoft-device-plugin")},
+        device_plugins=("directx-microsoft-device-plugin",),
+    ),
+)

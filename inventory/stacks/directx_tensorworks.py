@@ -8,28 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from inventory.stacks.base import WARNING, Context, Finding, Share
-from inventory.stacks.components import component, component_of
-from inventory.stacks.directx import Adapters, held_by, offered, share
-from inventory.stacks.offers import Offer
-from inventory.stacks.requests import holds
+from inventory.stacks.engine.base import WARNING, Context, Finding, Share
+from inventory.stacks.engine.components import component, component_of
+from inventory.stacks.engine.offers import Offer
+from inventory.stacks.engine.requests import holds
+from inventory.stacks.engine.stack import Components, Kept, Stack
+from inventory.stacks.shared.directx import Adapters, held_by, offered, share
 from kube.objects import Container, Node, Pod
 from kube.quantity import count
 
 NAME = "directx-tensorworks"
+#: Ids of the two plugins as components.
+MCDM, WDDM = "directx-mcdm-device-plugin", "directx-wddm-device-plugin"
 #: resource → (component id of its plugin, prefix of its environment).
 _PLUGINS = {
-    "directx.microsoft.com/compute": ("directx-mcdm-device-plugin", "MCDM_DEVICE_PLUGIN_"),
-    "directx.microsoft.com/display": ("directx-wddm-device-plugin", "WDDM_DEVICE_PLUGIN_"),
+    "directx.microsoft.com/compute": (MCDM, "MCDM_DEVICE_PLUGIN_"),
+    "directx.microsoft.com/display": (WDDM, "WDDM_DEVICE_PLUGIN_"),
 }
 RESOURCES = tuple(_PLUGINS)
-#: Whose DaemonSets are looked at.
-PLUGINS = tuple(plugin for plugin, _ in _PLUGINS.values())
-
-
-def owns(resource: str, context: Context) -> bool:
-    """Compute (MCDM) and display (WDDM) devices."""
-    return resource in RESOURCES
 
 
 def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
@@ -95,3 +91,18 @@ def _stated(containers: Iterable[Container], prefix: str) -> int | None:
         number = count(value) if value is not None else None
         return None if number is None else max(number, 1)
     return None if f"{prefix}CONFIG_FILE" in env else 1
+
+
+STACK = Stack(
+    name=NAME,
+    label="TensorWorks DirectX",
+    resources=RESOURCES,
+    read=read,
+    resource_words=("directx",),
+    components=Components(
+        by_label={"app": {"device-plugin-mcdm": MCDM, "device-plugin-wddm": WDDM}},
+        device_plugins=(MCDM, WDDM),
+        daemonsets=(MCDM, WDDM),
+    ),
+    kept=Kept(env_endings=("_DEVICE_PLUGIN_MULTITENANCY", "_DEVICE_PLUGIN_CONFIG_FILE")),
+)

@@ -6,21 +6,18 @@ put on the node; the memory is nowhere, so it is unknown unless the administrato
 
 from __future__ import annotations
 
-from inventory.stacks.base import COUNT_ONLY, WHOLE, Allocation, Card, Context, Share
-from inventory.stacks.describe import Described, describe
-from inventory.stacks.names import MAX_CARDS
-from inventory.stacks.offers import offer, shortfall, states
-from inventory.stacks.overrides import overrides
-from inventory.stacks.requests import Need, holds, requests
+from inventory.stacks.engine.base import COUNT_ONLY, WHOLE, Allocation, Card, Context, Share
+from inventory.stacks.engine.describe import Described, describe
+from inventory.stacks.engine.labels import first, model_name
+from inventory.stacks.engine.names import MAX_CARDS
+from inventory.stacks.engine.offers import offer, shortfall, states
+from inventory.stacks.engine.overrides import overrides
+from inventory.stacks.engine.requests import Need, holds, requests
+from inventory.stacks.engine.stack import NodeLabels, Stack
 from kube.objects import Node, Pod
 
 NAME = "kubernetes-alpha"
 RESOURCE = "alpha.kubernetes.io/nvidia-gpu"
-
-
-def owns(resource: str, context: Context) -> bool:
-    """The one resource of the alpha feature."""
-    return resource == RESOURCE
 
 
 def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
@@ -74,3 +71,17 @@ def _allocation(pod: Pod, need: Need, about: Described) -> Allocation:
 
 def _total(cards: int | None, memory: int | None) -> int | None:
     return cards * memory if cards is not None and memory is not None else None
+
+
+#: Documented for the alpha resource by Kubernetes 1.6 and 1.7.
+_NAME_LABEL = "alpha.kubernetes.io/nvidia-gpu-name"
+
+STACK = Stack(
+    name=NAME,
+    label="Kubernetes 1.3–1.7 alpha",
+    resources=(RESOURCE,),
+    read=read,
+    node_labels=NodeLabels(
+        prefixes=("alpha.kubernetes.io/",), naming=(_NAME_LABEL,), model=first((_NAME_LABEL,), model_name)
+    ),
+)

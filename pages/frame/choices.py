@@ -8,7 +8,8 @@ from django.utils.translation import gettext_lazy as _
 
 from inventory.models import Cluster, NodeAccount
 from inventory.shared import shared
-from inventory.stacks import STACKS, base
+from inventory.stacks import STACKS
+from inventory.stacks.engine import base
 
 #: A select of more models than this serves nobody.
 MOST_MODELS = 200
@@ -38,7 +39,7 @@ def clusters() -> Sequence[tuple[str, str]]:
 
 
 def stacks() -> Sequence[tuple[str, str]]:
-    return [(stack.NAME, stack.NAME) for stack in STACKS]
+    return [(stack.name, stack.name) for stack in STACKS]
 
 
 def models() -> Sequence[tuple[str, str]]:

@@ -13,9 +13,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import CollectorRegistry
 
 from api.inventory import metrics
+from inventory.catalogue import CATALOGUE
 from inventory.models import Card, Cluster, Finding, NodeAccount, Watch
 from inventory.models.account import CardState
-from inventory.stacks.catalogue import CATALOGUE
 from tests.factories import GIB, lose_card, make_cluster, make_finding, make_node
 
 pytestmark = pytest.mark.django_db

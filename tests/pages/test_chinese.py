@@ -16,8 +16,8 @@ import pytest
 from django.test import Client
 from django.utils.translation.template import templatize
 
+from inventory.catalogue import CATALOGUE
 from inventory.models import Card, Cluster
-from inventory.stacks.catalogue import CATALOGUE
 from pages.catalogue_words import ACTIONS, MEANINGS
 from tests.factories import make_finding, make_node, make_unreadable, make_waiting_pod
 from tests.pages.reading import get

@@ -7,9 +7,9 @@ import re
 from django.test import Client
 from django.utils.translation import override
 
+from inventory.catalogue import CATALOGUE
 from inventory.models import Cluster
 from inventory.spans import span
-from inventory.stacks.catalogue import CATALOGUE
 from pages.catalogue_words import TITLES
 from tests.factories import make_finding
 from tests.pages.reading import get

@@ -14,11 +14,12 @@ from urllib.parse import quote
 
 import msgspec
 
+from inventory.catalogue import CATALOGUE
 from inventory.models import Finding
-from inventory.stacks.catalogue import CATALOGUE
 from kube.client import ApiError
 from leases.lease import Lease
 from validations.copies import AHEAD, COPY_STATES, OTHER, copy_words
+from validations.declared import LAUNCHER_COPY as FINDING
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.models import Launcher
 
@@ -29,8 +30,6 @@ UNCHANGED_S = 600.0
 OURS, NOT_ALLOWED = "ours", "not-allowed"
 #: States in which nothing is launched, deleted or ended.
 COPIES = COPY_STATES
-
-FINDING = "launcher-copy"
 
 #: By cluster: the epoch that this process wrote or read, and when (monotonic).
 _renewed: dict[int, tuple[int, float]] = {}

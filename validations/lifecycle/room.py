@@ -10,8 +10,8 @@ from django.conf import settings
 
 from inventory.models import Card, Node, NodeAccount
 from inventory.models import Pod as PodRow
-from inventory.stacks.gpushare_records import record
-from inventory.stacks.requests import holds, name_of
+from inventory.stacks.engine.requests import holds, name_of
+from inventory.stacks.gpushare.records import record
 from kube import objects as kube
 from validations.attribution import ASKED
 from validations.models import Run, State

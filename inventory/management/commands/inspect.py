@@ -1,4 +1,7 @@
-"""`manage.py inspect [NODE] [-d] [-o text|json|gpushare] [--cluster C]`: the mirror on the command line."""
+"""`manage.py inspect [NODE] [-d] [-o text|json|SYSTEM] [--cluster C]`: the mirror on the command line.
+
+SYSTEM: a sharing system with a command line tool of its own; what that tool prints is printed.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,20 @@ from argparse import ArgumentParser
 from typing import Any
 
 import msgspec
-from django.conf import settings
 from django.core.management.base import CommandError
 
-from inventory.inspection import gpushare, report
+from inventory.inspection import report
+from inventory.inspection.columns import aligned
 from inventory.inspection.table import blocks
 from inventory.management.shown import ShownCommand
+from inventory.mirror.kinds import stack_context
 from inventory.models import Cluster, Node, NodeAccount, Pod
+from inventory.stacks import STACKS
+from inventory.stacks.engine.stack import Report
 from kube import objects as kube
+
+#: What the tools of sharing systems print, by the names of the systems.
+REPORTS = {stack.name: stack.report for stack in STACKS if stack.report is not None}
 
 
 class Command(ShownCommand):
@@ -25,7 +34,7 @@ class Command(ShownCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("node", nargs="?", help="only this node")
         parser.add_argument("-d", "--details", action="store_true", help="a line per card, with its holders")
-        parser.add_argument("-o", "--output", choices=("text", "json", "gpushare"), default="text")
+        parser.add_argument("-o", "--output", choices=("text", "json", *REPORTS), default="text")
         parser.add_argument("--cluster", help="name of the cluster; needed when there are several")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -33,8 +42,9 @@ class Command(ShownCommand):
         name = options["node"]
         if name is not None:
             _check_node(cluster, name, options["output"])
-        if options["output"] == "gpushare":
-            self.stdout.write(_gpushare(cluster, name, options["details"]), ending="")
+        if options["output"] in REPORTS:
+            text = _reported(REPORTS[options["output"]], cluster, name, options["details"])
+            self.stdout.write(aligned(text), ending="")
             return
         found = report.inspect(cluster, name, options["details"] or options["output"] == "json")
         if options["output"] == "json":
@@ -59,14 +69,11 @@ def _cluster(name: str | None) -> Cluster:
 
 
 def _check_node(cluster: Cluster, name: str, output: str) -> None:
-    """gpushare knows every node; the other outputs know those with a GPU."""
+    """Tools of sharing systems know every node; the other outputs know those with a GPU."""
     nodes = Node.objects.filter(cluster=cluster)
     accounts = NodeAccount.objects.filter(cluster=cluster)
-    names = set(
-        (nodes if output == "gpushare" else accounts).values_list(
-            "name" if output == "gpushare" else "node_name", flat=True
-        )
-    )
+    known = nodes.values_list("name", flat=True) if output in REPORTS else accounts.values_list("node_name", flat=True)
+    names = set(known)
     if name in names:
         return
     if nodes.filter(name=name).exists():
@@ -76,19 +83,18 @@ def _check_node(cluster: Cluster, name: str, output: str) -> None:
     raise CommandError(f"Cluster {cluster} has no node {name!r}.{hint}")
 
 
-def _gpushare(cluster: Cluster, name: str | None, details: bool) -> str:
-    names = gpushare.Names(settings.GPUSHARE_RESOURCE, settings.GPUSHARE_COUNT, settings.GPUSHARE_ANNOTATION)
-    nodes = Node.objects.filter(
-        cluster=cluster, **({"facts__contains": names.memory} if name is None else {"name": name})
-    )
+def _reported(report: Report, cluster: Cluster, name: str | None, details: bool) -> str:
+    context = stack_context()
+    contained = report.contains(context)
+    nodes = Node.objects.filter(cluster=cluster, **({"facts__contains": contained} if name is None else {"name": name}))
     pods = Pod.objects.filter(
-        cluster=cluster, facts__contains=names.memory, **({} if name is None else {"node_name": name})
+        cluster=cluster, facts__contains=contained, **({} if name is None else {"node_name": name})
     )
     decoded = [_decoded(node, kube.Node) for node in nodes.only("name", "facts")]
     if name is None:
-        decoded = [node for node in decoded if gpushare.memory_of(node, names) > 0]
+        decoded = [node for node in decoded if report.has(node, context)]
     bound = [_decoded(pod, kube.Pod) for pod in pods.only("name", "facts")]
-    return (gpushare.details if details else gpushare.summary)(decoded, bound, names)
+    return report.text(decoded, bound, details, context)
 
 
 def _decoded(row: Any, kind: Any) -> Any:

@@ -14,8 +14,8 @@ from inventory.models import Allocation, Card, Cluster, DirtyNode, Finding, Node
 from inventory.reconcile import difference, reconciler
 from inventory.reconcile.chunk import Chunk, NodeChunk
 from inventory.reconcile.columns import card_state
-from inventory.stacks import base
-from inventory.stacks.account import account
+from inventory.stacks.engine import base
+from inventory.stacks.engine.account import account
 from kube.objects import Node, Pod
 from leases.lease import LeaseLost
 from tests.factories import make_cluster

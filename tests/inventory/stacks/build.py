@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from inventory.stacks.base import Context
+from inventory.stacks.engine.base import Context
 from kube import listed
 from kube.objects import Node, Pod
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from inventory.stacks.base import Context, NodeAccount
+from inventory.stacks.engine.base import Context, NodeAccount
 from kube.objects import DaemonSet, Node, Pod
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -39,6 +39,8 @@ def load(name: str) -> Case:
     settings: dict[str, Any] = {"now": NOW}
     if (folder / "context.json").exists():
         settings |= json.loads((folder / "context.json").read_text())
+    if "settings" in settings:
+        settings["settings"] = tuple(settings["settings"].items())
     if "known_uuids" in settings:
         settings["known_uuids"] = tuple(settings["known_uuids"])
     if (folder / "daemonsets.json").exists():

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from inventory.stacks.components import DEVICE_PLUGINS, component, waiting_reason
+from inventory.stacks.engine.components import component, waiting_reason
+from inventory.stacks.engine.registry import registry
 from tests.inventory.stacks.build import pod
 
 
@@ -41,8 +42,8 @@ def test_a_component_is_known_by_its_labels(labels: dict[str, str] | None, expec
 
 
 def test_the_device_plugins_are_those_without_which_a_node_gives_out_nothing() -> None:
-    assert {"nvidia-device-plugin", "gpushare-device-plugin", "hami-device-plugin"} < DEVICE_PLUGINS
-    assert "nvidia-dcgm-exporter" not in DEVICE_PLUGINS
+    assert {"nvidia-device-plugin", "gpushare-device-plugin", "hami-device-plugin"} < registry.device_plugins
+    assert "nvidia-dcgm-exporter" not in registry.device_plugins
 
 
 def _waiting(name: str, reason: str, message: str | None = None) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from inventory.stacks.node_facts import NodeFacts, node_facts
-from inventory.stacks.trim_node import trim_node
+from inventory.stacks.engine.node_facts import NodeFacts, node_facts
+from inventory.stacks.engine.trim_node import trim_node
 from kube.objects import Node
 
 

@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from inventory.stacks.account import account
-from inventory.stacks.base import Context, NodeAccount
-from inventory.stacks.components import waiting_reason
-from inventory.stacks.node_facts import node_facts
-from inventory.stacks.requests import holds, requests
-from inventory.stacks.trim import trim_pod
-from inventory.stacks.trim_node import trim_node
+from inventory.stacks.engine.account import account
+from inventory.stacks.engine.base import Context, NodeAccount
+from inventory.stacks.engine.components import waiting_reason
+from inventory.stacks.engine.node_facts import node_facts
+from inventory.stacks.engine.requests import holds, requests
+from inventory.stacks.engine.trim import trim_pod
+from inventory.stacks.engine.trim_node import trim_node
 from kube.objects import (
     DaemonSet,
     DaemonSetSpec,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inventory.stacks.requests import MOST_DEVICES, ended, holds, requests, waits
+from inventory.stacks.engine.requests import MOST_DEVICES, ended, holds, requests, waits
 from kube.objects import Pod
 from tests.inventory.stacks.build import container, pod
 

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from inventory.stacks import trim
-from inventory.stacks.base import Context
-from inventory.stacks.names import LONGEST_ANNOTATION, too_long
-from inventory.stacks.trim_node import trim_node
+from inventory.stacks.engine import trim
+from inventory.stacks.engine.base import Context
+from inventory.stacks.engine.names import LONGEST_ANNOTATION, too_long
+from inventory.stacks.engine.trim_node import trim_node
 from kube.objects import Node, Pod
 from tests.inventory.stacks.build import CONTEXT, as_listed, pod
 
@@ -57,7 +57,10 @@ def test_a_pod_that_has_nothing_to_do_with_gpus_is_not_kept(fields: dict[str, An
 def test_a_renamed_resource_is_kept_only_under_that_setting() -> None:
     it = pod(spec={"containers": [{"resources": {"limits": {"fork.example/mem": "3"}}}]})
     assert trim_pod(it, CONTEXT) is None
-    assert trim_pod(it, msgspec.structs.replace(CONTEXT, gpushare_resource="fork.example/mem")) is not None
+    assert (
+        trim_pod(it, msgspec.structs.replace(CONTEXT, settings=(("GPUSHARE_RESOURCE", "fork.example/mem"),)))
+        is not None
+    )
 
 
 def test_only_what_is_read_is_kept() -> None:

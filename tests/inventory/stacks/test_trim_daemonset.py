@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from inventory import stacks
-from inventory.stacks.account import account
-from inventory.stacks.trim_daemonset import components, trim_daemonset
+from inventory.stacks.engine.account import account
+from inventory.stacks.engine.trim_daemonset import components, trim_daemonset
 from kube.objects import DaemonSet
 from tests.inventory.stacks import golden_case
 

@@ -1,0 +1,1 @@
+"""The machinery that sharing systems have in common. It knows none of them by name and imports none."""

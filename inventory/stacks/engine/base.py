@@ -1,0 +1,161 @@
+"""What every stack gets and gives: the card model, in plain structs.
+
+A *stack* is one sharing system, such as a device plugin or a scheduler with its records. It reads a node and the pods bound to
+it and says which cards there are, who holds what of them, and what is wrong. Stacks are pure: no Django, no I/O, no clock.
+Memory is in bytes. None means unknown; it is never written as 0.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from kube.objects import DaemonSet
+
+# Evidence: where a card of an allocation comes from, best first.
+CLAIM = "claim"
+DEVICE_STATUS = "device-status"  # containerStatuses[].allocatedResourcesStatus
+ANNOTATION_V2 = "annotation-v2"
+ANNOTATION_V1 = "annotation-v1"
+ANNOTATION = "annotation"
+EXPORTER = "exporter"
+COUNT_ONLY = "count-only"
+EVIDENCE_LADDER = (CLAIM, DEVICE_STATUS, ANNOTATION_V2, ANNOTATION_V1, ANNOTATION, EXPORTER, COUNT_ONLY)
+
+HEALTHY, UNHEALTHY, HEALTH_UNKNOWN = "healthy", "unhealthy", "unknown"
+ERROR, WARNING, INFO = "error", "warning", "info"
+
+# How a card is given out.
+WHOLE = "whole"  # one holder, the full card
+MEMORY = "memory"  # by memory units
+SHARES = "shares"  # n holders, memory not metered (time-slicing)
+PARTS = "parts"  # n equal parts of the memory
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True):
+    """One GPU as a user would point at it.
+
+    key: stable within the node: the UUID where it is known, else the index as text.
+    memory_total_bytes: what the sharing system gives out. memory_physical_bytes: what the card has.
+    memory_source, model_source: the label, annotation or table that said so, in words for the page ("" when unknown).
+    shares: how many holders the sharing system admits; None when it does not count holders.
+    units: the card's total in the stack's own memory unit.
+    """
+
+    key: str
+    stack: str
+    mode: str = WHOLE
+    index: int | None = None
+    uuid: str | None = None
+    model: str | None = None
+    model_source: str = ""
+    health: str = HEALTH_UNKNOWN
+    memory_total_bytes: int | None = None
+    memory_physical_bytes: int | None = None
+    memory_source: str = ""
+    shares: int | None = None
+    units: int | None = None
+
+
+class Allocation(msgspec.Struct, frozen=True, kw_only=True):
+    """One container's hold on one card (or on "some card of this node": card None).
+
+    quantity: in the resource's own unit, the part that falls on this card. memory_bytes: None when not metered or not known.
+    """
+
+    pod_uid: str
+    namespace: str
+    pod: str
+    container: str
+    resource: str
+    quantity: int
+    evidence: str
+    stack: str
+    card: str | None = None
+    memory_bytes: int | None = None
+    core_percent: int | None = None
+    #: One of WHOLE, MEMORY, SHARES, PARTS.
+    mode: str = WHOLE
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """Something wrong that the mirror shows. `text` says what it is and what to do. `pod` is "namespace/name"."""
+
+    code: str
+    severity: str
+    text: str
+    card: str | None = None
+    pod: str | None = None
+
+
+class Context(msgspec.Struct, frozen=True, kw_only=True):
+    """What a stack may know besides the node and its pods.
+
+    now: unix seconds. daemonsets: those of device plugins, cluster-wide. known_uuids: UUIDs of this node's cards seen before.
+    settings: (name, value) of the settings that stacks declare; one that is missing has its default.
+    pod_labels: labels of pods that apps above want to be kept. taken: resources that on this node are those of another stack
+    than of their owner; the engine sets it.
+    """
+
+    now: float
+    daemonsets: tuple[DaemonSet, ...] = ()
+    known_uuids: tuple[str, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+    pod_labels: tuple[str, ...] = ()
+    taken: frozenset[str] = frozenset()
+    assume_timeout_s: int = 300
+
+
+class Share(msgspec.Struct, frozen=True, kw_only=True):
+    """What one stack says of one node.
+
+    unit: "GiB" or "MiB" where the stack counts memory in units, else None; unit_source: how that is known.
+    recheck_at: unix seconds at which the same input would give another answer, or None.
+    total_units: node total (allocatable) in the stack's own memory unit, for reports; None where memory is not counted in units.
+    memory_total_bytes: what the stack can give out on this node (allocatable); None when not known or not metered.
+    cards_known: False when the stack gives out cards of this node but cannot say how many there are.
+    vendor: whose cards they are, where no other system here gives out cards of that vendor; "" where several may give out the
+    same. Cards of different vendors are never taken for the same card.
+    """
+
+    stack: str
+    cards: tuple[Card, ...] = ()
+    allocations: tuple[Allocation, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    unit: str | None = None
+    unit_source: str = ""
+    recheck_at: float | None = None
+    total_units: int | None = None
+    memory_total_bytes: int | None = None
+    cards_known: bool = True
+    vendor: str = ""
+
+
+class NodeAccount(msgspec.Struct, frozen=True, kw_only=True):
+    """All stacks of one node, joined. This is what is written to the tables.
+
+    cards_allocated: cards with a holder; None where only shares are counted and no card is known.
+    memory_*: None as soon as one part of the sum is not known or not metered. unplaced: on the node, card unknown.
+    total_units: what can be given out in the memory unit of the stack, for reports; None where no stack counts in units.
+    """
+
+    stacks: tuple[str, ...] = ()
+    unit: str | None = None
+    unit_source: str = ""
+    cards: tuple[CardAccount, ...] = ()
+    unplaced: tuple[Allocation, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    cards_total: int | None = 0
+    cards_allocated: int | None = 0
+    memory_total_bytes: int | None = None
+    memory_allocated_bytes: int | None = None
+    memory_unplaced_bytes: int | None = 0
+    recheck_at: float | None = None
+    total_units: int | None = None
+
+
+class CardAccount(msgspec.Struct, frozen=True, kw_only=True):
+    """A card with its holders. memory_allocated_bytes: None when not known (count only) or not metered (shares)."""
+
+    card: Card
+    allocations: tuple[Allocation, ...] = ()
+    memory_allocated_bytes: int | None = None

@@ -1,0 +1,78 @@
+"""Which pods are part of the GPU machinery of a node, and why a pod does not run yet.
+
+Reads labels, conditions and container states only. Which labels make a pod a component is declared by the sharing systems
+(`stack.Components`).
+"""
+
+from __future__ import annotations
+
+from inventory.stacks.engine.registry import registry
+from kube.objects import ContainerStatus, Pod
+
+#: Keys of labels by which a pod is known as a component; the first of them that matches wins. The mirror keeps them.
+LABEL_KEYS = ("app.kubernetes.io/component", "app", "component", "k8s-app", "name", "app.kubernetes.io/name")
+
+_LONGEST_MESSAGE = 1024
+
+
+def component(pod: Pod) -> str:
+    """Id of the plugin or operator component that the pod is; "" when it is none."""
+    return component_of(pod.metadata.labels)
+
+
+def component_of(labels: dict[str, str] | None) -> str:
+    """The same, from labels (of a pod, or of a DaemonSet's template)."""
+    if not labels:
+        return ""
+    known = registry.components
+    keys = [key for key in labels if key in known]
+    if len(keys) > 1:
+        keys.sort(key=LABEL_KEYS.index)
+    for key in keys:
+        if found := known[key].get(labels[key]):
+            return found
+    return ""
+
+
+def ready(pod: Pod) -> bool | None:
+    """The pod's Ready condition; None when the pod has none."""
+    for condition in (pod.status.conditions if pod.status else None) or ():
+        if condition.type == "Ready":
+            return condition.status == "True"
+    return None
+
+
+def waiting_reason(pod: Pod) -> tuple[str, str]:
+    """(reason, message) of what the pod waits for; ("", "") when nothing says so.
+
+    First what the scheduler says (PodScheduled is False), then the first container that waits for something of its own,
+    init containers first, then an init container that still runs, then the pod's own reason.
+    """
+    status = pod.status
+    if status is None:
+        return "", ""
+    for condition in status.conditions or ():
+        if condition.type == "PodScheduled" and condition.status == "False":
+            return condition.reason or "", (condition.message or "")[:_LONGEST_MESSAGE]
+    statuses = (*(status.initContainerStatuses or ()), *(status.containerStatuses or ()))
+    found = _waiting(statuses) or _initializing(pod)
+    return found or (status.reason or "", (status.message or "")[:_LONGEST_MESSAGE])
+
+
+def _waiting(statuses: tuple[ContainerStatus, ...]) -> tuple[str, str] | None:
+    """The first container that waits; "PodInitializing" is left out, it only repeats that an earlier one is not done."""
+    for found in statuses:
+        waiting = found.state.waiting if found.state else None
+        if waiting is not None and waiting.reason != "PodInitializing":
+            message = f"{found.name}: {waiting.message}" if waiting.message else found.name
+            return waiting.reason or "Waiting", message[:_LONGEST_MESSAGE]
+    return None
+
+
+def _initializing(pod: Pod) -> tuple[str, str] | None:
+    specs = (pod.spec.initContainers if pod.spec else None) or ()
+    sidecars = {found.name for found in specs if found.restartPolicy == "Always"}
+    for status in (pod.status.initContainerStatuses if pod.status else None) or ():
+        if status.state and status.state.running and status.name not in sidecars:
+            return "Initializing", f"waits for the init container {status.name}"
+    return None

@@ -1,0 +1,53 @@
+"""What the cards of a node are: model and memory, and who says so.
+
+Sources, best first: the administrator's annotation, then labels in the order of `inventory.stacks.MODULES`. A label that
+cannot be read gives None. Must not know how the cards are given out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from inventory.stacks.engine.names import labels_of
+from inventory.stacks.engine.overrides import MEMORY, MODEL, Overrides
+from inventory.stacks.engine.registry import registry
+from inventory.stacks.engine.stack import NodeLabels, Value
+from kube.objects import Node
+
+
+class Described(msgspec.Struct, frozen=True, kw_only=True):
+    """Model and memory of each card of a node. None and "": not known."""
+
+    model: str | None = None
+    model_source: str = ""
+    memory_bytes: int | None = None
+    memory_source: str = ""
+
+
+def describe(node: Node, given: Overrides, own: NodeLabels | None = None) -> Described:
+    """Model and memory of the node's cards from labels and the administrator's annotations. Never raises.
+
+    own: of a system that reads only its own labels and those of no system, since others speak of another vendor's cards.
+    """
+    labels = labels_of(node)
+    writers = registry.labels if own is None else (own, *registry.common_labels)
+    model, memory = (
+        _first(writer.model(labels) for writer in writers),
+        _first(writer.memory(labels) for writer in writers),
+    )
+    if given.model is not None:
+        model = given.model, f"annotation {MODEL}"
+    if given.memory_bytes is not None:
+        memory = given.memory_bytes, f"annotation {MEMORY}"
+    return Described(
+        model=model[0] if model else None,
+        model_source=model[1] if model else "",
+        memory_bytes=memory[0] if memory else None,
+        memory_source=memory[1] if memory else "",
+    )
+
+
+def _first(said: Iterable[tuple[Value, str] | None]) -> tuple[Value, str] | None:
+    return next((found for found in said if found is not None), None)

@@ -1,0 +1,156 @@
+"""What is wrong with the promises on the cards of a node, whichever stack made them.
+
+Must not know any stack by name. Over-commit is judged in the stack's own unit where it counts in one, so it shows also where
+the unit is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from inventory.stacks.engine.base import (
+    ERROR,
+    MEMORY,
+    SHARES,
+    WARNING,
+    WHOLE,
+    Allocation,
+    Card,
+    CardAccount,
+    Finding,
+    Share,
+)
+from inventory.stacks.engine.joining import Pool
+
+GIB = 2**30
+
+
+def over_committed(
+    shares: list[Share], pool: Pool, cards: tuple[CardAccount, ...], unplaced: tuple[Allocation, ...]
+) -> list[Finding]:
+    """`card-over-committed`: per card, and once for the node where the sum alone shows that some card must be."""
+    unit = pool.primary.unit if pool.primary else None
+    found = [finding for account in cards if account.allocations for finding in _card_over(account, unit)]
+    if not found and unplaced and all(share.cards_known for share in shares):
+        found = _node_over(pool, unplaced)
+    return found
+
+
+def _card_over(account: CardAccount, unit: str | None) -> list[Finding]:
+    card, held = account.card, account.allocations
+    whole = units = slots = memory = 0
+    for item in held:
+        if item.mode == WHOLE:
+            whole += item.quantity
+            continue
+        memory += item.memory_bytes or 0
+        if item.mode == MEMORY:
+            units += item.quantity
+        else:
+            slots += item.quantity
+    said = ""
+    if whole > 1:
+        said = f"it is given out as a whole {whole} times"
+    elif card.units is not None and units > card.units:
+        said = f"{units} of {card.units} {unit or 'units'} of memory are promised"
+    elif card.units is None and card.memory_total_bytes is not None and memory > card.memory_total_bytes:
+        said = f"{_size(memory)} of {_size(card.memory_total_bytes)} are promised"
+    elif card.mode != MEMORY and card.shares is not None and slots > card.shares:
+        said = f"{slots} of {card.shares} shares are given out"
+    holders = held if whole > 1 else [item for item in held if item.mode != WHOLE] if said else ()
+    return [_over(f"Card {card.key}: {said}, to {_pods(holders)}.", card)] if said else []
+
+
+def _node_over(pool: Pool, unplaced: tuple[Allocation, ...]) -> list[Finding]:
+    whole = [item for item in pool.allocations if item.mode == WHOLE]
+    held = sum(item.quantity for item in whole)
+    if held > len(pool.cards):
+        text = f"{held} cards of this node are held as a whole, and it has {len(pool.cards)}; held by {_pods(whole)}."
+        return [_over(text, None)]
+    parts = [item for item in pool.allocations if item.mode == MEMORY]
+    units, promised = [card.units for card in pool.cards.values()], sum(item.quantity for item in parts)
+    if parts and units and all(unit is not None for unit in units) and promised > sum(unit or 0 for unit in units):
+        name = (pool.primary.unit if pool.primary else None) or "units"
+        text = f"{promised} of {sum(unit or 0 for unit in units)} {name} of this node's memory are promised."
+        return [_over(text, None)]
+    return []
+
+
+def _over(what: str, card: Card | None) -> Finding:
+    text = f"{what} A workload may fail for lack of memory. Delete a pod that can be placed again."
+    return Finding(code="card-over-committed", severity=ERROR, text=text, card=card.key if card else None)
+
+
+def promised_twice(cards: tuple[CardAccount, ...], unplaced: tuple[Allocation, ...]) -> list[Finding]:
+    """`card-promised-twice`: by memory (or share) and as a whole; by card where it is known, else by counting."""
+    certain = [account for account in cards if len({item.mode == WHOLE for item in account.allocations}) == 2]
+    if certain:
+        return [_twice(account) for account in certain]
+    whole = [item for item in unplaced if item.mode == WHOLE]
+    shared_cards = sum(1 for account in cards if account.allocations and account.allocations[0].mode != WHOLE)
+    whole_cards = sum(1 for account in cards if account.allocations and account.allocations[0].mode == WHOLE)
+    shared = max(shared_cards, 1 if any(item.mode != WHOLE for item in unplaced) else 0)
+    wanted, free = sum(item.quantity for item in whole), len(cards) - shared - whole_cards
+    if not shared or not wanted or not cards or wanted <= free:
+        return []
+    text = (
+        f"{wanted + whole_cards} cards of this node are held as a whole ({_pods(whole)}) and {shared} in parts, but it has "
+        f"{len(cards)}: at least one card is promised twice. Let one sharing system only give out the cards of a node."
+    )
+    return [Finding(code="card-promised-twice", severity=ERROR, text=text)]
+
+
+def _twice(account: CardAccount) -> Finding:
+    whole = [item for item in account.allocations if item.mode == WHOLE]
+    parts = [item for item in account.allocations if item.mode != WHOLE]
+    text = (
+        f"Card {account.card.key} is held as a whole by {_pods(whole)} and in parts by {_pods(parts)}. "
+        "Let one sharing system only give out the cards of a node."
+    )
+    return Finding(code="card-promised-twice", severity=ERROR, text=text, card=account.card.key)
+
+
+def two_stacks(shares: list[Share], pool: Pool) -> list[Finding]:
+    """`two-stacks-one-card`: two stacks offer the same cards, and at least one of them promises more than a share."""
+    offering = [share for share in shares if any(card.units != 0 for card in share.cards)]
+    seen = sum(len(share.cards) for share in offering)
+    exclusive = any(card.mode != SHARES for share in offering for card in share.cards)
+    if len(offering) < 2 or not exclusive or seen <= len(pool.cards):
+        return []
+    names = " and ".join(share.stack for share in offering)
+    text = (
+        f"The cards of this node are given out by {names}, which do not know of each other: a card may be promised twice. "
+        "Run one of the device plugins only on this node (by its node label), or give each its own nodes."
+    )
+    return [Finding(code="two-stacks-one-card", severity=WARNING, text=text)]
+
+
+def units_mixed(accounts: Iterable[tuple[str, str | None]]) -> Finding | None:
+    """`units-mixed`: nodes of one cluster count memory in different units. accounts: (node, unit or None)."""
+    by_unit: dict[str, list[str]] = {}
+    for node, unit in accounts:
+        if unit:
+            by_unit.setdefault(unit, []).append(node)
+    if len(by_unit) < 2:
+        return None
+    said = "; ".join(f"{unit} on {_some(sorted(nodes))}" for unit, nodes in sorted(by_unit.items()))
+    text = (
+        f"Nodes of this cluster count GPU memory in different units: {said}. A pod that asks for 8 gets 8 GiB on one node "
+        "and 8 MiB on another. Start all device plugins with the same --memory-unit."
+    )
+    return Finding(code="units-mixed", severity=WARNING, text=text)
+
+
+def _some(names: list[str], most: int = 5) -> str:
+    """The first few names, and how many more."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _pods(held: Iterable[Allocation]) -> str:
+    return _some(list(dict.fromkeys(f"{item.namespace}/{item.pod}" for item in held)))
+
+
+def _size(memory: int) -> str:
+    """Bytes as GiB for a sentence."""
+    return f"{memory / GIB:.4g} GiB"

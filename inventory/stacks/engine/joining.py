@@ -1,0 +1,141 @@
+"""One list of cards from what several stacks say of one node.
+
+The same physical card seen by two stacks is one card. Stacks share nothing but the node, so cards of one vendor are matched by
+key; what counts memory comes first. Must not know any stack by name.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from inventory.stacks.engine.base import COUNT_ONLY, HEALTH_UNKNOWN, MEMORY, UNHEALTHY, WHOLE, Allocation, Card, Share
+
+
+class Pool(msgspec.Struct, frozen=True):
+    """The node's cards by key, and all allocations, each on a card of the pool or on none."""
+
+    cards: dict[str, Card]
+    allocations: tuple[Allocation, ...]
+    #: The share whose view of memory and totals holds; None when no stack speaks.
+    primary: Share | None
+
+
+def join(shares: list[Share]) -> Pool:
+    """Join the cards of all shares of one node and move every allocation to its joined card.
+
+    Cards of different vendors are never the same; where they have the same key, that of the later vendor begins with its name.
+    """
+    ordered = sorted(shares, key=_rank)
+    pools = [_join([one for one in ordered if one.vendor == vendor]) for vendor in {one.vendor: 0 for one in ordered}]
+    if len(pools) < 2:
+        return pools[0] if pools else Pool({}, (), None)
+    cards, allocations = dict(pools[0].cards), list(pools[0].allocations)
+    for pool in pools[1:]:
+        vendor = pool.primary.vendor if pool.primary else ""
+        keys = {key: key if key not in cards else f"{vendor or 'other'}-{key}" for key in pool.cards}
+        cards |= {keys[key]: msgspec.structs.replace(card, key=keys[key]) for key, card in pool.cards.items()}
+        allocations += [
+            msgspec.structs.replace(item, card=keys[item.card]) if item.card is not None else item
+            for item in pool.allocations
+        ]
+    return Pool(cards, tuple(allocations), ordered[0])
+
+
+def _join(ordered: list[Share]) -> Pool:
+    """The same of shares of one vendor, in the order of their rank."""
+    primary = ordered[0]
+    cards = {card.key: card for card in primary.cards}
+    allocations = list(primary.allocations)
+    for share in ordered[1:]:
+        alias = _merge(cards, share)
+        allocations += [_moved(allocation, alias, cards) for allocation in share.allocations]
+    return Pool(cards, tuple(allocations), primary)
+
+
+def _rank(share: Share) -> tuple[int, str]:
+    """Who counts memory comes first, then who has cards."""
+    if share.total_units or any(card.mode == MEMORY and card.units != 0 for card in share.cards):
+        return 0, share.stack
+    return (1 if share.cards else 2), share.stack
+
+
+def _merge(cards: dict[str, Card], share: Share) -> dict[str, str | None]:
+    """Merge the share's cards into the pool; returns its card keys → pool keys (None: one of the pool, not known which)."""
+    before = len(cards)
+    alias: dict[str, str | None] = {card.key: card.key for card in share.cards if card.key in cards}
+    for card in share.cards:
+        if card.key in cards:
+            cards[card.key] = _filled(cards[card.key], card)
+    strange = [card for card in share.cards if card.key not in alias]
+    if strange and before == 1 and len(share.cards) == 1:
+        # One card on the node by both accounts: it is the same one, whatever it is called.
+        only = next(iter(cards))
+        cards[only] = _filled(cards[only], strange[0])
+        return {strange[0].key: only}
+    surplus = max(0, len(share.cards) - before)
+    for place, card in enumerate(strange):
+        new = place >= len(strange) - surplus
+        alias[card.key] = card.key if new else None
+        if new:
+            cards[card.key] = card
+    return alias
+
+
+def _filled(card: Card, other: Card) -> Card:
+    """The card, with what only the other stack knows of it."""
+    health = other.health if card.health == HEALTH_UNKNOWN or other.health == UNHEALTHY else card.health
+    model = card if card.model is not None else other
+    memory = card if card.memory_physical_bytes is not None else other
+    return msgspec.structs.replace(
+        card,
+        uuid=card.uuid or other.uuid,
+        index=card.index if card.index is not None else other.index,
+        model=model.model,
+        model_source=model.model_source,
+        memory_physical_bytes=memory.memory_physical_bytes,
+        memory_source=card.memory_source or memory.memory_source,
+        health=health,
+    )
+
+
+def _moved(allocation: Allocation, alias: dict[str, str | None], cards: dict[str, Card]) -> Allocation:
+    card = alias.get(allocation.card) if allocation.card is not None else None
+    memory = allocation.memory_bytes
+    if allocation.mode == WHOLE:
+        # A card held as a whole is allocated in full, and "full" is what the joined card has to give.
+        each = cards[card].memory_total_bytes if card is not None else uniform_memory(cards)
+        memory = each * allocation.quantity if each is not None else None
+    if card == allocation.card and memory == allocation.memory_bytes:
+        return allocation
+    evidence = allocation.evidence if card is not None else COUNT_ONLY
+    return msgspec.structs.replace(allocation, card=card, evidence=evidence, memory_bytes=memory)
+
+
+def merged(pool: Pool) -> Pool:
+    """The same with one allocation per pod, container, resource and card: containers of one name are not told apart."""
+    keys = [
+        (item.pod_uid, item.namespace, item.pod, item.container, item.resource, item.card) for item in pool.allocations
+    ]
+    if len(set(keys)) == len(keys):
+        return pool
+    found: dict[tuple[str, str, str, str, str, str | None], Allocation] = {}
+    for key, item in zip(keys, pool.allocations, strict=True):
+        found[key] = _added(found[key], item) if key in found else item
+    return Pool(pool.cards, tuple(found.values()), pool.primary)
+
+
+def _added(one: Allocation, other: Allocation) -> Allocation:
+    memory, more = one.memory_bytes, other.memory_bytes
+    core, percent = one.core_percent, other.core_percent
+    return msgspec.structs.replace(
+        one,
+        quantity=one.quantity + other.quantity,
+        memory_bytes=memory + more if memory is not None and more is not None else None,
+        core_percent=core + percent if core is not None and percent is not None else None,
+    )
+
+
+def uniform_memory(cards: dict[str, Card]) -> int | None:
+    """The memory of any card of the pool, where all have the same; else None."""
+    totals = {card.memory_total_bytes for card in cards.values()}
+    return totals.pop() if len(totals) == 1 else None

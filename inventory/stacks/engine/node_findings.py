@@ -1,0 +1,173 @@
+"""What is wrong with a node apart from the promises on its cards: plugins, labels, resources that nobody understands.
+
+Reads the node and its pods once. Must not know any stack by name.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from inventory.stacks.engine.base import ERROR, INFO, WARNING, Context, Finding
+from inventory.stacks.engine.components import component, ready, waiting_reason
+from inventory.stacks.engine.names import labels_of
+from inventory.stacks.engine.registry import Names, names, registry
+from inventory.stacks.engine.requests import asked, containers, devices, holds, name_of
+from kube.objects import Node, Pod
+
+_MOST_LISTED = 20
+
+
+class Seen(msgspec.Struct):
+    """What one look at a node and its pods has found.
+
+    names: GPU resources that the node states or its pods hold. strange: those of no stack's understanding → pods that hold it.
+    """
+
+    gpu_resources: dict[str, int | None]
+    strange: dict[str, int]
+    unreadable: list[Finding]
+    plugins: list[Pod]
+    names: set[str]
+    gpu_label: str | None = None
+    dra: bool = False
+    unreadable_holders: bool = False
+    understood: bool = False
+
+    @property
+    def worth_a_look(self) -> bool:
+        """Whether anything here may become a finding."""
+        return bool(self.strange or self.unreadable or self.plugins or self.gpu_label)
+
+    @property
+    def countable(self) -> bool:
+        """Whether the cards of this node are counted by some stack, or there are none at all."""
+        return self.understood or not (self.strange or self.gpu_label)
+
+    @property
+    def uncounted_cards(self) -> bool:
+        """Whether cards of this node lie behind resources that nobody reads: then they are in no stack's total."""
+        return any(
+            name.startswith(registry.uncounted) and (self.gpu_resources.get(name) or 0) > 0 for name in self.strange
+        )
+
+
+def look(node: Node, pods: list[Pod], context: Context) -> Seen:
+    """One pass over the resources of the node and of its pods."""
+    seen, known = Seen({}, {}, [], [], set(), _gpu_label(node), _by_claims(node)), names(context)
+    status = node.status
+    for offered in (status.allocatable, status.capacity) if status else ():
+        for name, value in offered.items() if offered else ():
+            if "/" in name and known.relevant(name):
+                _see_offer(seen, name, value, known)
+    for pod in pods:
+        _see_pod(seen, pod, known)
+    return seen
+
+
+def _see_offer(seen: Seen, name: str, value: str | int, known: Names) -> None:
+    number = devices(value)
+    seen.gpu_resources[name] = number
+    seen.names.add(name)
+    if number is None:
+        text = f"The node states {str(value)[:40]!r} of {name}, which is no number of devices. How many there are is not known."
+        seen.unreadable.append(Finding(code="quantity-unreadable", severity=WARNING, text=text))
+    if known.owner(name) is None:
+        seen.strange.setdefault(name, 0)
+    else:
+        seen.understood = True
+
+
+def _see_pod(seen: Seen, pod: Pod, known: Names) -> None:
+    if pod.metadata.labels and component(pod) in registry.device_plugins:
+        seen.plugins.append(pod)
+    if not holds(pod):
+        return
+    mine: set[str] = set()
+    for _, _, container in containers(pod):
+        for name, value in asked(container):
+            if "/" not in name or not known.relevant(name):
+                continue
+            seen.names.add(name)
+            number = devices(value)
+            if number is None:
+                _see_unreadable(seen, pod, container.name, name, value)
+            elif number and known.owner(name) is None:
+                mine.add(name)
+            elif number:
+                seen.understood = True
+    for name in mine:
+        seen.strange[name] = seen.strange.get(name, 0) + 1
+
+
+def _see_unreadable(seen: Seen, pod: Pod, container: str, name: str, value: str | int) -> None:
+    seen.unreadable_holders = True
+    text = (
+        f"{name_of(pod)}, container {container}, asks for {str(value)[:40]!r} of {name}, which is no number of devices. "
+        "What it holds is not known, so the sums of this node are not known either."
+    )
+    seen.unreadable.append(Finding(code="quantity-unreadable", severity=WARNING, text=text, pod=name_of(pod)))
+
+
+def _gpu_label(node: Node) -> str | None:
+    """The first label that says that the node has a GPU; None when none does."""
+    labels = labels_of(node)
+    found = (name for writer in registry.labels for name in writer.present if labels.get(name) == "true")
+    named = (name for writer in registry.labels for name in writer.naming if labels.get(name))
+    return next(found, None) or next(named, None)
+
+
+def _by_claims(node: Node) -> bool:
+    """Whether a label says that the cards are given out by DRA: then the missing resource is as it should be."""
+    labels = labels_of(node)
+    return any(labels.get(name) == "true" for writer in registry.labels for name in writer.by_claims)
+
+
+def findings(node: Node, pods: list[Pod], seen: Seen) -> list[Finding]:
+    """The findings of one look."""
+    return [
+        *seen.unreadable[:_MOST_LISTED],
+        *(_not_ready(pod) for pod in seen.plugins if _is_not_ready(pod)),
+        *_without_resource(seen),
+        *(_not_understood(name, held, seen) for name, held in sorted(seen.strange.items())),
+    ]
+
+
+def _is_not_ready(pod: Pod) -> bool:
+    # A plugin pod that is being replaced is no news; one that has ended is not counted as running at all.
+    return holds(pod) and pod.metadata.deletionTimestamp is None and ready(pod) is not True
+
+
+def _not_ready(pod: Pod) -> Finding:
+    reason, message = waiting_reason(pod)
+    why = f"{reason}: {message}" if reason and message else reason or "its Ready condition is not True"
+    text = (
+        f"The device plugin pod {name_of(pod)} ({component(pod)}) is not ready on this node: {why}. New pods may get no GPU "
+        "here, and the numbers of the node may be old. Look at its log and events."
+    )
+    return Finding(code="plugin-not-ready", severity=ERROR, text=text, pod=name_of(pod))
+
+
+def _without_resource(seen: Seen) -> list[Finding]:
+    if seen.gpu_label is None or any(number is None or number > 0 for number in seen.gpu_resources.values()):
+        return []
+    if seen.dra:
+        text = (
+            "The cards of this node are given out by dynamic resource allocation (DRA), which gpudash does not read yet: they "
+            "are not in the totals."
+        )
+        return [Finding(code="resource-not-understood", severity=INFO, text=text)]
+    text = (
+        f"The node has the label {seen.gpu_label} but offers no GPU resource. Look whether the driver is installed and the "
+        "device plugin runs here."
+    )
+    return [Finding(code="label-without-resource", severity=WARNING, text=text)]
+
+
+def _not_understood(name: str, held: int, seen: Seen) -> Finding:
+    offered = seen.gpu_resources.get(name)
+    capacity = "not stated" if offered is None else str(offered)
+    text = (
+        f"{name} looks like a GPU resource, but gpudash does not understand it: capacity {capacity}, pods that hold it: {held}. "
+        "Its cards are not in the totals of this node."
+    )
+    return Finding(code="resource-not-understood", severity=INFO, text=text)

@@ -1,0 +1,153 @@
+"""What a sharing system declares of itself. Whatever is said of one system anywhere is said here, in its own module.
+
+A module of `inventory.stacks` has `STACK` (a system that is read) or `RECOGNISED` (names that are known without a system that
+reads them: a vendor's resources, the labels of a cloud). `registry` checks the declarations and makes its tables of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeVar
+
+from inventory.stacks.engine.base import Context, Share
+from kube.objects import Node, Pod
+
+Value = TypeVar("Value")
+Labels = Mapping[str, str]
+#: Labels of a node → (value, who says so in words: "label example.com/gpu.product"); None when they do not say.
+LabelReader = Callable[[Labels], tuple[Value, str] | None]
+
+
+class Entry(NamedTuple):
+    """One code of a finding in the catalogue; severity is one of the severities of `base`."""
+
+    title: str
+    severity: str
+    meaning: str
+    action: str
+
+
+def says_nothing(labels: Labels) -> None:
+    """A LabelReader for what a system writes no labels about."""
+    return
+
+
+@dataclass(frozen=True, kw_only=True)
+class NodeLabels:
+    """Labels that one writer puts on nodes, and what they say.
+
+    prefixes, names: those that the mirror keeps; dropped: those of them that it does not, since they change all the time.
+    present: with the value "true" the node has a GPU. naming: with any value it has.
+    by_claims: with the value "true" its cards are given out by dynamic resource allocation, without a resource of the node.
+    vendor_words: values by which others name the vendor only, not a model.
+    model, memory, driver: what the cards are; bytes of one card; the driver's version.
+    """
+
+    prefixes: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    present: tuple[str, ...] = ()
+    naming: tuple[str, ...] = ()
+    by_claims: tuple[str, ...] = ()
+    vendor_words: tuple[str, ...] = ()
+    model: LabelReader[str] = says_nothing
+    memory: LabelReader[int] = says_nothing
+    driver: LabelReader[str] = says_nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recognised:
+    """Names by which something of GPUs is recognised, whether it is read or not.
+
+    name: unique, stands in tables, addresses and metrics. resource_prefixes, resource_words: what an extended resource that is
+    taken for a GPU begins with, or has in it (in lower case); where no system owns it, it is said to be not understood.
+    """
+
+    name: str
+    resource_prefixes: tuple[str, ...] = ()
+    resource_words: tuple[str, ...] = ()
+    node_labels: NodeLabels = field(default_factory=NodeLabels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Components:
+    """Pods that belong to a system: its plugin, operator, scheduler.
+
+    by_label: label key → label value → id of the component; the keys are those of `components.LABEL_KEYS`.
+    device_plugins: ids without which a node gives out no devices. daemonsets: ids whose DaemonSets `read` looks at.
+    commands: ids whose pods keep their command line, since `read` looks at it.
+    """
+
+    by_label: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    device_plugins: tuple[str, ...] = ()
+    daemonsets: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """What the mirror keeps, because `read` reads it.
+
+    pod_labels: names. pod_annotations, node_annotations: beginnings; written_annotations: further beginnings of annotations of
+    pods, which settings decide. node_annotations_dropped: those that it does not keep all the same (they change all the time).
+    env: names of variables of containers, env_endings: what such names end with.
+    """
+
+    pod_labels: tuple[str, ...] = ()
+    pod_annotations: tuple[str, ...] = ()
+    written_annotations: Callable[[Context], tuple[str, ...]] = lambda context: ()
+    node_annotations: tuple[str, ...] = ()
+    node_annotations_dropped: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    env_endings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What the system's own command line tool prints, for scripts that read it: `manage.py inspect -o NAME`.
+
+    contains: what the mirrored JSON of its nodes and pods must contain. has: whether the tool lists a node of its own accord.
+    text: (nodes, their pods, details?, context) → what is printed; cells end with tabs, their columns are aligned later.
+    """
+
+    contains: Callable[[Context], str]
+    has: Callable[[Node, Context], bool]
+    text: Callable[[list[Node], list[Pod], bool, Context], str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stack(Recognised):
+    """One sharing system.
+
+    label: for people, as the table of the README begins its rows. resources: extended resources that it understands, as they
+    are called where no setting says otherwise.
+    read: (node, pods bound to it, holding or not, context) → what the system says of the node; None when the node is none of
+    its own. Pure: no clock, no I/O. It never raises, and what it does not know is None, never 0.
+    owns: whether it understands a resource; where it is left out, those of `resources`.
+    marks: whether the node carries the system's own mark, so that it is asked even where none of its resources is seen.
+    takes: resources that are its own on nodes with its mark, though another system owns them elsewhere (`Context.taken`).
+    uncounted_resources: beginnings of resources whose cards nobody reads and that lie behind cards of this system: while a node
+    offers one its sums are not known.
+    settings: name of a setting (without GPUDASH_) → its default; `Context.settings` has the values.
+    findings: codes that only this system gives → their entries in the catalogue.
+    daemonsets_for: what is not known while DaemonSets may not be read, in words; "" when it is nothing.
+    """
+
+    label: str
+    resources: tuple[str, ...]
+    read: Callable[[Node, list[Pod], Context], Share | None]
+    owns: Callable[[str, Context], bool] | None = None
+    marks: Callable[[Node], bool] | None = None
+    takes: tuple[str, ...] = ()
+    uncounted_resources: tuple[str, ...] = ()
+    components: Components = field(default_factory=Components)
+    kept: Kept = field(default_factory=Kept)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    findings: Mapping[str, Entry] = field(default_factory=dict)
+    daemonsets_for: str = ""
+    report: Report | None = None
+
+    def understands(self, resource: str, context: Context) -> bool:
+        """Whether this extended resource name is one that the system understands."""
+        return self.owns(resource, context) if self.owns is not None else resource in self.resources

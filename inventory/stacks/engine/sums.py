@@ -1,0 +1,99 @@
+"""What a card and a node have promised, added up. None as soon as one part is not known or not metered; never clipped.
+
+Must not know any stack by name, nor where the numbers come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from inventory.stacks.engine.base import MEMORY, SHARES, WHOLE, Allocation, Card, CardAccount, Share
+from inventory.stacks.engine.joining import Pool
+from kube.quantity import INT64_MAX
+
+
+def total(parts: Iterable[int | None]) -> int | None:
+    """The sum; None when one part is None, or when it is more than the tables hold; 0 of no parts."""
+    added = 0
+    for part in parts:
+        if part is None:
+            return None
+        added += part
+    return added if added <= INT64_MAX else None
+
+
+def card_accounts(pool: Pool, unplaced: tuple[Allocation, ...]) -> tuple[CardAccount, ...]:
+    """Every card with its holders, by index, then by key."""
+    by_card: dict[str, list[Allocation]] = {key: [] for key in pool.cards}
+    for allocation in pool.allocations:
+        if allocation.card in by_card:
+            by_card[allocation.card].append(allocation)
+    open_modes = {allocation.mode for allocation in unplaced}
+    ordered = sorted(pool.cards.values(), key=lambda card: (card.index is None, card.index or 0, card.key))
+    return tuple(
+        CardAccount(
+            card=card,
+            allocations=tuple(by_card[card.key]),
+            memory_allocated_bytes=card_memory(card, by_card[card.key], open_modes),
+        )
+        for card in ordered
+    )
+
+
+def card_memory(card: Card, held: list[Allocation], open_modes: set[str]) -> int | None:
+    """The memory promised on one card. open_modes: modes of which some holder's card is not known.
+
+    A card held as a whole is allocated in full. Where cards are only counted, a card without a known holder may be held
+    all the same, so it says None; only when nothing of its kind is open it is 0. Shares are not metered: None.
+    """
+    if any(allocation.mode == WHOLE for allocation in held):
+        return total(
+            _times(card.memory_total_bytes, allocation.quantity)
+            if allocation.mode == WHOLE
+            else allocation.memory_bytes
+            for allocation in held
+        )
+    if card.mode == SHARES or (card.mode != MEMORY and card.mode in open_modes):
+        return None
+    return total(allocation.memory_bytes for allocation in held)
+
+
+def _times(memory: int | None, quantity: int) -> int | None:
+    return memory * quantity if memory is not None else None
+
+
+def cards_total(pool: Pool, shares: list[Share]) -> int | None:
+    """How many cards the node has; None when a stack gives out cards that nobody can count."""
+    covered = any(share.cards and share.cards_known for share in shares)
+    return len(pool.cards) if covered or all(share.cards_known for share in shares) else None
+
+
+def cards_allocated(accounts: tuple[CardAccount, ...], unplaced: tuple[Allocation, ...]) -> int | None:
+    """How many cards have a holder; None where holders without a known card make it a matter of guessing.
+
+    Whole cards that are only counted are distinct cards, so they add up. On a node that gives out cards in two ways they may
+    fall on cards counted already: then the number is known only where all cards have a holder.
+    """
+    held = sum(1 for account in accounts if account.allocations)
+    if not unplaced:
+        return held
+    whole_only = all(item.mode == WHOLE for account in accounts for item in account.allocations)
+    if whole_only and all(item.mode == WHOLE for item in unplaced):
+        return held + sum(item.quantity for item in unplaced)
+    return held if accounts and held == len(accounts) else None
+
+
+def memory_total(pool: Pool) -> int | None:
+    """What can be given out on the node; None when the pool has cards that the primary share does not count."""
+    primary = pool.primary
+    if primary is None or (primary.cards and len(pool.cards) > len(primary.cards)):
+        return None
+    return primary.memory_total_bytes
+
+
+def memory_allocated(pool: Pool, known: bool) -> int | None:
+    """All that is promised on the node, placed or not. known: whether the number of cards is known."""
+    unmetered = any(card.mode == SHARES for card in pool.cards.values())
+    if pool.primary is None or unmetered or (not pool.allocations and not pool.cards and not known):
+        return None
+    return total(allocation.memory_bytes for allocation in pool.allocations)

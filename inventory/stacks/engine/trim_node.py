@@ -1,0 +1,64 @@
+"""What the mirror keeps of a node: only what the stacks and the pages read.
+
+Values that change with every heartbeat are left out, so a node on which nothing happens stays equal to itself.
+"""
+
+from __future__ import annotations
+
+from inventory.stacks.engine.registry import registry
+from inventory.stacks.engine.trim import kept
+from kube.objects import Metadata, Node, NodeStatus, Quantities
+
+#: What Kubernetes itself and its cloud controllers write.
+_LABEL_PREFIXES = (
+    "kubernetes.io/",
+    "beta.kubernetes.io/",
+    "node.kubernetes.io/",
+    "node-role.kubernetes.io/",
+    "topology.kubernetes.io/",
+    "failure-domain.beta.kubernetes.io/",
+)
+
+
+def trim_node(node: Node) -> Node:
+    """A copy with only what is read: labels and annotations of interest, extended resources, Ready, addresses, versions."""
+    return Node(
+        metadata=_metadata(node.metadata),
+        spec=node.spec,
+        status=_status(node.status) if node.status is not None else None,
+    )
+
+
+def _metadata(metadata: Metadata) -> Metadata:
+    labels, annotations, never = metadata.labels, metadata.annotations, registry.node_annotations_dropped
+    mine = kept(annotations, registry.node_annotations) if annotations else None
+    return Metadata(
+        name=metadata.name,
+        uid=metadata.uid,
+        resourceVersion=metadata.resourceVersion,
+        creationTimestamp=metadata.creationTimestamp,
+        deletionTimestamp=metadata.deletionTimestamp,
+        labels={name: value for name, value in labels.items() if _label(name)} if labels else None,
+        annotations={name: value for name, value in mine.items() if not name.startswith(never)} if mine else None,
+    )
+
+
+def _label(name: str) -> bool:
+    mine = name.startswith(_LABEL_PREFIXES) or name.startswith(registry.label_prefixes) or name in registry.label_names
+    return mine and name not in registry.labels_dropped
+
+
+def _status(status: NodeStatus) -> NodeStatus:
+    conditions = status.conditions
+    return NodeStatus(
+        capacity=_extended(status.capacity),
+        allocatable=_extended(status.allocatable),
+        conditions=[item for item in conditions if item.type == "Ready"] if conditions else None,
+        addresses=status.addresses,
+        nodeInfo=status.nodeInfo,
+    )
+
+
+def _extended(quantities: Quantities | None) -> Quantities | None:
+    """Extended resources only (their names have a slash): which of them are GPUs is a matter of settings, not of trimming."""
+    return {name: value for name, value in quantities.items() if "/" in name} if quantities else quantities

@@ -1,0 +1,185 @@
+"""gpushare of Alibaba Cloud and its forks: cards given out by memory units, and by the card unit.
+
+The node states units and cards; a scheduler records on the pod which card it got (v1 and v2). The unit is found by a ladder
+(`gpushare_unit`). Resource names and annotation prefix are settings, since forks rename them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from inventory.stacks.engine.base import ERROR, MEMORY, WARNING, WHOLE, Card, Context, Finding, Share
+from inventory.stacks.engine.describe import Described, describe
+from inventory.stacks.engine.names import MAX_CARDS
+from inventory.stacks.engine.offers import Offer, offer, shortfall, states
+from inventory.stacks.engine.overrides import overrides
+from inventory.stacks.engine.requests import asked, containers, holds
+from inventory.stacks.engine.stack import Stack
+from inventory.stacks.gpushare.declared import COMPONENTS, CORE_RESOURCE, FINDINGS, KEPT, NODE_LABELS, SETTINGS, names
+from inventory.stacks.gpushare.pods import NAME, Holding, Place, holding
+from inventory.stacks.gpushare.report import REPORT
+from inventory.stacks.gpushare.unit import Unit, unit_of
+from kube.objects import Node, Pod
+
+
+class _Offers(NamedTuple):
+    """What the node states: memory units, cards, and which of the two it states at all."""
+
+    memory: Offer
+    whole: Offer
+
+    @property
+    def cards(self) -> int | None:
+        """The number of cards; None when missing, 0 beside memory, or not to be believed."""
+        cards = self.whole.slots
+        if cards is None or cards > MAX_CARDS or (cards == 0 and self.memory.slots):
+            return None
+        return cards
+
+    @property
+    def by_memory(self) -> bool:
+        """Whether memory is given out in units (be it 0); else cards are, as a whole."""
+        return self.memory.slots is not None
+
+
+def owns(resource: str, context: Context) -> bool:
+    """Memory units, card units and core percent, under the names of the settings."""
+    mine = names(context)
+    return resource in (mine.memory, mine.cards, CORE_RESOURCE)
+
+
+def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
+    """Cards with units, holders, findings. None when the node states none of the resources and no pod holds one."""
+    mine = names(context)
+    if not any(states(node, name) for name in (mine.memory, mine.cards)) and not _held(pods, context):
+        return None
+    offers = _Offers(offer(node, mine.memory), offer(node, mine.cards))
+    given = overrides(node)
+    unit = unit_of(node, offers.memory.slots, offers.cards, pods, context, given) if offers.by_memory else Unit(None)
+    cards = _cards(offers, unit, describe(node, given))
+    memory = cards[0].memory_total_bytes if cards else None
+    place = Place(
+        cards=offers.cards,
+        unit=unit.size,
+        card_memory=memory,
+        counted=mine.cards,
+        resources=frozenset((mine.memory, mine.cards, CORE_RESOURCE)),
+    )
+    held = [found for pod in pods if holds(pod) if (found := holding(pod, place, context)) is not None]
+    return _share(context, offers, unit, cards, held, _of_node(context, offers, unit))
+
+
+def _held(pods: list[Pod], context: Context) -> bool:
+    return any(
+        owns(name, context) for pod in pods if holds(pod) for _, _, item in containers(pod) for name, _ in asked(item)
+    )
+
+
+def _share(
+    context: Context, offers: _Offers, unit: Unit, cards: list[Card], held: list[Holding], findings: list[Finding]
+) -> Share:
+    return Share(
+        stack=NAME,
+        cards=tuple(cards),
+        cards_known=offers.cards is not None,
+        allocations=tuple(item for found in held for item in found.allocations),
+        findings=(*findings, *(item for found in held for item in found.findings)),
+        unit=unit.name,
+        unit_source=unit.source,
+        recheck_at=min((found.recheck_at for found in held if found.recheck_at is not None), default=None),
+        total_units=offers.memory.allocatable if offers.by_memory else None,
+        memory_total_bytes=_memory_total(offers, unit, cards),
+    )
+
+
+def _memory_total(offers: _Offers, unit: Unit, cards: list[Card]) -> int | None:
+    """What the scheduler can give out: allocatable units, or allocatable cards where cards are given out as a whole."""
+    if offers.by_memory:
+        return _bytes(offers.memory.allocatable, unit)
+    each, whole = cards[0].memory_total_bytes if cards else None, offers.whole.allocatable
+    return each * whole if each is not None and whole is not None else None
+
+
+def _bytes(units: int | None, unit: Unit) -> int | None:
+    """Units in bytes. No units are no bytes, whatever the unit."""
+    if units == 0:
+        return 0
+    return units * unit.size if units is not None and unit.size is not None else None
+
+
+def _cards(offers: _Offers, unit: Unit, about: Described) -> list[Card]:
+    total = offers.cards or 0
+    units = offers.memory.slots // total if offers.memory.slots is not None and total else None
+    each = _bytes(units, unit)
+    return [
+        Card(
+            key=str(index),
+            stack=NAME,
+            mode=MEMORY if offers.by_memory else WHOLE,
+            index=index,
+            model=about.model,
+            model_source=about.model_source,
+            memory_total_bytes=each if offers.by_memory else about.memory_bytes,
+            memory_physical_bytes=about.memory_bytes,
+            memory_source=_memory_source(offers, unit, about),
+            shares=None if offers.by_memory else 1,
+            units=units,
+        )
+        for index in range(total)
+    ]
+
+
+def _memory_source(offers: _Offers, unit: Unit, about: Described) -> str:
+    if offers.by_memory and unit.name is not None:
+        return f"node total ÷ cards; unit by {unit.source}"
+    return about.memory_source
+
+
+def _of_node(context: Context, offers: _Offers, unit: Unit) -> list[Finding]:
+    memory, count, _ = names(context)
+    withheld = "The plugin has marked devices unhealthy; the scheduler gives out less than the cards have."
+    found = [*shortfall(memory, offers.memory, withheld), *shortfall(count, offers.whole, withheld)]
+    if offers.memory.slots and unit.name is None:
+        text = (
+            f"Whether {memory} counts GiB or MiB on this node is not known: {unit.why_not}. Its memory is shown as unknown. "
+            "Set the annotation gpudash.io/memory-unit (GiB or MiB) on the node."
+        )
+        found.append(Finding(code="unit-unknown", severity=WARNING, text=text))
+    return [*found, *_of_count(memory, count, offers)]
+
+
+def _of_count(memory: str, count: str, offers: _Offers) -> list[Finding]:
+    units, cards = offers.memory.slots, offers.whole.slots
+    if cards is not None and cards > MAX_CARDS:
+        text = f"The node states {cards} of {count}; more than {MAX_CARDS} cards are not believed. Look who has written it."
+        return [Finding(code="quantity-unreadable", severity=WARNING, text=text)]
+    if units and not cards:
+        said = "does not state" if cards is None else "states 0 of"
+        text = (
+            f"The node states {units} of {memory} but {said} {count}: how many cards there are is not known, so no card can be "
+            f"shown; holders are counted on the node. Restart the gpushare device plugin."
+        )
+        return [Finding(code="count-zero", severity=ERROR, text=text)]
+    if cards and units == 0:
+        text = (
+            f"The node states {cards} of {count} but 0 of {memory}: the plugin could not register its memory. In MiB mode with "
+            "many cards the list of devices is larger than the kubelet takes (4 MiB): start the plugin with --memory-unit=GiB."
+        )
+        return [Finding(code="count-zero", severity=ERROR, text=text)]
+    return []
+
+
+STACK = Stack(
+    name=NAME,
+    label="gpushare",
+    resources=(SETTINGS["GPUSHARE_RESOURCE"], SETTINGS["GPUSHARE_COUNT"], CORE_RESOURCE),
+    owns=owns,
+    read=read,
+    node_labels=NODE_LABELS,
+    components=COMPONENTS,
+    kept=KEPT,
+    settings=SETTINGS,
+    findings=FINDINGS,
+    daemonsets_for="the memory unit of gpushare",
+    report=REPORT,
+)

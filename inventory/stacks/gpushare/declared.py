@@ -1,0 +1,101 @@
+"""Names of gpushare: its settings, labels, annotations, pods, and the findings that only it gives."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from inventory.stacks.engine.base import ERROR, WARNING, Context
+from inventory.stacks.engine.labels import first, labelled_memory, model_name
+from inventory.stacks.engine.stack import Components, Entry, Kept, NodeLabels
+
+PLUGIN = "gpushare-device-plugin"
+CORE_RESOURCE = "aliyun.com/gpu-core.percentage"
+#: The scheduler's choice of card, which a pod must not make itself.
+BY_HAND = "NVIDIA_VISIBLE_DEVICES"
+ALIYUN_NAME = "aliyun.accelerator/nvidia_name"
+ALIYUN_MEMORY = "aliyun.accelerator/nvidia_mem"
+ALIYUN_COUNT = "aliyun.accelerator/nvidia_count"
+
+SETTINGS = {
+    "GPUSHARE_RESOURCE": "aliyun.com/gpu-mem",
+    "GPUSHARE_COUNT": "aliyun.com/gpu-count",
+    "GPUSHARE_ANNOTATION": "ALIYUN_COM_GPU_MEM",
+}
+
+
+class Names(NamedTuple):
+    """Resources of memory and of cards, and the beginning of annotations of the first generation; forks rename them."""
+
+    memory: str
+    cards: str
+    annotation: str
+
+
+@lru_cache(maxsize=16)
+def _names(settings: tuple[tuple[str, str], ...]) -> Names:
+    known = SETTINGS | dict(settings)
+    return Names(known["GPUSHARE_RESOURCE"], known["GPUSHARE_COUNT"], known["GPUSHARE_ANNOTATION"])
+
+
+def names(context: Context) -> Names:
+    """The names under the settings of a context."""
+    return _names(context.settings)
+
+
+def _written(context: Context) -> tuple[str, ...]:
+    return (f"{names(context).annotation}_",)
+
+
+NODE_LABELS = NodeLabels(
+    prefixes=("aliyun.accelerator/", "ack.node.gpu."),
+    names=("gpushare", "cgpu", "cgpu.disable.isolation"),
+    present=("gpushare", "cgpu"),
+    naming=(ALIYUN_NAME, ALIYUN_COUNT, ALIYUN_MEMORY),
+    model=first((ALIYUN_NAME,), model_name),
+    memory=first((ALIYUN_MEMORY,), labelled_memory),
+)
+
+COMPONENTS = Components(
+    by_label={
+        "component": {PLUGIN: PLUGIN, "gpushare-schd-extender": "gpushare-scheduler-extender"},
+        "name": {"gpushare-device-plugin-ds": PLUGIN},
+    },
+    device_plugins=(PLUGIN,),
+    daemonsets=(PLUGIN,),
+    commands=(PLUGIN,),
+)
+
+KEPT = Kept(
+    pod_labels=(SETTINGS["GPUSHARE_COUNT"],),
+    pod_annotations=("scheduler.framework.gpushare.", "gpushare.alibabacloud.com/"),
+    written_annotations=_written,
+    env=(BY_HAND,),
+)
+
+FINDINGS = {
+    "unit-unknown": Entry(
+        "Memory unit unknown",
+        WARNING,
+        "Nothing says whether a node counts GPU memory in GiB or MiB, so its memory is shown as unknown.",
+        "Set the annotation gpudash.io/memory-unit (GiB or MiB) on the node.",
+    ),
+    "count-zero": Entry(
+        "GPU memory without cards",
+        ERROR,
+        "A node offers GPU memory, or cards, but the other of the two is 0 or missing.",
+        "Restart the gpushare device plugin; in MiB mode with many cards, use GiB (limit of 4 MiB a message).",
+    ),
+    "visible-devices-by-hand": Entry(
+        "NVIDIA_VISIBLE_DEVICES set by hand",
+        WARNING,
+        "A pod that shares a card sets NVIDIA_VISIBLE_DEVICES itself, which defeats the scheduler's choice of card.",
+        "Take the variable out of the pod's specification.",
+    ),
+    "several-gpu-containers": Entry(
+        "Several GPU containers in one pod",
+        WARNING,
+        "The open-source gpushare plugin cannot match pods with more than one GPU container.",
+        "Ask for the memory in one container, or split the pod.",
+    ),
+}

@@ -1,0 +1,185 @@
+"""What HAMi writes on nodes and pods, in all generations: the register of cards, and which container got what of them.
+
+Register: 7 fields, 9 fields, or a JSON array (2.8 and later). Pods: containers end with ";", devices with ":", fields are UUID,
+type, memory in MiB, core percent. Must not know how it is counted. Nothing here raises; what cannot be read is None.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import msgspec
+
+from inventory.stacks.engine.labels import MIB
+from inventory.stacks.engine.names import MAX_CARDS, too_long
+from inventory.stacks.engine.requests import MOST_DEVICES
+
+REGISTER = "hami.io/node-nvidia-register"
+ALLOCATED = "hami.io/vgpu-devices-allocated"
+#: Old MIG devices carry template and slot: "GPU-…[7-9]".
+_SLOT = re.compile(r"\[[^\]]*\]$")
+_NUMBER = re.compile(r"[0-9]{1,9}")
+_LONGEST_UUID = 128
+
+
+class Registered(msgspec.Struct, frozen=True, kw_only=True):
+    """One card of a node's register. memory: bytes, as scaled by HAMi; shares: containers at most; core: percent."""
+
+    uuid: str
+    index: int | None
+    memory: int
+    shares: int
+    type: str
+    healthy: bool
+
+
+class Device(msgspec.Struct, frozen=True):
+    """What a container got of one card. memory: bytes; core: percent, None for no limit."""
+
+    uuid: str
+    memory: int
+    core: int | None
+
+
+class Register(msgspec.Struct, frozen=True):
+    """The cards of a node, each once. repeated: UUIDs that the register names more than once; the first entry counts."""
+
+    cards: list[Registered]
+    repeated: list[str]
+
+
+def register(text: str) -> Register | None:
+    """Read a register of any generation; None when it is of no such form."""
+    if too_long(text):
+        return None
+    found = _of_json(text) if text.lstrip().startswith("[") else _of_fields(text)
+    if found is None or len(found) > MAX_CARDS:
+        return None
+    cards: dict[str, Registered] = {}
+    repeated: list[str] = []
+    for card in found:
+        repeated += [card.uuid] if card.uuid in cards else []
+        cards.setdefault(card.uuid, card)
+    indices = [card.index for card in cards.values()]
+    # An index that several cards carry says nothing about any of them.
+    once = [
+        card if indices.count(card.index) == 1 else msgspec.structs.replace(card, index=None) for card in cards.values()
+    ]
+    return Register(once, repeated)
+
+
+def _of_json(text: str) -> list[Registered] | None:
+    try:
+        decoded = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError, ValueError):
+        return None
+    if not isinstance(decoded, list):
+        return None
+    found = [_of_object(item) if isinstance(item, dict) else None for item in decoded]
+    return [card for card in found if card is not None] if None not in found else None
+
+
+def _of_object(item: Mapping[str, object]) -> Registered | None:
+    """The writer leaves out what is empty: a missing index is 0, a missing health is false."""
+    uuid, kind = item.get("id"), item.get("type", "")
+    memory, shares, index = (_whole(item.get(name, 0)) for name in ("devmem", "count", "index"))
+    if not isinstance(uuid, str) or not isinstance(kind, str) or memory is None or shares is None or index is None:
+        return None
+    return _registered(uuid, index, memory, shares, kind, item.get("health") is True)
+
+
+def _of_fields(text: str) -> list[Registered] | None:
+    found: list[Registered] = []
+    for place, entry in enumerate(part for part in text.strip().split(":") if part):
+        fields = entry.split(",")
+        if len(fields) not in (7, 9):
+            return None
+        uuid, shares, memory, _, kind, _, health = fields[:7]
+        index = _whole(fields[7]) if len(fields) == 9 else place
+        numbers = (_whole(memory), _whole(shares), index)
+        if numbers[0] is None or numbers[1] is None or numbers[2] is None:
+            return None
+        card = _registered(uuid, numbers[2], numbers[0], numbers[1], kind, health == "true")
+        if card is None:
+            return None
+        found.append(card)
+    return found
+
+
+def _registered(uuid: str, index: int, memory: int, shares: int, kind: str, healthy: bool) -> Registered | None:
+    name = _uuid(uuid)
+    if name is None:
+        return None
+    return Registered(uuid=name, index=index, memory=memory * MIB, shares=shares, type=kind, healthy=healthy)
+
+
+def _uuid(text: str) -> str | None:
+    name = _SLOT.sub("", text.strip())
+    return name if 0 < len(name) <= _LONGEST_UUID and name.isprintable() else None
+
+
+def _whole(value: object) -> int | None:
+    """A whole number as JSON or as text, within what a node can have."""
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value <= MOST_DEVICES else None
+
+
+def allocated(text: str) -> list[list[Device]] | None:
+    """One list of devices per container slot, in the record's order; None when the text is not of this form.
+
+    Empty slots are containers without a device; older versions write them as ",,0,0:".
+    """
+    if too_long(text):
+        return None
+    slots: list[list[Device]] = []
+    parts = text.strip().split(";")
+    for slot in parts[:-1] if parts[-1] == "" else parts:
+        devices: list[Device] = []
+        for entry in slot.split(":"):
+            fields = entry.split(",")
+            if entry == "" or (len(fields) == 4 and fields[0] == ""):
+                continue
+            device = _device(fields)
+            if device is None:
+                return None
+            devices.append(device)
+        slots.append(devices)
+    return slots
+
+
+def _device(fields: list[str]) -> Device | None:
+    if len(fields) != 4:
+        return None
+    uuid, memory, core = _uuid(fields[0]), _whole(fields[2]), _whole(fields[3])
+    if uuid is None or memory is None or core is None:
+        return None
+    return Device(uuid, memory * MIB, core or None)
+
+
+def slots_of(
+    slots: list[list[Device]], init: list[int], app: list[int]
+) -> tuple[list[list[Device]], list[list[Device]]]:
+    """The slots of the init containers and of the app containers. init, app: devices that each container asks for.
+
+    From 2.9 on init containers come first, before they have no slots, and some versions drop empty ones: the reading is taken
+    whose devices fit the requests. Where none fits, all devices are given to the app containers in order.
+    """
+    if len(slots) == len(init) + len(app):
+        first, rest = slots[: len(init)], slots[len(init) :]
+        if [len(slot) for slot in rest] == app or not init:
+            return first, rest
+    if len(slots) == len(app) and [len(slot) for slot in slots] == app:
+        return [[] for _ in init], slots
+    devices = [device for slot in slots for device in slot]
+    dealt: list[list[Device]] = []
+    for wanted in app:
+        dealt.append(devices[:wanted])
+        devices = devices[wanted:]
+    if dealt and devices:
+        last = max((place for place, wanted in enumerate(app) if wanted), default=0)
+        dealt[last] = dealt[last] + devices
+    return [[] for _ in init], dealt

@@ -1,0 +1,22 @@
+"""What validations declare to the mirror below, which knows nothing of them (`MIRRORED_POD_LABELS`, `FINDINGS` of the settings)."""
+
+from __future__ import annotations
+
+from inventory.stacks.engine.base import ERROR
+from inventory.stacks.engine.stack import Entry
+from validations.suites.engine.manifest import RUN_LABEL, SUITE_LABEL
+
+#: By which a pod of the mirror is known as a run's.
+POD_LABELS = (RUN_LABEL, SUITE_LABEL)
+
+#: Code of the finding that another database launches.
+LAUNCHER_COPY = "launcher-copy"
+
+FINDINGS = {
+    LAUNCHER_COPY: Entry(
+        "Another database is the launcher",
+        ERROR,
+        "This database is a copy, or was moved: another one is the launcher. Nothing is launched or deleted from here.",
+        "On a copy, nothing. If the other is gone for good: `manage.py cluster take-over NAME`.",
+    ),
+}
