@@ -26,8 +26,8 @@ from validations import querysets
 from validations.attribution import ONLY_CARD
 from validations.models import Run
 from validations.planning import Refused
+from validations.reparse import NotEnded, request_reparse
 from validations.requests import Busy, request_again, request_cancel
-from validations.results import NotEnded, request_reparse
 from validations.suites import find
 
 

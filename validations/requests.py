@@ -12,11 +12,12 @@ from django.db.models import Q
 from inventory.clock import database_now
 from inventory.models import Card
 from validations.enqueue import soon
+from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import cancelled_by
-from validations.models import ACTIVE, Campaign, Run, RunStep, State
+from validations.lifecycle.moves import begin
+from validations.models import ACTIVE, Campaign, Run, State
 from validations.permitted import OF_CREDENTIALS, check_soon
 from validations.planning import REFUSALS, Plan, Refused, Wish, plan, workload_key
-from validations.results import end_run
 from validations.suites.engine.manifest import job_name
 from validations.targets import snapshot
 
@@ -123,8 +124,6 @@ def _row(wanted: Plan, wish: Wish, user: Any) -> Run:
         manifest=wanted.manifest,
         workload_key=workload_key(wanted.manifest),
         image=pod["containers"][0]["image"],
-        state=State.QUEUED,
-        state_since=database_now(),
         namespace=wanted.manifest["metadata"]["namespace"],
         job_name=job_name(wanted.run_id),
         requested_by=user,
@@ -142,8 +141,7 @@ def _only_model(wanted: Plan) -> str:
 
 
 def _insert(run: Run) -> None:
-    run.save(force_insert=True)
-    RunStep.objects.create(run=run, state=State.QUEUED, entered_at=run.state_since)
+    begin(run)
     soon("launch", run.id)
 
 

@@ -21,13 +21,13 @@ from validations import campaigns, mended, reaching
 from validations.lifecycle import clients, lock
 from validations.lifecycle import reconcile as passes
 from validations.lifecycle.claim import claim
-from validations.lifecycle.creation import create_job
+from validations.lifecycle.create import create_job
 from validations.lifecycle.launching import acquire, launcher_row
 from validations.lifecycle.mine import Mine
 from validations.lifecycle.outage import LOST
 from validations.maker import maker
 from validations.models import Campaign, CampaignState, Launcher, LogChunk, Run, State
-from validations.results import NotEnded, reparse
+from validations.reparse import NotEnded, reparse
 
 logger = logging.getLogger(__name__)
 

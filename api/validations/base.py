@@ -12,8 +12,8 @@ from rest_framework.request import Request
 
 from validations.campaigns import WrongState
 from validations.planning import Refused
+from validations.reparse import NotEnded
 from validations.requests import Busy, KeyReused
-from validations.results import NotEnded
 
 Draft = TypeVar("Draft", bound=msgspec.Struct)
 

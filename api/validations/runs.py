@@ -18,8 +18,8 @@ from resources.run import RUNS
 from validations import logstore, querysets
 from validations.models import Run
 from validations.planning import Wish, plan
+from validations.reparse import request_reparse
 from validations.requests import holder_of, request_again, request_cancel, request_run
-from validations.results import request_reparse
 from validations.suites import find, registry
 
 LOG_PIECE = 1 << 20

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import TypeAlias
 
 from django.db import models
@@ -30,7 +31,8 @@ from inventory.reconcile.columns import (
 AllocationKey: TypeAlias = tuple[str, str, str, str]
 
 _ALLOCATION_UPDATES = (
-    "card",
+    "id",
+    "card_id",
     "card_key",
     "owner_kind",
     "owner_name",
@@ -110,9 +112,10 @@ class _Writer:
         for node in self.nodes:
             self._compare_allocations(node, new, changed, ended)
         if ended:
-            self.written += Allocation.objects.bulk_update(ended, ["ended_at"], batch_size=200)
+            self.written += bulk.update(Allocation, ("id", "ended_at"), ((row.pk, row.ended_at) for row in ended))
         if changed:
-            self.written += Allocation.objects.bulk_update(changed, _ALLOCATION_UPDATES, batch_size=200)
+            read = attrgetter(*_ALLOCATION_UPDATES)
+            self.written += bulk.update(Allocation, _ALLOCATION_UPDATES, map(read, changed))
         self._insert(Allocation, new)
 
     def _compare_allocations(
@@ -171,7 +174,8 @@ class _Writer:
         if ended:
             self.written += Finding.objects.filter(id__in=ended).update(ended_at=self.now)
         if changed:
-            self.written += Finding.objects.bulk_update(changed, ["text", "severity"], batch_size=200)
+            rows = ((row.pk, row.text, row.severity) for row in changed)
+            self.written += bulk.update(Finding, ("id", "text", "severity"), rows)
         self._insert(Finding, new)
 
     # Totals of a node: new, changed, gone.

@@ -23,7 +23,7 @@ from kube.objects import Node
 #: Nodes per transaction: small enough that an event waits less than half a second while all nodes are looked at.
 CHUNK = 100
 #: The same before the cards are in step for the first time: nobody waits for an event yet, and each transaction costs.
-FIRST_CHUNK = 400
+FIRST_CHUNK = 200
 #: Rows that are looked at for a chunk; a busy node may have many.
 ROWS = 1000
 #: The code of the finding of a node of which no report could be made.

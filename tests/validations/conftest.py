@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db.models import QuerySet
 
 from fleetsim import teams
 from fleetsim.fleet import Fleet
@@ -20,8 +22,10 @@ from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
 from inventory.reconcile.reconciler import NodeReconciler
 from tests.factories import make_cluster, make_node
+from tests.processes import ROOT
 from tests.validations.fakecluster import FakeCluster
 from validations.lifecycle import clients
+from validations.models import Run
 
 START = 1_780_000_000.0
 
@@ -51,6 +55,24 @@ def demo_cluster(db: None, settings: Any, demo: Server, tmp_path: Path) -> Itera
     client.close()
     yield row
     clients.forget(row.pk)
+
+
+@pytest.fixture(autouse=True)
+def one_writer_of_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In all tests of the validations: whoever else of the product writes `Run.state` fails."""
+    update = QuerySet.update
+
+    def watched(rows: QuerySet[Any], **columns: Any) -> int:
+        writer = sys._getframe(1).f_code.co_filename
+        ours = writer.endswith("validations/lifecycle/moves.py") or f"{ROOT}/tests/" in writer
+        # A manager's method calls the queryset's: the frame before that is the writer.
+        if writer.endswith("django/db/models/manager.py"):
+            writer = sys._getframe(2).f_code.co_filename
+            ours = writer.endswith("validations/lifecycle/moves.py") or f"{ROOT}/tests/" in writer
+        assert not (rows.model is Run and "state" in columns) or ours, f"{writer} writes Run.state"
+        return update(rows, **columns)
+
+    monkeypatch.setattr(QuerySet, "update", watched)
 
 
 @pytest.fixture

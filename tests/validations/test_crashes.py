@@ -23,7 +23,7 @@ from tests.validations.recorded import PASSED, wish
 from validations.installation import instance_name
 from validations.lifecycle.claim import claim
 from validations.lifecycle.cluster_api import ClusterApi
-from validations.lifecycle.creation import create_job
+from validations.lifecycle.create import create_job
 from validations.lifecycle.launching import acquire
 from validations.lifecycle.mine import Mine
 from validations.lifecycle.reconcile import reconcile

@@ -17,8 +17,8 @@ from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import FAILED, PASSED, codes, launched, passed_by
 from validations import baseline, proof
 from validations.models import LastResult, Measurement, Reparse, Run
+from validations.reparse import NotEnded, reparse
 from validations.requests import request_again
-from validations.results import NotEnded, reparse
 
 NBODY = b"""> Compute 8.0 CUDA device: [NVIDIA A100]
 number of bodies = 256000

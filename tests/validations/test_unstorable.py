@@ -10,9 +10,10 @@ from django.db import DataError
 from inventory.models import Cluster
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import PASSED, codes, later, launched, passed_by
-from validations import results, tasks
+from validations import tasks
+from validations.lifecycle import end
 from validations.models import Run
-from validations.results import request_reparse
+from validations.reparse import request_reparse
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -54,14 +55,14 @@ def test_a_row_that_cannot_be_stored_ends_in_its_time_and_its_neighbours_at_once
     bad, good = launched(prod), launched(prod, suite="nvidia-smi")
     for run in (bad, good):
         fake.end(run.job_name, PASSED)
-    judged = results.judge_run
+    judged = end.judge
 
-    def judge(run: Run) -> Any:
+    def judge(run: Run, rest: bytes) -> Any:
         if run.pk == bad.pk:
             raise DataError("integer out of range")
-        return judged(run)
+        return judged(run, rest)
 
-    monkeypatch.setattr(results, "judge_run", judge)
+    monkeypatch.setattr(end, "judge", judge)
     passed_by(bad, prod)
     good.refresh_from_db()
     assert (bad.active, good.state) == (True, "ended")

@@ -10,13 +10,13 @@ from django.db import transaction
 
 from kube.client import ApiError
 from validations import attribution, logstore
+from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import Ending
 from validations.lifecycle.logreads import Wanted
 from validations.lifecycle.look import Look
+from validations.lifecycle.observe import Seen
 from validations.lifecycle.refusals import refusal
-from validations.lifecycle.watching import Seen
 from validations.models import Run
-from validations.results import end_run
 from validations.suites.engine.manifest import job_name
 
 #: New bytes that one look takes at most; a chatty run is caught up with over several looks.
@@ -67,11 +67,9 @@ def finish(run: Run, look: Look, seen: Seen | None, ending: Ending | None, patie
     if rest is None:
         return False
     columns = _columns(run, seen, ending or rest.refused or strange(seen), rest.complete)
-    with transaction.atomic():
-        logstore.append(run, rest.data, rest.read)
-        took = attribution.taken(run, seen.pod if seen else None)
-        if not end_run(run, run.state, took, log_left_out=rest.left_out, **columns):
-            raise logstore.Moved(run.pk)
+    took = attribution.taken(run, seen.pod if seen else None)
+    if not end_run(run, run.state, took, rest.data, rest.read, log_left_out=rest.left_out, **columns):
+        raise logstore.Moved(run.pk)
     return True
 
 

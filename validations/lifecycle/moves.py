@@ -1,6 +1,6 @@
-"""A run moves forward: one compare-and-set with its step, in one transaction. Nobody else writes `Run.state` of a living run.
+"""The one writer of `Run.state`: a run begins, moves forward and ends, each by one compare-and-set with its step, in one transaction.
 
-Knows no cluster.
+The states and the ways between them are those of `State`. Knows no cluster.
 """
 
 from __future__ import annotations
@@ -10,25 +10,47 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 
+from inventory.clock import database_now
 from validations.models import Run, RunStep, State
 
 #: Seconds beyond the Job's own deadline before gpudash ends the run itself: the Job controller then did not.
 DEADLINE_GRACE_S = 120
 
 
+def begin(run: Run) -> None:
+    """Insert the row of a new run, into the queue. Raises IntegrityError when another run holds its place."""
+    run.state, run.state_since = State.QUEUED, database_now()
+    with transaction.atomic():
+        run.save(force_insert=True)
+        RunStep.objects.create(run=run, state=State.QUEUED, entered_at=run.state_since)
+
+
 def move(run: Run, new: State, now: datetime, **columns: Any) -> bool:
-    """Forward into the state `new`, with these columns. False when it is there already, or another process has moved it."""
+    """Forward into a state in which it lives on, with these columns.
+
+    False when it is there already, or another process has moved it. What was said of the state before is forgotten.
+    """
     if new.rank <= State(run.state).rank:
         return False
-    columns |= {
-        "state": new.value,
-        "state_since": now,
-        "step_deadline_at": deadline(run, new, now),
-        "trouble_since": None,
-    }
+    assert new is not State.ENDED
+    told = {"waiting_reason": "", "waiting_message": ""} | columns
+    return _enter(run, Run.objects.filter(state=run.state), new, now, step_deadline_at=deadline(run, new, now), **told)
+
+
+def end(run: Run, from_state: str, **columns: Any) -> bool:
+    """Into the end, with the verdict among the columns. False when it is not in `from_state`, or its log is not the one we know."""
+    now = database_now()
+    same = Run.objects.filter(state=from_state, log_stored=run.log_stored).exclude(state=State.ENDED)
+    return _enter(run, same, State.ENDED, now, ended_at=now, step_deadline_at=None, last_error="", **columns)
+
+
+def _enter(run: Run, same: QuerySet[Run], new: State, now: datetime, **columns: Any) -> bool:
+    """same: the row as we know it."""
+    columns |= {"state": new.value, "state_since": now, "trouble_since": None}
     with transaction.atomic():
-        if Run.objects.filter(pk=run.pk, state=run.state).update(**columns) != 1:
+        if same.filter(pk=run.pk).update(**columns) != 1:
             return False
         RunStep.objects.get_or_create(run_id=run.pk, state=new, defaults={"entered_at": now})
     for name, value in columns.items():

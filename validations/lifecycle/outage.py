@@ -16,12 +16,12 @@ from django.db import InterfaceError, OperationalError
 
 from kube.client import ApiError
 from leases.lease import Lease
+from validations.lifecycle.end import end_run, end_without_judgement
 from validations.lifecycle.endings import Ending, cancelled_by
 from validations.lifecycle.moves import note
 from validations.lifecycle.refusals import refusal
 from validations.lifecycle.step import too_late
 from validations.models import STARTED, Launcher, Run
-from validations.results import end_run, end_without_judgement
 
 logger = logging.getLogger(__name__)
 

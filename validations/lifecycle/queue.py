@@ -14,9 +14,9 @@ from django.conf import settings
 from django.db.models import Count, QuerySet
 
 from validations.lifecycle.claim import claim
+from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import Ending, cancelled_by
 from validations.models import STARTED, Run, State
-from validations.results import end_run
 from validations.waiting import reasons
 
 #: Runs that end in the queue, in one pass; the rest in the next.

@@ -24,7 +24,7 @@ from kube.client import ApiError
 from leases.lease import Lease, LeaseLost
 from validations.lifecycle import collect, lock, outage, queue, removal, step
 from validations.lifecycle.cluster_api import ClusterApi
-from validations.lifecycle.creation import create_job
+from validations.lifecycle.create import create_job
 from validations.lifecycle.lock import COPIES
 from validations.lifecycle.logreads import LogReads
 from validations.lifecycle.look import Look

@@ -9,21 +9,21 @@ from django.conf import settings
 from inventory.models import Node
 from validations import attribution
 from validations.lifecycle import collect, removal
-from validations.lifecycle.creation import adopt
+from validations.lifecycle.create import adopt
+from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import Ending, cancelled_by, of_row
 from validations.lifecycle.look import Look
 from validations.lifecycle.mine import FOREIGN
 from validations.lifecycle.moves import move, note
 from validations.lifecycle.objects import Job, Pod
-from validations.lifecycle.watching import Seen, last_word, observe
+from validations.lifecycle.observe import Seen, last_word, observe
 from validations.models import Run, State
-from validations.results import end_run
 from validations.suites.engine.manifest import job_name
 
 UNREADABLE = "The cluster's answer about the Job or the pod of this run could not be read."
 #: A pod that is being deleted this long is not let go by its node.
 STUCK_S = 120
-#: Events of a waiting run are asked for at its first look, then about this often.
+#: Events of a waiting run are asked for at the first look at its state, then this often.
 EVENTS_EVERY_S = 10
 
 
@@ -60,6 +60,8 @@ def advance(run: Run, job: Job | None, pods: list[Pod], unreadable: bool, look: 
 
 
 def _look(run: Run, seen: Seen, look: Look) -> None:
+    if seen.state.rank > State(run.state).rank and not _forward(run, seen, look):
+        return
     reason, message = seen.reason[:128].replace("\0", ""), seen.message.replace("\0", "")
     note(
         run,
@@ -68,8 +70,6 @@ def _look(run: Run, seen: Seen, look: Look) -> None:
         **collect.where(run, seen),
         **attribution.confirmed(run, seen.pod),
     )
-    if seen.state.rank > State(run.state).rank and not _forward(run, seen, look):
-        return
     if run.state == State.COLLECTING:
         patient = not too_late(run, look.now)
         _end(run, look, seen, of_row(run.ending) or seen.ending, patient)
@@ -107,9 +107,14 @@ def _told(run: Run, seen: Seen, message: str, look: Look) -> str:
     uid = {"NoPod": run.job_uid, "ContainerCreating": seen.pod_uid}.get(seen.reason)
     if not uid:
         return message
-    if run.waiting_message and int((look.now - run.state_since).total_seconds()) % EVENTS_EVERY_S:
+    if run.waiting_message and _period(run, look.now) == _period(run, run.looked_at or run.state_since):
         return run.waiting_message
     return last_word(look.api.events(uid)).replace("\0", "") or run.waiting_message or message
+
+
+def _period(run: Run, moment: datetime) -> int:
+    """How many times EVENTS_EVERY_S the run was in its state then: another number than at the last look, and it is time again."""
+    return int((moment - run.state_since).total_seconds() // EVENTS_EVERY_S)
 
 
 def _in_trouble(run: Run, seen: Seen, now: datetime) -> Ending | None:

@@ -19,7 +19,12 @@ _STARTED = Q(state__in=STARTED)
 
 
 class Run(models.Model):
-    """One run. Its states are those of `State`; every change of state is a compare-and-set on the old one.
+    """One run. It moves forward only; a look that comes late may skip states, and it ends from anywhere:
+
+        request  claim      create    observe ------------------>  collect, judge, end
+        queued → creating → pending → pulling → running → collecting → ended
+
+    What each state means is told by `State`. Every change is a compare-and-set on the old state, by `lifecycle.moves` alone.
 
     card, card_key, card_uuid: until the end the card that the run is to take; from then on the card that it took, as its pod
     says. card_evidence: how that is known: "target" (asked for), "only-card", or the evidence of the allocation. Empty means

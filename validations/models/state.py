@@ -8,9 +8,7 @@ from django.db import models
 
 
 class State(models.TextChoices):
-    """Where a run is. A run only moves forward, and ends from anywhere.
-
-    queued → creating → pending → pulling → running → collecting → ended
+    """Where a run is. The ways between them: see `Run`.
 
     queued      the row is there; a slot within the limits is waited for
     creating    a process has claimed the run; the Job may or may not exist

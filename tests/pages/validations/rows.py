@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from inventory.models import Card, Cluster
 from validations import logstore
-from validations.judging import PASSING
 from validations.lastresults import refresh_last
+from validations.lifecycle.judging import PASSING
 from validations.models import SAYS, Measurement, Run, RunStep, State
 from validations.suites import find
 

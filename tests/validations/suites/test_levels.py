@@ -10,7 +10,7 @@ import pytest
 from tests.docs.reading import ROOT as PROJECT
 from tests.docs.reading import table_rows
 from tests.validations.suites.golden import ROOT
-from validations.judging import graded, judged
+from validations.lifecycle.judging import graded, judged
 from validations.suites import registry
 from validations.suites.engine.base import LEVELS, Outcome
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tests.processes import ROOT
 from tests.validations.suites.golden import cases
-from validations.lifecycle import watching
+from validations.lifecycle import observe
 from validations.suites import reasons, registry
 from validations.suites.engine import exits
 
@@ -50,10 +50,10 @@ NOT_LITERAL: dict[tuple[str, str], Callable[[], set[str]] | None] = {
     ("lifecycle/endings.py", "CANCELLED"): lambda: {"cancelled"},
     ("lifecycle/endings.py", "str(stored[0])"): HANDED_ON,
     ("lifecycle/building.py", "code"): HANDED_ON,
-    ("lifecycle/step.py", "seen.trouble"): lambda: set(watching.TROUBLE.values()),
-    ("lifecycle/watching.py", "HOPELESS[reason]"): lambda: set(watching.HOPELESS.values()),
-    ("lifecycle/watching.py", "_POD_REASONS.get(seen.pod_reason, 'killed')"): lambda: (
-        {"killed"} | set(watching._POD_REASONS.values())
+    ("lifecycle/step.py", "seen.trouble"): lambda: set(observe.TROUBLE.values()),
+    ("lifecycle/observe.py", "HOPELESS[reason]"): lambda: set(observe.HOPELESS.values()),
+    ("lifecycle/observe.py", "_POD_REASONS.get(seen.pod_reason, 'killed')"): lambda: (
+        {"killed"} | set(observe._POD_REASONS.values())
     ),
 }
 
@@ -147,4 +147,4 @@ def test_headlines_and_actions_are_said() -> None:
 def test_a_pods_reason_has_one_code_for_its_end_and_for_its_container() -> None:
     """The end of a run and the status of its container are read apart; of one cause they must say one thing."""
     table = {reason: code for reason, (code, _) in exits._REASONS.items()}
-    assert {reason: table.get(reason) for reason in watching._POD_REASONS} == watching._POD_REASONS
+    assert {reason: table.get(reason) for reason in observe._POD_REASONS} == observe._POD_REASONS

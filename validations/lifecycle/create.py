@@ -11,6 +11,7 @@ from typing import Any
 from kube.client import ApiError
 from validations.lifecycle.building import CannotBuild, manifest_now
 from validations.lifecycle.cluster_api import ClusterApi
+from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import Ending
 from validations.lifecycle.mine import FOREIGN, Mine, is_of
 from validations.lifecycle.moves import move, note
@@ -20,7 +21,6 @@ from validations.lifecycle.room import no_room
 from validations.models import Run, State
 from validations.permitted import remember
 from validations.planning import workload_key
-from validations.results import end_run
 from validations.suites.engine.manifest import job_name
 
 #: Refusals that may pass: signed out, time-out, conflict of writes, too many requests.
