@@ -12,10 +12,10 @@ from contextvars import ContextVar
 from django.http import HttpRequest, HttpResponse
 
 from gpudash.log_secrets import masked
+from inventory.log_context import cluster_name
 
 logger = logging.getLogger("gpudash.request")
 request_id: ContextVar[str] = ContextVar("request_id", default="")
-cluster_name: ContextVar[str] = ContextVar("cluster_name", default="")
 _ID = re.compile(r"^[A-Za-z0-9._-]{1,64}$")
 #: Probes and scrapes come every few seconds: logged only when they fail or are slow.
 _QUIET = ("/healthz", "/readyz", "/metrics", "/static/")

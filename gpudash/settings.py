@@ -52,7 +52,7 @@ RUN_IMAGE_RETRY_S = env.number("GPUDASH_RUN_IMAGE_RETRY_S", 300, 10, 86_400)
 RUN_COLLECT_TIMEOUT_S = env.number("GPUDASH_RUN_COLLECT_TIMEOUT_S", 300, 30, 86_400)
 RUN_OUTAGE_LIMIT_S = env.number("GPUDASH_RUN_OUTAGE_LIMIT_S", 3_600, 0, 7 * 86_400)
 # What changes when pages do, and how often it is looked at (seconds): the rest in between is shared (`inventory.shared`).
-SHARED_MARKS = ("inventory.marks.marks", "validations.marks.marks")
+SHARED_VERSIONS = ("inventory.shared_version.version", "validations.shared_version.version")
 SHARED_LOOK_S = 1.0
 # What apps above the inventory add to clusters (`inventory.clusters.Addition`).
 CLUSTER_ADDITIONS = ("validations.cluster_addition.ADDITION",)

@@ -1,8 +1,8 @@
 """What many ask for is computed once per version of the mirror in each process, and not once per request.
 
-A version is what the functions of `settings.SHARED_MARKS` say: they read a few rows that change in the same transaction as what the
-pages show. It is looked at no more than each `settings.SHARED_LOOK_S` (0: nothing is shared), before anything is computed, so
-that nothing shared is older than the version that it stands for; whole answers may be one version behind for BEHIND_S. Only
+A version is what the functions of `settings.SHARED_VERSIONS` say: they read a few rows that change in the same transaction as
+what the pages show. It is looked at no more than each `settings.SHARED_LOOK_S` (0: nothing is shared), before anything is computed,
+so that nothing shared is older than the version that it stands for; whole answers may be one version behind for BEHIND_S. Only
 requests that read take part: commands and workers always compute. Knows no requests and no pages.
 """
 
@@ -46,18 +46,18 @@ class Look:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._marks: Hashable = None
+        self._seen: Hashable = None
         self._at: float | None = None
         self._number = 0
 
     def version(self) -> int:
-        """A number that changes whenever a mark does. Raises DatabaseError."""
+        """A number that changes whenever one of them does. Raises DatabaseError."""
         with self._lock:
             now = time.monotonic()
             if self._at is None or now - self._at >= settings.SHARED_LOOK_S:
-                marks = tuple(import_string(path)() for path in settings.SHARED_MARKS)
-                if marks != self._marks:
-                    self._marks, self._number = marks, self._number + 1
+                seen = tuple(import_string(path)() for path in settings.SHARED_VERSIONS)
+                if seen != self._seen:
+                    self._seen, self._number = seen, self._number + 1
                 self._at = now
             return self._number
 

@@ -15,6 +15,7 @@ from inventory import clusters, retention
 from inventory.capacity import capacity
 from inventory.connections import give_back
 from inventory.heartbeats import beat
+from inventory.log_context import about, name_it
 from inventory.messages import OnceTask, send_once
 from inventory.mirror.dispatch import dispatch, give_way
 from inventory.mirror.follow import Follower
@@ -62,6 +63,11 @@ def watch(cluster_id: int, kind: str) -> None:
     """Hold the lease of one (cluster, kind) and keep its rows in step, until the process ends or the lease is lost."""
     if stopping.is_set():
         return
+    with about(cluster_id):
+        _watch(cluster_id, kind)
+
+
+def _watch(cluster_id: int, kind: str) -> None:
     lease: Lease | None = None
     try:
         if give_way(cluster_id, kind):
@@ -89,10 +95,12 @@ def watch(cluster_id: int, kind: str) -> None:
 
 def _run(lease: Lease) -> None:
     woken = keeper.woken(lease.cluster_id)
+    cluster = Cluster.objects.get(pk=lease.cluster_id)
+    name_it(cluster.name)
     if lease.kind == Kind.CARDS:
         NodeReconciler(lease, stopping, woken).run()
         return
-    client = clusters.client_of(Cluster.objects.get(pk=lease.cluster_id))
+    client = clusters.client_of(cluster)
     try:
         Follower(lease, client, stopping, woken.set).run()
     finally:

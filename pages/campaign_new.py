@@ -21,7 +21,7 @@ from pages.run import manifest_text
 from pages.validation_new import given_options, option_fields, options_open
 from validations import campaigns
 from validations.campaigns import Spot
-from validations.planning import Plan, Refused, Wish, plan
+from validations.planning import Plan, Refused, RunRequest, plan
 from validations.requests import KeyReused
 from validations.suites import find, registry
 
@@ -185,7 +185,7 @@ def _fits(form: CampaignForm, spots: list[Spot], wrong: dict[str, list[str]]) ->
     for cluster, node, card in spots[:LOOKED_AT]:
         place = f"{cluster}/{node} {card}".rstrip()
         try:
-            made = plan(Wish(suite=form.suite, cluster=cluster, node=node, card=card, options=_options(form)))
+            made = plan(RunRequest(suite=form.suite, cluster=cluster, node=node, card=card, options=_options(form)))
         except Refused as error:
             wrong.update({name: texts for name, texts in error.problems.items() if name.startswith("options.")})
             fits.append(Fit(place, [text for texts in error.problems.values() for text in texts]))

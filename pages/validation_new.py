@@ -19,7 +19,7 @@ from pages.frame.links import node_url
 from pages.frame.refusals import answered
 from pages.permission import launchers_only, may_launch
 from pages.run import manifest_text
-from validations.planning import PASSING, Plan, Refused, Wish, plan
+from validations.planning import PASSING, Plan, Refused, RunRequest, plan
 from validations.requests import Busy, KeyReused, holder_of, request_run
 from validations.suites import find, registry
 from validations.suites.engine.base import Option, Suite
@@ -53,14 +53,14 @@ class Form:
     values: Mapping[str, str]
     key: str
 
-    def wish(self) -> Wish:
+    def run_request(self) -> RunRequest:
         suite = find(self.suite)
         known = {option.name: option for option in suite.options} if suite else {}
         # A field that still shows the default was not given: a run of today and one of tomorrow stay comparable.
         given = {
             name: value for name, value in self.values.items() if name not in known or value != str(known[name].default)
         }
-        return Wish(
+        return RunRequest(
             suite=self.suite,
             cluster=self.cluster,
             node=self.node,
@@ -129,7 +129,7 @@ def _only_cluster() -> str:
 def preview_of(form: Form) -> Preview:
     """Plan it without writing anything."""
     try:
-        made = plan(form.wish())
+        made = plan(form.run_request())
     except Refused as error:
         return Preview(None, error.problems)
     return Preview(
@@ -164,7 +164,7 @@ def _target(made: Plan) -> str:
 def _launch(request: HttpRequest) -> HttpResponse:
     form = form_of(request.POST)
     try:
-        run, _new = request_run(form.wish(), request.user, form.key)
+        run, _new = request_run(form.run_request(), request.user, form.key)
     except Refused as error:
         return _show(request, form, error.problems, 400)
     except Busy as error:

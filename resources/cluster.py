@@ -49,6 +49,7 @@ class Permission(Shape):
     resource: str
     allowed: Annotated[bool | None, Meta(description="null: the cluster could not be asked")]
     needed_for: str
+    optional: Annotated[bool, Meta(description="The mirror works without it.")]
 
 
 class Sum(Shape):

@@ -17,7 +17,7 @@ from validations.enqueue import soon
 from validations.lifecycle.outage import LOST
 from validations.models import ACTIVE, Campaign, CampaignState, CampaignTarget, Run
 from validations.permitted import check_soon, forbidden
-from validations.planning import Refused, Wish, find_suite
+from validations.planning import Refused, RunRequest, find_suite
 from validations.reaching import settle
 from validations.requests import Busy, KeyReused, NotAllowed, digest, request_run
 from validations.suites import find
@@ -320,7 +320,7 @@ def _waiting(campaign: Campaign) -> Iterable[CampaignTarget]:
 
 def _start(campaign: Campaign, target: CampaignTarget) -> bool:
     """A target that does not fit is settled as skipped, with the reasons; one that is held by another run waits."""
-    wish = Wish(
+    run_request = RunRequest(
         suite=campaign.suite,
         cluster=target.cluster.name,
         node=target.node_name,
@@ -328,7 +328,7 @@ def _start(campaign: Campaign, target: CampaignTarget) -> bool:
         options=campaign.options,
     )
     try:
-        run, _ = request_run(wish, campaign.requested_by, campaign=campaign)
+        run, _ = request_run(run_request, campaign.requested_by, campaign=campaign)
     except NotAllowed as error:
         _pause(campaign, str(error), error.passes)
         return False

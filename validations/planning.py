@@ -1,4 +1,4 @@
-"""What would run: a wish becomes a plan, with its manifest and every reason why it cannot run. Nothing is written here."""
+"""What would run: a run request becomes a plan, with its manifest and every reason why it cannot run. Nothing is written here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PASSING = frozenset(one.code for one in REASONS.values() if one.passes)
 REFUSALS = frozenset(one.code for one in REASONS.values() if one.refusal)
 
 
-class Wish(msgspec.Struct, frozen=True, kw_only=True):
+class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a user asks for. card: key, UUID or index, "" for some card. wait_for_room: launch although it is full now."""
 
     suite: str
@@ -38,7 +38,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Refused(Exception):
-    """The wish makes no sense. problems: field → what is wrong with it."""
+    """The run request makes no sense. problems: field → what is wrong with it."""
 
     def __init__(self, problems: dict[str, list[str]]) -> None:
         super().__init__("; ".join(f"{field}: {' '.join(texts)}" for field, texts in problems.items()))
@@ -51,7 +51,7 @@ class Refused(Exception):
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """A wish that names things that exist. manifest: {} when none can be made. reasons: why it cannot run now.
+    """A run request that names things that exist. manifest: {} when none can be made. reasons: why it cannot run now.
 
     card: the card that the run will take, None for "some card of this node". Which one it took is read from its pod.
     """
@@ -77,12 +77,12 @@ def find_suite(suite_id: str) -> Suite:
     return suite
 
 
-def plan(wish: Wish) -> Plan:
-    """Raises Refused when the wish names something that does not exist, or options that make no sense."""
-    suite = find_suite(wish.suite)
+def plan(run_request: RunRequest) -> Plan:
+    """Raises Refused when the run request names something that does not exist, or options that make no sense."""
+    suite = find_suite(run_request.suite)
     try:
-        place = find_place(wish.cluster, wish.node, wish.card)
-        options = dict(suite.settle(wish.options))
+        place = find_place(run_request.cluster, run_request.node, run_request.card)
+        options = dict(suite.settle(run_request.options))
     except NoPlace as error:
         raise Refused({error.field: [str(error)]}) from None
     except OptionError as error:

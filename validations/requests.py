@@ -1,4 +1,4 @@
-"""A wish becomes a row: permission was asked before, the launch comes after. One transaction, at most once per key."""
+"""A run request becomes a row: permission was asked before, the launch comes after. One transaction, at most once per key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from validations.lifecycle.endings import cancelled_by
 from validations.lifecycle.moves import begin
 from validations.models import ACTIVE, Campaign, Run, State
 from validations.permitted import OF_CREDENTIALS, check_soon
-from validations.planning import REFUSALS, Plan, Refused, Wish, plan, workload_key
+from validations.planning import REFUSALS, Plan, Refused, RunRequest, plan, workload_key
 from validations.suites.engine.manifest import job_name
 from validations.targets import snapshot
 
@@ -51,16 +51,20 @@ def digest(thing: Any) -> str:
 
 
 def request_run(
-    wish: Wish, user: Any = None, key: str = "", campaign: Campaign | None = None, repeats: Run | None = None
+    run_request: RunRequest,
+    user: Any = None,
+    key: str = "",
+    campaign: Campaign | None = None,
+    repeats: Run | None = None,
 ) -> tuple[Run, bool]:
     """The run and whether it is new. Raises Refused, Busy or KeyReused; then nothing was written."""
     _check_key(key)
-    said = digest(wish)
+    said = digest(run_request)
     for _ in range(_TRIES):
         if earlier := _earlier(user, key, said):
             return earlier, False
-        wanted = plan(wish)
-        if hindrances := wanted.hindrances(wish.wait_for_room):
+        wanted = plan(run_request)
+        if hindrances := wanted.hindrances(run_request.wait_for_room):
             if refusals := {one.code for one in hindrances} & REFUSALS:
                 check_soon(wanted.place.cluster)
                 told = {"node": [f"{one.text} ({one.code})" for one in hindrances]}
@@ -70,7 +74,7 @@ def request_run(
             if key and holder.request_key == key and holder.requested_by == user:
                 continue  # it came from the same request, sent twice at once
             raise Busy(holder)
-        row = _row(wanted, wish, user)
+        row = _row(wanted, run_request, user)
         row.request_key, row.request_digest = key, said
         row.campaign, row.repeats = campaign, repeats
         try:
@@ -103,7 +107,7 @@ def holder_of(wanted: Plan) -> Run | None:
     return Run.objects.filter(same, cluster=place.cluster, node_name=place.node.name, state__in=ACTIVE).first()
 
 
-def _row(wanted: Plan, wish: Wish, user: Any) -> Run:
+def _row(wanted: Plan, run_request: RunRequest, user: Any) -> Run:
     place, card = wanted.place, wanted.card
     asked = place.card
     pod = wanted.manifest["spec"]["template"]["spec"]
@@ -120,7 +124,7 @@ def _row(wanted: Plan, wish: Wish, user: Any) -> Run:
         card_evidence="target" if card else "",
         driver_version=place.node.driver_version,
         node_snapshot=snapshot(place),
-        options=wish.options,
+        options=run_request.options,
         manifest=wanted.manifest,
         workload_key=workload_key(wanted.manifest),
         image=pod["containers"][0]["image"],
@@ -147,14 +151,14 @@ def _insert(run: Run) -> None:
 
 def request_again(run: Run, user: Any, key: str = "") -> tuple[Run, bool]:
     """The same suite on the same place with the same options. Raises as `request_run`."""
-    wish = Wish(
+    run_request = RunRequest(
         suite=run.suite,
         cluster=run.cluster.name,
         node=run.node_name,
         card=run.card_asked or (run.card_key if run.card_evidence == "target" else ""),
         options=run.options,
     )
-    return request_run(wish, user, key, repeats=run)
+    return request_run(run_request, user, key, repeats=run)
 
 
 def request_cancel(run: Run, user: Any) -> bool:

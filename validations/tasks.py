@@ -13,10 +13,11 @@ from django.db.models.functions import Now
 
 from inventory.clock import database_now
 from inventory.connections import give_back
+from inventory.log_context import about
 from inventory.messages import OnceTask, send_once
 from inventory.models import Cluster
 from kube.client import ApiError, BadKubeconfig
-from leases.lease import LeaseLost
+from leases.lease import Lease, LeaseLost
 from validations import campaigns, mended, reaching
 from validations.lifecycle import clients, lock
 from validations.lifecycle import reconcile as passes
@@ -88,17 +89,22 @@ def reconcile(cluster_id: int) -> None:
     if cluster is None or lease is None:
         return  # who has the lease does it, or the schedule sends another when it has run out
     try:
-        try:
-            passes.reconcile(lease, clients.api_of(cluster))
-        except BadKubeconfig as error:
-            passes.reconcile(lease, None, str(error))
-        if Launcher.objects.filter(cluster_id=cluster_id, failing_since__isnull=False).exists():
-            clients.forget(cluster_id)
+        with about(cluster.name):
+            _pass(lease, cluster)
     except LeaseLost:
         logger.warning("cluster %s: another reconciler has the lease", cluster.name)
     finally:
         lease.release()
         give_back()
+
+
+def _pass(lease: Lease, cluster: Cluster) -> None:
+    try:
+        passes.reconcile(lease, clients.api_of(cluster))
+    except BadKubeconfig as error:
+        passes.reconcile(lease, None, str(error))
+    if Launcher.objects.filter(cluster=cluster, failing_since__isnull=False).exists():
+        clients.forget(cluster.pk)
 
 
 @worker_ready.connect

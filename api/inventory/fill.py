@@ -98,6 +98,7 @@ def permissions(rows: Iterable[Any]) -> list[resources.Permission]:
             resource=str(row.get("resource", "")),
             allowed=row["allowed"] if isinstance(row.get("allowed"), bool) else None,
             needed_for=str(row.get("needed_for", "")),
+            optional=bool(row.get("optional", False)),
         )
         for row in rows
         if isinstance(row, Mapping)

@@ -17,7 +17,7 @@ from api.validations.base import Conflict, body_of, check_text, key_of, no_such,
 from resources.run import RUNS
 from validations import logstore, querysets
 from validations.models import Run
-from validations.planning import Wish, plan
+from validations.planning import RunRequest, plan
 from validations.reparse import request_reparse
 from validations.requests import holder_of, request_again, request_cancel, request_run
 from validations.suites import find, registry
@@ -60,7 +60,7 @@ class Runs(ListView):
     )
     def post(self, request: Request) -> Response:
         with problems():
-            run, new = request_run(_wish(request), request.user, key_of(request))
+            run, new = request_run(_run_request(request), request.user, key_of(request))
         return _answer(run, new)
 
 
@@ -70,10 +70,10 @@ class RunPreview(ApiView):
 
     @extend_schema(summary="What would run, and why it cannot", request=shapes.RunDraft, responses=shapes.Preview)
     def post(self, request: Request) -> Response:
-        wish = _wish(request)
+        run_request = _run_request(request)
         with problems():
-            wanted = plan(wish)
-        return Response(fill.preview(wanted, wish.wait_for_room, holder_of(wanted)))
+            wanted = plan(run_request)
+        return Response(fill.preview(wanted, run_request.wait_for_room, holder_of(wanted)))
 
 
 class RunDetail(ApiView):
@@ -141,10 +141,10 @@ class RunLogText(ApiView):
         return response
 
 
-def _wish(request: Request) -> Wish:
+def _run_request(request: Request) -> RunRequest:
     draft = body_of(request, shapes.RunDraft)
     check_text(suite=draft.suite, node=draft.node, cluster=draft.cluster, card=draft.card)
-    return Wish(
+    return RunRequest(
         suite=draft.suite,
         node=draft.node,
         cluster=draft.cluster,

@@ -20,7 +20,7 @@ from typing import Any
 from django.conf import settings
 
 from inventory.mirror.compared import Comparison, Difference, Wanted, compare, fetch
-from inventory.mirror.kinds import Mark, object_key, stored_digest
+from inventory.mirror.kinds import Dirty, object_key, stored_digest
 from inventory.mirror.store import Store
 from kube.client import ApiError, BadKubeconfig, Client
 from kube.decode import NotAList, Unread
@@ -47,7 +47,7 @@ class Repair:
         self.count, self.note, self.seconds = count, note[:200], seconds
         self.changes: list[Change] = []
         self.stray: list[str] = []
-        self.marks: set[Mark] = set()
+        self.dirty: set[Dirty] = set()
         self.relist = False
 
 
@@ -109,7 +109,7 @@ class Audit:
         self._absent = set(self.store.digests)
         self._altered: dict[str, Wanted] = {}
         self._stray: list[str] = []
-        self._marks: set[Mark] = set()
+        self._dirty: set[Dirty] = set()
         self._work = self._look_at_rows
 
     def _end(self, wait_s: float) -> None:
@@ -120,9 +120,9 @@ class Audit:
 
     def _look_at_rows(self) -> None:
         kind = self.store.kind
-        names = ("id", kind.key, "digest", kind.marked_by, *kind.columns)
+        names = ("id", kind.key, "digest", kind.dirty_by, *kind.columns)
         found = list(self.store.rows_after(self._after, ROWS).values_list(*names))
-        for pk, key, digest, marked_by, *values in found:
+        for pk, key, digest, dirty_by, *values in found:
             self._after = pk
             self._absent.discard(key)
             believed = self.store.digests.get(key)
@@ -133,7 +133,7 @@ class Audit:
                 self._altered[key] = Wanted(row.get("namespace", ""), row["name"])
             else:
                 continue
-            self._marks |= kind.marks(marked_by)
+            self._dirty |= kind.dirty(dirty_by)
         if len(found) < ROWS:
             self._absent &= self.store.digests.keys()
             self._comparison = Comparison(kind.key, self.store.versions.known, set(self._absent))
@@ -195,7 +195,7 @@ class Audit:
         if self._thread is None or self._thread.is_alive() or self._failure:
             return None
         repair = Repair(len(self._differences), _words(self._differences), self._took())
-        repair.changes, repair.marks = self._objects, self._marks
+        repair.changes, repair.dirty = self._objects, self._dirty
         named = {_key_of_change(self.store, change) for change in self._objects}
         for one in self._differences:
             if one.what == "in the table alone" and one.key not in self.store.digests:
@@ -207,7 +207,7 @@ class Audit:
     def _many(self) -> Repair:
         repair = Repair(len(self._differences), _words(self._differences), self._took())
         repair.stray = [one.key for one in self._differences if one.what == "in the table alone"]
-        repair.marks, repair.relist = self._marks, True
+        repair.dirty, repair.relist = self._dirty, True
         return repair
 
     def forget_written(self) -> None:

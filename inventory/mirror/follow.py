@@ -74,7 +74,7 @@ class Follower:
         row = Watch.objects.get(cluster_id=lease.cluster_id, kind=lease.kind)
         # DaemonSets may come late (they are optional): the reconciler does not wait for them, so they always mark.
         first = row.synced_at is None and lease.kind != Kind.DAEMONSETS
-        self.store: Store[Any] = Store(lease.cluster_id, self.kind, marking=not first)
+        self.store: Store[Any] = Store(lease.cluster_id, self.kind, tells_reconciler=not first)
         self._synced = row.synced_at is not None and bool(row.resource_version) and row.made_by == made_by()
         self._listed_before = row.synced_at is not None
         self.reflector: Reflector[Any] = Reflector(
@@ -175,7 +175,7 @@ class Follower:
                 relist_asked_at=None,
             )
             self.written += self.store.end_replace()
-            self._synced = self._listed_before = self.store.marking = True
+            self._synced = self._listed_before = self.store.tells_reconciler = True
         self._version = message.resource_version
         self.wake()
 
@@ -220,7 +220,7 @@ class Follower:
             )
             if repair.count:
                 self.audit.forget_written()
-                self.written += self.store.mend(repair.changes, repair.stray, repair.marks)
+                self.written += self.store.mend(repair.changes, repair.stray, repair.dirty)
         if repair.count:
             logger.warning("%s: the audit found %d differences: %s", self.kind.kind, repair.count, repair.note)
             self.wake()

@@ -38,14 +38,14 @@ _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
 ROWS_VERSION = 2
 
 
-#: (node, "") or ("", stack): whose accounts are to be made anew, those of one node or of the nodes that a stack has to do with.
-Mark = tuple[str, str]
+#: (node, "") or ("", stack): what becomes dirty, one node or the nodes that a stack has to do with.
+Dirty = tuple[str, str]
 
 
 class MirroredKind(msgspec.Struct, frozen=True):
     """One watched kind. key: what tells two objects apart (a node's name, else the uid). row: None when it is not kept.
 
-    marks: what an object touches, from its row's column `marked_by`. columns: of a row, in the order of its digest.
+    dirty: what an object makes dirty, from its row's column `dirty_by`. columns: of a row, in the order of its digest.
     """
 
     kind: str
@@ -54,8 +54,8 @@ class MirroredKind(msgspec.Struct, frozen=True):
     model: type[models.Model]
     key: str
     row: Callable[[Any, Context], Columns | None]
-    marked_by: str
-    marks: Callable[[str], set[Mark]]
+    dirty_by: str
+    dirty: Callable[[str], set[Dirty]]
     columns: tuple[str, ...]
 
 
@@ -200,11 +200,11 @@ def _daemonset_row(daemonset: DaemonSet, context: Context) -> Columns | None:
     return columns
 
 
-def _node_marks(node: str) -> set[Mark]:
+def _dirty_node(node: str) -> set[Dirty]:
     return {(node, "")} if node else set()
 
 
-def _stack_marks(facts: str) -> set[Mark]:
+def _dirty_stacks(facts: str) -> set[Dirty]:
     """A DaemonSet touches the nodes of the stacks that read it, whose arguments say the memory unit; most are read by none."""
     try:
         daemonset = msgspec.json.decode(facts, type=DaemonSet)
@@ -225,10 +225,10 @@ _POD = (
 
 KINDS = {
     Kind.NODES.value: MirroredKind(
-        Kind.NODES, "/api/v1/nodes", Node, NodeRow, "name", _node_row, "name", _node_marks, (*_COMMON, *_NODE)
+        Kind.NODES, "/api/v1/nodes", Node, NodeRow, "name", _node_row, "name", _dirty_node, (*_COMMON, *_NODE)
     ),
     Kind.PODS.value: MirroredKind(
-        Kind.PODS, "/api/v1/pods", listed.Pod, PodRow, "uid", _pod_row, "node_name", _node_marks, (*_COMMON, *_POD)
+        Kind.PODS, "/api/v1/pods", listed.Pod, PodRow, "uid", _pod_row, "node_name", _dirty_node, (*_COMMON, *_POD)
     ),
     Kind.DAEMONSETS.value: MirroredKind(
         Kind.DAEMONSETS,
@@ -238,7 +238,7 @@ KINDS = {
         "uid",
         _daemonset_row,
         "facts",
-        _stack_marks,
+        _dirty_stacks,
         (*_COMMON, "namespace", "component"),
     ),
 }

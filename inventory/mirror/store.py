@@ -15,7 +15,7 @@ from django.utils import timezone
 from inventory import bulk
 from inventory.mirror.kinds import (
     Columns,
-    Mark,
+    Dirty,
     MirroredKind,
     digest,
     object_key,
@@ -37,11 +37,11 @@ BATCH = 1000
 class Store(Generic[T]):
     """What is known of one kind. `load` first; then `begin_replace`, `add_page`, `end_replace` for lists and `apply` for events.
 
-    marking: whether changes mark their nodes for the reconciler. In the very first list they need not: it begins with all nodes.
+    tells_reconciler: whether changes make their nodes dirty. In the very first list they need not: the reconciler begins with all.
     """
 
-    def __init__(self, cluster_id: int, kind: MirroredKind, marking: bool = True) -> None:
-        self.cluster_id, self.kind, self.marking = cluster_id, kind, marking
+    def __init__(self, cluster_id: int, kind: MirroredKind, tells_reconciler: bool = True) -> None:
+        self.cluster_id, self.kind, self.tells_reconciler = cluster_id, kind, tells_reconciler
         self.digests: dict[str, int] = {}
         self.versions = Versions()
         self.context = stack_context()
@@ -78,21 +78,21 @@ class Store(Generic[T]):
     def add_page(self, objects: Iterable[T], unread: Iterable[Unread]) -> int:
         """Write what changed of one page. Returns the number of rows written."""
         upserts: dict[str, Columns] = {}
-        marks: set[Mark] = set()
+        dirty: set[Dirty] = set()
         unseen = self._unseen if self._unseen is not None else set()
         strange = list(unread)
         self.seen += len(strange)
         for thing in objects:
             self.seen += 1
             self.versions.note(object_key(self.kind, thing), thing.metadata.resourceVersion)
-            columns = self._changed(thing, marks, unseen, strange)
+            columns = self._changed(thing, dirty, unseen, strange)
             if columns:
                 upserts[object_key(self.kind, thing)] = columns
         for one in strange:
             unseen.discard(self._key_of(one))
             self.versions.note_unread(self._key_of(one))
         self._keep_unread(strange)
-        return self._write(upserts, [], marks)
+        return self._write(upserts, [], dirty)
 
     def end_replace(self) -> int:
         """Delete what the list did not name. Returns the number of rows."""
@@ -112,7 +112,7 @@ class Store(Generic[T]):
         kept = {key for key, namespace, name in strange if (namespace, name) in self._unreadable}
         return list(keys - kept)
 
-    def _changed(self, thing: T, marks: set[Mark], unseen: set[str], strange: list[Unread]) -> Columns | None:
+    def _changed(self, thing: T, dirty: set[Dirty], unseen: set[str], strange: list[Unread]) -> Columns | None:
         columns = self._row(thing)
         if isinstance(columns, Unread):
             strange.append(columns)
@@ -124,7 +124,7 @@ class Store(Generic[T]):
         if self.digests.get(key) == mark:
             return None
         columns["digest"] = mark
-        marks.update(self._marks_of(columns))
+        dirty.update(self._dirty_of(columns))
         return columns
 
     def _row(self, thing: T) -> Columns | Unread | None:
@@ -146,7 +146,7 @@ class Store(Generic[T]):
     def apply(self, events: Iterable[tuple[str, T | None, Unread | None]]) -> int:
         """Write a bundle of events, each object's last state. Items: (type, object, unread). Returns the rows written."""
         upserts: dict[str, Columns | None] = {}
-        marks: set[Mark] = set()
+        dirty: set[Dirty] = set()
         unread: dict[tuple[str, str], Unread] = {}
         for kind, thing, strange in events:
             if strange is not None:
@@ -156,9 +156,9 @@ class Store(Generic[T]):
         deletes = [key for key, columns in upserts.items() if columns is None and key in self.digests]
         writes = {key: columns for key, columns in upserts.items() if columns and self._is_new(key, columns)}
         for columns in writes.values():
-            marks.update(self._marks_of(columns))
+            dirty.update(self._dirty_of(columns))
         self._keep_unread(unread.values())
-        return self._write(writes, deletes, marks)
+        return self._write(writes, deletes, dirty)
 
     def _note(
         self, kind: str, thing: T, upserts: dict[str, Columns | None], unread: dict[tuple[str, str], Unread]
@@ -198,11 +198,11 @@ class Store(Generic[T]):
         columns["digest"] = digest(columns)
         return bool(self.digests.get(key) != columns["digest"])
 
-    def _marks_of(self, columns: Columns) -> set[Mark]:
-        return self.kind.marks(columns[self.kind.marked_by])
+    def _dirty_of(self, columns: Columns) -> set[Dirty]:
+        return self.kind.dirty(columns[self.kind.dirty_by])
 
-    def _marks_of_rows(self, rows: Any) -> set[Mark]:
-        return {mark for value in rows.values_list(self.kind.marked_by, flat=True) for mark in self.kind.marks(value)}
+    def _dirty_of_rows(self, rows: Any) -> set[Dirty]:
+        return {one for value in rows.values_list(self.kind.dirty_by, flat=True) for one in self.kind.dirty(value)}
 
     def _keep_unread(self, unread: Iterable[Unread]) -> None:
         """A row that became unreadable stays as it was last read: it is not gone."""
@@ -234,30 +234,30 @@ class Store(Generic[T]):
         """The next rows in the order of their ids."""
         return self._rows.filter(id__gt=after).order_by("id")[:count]
 
-    def mend(self, changes: Iterable[tuple[str, T | None, Unread | None]], stray: list[str], marks: set[Mark]) -> int:
-        """Apply what an audit read anew; delete rows that nobody wrote. marks: of what the rows said."""
-        self._write({}, [], marks)
+    def mend(self, changes: Iterable[tuple[str, T | None, Unread | None]], stray: list[str], dirty: set[Dirty]) -> int:
+        """Apply what an audit read anew; delete rows that nobody wrote. dirty: of what the rows said."""
+        self._write({}, [], dirty)
         for start in range(0, len(stray), BATCH):
             gone = self._rows.filter(**{f"{self.kind.key}__in": stray[start : start + BATCH]})
             gone._raw_delete(gone.db)
         return len(stray) + self.apply(changes)
 
-    def _write(self, upserts: dict[str, Columns], deletes: list[str], marks: set[Mark]) -> int:
+    def _write(self, upserts: dict[str, Columns], deletes: list[str], dirty: set[Dirty]) -> int:
         if upserts:
             names = ("cluster_id", *next(iter(upserts.values())))
             known = {key for key in upserts if key in self.digests}
             if self.kind.kind == Kind.DAEMONSETS and known:  # its old labels may have been those of another plugin
-                marks |= self._marks_of_rows(self._rows.filter(**{f"{self.kind.key}__in": known}))
+                dirty |= self._dirty_of_rows(self._rows.filter(**{f"{self.kind.key}__in": known}))
             bulk.insert(self.kind.model, names, _values(self.cluster_id, upserts, upserts.keys() - known))
             bulk.upsert(
                 self.kind.model, names, _values(self.cluster_id, upserts, known), unique=("cluster_id", self.kind.key)
             )
         for start in range(0, len(deletes), BATCH):
             gone = self._rows.filter(**{f"{self.kind.key}__in": deletes[start : start + BATCH]})
-            marks |= self._marks_of_rows(gone)
+            dirty |= self._dirty_of_rows(gone)
             gone._raw_delete(gone.db)
-        if marks and self.marking:
-            rows = [(self.cluster_id, node, stack) for node, stack in sorted(marks)]
+        if dirty and self.tells_reconciler:
+            rows = [(self.cluster_id, node, stack) for node, stack in sorted(dirty)]
             bulk.insert(DirtyNode, ("cluster_id", "node_name", "stack"), rows)
         self.digests |= {key: columns["digest"] for key, columns in upserts.items()}
         for key in deletes:

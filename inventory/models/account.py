@@ -201,7 +201,7 @@ class Finding(models.Model):
 
 
 class DirtyNode(models.Model):
-    """A node whose objects changed, so that its account must be made anew.
+    """A node whose objects changed: the reconciler is to look at it again.
 
     node_name: "" means every node, or with `stack` those that the stack has to do with.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
@@ -11,6 +12,7 @@ import pytest
 from django.utils import timezone
 
 from fleetsim import Server
+from gpudash.request_log import IdsFilter
 from inventory import tasks
 from inventory.mirror.lease import acquire
 from inventory.models import Allocation, Card, Cluster, Finding, Watch
@@ -39,6 +41,22 @@ def test_a_watcher_whose_lease_is_held_does_nothing(cluster: Cluster, stopping: 
     assert held is not None
     tasks.watch(cluster.id, "pods")
     assert Watch.objects.get(kind="pods").holder == held.holder
+
+
+def test_what_a_watcher_logs_names_its_cluster(
+    cluster: Cluster, stopping: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def logged(_: object) -> None:
+        record = logging.makeLogRecord({"msg": "pods are listed"})
+        IdsFilter().filter(record)
+        seen.append(record.cluster)  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(tasks.NodeReconciler, "run", logged)
+    tasks.watch(cluster.id, "cards")
+    logged(None)
+    assert seen == ["prod", ""]
 
 
 def test_a_watcher_of_a_cluster_that_is_gone_does_nothing(stopping: threading.Event) -> None:

@@ -33,7 +33,7 @@ def names() -> list[str]:
     return sorted(PodRow.objects.values_list("name", flat=True))
 
 
-def marks() -> list[str]:
+def dirty() -> list[str]:
     return sorted(DirtyNode.objects.values_list("node_name", flat=True))
 
 
@@ -57,7 +57,7 @@ def test_an_unchanged_list_writes_no_row_and_no_mark(store: MakeStore) -> None:
     again = store("pods")
     with CaptureQueriesContext(connection) as queries:
         assert replace(again, [pod("a"), pod("b")]) == 0
-    assert marks() == []
+    assert dirty() == []
     assert [query["sql"] for query in queries] == []
 
 
@@ -71,7 +71,7 @@ def test_only_the_row_that_changed_is_written_and_only_its_node_marked(store: Ma
     replace(pods, [pod("a"), pod("b", node="gpu-2"), pod("c", node="gpu-3")])
     DirtyNode.objects.all().delete()
     assert replace(pods, [pod("a"), pod("b", node="gpu-2", cards=2), pod("c", node="gpu-3")]) == 1
-    assert marks() == ["gpu-2"]
+    assert dirty() == ["gpu-2"]
     assert PodRow.objects.get(name="b").requests == {"nvidia.com/gpu": 2}
 
 
@@ -80,14 +80,14 @@ def test_what_goes_marks_the_node_that_it_was_on(store: MakeStore) -> None:
     replace(pods, [pod("a"), pod("b", node="gpu-2")])
     DirtyNode.objects.all().delete()
     replace(pods, [pod("a")])
-    assert marks() == ["gpu-2"]
+    assert dirty() == ["gpu-2"]
 
 
-def test_a_node_marks_itself_and_a_plugin_the_nodes_of_the_stack_that_reads_it(store: MakeStore) -> None:
+def test_a_node_makes_itself_dirty_and_a_plugin_the_nodes_of_the_stack_that_reads_it(store: MakeStore) -> None:
     replace(store("nodes"), [node("gpu-7")])
-    assert marks() == ["gpu-7"]
+    assert dirty() == ["gpu-7"]
     replace(store("daemonsets"), [plugin()])
-    assert marks() == ["", "gpu-7"]
+    assert dirty() == ["", "gpu-7"]
     assert DirtyNode.objects.get(node_name="").stack == "gpushare"
 
 
@@ -101,7 +101,7 @@ def test_a_step_of_a_plugins_roll_out_writes_nothing(store: MakeStore) -> None:
         step.metadata.annotations = {"deprecated.daemonset.template.generation": str(ready)}
         step.metadata.resourceVersion = str(100 + ready)
         assert sets.apply([("MODIFIED", step, None)]) == 0
-    assert marks() == []
+    assert dirty() == []
 
 
 def test_a_plugin_that_becomes_another_marks_the_nodes_of_its_old_stack_too(store: MakeStore) -> None:
@@ -120,9 +120,9 @@ def test_a_plugin_that_becomes_another_marks_the_nodes_of_its_old_stack_too(stor
 def test_the_first_list_marks_nothing(fresh: Cluster) -> None:
     from inventory.mirror.kinds import KINDS
 
-    first: Store[Any] = Store(fresh.id, KINDS["pods"], marking=False)
+    first: Store[Any] = Store(fresh.id, KINDS["pods"], tells_reconciler=False)
     replace(first, [pod("a")])
-    assert (names(), marks()) == (["a"], [])
+    assert (names(), dirty()) == (["a"], [])
 
 
 def test_a_pod_that_loses_its_gpu_is_dropped(store: MakeStore) -> None:

@@ -13,7 +13,7 @@ from inventory.clock import database_now
 from inventory.management.shown import ShownCommand
 from inventory.printable import one_line
 from validations.models import Measurement, Run
-from validations.planning import Refused, Wish
+from validations.planning import Refused, RunRequest
 from validations.requests import Busy, request_run
 from validations.suites import registry
 from validations.waiting import tell
@@ -54,7 +54,7 @@ class Command(ShownCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        wish = Wish(
+        run_request = RunRequest(
             suite=options["suite"],
             node=options["node"],
             cluster=options["cluster"],
@@ -63,7 +63,7 @@ class Command(ShownCommand):
             wait_for_room=options["when_busy"],
         )
         try:
-            run, _ = request_run(wish)
+            run, _ = request_run(run_request)
         except (Refused, Busy) as error:
             raise CommandError(str(error), returncode=NOT_LAUNCHED) from None
         self.stdout.write(f"{run.pk} {run.suite} on {one_line(run.target_text)}")

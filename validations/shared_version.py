@@ -9,7 +9,7 @@ from django.db.models import Max
 from validations.models import Campaign, Reparse, Run, RunStep
 
 
-def marks() -> Hashable:
+def version() -> Hashable:
     """Four look-ups in an index: each state that a run enters is a step."""
     newest = (model.objects.aggregate(newest=Max("pk"))["newest"] for model in (RunStep, Run, Campaign, Reparse))
     return tuple(newest)

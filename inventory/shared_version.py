@@ -9,7 +9,7 @@ from inventory.models import Cluster, Finding, Watch
 from inventory.reconcile.outage import CODES
 
 
-def marks() -> Hashable:
+def version() -> Hashable:
     """Three queries, whatever the size: clusters, watches, and the findings that no watch writes.
 
     Watchers and reconcilers write their watch in the transaction of each change. That a lease was renewed is no change; what
@@ -19,12 +19,12 @@ def marks() -> Hashable:
     outages = Finding.objects.filter(node_name="", code__in=CODES, ended_at=None).order_by("pk")
     return (
         tuple(clusters),
-        tuple(_mark(watch) for watch in watches().order_by("pk")),
+        tuple(_of_watch(watch) for watch in watches().order_by("pk")),
         tuple(outages.values_list("pk", "text")),
     )
 
 
-def _mark(watch: Watch) -> Hashable:
+def _of_watch(watch: Watch) -> Hashable:
     now = condition_of(watch)
     return (
         (watch.pk, now.state, now.since, now.reason, watch.token),
