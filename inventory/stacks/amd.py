@@ -1,19 +1,220 @@
-"""AMD's cards: what is known of them by their labels. Their resources are not read yet, and said to be not understood."""
+"""AMD's device plugin: `amd.com/gpu`, and with the naming strategy "mixed" a resource for each kind of partition.
+
+A device is a card, or a partition of one where the driver has divided it (`amd.com/cpx_nps1`: compute mode CPX, memory mode NPS1);
+with the strategy "single" partitions are counted under `amd.com/gpu` too. A device has one holder; which one a pod got is not
+in the API. The node labeller says what the devices are; it looks once, when it starts. Source: ROCm/k8s-device-plugin ed76468.
+"""
 
 from __future__ import annotations
 
-from inventory.stacks.engine.labels import first, text
-from inventory.stacks.engine.stack import NodeLabels, Recognised
+import re
 
+import msgspec
+
+from inventory.stacks.engine.base import (
+    COUNT_ONLY,
+    HEALTH_UNKNOWN,
+    HEALTHY,
+    WARNING,
+    WHOLE,
+    Allocation,
+    Card,
+    Context,
+    Finding,
+    Share,
+)
+from inventory.stacks.engine.describe import Described, describe
+from inventory.stacks.engine.labels import GIB, first, text
+from inventory.stacks.engine.names import MAX_CARDS, labels_of
+from inventory.stacks.engine.offers import Offer, offer, shortfall, states
+from inventory.stacks.engine.overrides import MEMORY, Overrides, overrides
+from inventory.stacks.engine.requests import Need, holds, requests
+from inventory.stacks.engine.stack import Components, Labels, NodeLabels, Stack
+from kube.objects import Node, Pod
+from kube.quantity import count
+
+NAME = "amd"
+GPU = "amd.com/gpu"
+#: Compute mode and memory mode of a partition, as the driver names them, in lower case.
+_PARTITION = re.compile(r"amd\.com/([a-z]{1,2}px_nps[0-9]{1,2})")
 PRESENT = "feature.node.kubernetes.io/amd-gpu"
+#: Of nodes whose devices are all of one kind.
+MODE_LABEL = "amd.com/gpu.compute-memory-partition"
+#: Older labellers write only the second; newer ones both.
+_LABELLER = ("amd.com/gpu.", "beta.amd.com/gpu.")
+_VRAM = re.compile(r"([0-9]{1,4})G")
+_LONGEST_MODEL = 63
+_PLUGIN = "amdgpu-device-plugin"
 
-RECOGNISED = Recognised(
-    name="amd",
+
+class _Group(msgspec.Struct, frozen=True):
+    """The devices behind one resource. number: None when it is not known."""
+
+    resource: str
+    offer: Offer
+    number: int | None
+    about: Described
+
+
+def owns(resource: str, context: Context) -> bool:
+    """Cards, and every kind of partition."""
+    return resource == GPU or _PARTITION.fullmatch(resource) is not None
+
+
+def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
+    """Cards and partitions by count, their holders without a card. None when the node has none and no pod holds one."""
+    stated = _stated(node)
+    held = [(pod, need) for pod in pods if holds(pod) for need in requests(pod, lambda name: owns(name, context))]
+    if not held and not stated:
+        return None
+    given = overrides(node)
+    about, stale = describe(node, given, NODE_LABELS), _stale(node, stated)
+    if stale and given.memory_bytes is None:
+        about = msgspec.structs.replace(about, memory_bytes=None, memory_source="")
+    # A resource that the plugin has given up stays on the node with 0 devices.
+    offering = [resource for resource in stated if offer(node, resource).slots != 0]
+    groups = [_group(node, resource, about, given, alone=offering == [resource]) for resource in stated]
+    withheld = "The plugin has marked devices unhealthy, or the node has lost them."
+    return Share(
+        stack=NAME,
+        vendor=NAME,
+        cards=_cards(groups),
+        cards_known=all(group.number is not None for group in groups) and all(n.resource in stated for _, n in held),
+        allocations=tuple(_allocation(pod, need, about) for pod, need in held),
+        findings=(*stale, *(found for group in groups for found in shortfall(group.resource, group.offer, withheld))),
+        memory_total_bytes=_total([group.offer.allocatable for group in groups], about),
+    )
+
+
+def _stated(node: Node) -> list[str]:
+    """The resources of this stack that the node names, whole cards first."""
+    status = node.status
+    offered = {**(status.capacity or {}), **(status.allocatable or {})} if status else {}
+    found = sorted(name for name in offered if _PARTITION.fullmatch(name))
+    return [GPU, *found] if states(node, GPU) else found
+
+
+def _group(node: Node, resource: str, about: Described, given: Overrides, alone: bool) -> _Group:
+    found = offer(node, resource)
+    number = given.cards if given.cards is not None and alone else found.slots
+    return _Group(resource, found, number if number is not None and number <= MAX_CARDS else None, about)
+
+
+def _stale(node: Node, stated: list[str]) -> list[Finding]:
+    """`labels-disagree` where the labels were written while the cards were divided otherwise: their memory is not that of now."""
+    mode = labels_of(node).get(MODE_LABEL)
+    now = [match[1] for resource in stated if (match := _PARTITION.fullmatch(resource)) and offer(node, resource).slots]
+    if mode is None or not now or now == [mode]:
+        return []
+    said = (
+        f"The label {MODE_LABEL} is {mode[:40]}, but the node offers {', '.join(now[:5])}: the labels were written before the cards "
+        f"were divided as they are now, so memory is not taken from them. Restart the node labeller here, or state the memory in "
+        f"the annotation {MEMORY}."
+    )
+    return [Finding(code="labels-disagree", severity=WARNING, text=said)]
+
+
+def _cards(groups: list[_Group]) -> tuple[Card, ...]:
+    cards: list[Card] = []
+    for group in groups:
+        cards += [_card(index, group) for index in range(len(cards), len(cards) + (group.number or 0))]
+    return tuple(cards)
+
+
+def _card(index: int, group: _Group) -> Card:
+    found, about = group.offer, group.about
+    all_given_out = found.capacity is not None and found.capacity == found.allocatable
+    return Card(
+        key=str(index),
+        stack=NAME,
+        mode=WHOLE,
+        index=index,
+        model=about.model,
+        model_source=about.model_source,
+        health=HEALTHY if all_given_out else HEALTH_UNKNOWN,
+        memory_total_bytes=about.memory_bytes,
+        memory_physical_bytes=about.memory_bytes,
+        memory_source=about.memory_source,
+        shares=1,
+    )
+
+
+def _allocation(pod: Pod, need: Need, about: Described) -> Allocation:
+    return Allocation(
+        pod_uid=pod.metadata.uid,
+        namespace=pod.metadata.namespace,
+        pod=pod.metadata.name,
+        container=need.container,
+        resource=need.resource,
+        quantity=need.quantity,
+        evidence=COUNT_ONLY,
+        stack=NAME,
+        mode=WHOLE,
+        memory_bytes=_total([need.quantity], about),
+    )
+
+
+def _total(numbers: list[int | None], about: Described) -> int | None:
+    """The memory of so many devices. None are no bytes, whatever a device has; not known when one number is not."""
+    devices = [number for number in numbers if number is not None]
+    if len(devices) < len(numbers) or not numbers:
+        return None
+    if sum(devices) == 0:
+        return 0
+    return sum(devices) * about.memory_bytes if about.memory_bytes is not None else None
+
+
+def _only(labels: Labels, what: str) -> tuple[str, str] | None:
+    """(what the labeller says of all devices, by which label): "amd.com/gpu.vram" = "64G", or "beta.amd.com/gpu.vram.64G" = "8".
+
+    None when it does not say, or says several things: which of them a device has is then not known.
+    """
+    for prefix in _LABELLER:
+        name = prefix + what
+        if labels.get(name):
+            return labels[name], f"label {name}"
+        counted = [key for key in labels if key.startswith(f"{name}.") and (count(labels[key]) or 0) > 0]
+        if len(counted) == 1:
+            return counted[0].removeprefix(f"{name}."), f"label {counted[0]}"
+        if counted:
+            return None
+    return None
+
+
+def _model(labels: Labels) -> tuple[str, str] | None:
+    found = _only(labels, "product-name")
+    return found if found and len(found[0]) <= _LONGEST_MODEL else None
+
+
+def _memory(labels: Labels) -> tuple[int, str] | None:
+    """The labeller rounds to GiB; 0 is what it writes where the driver states no memory of the card's own."""
+    found = _only(labels, "vram")
+    match = _VRAM.fullmatch(found[0]) if found else None
+    return (int(match[1]) * GIB, found[1]) if found and match and int(match[1]) else None
+
+
+NODE_LABELS = NodeLabels(
+    prefixes=("amd.com/", "beta.amd.com/", PRESENT),
+    present=(PRESENT,),
+    vendor_words=("amd",),
+    model=_model,
+    memory=_memory,
+    driver=first(("amd.com/gpu.driver-version",), text),
+)
+
+STACK = Stack(
+    name=NAME,
+    label="AMD device plugin",
+    resources=(GPU, "amd.com/spx_nps1", "amd.com/cpx_nps1", "amd.com/cpx_nps4"),
+    owns=owns,
+    read=read,
     resource_prefixes=("amd.com/",),
-    node_labels=NodeLabels(
-        prefixes=("amd.com/", "beta.amd.com/", PRESENT),
-        present=(PRESENT,),
-        vendor_words=("amd",),
-        driver=first(("amd.com/gpu.driver-version",), text),
+    node_labels=NODE_LABELS,
+    components=Components(
+        # The manifests of the project; the Helm chart names its pods after itself.
+        by_label={
+            "name": {"amdgpu-dp-ds": _PLUGIN, "amd-gpu-dp-ds": _PLUGIN, "amdgpu-lr-ds": "amdgpu-node-labeller"},
+        },
+        device_plugins=(_PLUGIN,),
     ),
 )

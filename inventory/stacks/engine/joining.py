@@ -23,19 +23,22 @@ class Pool(msgspec.Struct, frozen=True):
 def join(shares: list[Share]) -> Pool:
     """Join the cards of all shares of one node and move every allocation to its joined card.
 
-    Cards of different vendors are never the same; where they have the same key, that of the later vendor begins with its name.
+    Cards of different vendors are never the same; where they have the same key, that of the later vendor (by name) begins with
+    its name.
     """
     ordered = sorted(shares, key=_rank)
-    pools = [_join([one for one in ordered if one.vendor == vendor]) for vendor in {one.vendor: 0 for one in ordered}]
+    pools = [
+        _join([one for one in ordered if one.vendor == vendor]) for vendor in sorted({one.vendor for one in ordered})
+    ]
     if len(pools) < 2:
         return pools[0] if pools else Pool({}, (), None)
     cards, allocations = dict(pools[0].cards), list(pools[0].allocations)
     for pool in pools[1:]:
         vendor = pool.primary.vendor if pool.primary else ""
-        keys = {key: key if key not in cards else f"{vendor or 'other'}-{key}" for key in pool.cards}
+        keys = {key: key if key not in cards else f"{vendor}-{key}" for key in pool.cards}
         cards |= {keys[key]: msgspec.structs.replace(card, key=keys[key]) for key, card in pool.cards.items()}
         allocations += [
-            msgspec.structs.replace(item, card=keys[item.card]) if item.card is not None else item
+            msgspec.structs.replace(item, card=keys.get(item.card)) if item.card is not None else item
             for item in pool.allocations
         ]
     return Pool(cards, tuple(allocations), ordered[0])
