@@ -16,8 +16,8 @@ from django.conf import settings
 
 from inventory.mirror.kinds import moment, stack_context
 from inventory.models import Allocation, Card, Node
-from inventory.stacks.engine.account import account
 from inventory.stacks.engine.base import ANNOTATION_V1, ANNOTATION_V2, COUNT_ONLY
+from inventory.stacks.engine.node_report import node_report
 from inventory.stacks.gpushare.records import Record, record
 from kube import objects as kube
 from validations.lifecycle.objects import Pod
@@ -104,7 +104,7 @@ def _of_pod(run: Run, pod: Pod, cards: list[Card]) -> Taken | None:
     whole = _as_running(pod)
     uuids = tuple(card.uuid for card in cards if card.uuid)
     context = msgspec.structs.replace(stack_context(datetime.now(UTC).timestamp()), known_uuids=uuids)
-    made = account(node, [whole], context)
+    made = node_report(node, [whole], context)
     held = [one for card in made.cards for one in card.allocations]
     if not held and not made.unplaced:
         return None

@@ -20,7 +20,7 @@ from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
 from inventory.stacks.engine import base
-from inventory.stacks.engine.account import account
+from inventory.stacks.engine.node_report import node_report
 from kube.objects import DaemonSet, Node, Pod
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class NodeChunk(msgspec.Struct, kw_only=True):
     """
 
     name: str
-    report: base.NodeAccount | None
+    report: base.NodeReport | None
     pods: dict[str, Pod]
     totals: NodeAccount | None
     cards: dict[str, Card]
@@ -94,10 +94,10 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
     return chunk
 
 
-def _report(facts: str | None, pods: dict[str, Pod], context: base.Context) -> base.NodeAccount | None:
+def _report(facts: str | None, pods: dict[str, Pod], context: base.Context) -> base.NodeReport | None:
     if facts is None:
         return None
-    report = account(_node.decode(facts), list(pods.values()), context)
+    report = node_report(_node.decode(facts), list(pods.values()), context)
     return report if report.stacks or report.cards or report.findings or report.unplaced else None
 
 

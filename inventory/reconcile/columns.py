@@ -19,7 +19,7 @@ def worst(severities: list[str]) -> str:
     return next((severity for severity in SEVERITIES if severity in severities), "")
 
 
-def card_state(account: base.CardAccount, unplaced: bool) -> CardState:
+def card_state(account: base.CardReport, unplaced: bool) -> CardState:
     """How full a card is. unplaced: some hold on the node, of this card's stack, has no card."""
     card, allocated, total = account.card, account.memory_allocated_bytes, account.card.memory_total_bytes
     if card.mode == base.SHARES or (card.mode == base.WHOLE and total is None):
@@ -42,7 +42,7 @@ def fitting(number: int | None, bits: int = 63) -> int | None:
     return number if number is not None and abs(number) < 2**bits else None
 
 
-def card_columns(account: base.CardAccount, node: base.NodeAccount) -> Columns:
+def card_columns(account: base.CardReport, node: base.NodeReport) -> Columns:
     card = account.card
     unplaced = any(held.stack == card.stack for held in node.unplaced)
     free = None
@@ -127,7 +127,7 @@ def tile(card_id: int, columns: Columns) -> list[Any]:
     return [card_id, label, percent, columns["state"], columns["worst_severity"]]
 
 
-def totals_columns(account: base.NodeAccount, cards: list[Columns]) -> Columns:
+def totals_columns(account: base.NodeReport, cards: list[Columns]) -> Columns:
     models = Counter(card["model"] for card in cards if card["model"])
     model = models.most_common(1)[0][0] if models else ""
     gaps = [card["memory_free_bytes"] for card in cards if card["memory_free_bytes"] is not None]
@@ -175,7 +175,7 @@ def _largest_gap(gaps: list[int], unplaced: tuple[base.Allocation, ...]) -> int 
     return max(max(gaps) - metered, 0) if max(gaps) > 0 else max(gaps)
 
 
-def _free_cards(account: base.NodeAccount, cards: list[Columns]) -> int | None:
+def _free_cards(account: base.NodeReport, cards: list[Columns]) -> int | None:
     """Cards without a holder; by count where the cards themselves cannot say; None when a holder may be on any of them."""
     states = [card["state"] for card in cards]
     if CardState.UNKNOWN.value not in states and not account.unplaced:

@@ -21,7 +21,7 @@ from inventory.stacks.engine.base import (
     Card,
     Context,
     Finding,
-    Share,
+    StackReport,
 )
 from inventory.stacks.engine.describe import Described, describe
 from inventory.stacks.engine.labels import GIB, first, text
@@ -61,7 +61,7 @@ def owns(resource: str, context: Context) -> bool:
     return resource == GPU or _PARTITION.fullmatch(resource) is not None
 
 
-def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
+def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Cards and partitions by count, their holders without a card. None when the node has none and no pod holds one."""
     stated = _stated(node)
     held = [(pod, need) for pod in pods if holds(pod) for need in requests(pod, lambda name: owns(name, context))]
@@ -75,7 +75,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
     offering = [resource for resource in stated if offer(node, resource).slots != 0]
     groups = [_group(node, resource, about, given, alone=offering == [resource]) for resource in stated]
     withheld = "The plugin has marked devices unhealthy, or the node has lost them."
-    return Share(
+    return StackReport(
         stack=NAME,
         vendor=NAME,
         cards=_cards(groups),

@@ -6,7 +6,7 @@ that comes from the administrator or the instance type. Source: the plugin's pag
 
 from __future__ import annotations
 
-from inventory.stacks.engine.base import Context, Share
+from inventory.stacks.engine.base import Context, StackReport
 from inventory.stacks.engine.stack import Components, NodeLabels, Stack
 from inventory.stacks.shared.directx import Adapters, simple_share
 from kube.objects import Node, Pod
@@ -15,7 +15,7 @@ NAME = "directx-alibaba"
 RESOURCES = ("windows.alibabacloud.com/directx",)
 
 
-def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
+def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Shared cards and their holders. None when the node does not offer the resource and no pod holds it."""
     return simple_share(NAME, RESOURCES, node, pods, Adapters(None))
 

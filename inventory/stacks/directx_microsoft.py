@@ -6,7 +6,7 @@ samples; it is read the same way.
 
 from __future__ import annotations
 
-from inventory.stacks.engine.base import Context, Share
+from inventory.stacks.engine.base import Context, StackReport
 from inventory.stacks.engine.stack import Components, Stack
 from inventory.stacks.shared.directx import Adapters, offered, simple_share
 from kube.objects import Node, Pod
@@ -15,7 +15,7 @@ NAME = "directx-microsoft"
 RESOURCES = ("microsoft.com/directx", "microsoft.com.directx/gpu")
 
 
-def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
+def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Shared cards and their holders. None when the node does not offer the resource and no pod holds it."""
     slots = [found.slots for found in offered(node, RESOURCES).values() if found.slots]
     return simple_share(NAME, RESOURCES, node, pods, Adapters(max(slots, default=None), "one device an adapter"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from inventory.stacks.engine.base import WARNING, Context, Finding, Share
+from inventory.stacks.engine.base import WARNING, Context, Finding, StackReport
 from inventory.stacks.engine.components import component, component_of
 from inventory.stacks.engine.offers import Offer
 from inventory.stacks.engine.requests import holds
@@ -28,7 +28,7 @@ _PLUGINS = {
 RESOURCES = tuple(_PLUGINS)
 
 
-def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
+def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Shared cards and their holders. None when the node does not offer the resources and no pod holds one."""
     held, offers = held_by(pods, RESOURCES), offered(node, RESOURCES)
     if not held and not offers:

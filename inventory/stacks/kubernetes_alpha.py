@@ -6,7 +6,7 @@ put on the node; the memory is nowhere, so it is unknown unless the administrato
 
 from __future__ import annotations
 
-from inventory.stacks.engine.base import COUNT_ONLY, WHOLE, Allocation, Card, Context, Share
+from inventory.stacks.engine.base import COUNT_ONLY, WHOLE, Allocation, Card, Context, StackReport
 from inventory.stacks.engine.describe import Described, describe
 from inventory.stacks.engine.labels import first, model_name
 from inventory.stacks.engine.names import MAX_CARDS
@@ -20,7 +20,7 @@ NAME = "kubernetes-alpha"
 RESOURCE = "alpha.kubernetes.io/nvidia-gpu"
 
 
-def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
+def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Whole cards by count. None when the node has none and no pod holds one."""
     held = [(pod, need) for pod in pods if holds(pod) for need in requests(pod, lambda name: name == RESOURCE)]
     if not held and not states(node, RESOURCE):
@@ -29,7 +29,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
     total = given.cards if given.cards is not None else found.slots
     known = total is not None and total <= MAX_CARDS
     about = describe(node, given)
-    return Share(
+    return StackReport(
         stack=NAME,
         cards=tuple(_card(index, about) for index in range(total)) if known and total is not None else (),
         cards_known=known,

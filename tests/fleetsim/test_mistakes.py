@@ -10,8 +10,8 @@ import pytest
 from fleetsim import Fleet
 from fleetsim.resources import DAEMONSETS, NODES, PODS
 from inventory.stacks import owner, relevant_resource
-from inventory.stacks.engine.account import account
 from inventory.stacks.engine.base import Context
+from inventory.stacks.engine.node_report import node_report
 from kube.objects import DaemonSet, Node, Pod
 from tests.fleetsim.conftest import START
 
@@ -45,7 +45,7 @@ def findings(fleet: Fleet) -> set[tuple[str, str]]:
     found = set()
     for one in fleet.store.all(NODES):
         name = one["metadata"]["name"]
-        found |= {(name, row.code) for row in account(msgspec.convert(one, Node), pods[name], context).findings}
+        found |= {(name, row.code) for row in node_report(msgspec.convert(one, Node), pods[name], context).findings}
     return found
 
 

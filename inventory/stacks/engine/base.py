@@ -105,7 +105,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     assume_timeout_s: int = 300
 
 
-class Share(msgspec.Struct, frozen=True, kw_only=True):
+class StackReport(msgspec.Struct, frozen=True, kw_only=True):
     """What one stack says of one node.
 
     unit: "GiB" or "MiB" where the stack counts memory in units, else None; unit_source: how that is known.
@@ -130,7 +130,7 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
     vendor: str = ""
 
 
-class NodeAccount(msgspec.Struct, frozen=True, kw_only=True):
+class NodeReport(msgspec.Struct, frozen=True, kw_only=True):
     """All stacks of one node, joined. This is what is written to the tables.
 
     cards_allocated: cards with a holder; None where only shares are counted and no card is known.
@@ -141,7 +141,7 @@ class NodeAccount(msgspec.Struct, frozen=True, kw_only=True):
     stacks: tuple[str, ...] = ()
     unit: str | None = None
     unit_source: str = ""
-    cards: tuple[CardAccount, ...] = ()
+    cards: tuple[CardReport, ...] = ()
     unplaced: tuple[Allocation, ...] = ()
     findings: tuple[Finding, ...] = ()
     cards_total: int | None = 0
@@ -153,7 +153,7 @@ class NodeAccount(msgspec.Struct, frozen=True, kw_only=True):
     total_units: int | None = None
 
 
-class CardAccount(msgspec.Struct, frozen=True, kw_only=True):
+class CardReport(msgspec.Struct, frozen=True, kw_only=True):
     """A card with its holders. memory_allocated_bytes: None when not known (count only) or not metered (shares)."""
 
     card: Card

@@ -16,28 +16,28 @@ from inventory.stacks.engine.base import (
     WHOLE,
     Allocation,
     Card,
-    CardAccount,
+    CardReport,
     Finding,
-    Share,
+    StackReport,
 )
-from inventory.stacks.engine.joining import Pool
+from inventory.stacks.engine.joining import JoinedCards
 
 GIB = 2**30
 
 
 def over_committed(
-    shares: list[Share], pool: Pool, cards: tuple[CardAccount, ...], unplaced: tuple[Allocation, ...]
+    reports: list[StackReport], joined: JoinedCards, cards: tuple[CardReport, ...], unplaced: tuple[Allocation, ...]
 ) -> list[Finding]:
     """`card-over-committed`: per card, and once for the node where the sum alone shows that some card must be."""
-    unit = pool.primary.unit if pool.primary else None
-    found = [finding for account in cards if account.allocations for finding in _card_over(account, unit)]
-    if not found and unplaced and all(share.cards_known for share in shares):
-        found = _node_over(pool, unplaced)
+    unit = joined.primary.unit if joined.primary else None
+    found = [finding for one in cards if one.allocations for finding in _card_over(one, unit)]
+    if not found and unplaced and all(report.cards_known for report in reports):
+        found = _node_over(joined, unplaced)
     return found
 
 
-def _card_over(account: CardAccount, unit: str | None) -> list[Finding]:
-    card, held = account.card, account.allocations
+def _card_over(one: CardReport, unit: str | None) -> list[Finding]:
+    card, held = one.card, one.allocations
     whole = units = slots = memory = 0
     for item in held:
         if item.mode == WHOLE:
@@ -61,16 +61,16 @@ def _card_over(account: CardAccount, unit: str | None) -> list[Finding]:
     return [_over(f"Card {card.key}: {said}, to {_pods(holders)}.", card)] if said else []
 
 
-def _node_over(pool: Pool, unplaced: tuple[Allocation, ...]) -> list[Finding]:
-    whole = [item for item in pool.allocations if item.mode == WHOLE]
+def _node_over(joined: JoinedCards, unplaced: tuple[Allocation, ...]) -> list[Finding]:
+    whole = [item for item in joined.allocations if item.mode == WHOLE]
     held = sum(item.quantity for item in whole)
-    if held > len(pool.cards):
-        text = f"{held} cards of this node are held as a whole, and it has {len(pool.cards)}; held by {_pods(whole)}."
+    if held > len(joined.cards):
+        text = f"{held} cards of this node are held as a whole, and it has {len(joined.cards)}; held by {_pods(whole)}."
         return [_over(text, None)]
-    parts = [item for item in pool.allocations if item.mode == MEMORY]
-    units, promised = [card.units for card in pool.cards.values()], sum(item.quantity for item in parts)
+    parts = [item for item in joined.allocations if item.mode == MEMORY]
+    units, promised = [card.units for card in joined.cards.values()], sum(item.quantity for item in parts)
     if parts and units and all(unit is not None for unit in units) and promised > sum(unit or 0 for unit in units):
-        name = (pool.primary.unit if pool.primary else None) or "units"
+        name = (joined.primary.unit if joined.primary else None) or "units"
         text = f"{promised} of {sum(unit or 0 for unit in units)} {name} of this node's memory are promised."
         return [_over(text, None)]
     return []
@@ -81,14 +81,14 @@ def _over(what: str, card: Card | None) -> Finding:
     return Finding(code="card-over-committed", severity=ERROR, text=text, card=card.key if card else None)
 
 
-def promised_twice(cards: tuple[CardAccount, ...], unplaced: tuple[Allocation, ...]) -> list[Finding]:
+def promised_twice(cards: tuple[CardReport, ...], unplaced: tuple[Allocation, ...]) -> list[Finding]:
     """`card-promised-twice`: by memory (or share) and as a whole; by card where it is known, else by counting."""
-    certain = [account for account in cards if len({item.mode == WHOLE for item in account.allocations}) == 2]
+    certain = [one for one in cards if len({item.mode == WHOLE for item in one.allocations}) == 2]
     if certain:
-        return [_twice(account) for account in certain]
+        return [_twice(one) for one in certain]
     whole = [item for item in unplaced if item.mode == WHOLE]
-    shared_cards = sum(1 for account in cards if account.allocations and account.allocations[0].mode != WHOLE)
-    whole_cards = sum(1 for account in cards if account.allocations and account.allocations[0].mode == WHOLE)
+    shared_cards = sum(1 for one in cards if one.allocations and one.allocations[0].mode != WHOLE)
+    whole_cards = sum(1 for one in cards if one.allocations and one.allocations[0].mode == WHOLE)
     shared = max(shared_cards, 1 if any(item.mode != WHOLE for item in unplaced) else 0)
     wanted, free = sum(item.quantity for item in whole), len(cards) - shared - whole_cards
     if not shared or not wanted or not cards or wanted <= free:
@@ -100,24 +100,24 @@ def promised_twice(cards: tuple[CardAccount, ...], unplaced: tuple[Allocation, .
     return [Finding(code="card-promised-twice", severity=ERROR, text=text)]
 
 
-def _twice(account: CardAccount) -> Finding:
-    whole = [item for item in account.allocations if item.mode == WHOLE]
-    parts = [item for item in account.allocations if item.mode != WHOLE]
+def _twice(one: CardReport) -> Finding:
+    whole = [item for item in one.allocations if item.mode == WHOLE]
+    parts = [item for item in one.allocations if item.mode != WHOLE]
     text = (
-        f"Card {account.card.key} is held as a whole by {_pods(whole)} and in parts by {_pods(parts)}. "
+        f"Card {one.card.key} is held as a whole by {_pods(whole)} and in parts by {_pods(parts)}. "
         "Let one sharing system only give out the cards of a node."
     )
-    return Finding(code="card-promised-twice", severity=ERROR, text=text, card=account.card.key)
+    return Finding(code="card-promised-twice", severity=ERROR, text=text, card=one.card.key)
 
 
-def two_stacks(shares: list[Share], pool: Pool) -> list[Finding]:
+def two_stacks(reports: list[StackReport], joined: JoinedCards) -> list[Finding]:
     """`two-stacks-one-card`: two stacks offer the same cards, and at least one of them promises more than a share."""
-    offering = [share for share in shares if any(card.units != 0 for card in share.cards)]
-    seen = sum(len(share.cards) for share in offering)
-    exclusive = any(card.mode != SHARES for share in offering for card in share.cards)
-    if len(offering) < 2 or not exclusive or seen <= len(pool.cards):
+    offering = [report for report in reports if any(card.units != 0 for card in report.cards)]
+    seen = sum(len(report.cards) for report in offering)
+    exclusive = any(card.mode != SHARES for report in offering for card in report.cards)
+    if len(offering) < 2 or not exclusive or seen <= len(joined.cards):
         return []
-    names = " and ".join(share.stack for share in offering)
+    names = " and ".join(report.stack for report in offering)
     text = (
         f"The cards of this node are given out by {names}, which do not know of each other: a card may be promised twice. "
         "Run one of the device plugins only on this node (by its node label), or give each its own nodes."

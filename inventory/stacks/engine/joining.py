@@ -8,74 +8,83 @@ from __future__ import annotations
 
 import msgspec
 
-from inventory.stacks.engine.base import COUNT_ONLY, HEALTH_UNKNOWN, MEMORY, UNHEALTHY, WHOLE, Allocation, Card, Share
+from inventory.stacks.engine.base import (
+    COUNT_ONLY,
+    HEALTH_UNKNOWN,
+    MEMORY,
+    UNHEALTHY,
+    WHOLE,
+    Allocation,
+    Card,
+    StackReport,
+)
 
 
-class Pool(msgspec.Struct, frozen=True):
-    """The node's cards by key, and all allocations, each on a card of the pool or on none."""
+class JoinedCards(msgspec.Struct, frozen=True):
+    """The node's cards by key, and all allocations, each on a card of the joined or on none."""
 
     cards: dict[str, Card]
     allocations: tuple[Allocation, ...]
-    #: The share whose view of memory and totals holds; None when no stack speaks.
-    primary: Share | None
+    #: The report whose view of memory and totals holds; None when no stack speaks.
+    primary: StackReport | None
 
 
-def join(shares: list[Share]) -> Pool:
-    """Join the cards of all shares of one node and move every allocation to its joined card.
+def join(reports: list[StackReport]) -> JoinedCards:
+    """Join the cards of all reports of one node and move every allocation to its joined card.
 
     Cards of different vendors are never the same; where they have the same key, that of the later vendor (by name) begins with
     its name.
     """
-    ordered = sorted(shares, key=_rank)
+    ordered = sorted(reports, key=_rank)
     pools = [
         _join([one for one in ordered if one.vendor == vendor]) for vendor in sorted({one.vendor for one in ordered})
     ]
     if len(pools) < 2:
-        return pools[0] if pools else Pool({}, (), None)
+        return pools[0] if pools else JoinedCards({}, (), None)
     cards, allocations = dict(pools[0].cards), list(pools[0].allocations)
-    for pool in pools[1:]:
-        vendor = pool.primary.vendor if pool.primary else ""
-        keys = {key: key if key not in cards else f"{vendor}-{key}" for key in pool.cards}
-        cards |= {keys[key]: msgspec.structs.replace(card, key=keys[key]) for key, card in pool.cards.items()}
+    for joined in pools[1:]:
+        vendor = joined.primary.vendor if joined.primary else ""
+        keys = {key: key if key not in cards else f"{vendor}-{key}" for key in joined.cards}
+        cards |= {keys[key]: msgspec.structs.replace(card, key=keys[key]) for key, card in joined.cards.items()}
         allocations += [
             msgspec.structs.replace(item, card=keys.get(item.card)) if item.card is not None else item
-            for item in pool.allocations
+            for item in joined.allocations
         ]
-    return Pool(cards, tuple(allocations), ordered[0])
+    return JoinedCards(cards, tuple(allocations), ordered[0])
 
 
-def _join(ordered: list[Share]) -> Pool:
-    """The same of shares of one vendor, in the order of their rank."""
+def _join(ordered: list[StackReport]) -> JoinedCards:
+    """The same of reports of one vendor, in the order of their rank."""
     primary = ordered[0]
     cards = {card.key: card for card in primary.cards}
     allocations = list(primary.allocations)
-    for share in ordered[1:]:
-        alias = _merge(cards, share)
-        allocations += [_moved(allocation, alias, cards) for allocation in share.allocations]
-    return Pool(cards, tuple(allocations), primary)
+    for report in ordered[1:]:
+        alias = _merge(cards, report)
+        allocations += [_moved(allocation, alias, cards) for allocation in report.allocations]
+    return JoinedCards(cards, tuple(allocations), primary)
 
 
-def _rank(share: Share) -> tuple[int, str]:
+def _rank(report: StackReport) -> tuple[int, str]:
     """Who counts memory comes first, then who has cards."""
-    if share.total_units or any(card.mode == MEMORY and card.units != 0 for card in share.cards):
-        return 0, share.stack
-    return (1 if share.cards else 2), share.stack
+    if report.total_units or any(card.mode == MEMORY and card.units != 0 for card in report.cards):
+        return 0, report.stack
+    return (1 if report.cards else 2), report.stack
 
 
-def _merge(cards: dict[str, Card], share: Share) -> dict[str, str | None]:
-    """Merge the share's cards into the pool; returns its card keys → pool keys (None: one of the pool, not known which)."""
+def _merge(cards: dict[str, Card], report: StackReport) -> dict[str, str | None]:
+    """Merge the report's cards into the joined; returns its card keys → joined keys (None: one of the joined, not known which)."""
     before = len(cards)
-    alias: dict[str, str | None] = {card.key: card.key for card in share.cards if card.key in cards}
-    for card in share.cards:
+    alias: dict[str, str | None] = {card.key: card.key for card in report.cards if card.key in cards}
+    for card in report.cards:
         if card.key in cards:
             cards[card.key] = _filled(cards[card.key], card)
-    strange = [card for card in share.cards if card.key not in alias]
-    if strange and before == 1 and len(share.cards) == 1:
-        # One card on the node by both accounts: it is the same one, whatever it is called.
+    strange = [card for card in report.cards if card.key not in alias]
+    if strange and before == 1 and len(report.cards) == 1:
+        # One card on the node by both reports: it is the same one, whatever it is called.
         only = next(iter(cards))
         cards[only] = _filled(cards[only], strange[0])
         return {strange[0].key: only}
-    surplus = max(0, len(share.cards) - before)
+    surplus = max(0, len(report.cards) - before)
     for place, card in enumerate(strange):
         new = place >= len(strange) - surplus
         alias[card.key] = card.key if new else None
@@ -114,17 +123,18 @@ def _moved(allocation: Allocation, alias: dict[str, str | None], cards: dict[str
     return msgspec.structs.replace(allocation, card=card, evidence=evidence, memory_bytes=memory)
 
 
-def merged(pool: Pool) -> Pool:
+def merged(joined: JoinedCards) -> JoinedCards:
     """The same with one allocation per pod, container, resource and card: containers of one name are not told apart."""
     keys = [
-        (item.pod_uid, item.namespace, item.pod, item.container, item.resource, item.card) for item in pool.allocations
+        (item.pod_uid, item.namespace, item.pod, item.container, item.resource, item.card)
+        for item in joined.allocations
     ]
     if len(set(keys)) == len(keys):
-        return pool
+        return joined
     found: dict[tuple[str, str, str, str, str, str | None], Allocation] = {}
-    for key, item in zip(keys, pool.allocations, strict=True):
+    for key, item in zip(keys, joined.allocations, strict=True):
         found[key] = _added(found[key], item) if key in found else item
-    return Pool(pool.cards, tuple(found.values()), pool.primary)
+    return JoinedCards(joined.cards, tuple(found.values()), joined.primary)
 
 
 def _added(one: Allocation, other: Allocation) -> Allocation:
@@ -139,6 +149,6 @@ def _added(one: Allocation, other: Allocation) -> Allocation:
 
 
 def uniform_memory(cards: dict[str, Card]) -> int | None:
-    """The memory of any card of the pool, where all have the same; else None."""
+    """The memory of any card of the joined, where all have the same; else None."""
     totals = {card.memory_total_bytes for card in cards.values()}
     return totals.pop() if len(totals) == 1 else None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from inventory.stacks.engine.base import Context, Share
+from inventory.stacks.engine.base import Context, StackReport
 from kube.objects import Node, Pod
 
 Value = TypeVar("Value")
@@ -136,7 +136,7 @@ class Stack(Recognised):
 
     label: str
     resources: tuple[str, ...]
-    read: Callable[[Node, list[Pod], Context], Share | None]
+    read: Callable[[Node, list[Pod], Context], StackReport | None]
     owns: Callable[[str, Context], bool] | None = None
     marks: Callable[[Node], bool] | None = None
     takes: tuple[str, ...] = ()

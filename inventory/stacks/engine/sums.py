@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from inventory.stacks.engine.base import MEMORY, SHARES, WHOLE, Allocation, Card, CardAccount, Share
-from inventory.stacks.engine.joining import Pool
+from inventory.stacks.engine.base import MEMORY, SHARES, WHOLE, Allocation, Card, CardReport, StackReport
+from inventory.stacks.engine.joining import JoinedCards
 from kube.quantity import INT64_MAX
 
 
@@ -22,16 +22,16 @@ def total(parts: Iterable[int | None]) -> int | None:
     return added if added <= INT64_MAX else None
 
 
-def card_accounts(pool: Pool, unplaced: tuple[Allocation, ...]) -> tuple[CardAccount, ...]:
+def card_reports(joined: JoinedCards, unplaced: tuple[Allocation, ...]) -> tuple[CardReport, ...]:
     """Every card with its holders, by index, then by key."""
-    by_card: dict[str, list[Allocation]] = {key: [] for key in pool.cards}
-    for allocation in pool.allocations:
+    by_card: dict[str, list[Allocation]] = {key: [] for key in joined.cards}
+    for allocation in joined.allocations:
         if allocation.card in by_card:
             by_card[allocation.card].append(allocation)
     open_modes = {allocation.mode for allocation in unplaced}
-    ordered = sorted(pool.cards.values(), key=lambda card: (card.index is None, card.index or 0, card.key))
+    ordered = sorted(joined.cards.values(), key=lambda card: (card.index is None, card.index or 0, card.key))
     return tuple(
-        CardAccount(
+        CardReport(
             card=card,
             allocations=tuple(by_card[card.key]),
             memory_allocated_bytes=card_memory(card, by_card[card.key], open_modes),
@@ -62,38 +62,38 @@ def _times(memory: int | None, quantity: int) -> int | None:
     return memory * quantity if memory is not None else None
 
 
-def cards_total(pool: Pool, shares: list[Share]) -> int | None:
+def cards_total(joined: JoinedCards, reports: list[StackReport]) -> int | None:
     """How many cards the node has; None when a stack gives out cards that nobody can count."""
-    covered = any(share.cards and share.cards_known for share in shares)
-    return len(pool.cards) if covered or all(share.cards_known for share in shares) else None
+    covered = any(report.cards and report.cards_known for report in reports)
+    return len(joined.cards) if covered or all(report.cards_known for report in reports) else None
 
 
-def cards_allocated(accounts: tuple[CardAccount, ...], unplaced: tuple[Allocation, ...]) -> int | None:
+def cards_allocated(reports: tuple[CardReport, ...], unplaced: tuple[Allocation, ...]) -> int | None:
     """How many cards have a holder; None where holders without a known card make it a matter of guessing.
 
     Whole cards that are only counted are distinct cards, so they add up. On a node that gives out cards in two ways they may
     fall on cards counted already: then the number is known only where all cards have a holder.
     """
-    held = sum(1 for account in accounts if account.allocations)
+    held = sum(1 for report in reports if report.allocations)
     if not unplaced:
         return held
-    whole_only = all(item.mode == WHOLE for account in accounts for item in account.allocations)
+    whole_only = all(item.mode == WHOLE for report in reports for item in report.allocations)
     if whole_only and all(item.mode == WHOLE for item in unplaced):
         return held + sum(item.quantity for item in unplaced)
-    return held if accounts and held == len(accounts) else None
+    return held if reports and held == len(reports) else None
 
 
-def memory_total(pool: Pool) -> int | None:
-    """What can be given out on the node; None when the pool has cards that the primary share does not count."""
-    primary = pool.primary
-    if primary is None or (primary.cards and len(pool.cards) > len(primary.cards)):
+def memory_total(joined: JoinedCards) -> int | None:
+    """What can be given out on the node; None when the joined has cards that the primary report does not count."""
+    primary = joined.primary
+    if primary is None or (primary.cards and len(joined.cards) > len(primary.cards)):
         return None
     return primary.memory_total_bytes
 
 
-def memory_allocated(pool: Pool, known: bool) -> int | None:
+def memory_allocated(joined: JoinedCards, known: bool) -> int | None:
     """All that is promised on the node, placed or not. known: whether the number of cards is known."""
-    unmetered = any(card.mode == SHARES for card in pool.cards.values())
-    if pool.primary is None or unmetered or (not pool.allocations and not pool.cards and not known):
+    unmetered = any(card.mode == SHARES for card in joined.cards.values())
+    if joined.primary is None or unmetered or (not joined.allocations and not joined.cards and not known):
         return None
-    return total(allocation.memory_bytes for allocation in pool.allocations)
+    return total(allocation.memory_bytes for allocation in joined.allocations)

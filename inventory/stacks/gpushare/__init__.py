@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from inventory.stacks.engine.base import ERROR, MEMORY, WARNING, WHOLE, Card, Context, Finding, Share
+from inventory.stacks.engine.base import ERROR, MEMORY, WARNING, WHOLE, Card, Context, Finding, StackReport
 from inventory.stacks.engine.describe import Described, describe
 from inventory.stacks.engine.names import MAX_CARDS
 from inventory.stacks.engine.offers import Offer, offer, shortfall, states
@@ -48,7 +48,7 @@ def owns(resource: str, context: Context) -> bool:
     return resource in (mine.memory, mine.cards, CORE_RESOURCE)
 
 
-def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
+def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Cards with units, holders, findings. None when the node states none of the resources and no pod holds one."""
     mine = names(context)
     if not any(states(node, name) for name in (mine.memory, mine.cards)) and not _held(pods, context):
@@ -77,8 +77,8 @@ def _held(pods: list[Pod], context: Context) -> bool:
 
 def _share(
     context: Context, offers: _Offers, unit: Unit, cards: list[Card], held: list[Holding], findings: list[Finding]
-) -> Share:
-    return Share(
+) -> StackReport:
+    return StackReport(
         stack=NAME,
         cards=tuple(cards),
         cards_known=offers.cards is not None,

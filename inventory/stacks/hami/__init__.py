@@ -24,7 +24,7 @@ from inventory.stacks.engine.base import (
     Card,
     Context,
     Finding,
-    Share,
+    StackReport,
 )
 from inventory.stacks.engine.describe import Described, describe
 from inventory.stacks.engine.labels import MIB
@@ -55,7 +55,7 @@ def marks(node: Node) -> bool:
     return any(name.startswith(_NODE_PREFIX) and "register" in name for name in annotations)
 
 
-def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
+def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Cards by the register, holders by the pods' records. None when HAMi has registered no cards of this node."""
     if not marks(node):
         return None
@@ -70,7 +70,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
             allocations += _of_pod(pod, asks, keys, listed is not None, findings)
             due += _binding(pod, context, findings)
     findings += shortfall(GPU, offer(node, GPU), "HAMi gives out fewer slots than the cards have.")
-    return Share(
+    return StackReport(
         stack=NAME,
         cards=tuple(_card(card, about) for card in listed or ()),
         cards_known=listed is not None,

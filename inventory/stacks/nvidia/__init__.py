@@ -26,7 +26,7 @@ from inventory.stacks.engine.base import (
     Card,
     Context,
     Finding,
-    Share,
+    StackReport,
 )
 from inventory.stacks.engine.describe import Described, describe
 from inventory.stacks.engine.offers import shortfall, states
@@ -47,7 +47,7 @@ class _Held(NamedTuple):
     devices: list[Device]
 
 
-def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
+def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Cards, holders and findings of the plugin's resources. None when the node has none, or they are another system's slots."""
     names = tuple(name for name in RESOURCES if name not in context.taken)
     held = [entry for pod in pods if holds(pod) for entry in _held(pod, names)]
@@ -61,7 +61,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> Share | None:
     )
     for group in found:
         findings += [*group.findings, *shortfall(group.resource, group.offer, _withheld(group))]
-    return Share(
+    return StackReport(
         stack=NAME,
         cards=tuple(cards),
         cards_known=_cards_known(found, held),

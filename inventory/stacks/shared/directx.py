@@ -11,7 +11,7 @@ import re
 
 import msgspec
 
-from inventory.stacks.engine.base import COUNT_ONLY, SHARES, WARNING, Allocation, Card, Finding, Share
+from inventory.stacks.engine.base import COUNT_ONLY, SHARES, WARNING, Allocation, Card, Finding, StackReport
 from inventory.stacks.engine.describe import Described, describe
 from inventory.stacks.engine.names import MAX_CARDS, labels_of
 from inventory.stacks.engine.offers import Offer, offer, shortfall, states
@@ -46,7 +46,9 @@ def offered(node: Node, resources: tuple[str, ...]) -> dict[str, Offer]:
     return {name: offer(node, name) for name in resources if states(node, name)}
 
 
-def share(stack: str, node: Node, offers: dict[str, Offer], held: list[tuple[Pod, Need]], adapters: Adapters) -> Share:
+def share(
+    stack: str, node: Node, offers: dict[str, Offer], held: list[tuple[Pod, Need]], adapters: Adapters
+) -> StackReport:
     """The share of a DirectX plugin: cards by the administrator, the plugin or the instance type; holders without a card."""
     given = overrides(node)
     number, findings = _number(node, offers, given, adapters)
@@ -57,7 +59,7 @@ def share(stack: str, node: Node, offers: dict[str, Offer], held: list[tuple[Pod
     only = cards[0].key if len(cards) == 1 else None
     for name, found in offers.items():
         findings += shortfall(name, found, "The plugin has withdrawn devices.")
-    return Share(
+    return StackReport(
         stack=stack,
         cards=cards,
         cards_known=number is not None,
@@ -151,7 +153,7 @@ def _allocation(stack: str, pod: Pod, need: Need, card: str | None) -> Allocatio
 
 def simple_share(
     stack: str, resources: tuple[str, ...], node: Node, pods: list[Pod], adapters: Adapters
-) -> Share | None:
+) -> StackReport | None:
     """The share of a plugin whose number of adapters needs no more than the node; None when the node is not its own."""
     held, offers = held_by(pods, resources), offered(node, resources)
     return share(stack, node, offers, held, adapters) if held or offers else None

@@ -10,11 +10,11 @@ from inventory.stacks.engine import base
 GIB = 2**30
 
 
-def card(index: int, allocated_gib: int, total_gib: int = 31) -> base.CardAccount:
+def card(index: int, allocated_gib: int, total_gib: int = 31) -> base.CardReport:
     what = base.Card(
         key=str(index), index=index, stack="gpushare", mode=base.MEMORY, memory_total_bytes=total_gib * GIB
     )
-    return base.CardAccount(card=what, memory_allocated_bytes=allocated_gib * GIB)
+    return base.CardReport(card=what, memory_allocated_bytes=allocated_gib * GIB)
 
 
 def hold(memory_gib: int | None, mode: str = base.MEMORY) -> base.Allocation:
@@ -35,7 +35,7 @@ def hold(memory_gib: int | None, mode: str = base.MEMORY) -> base.Allocation:
 
 def columns(unplaced: tuple[base.Allocation, ...]) -> dict[str, object]:
     cards = (card(0, 28), card(1, 0))
-    account = base.NodeAccount(
+    account = base.NodeReport(
         stacks=("gpushare",), cards=cards, unplaced=unplaced, cards_total=2, cards_allocated=None if unplaced else 1
     )
     return totals_columns(account, [card_columns(one, account) for one in cards])

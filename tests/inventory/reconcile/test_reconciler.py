@@ -15,7 +15,7 @@ from inventory.reconcile import difference, reconciler
 from inventory.reconcile.chunk import Chunk, NodeChunk
 from inventory.reconcile.columns import card_state
 from inventory.stacks.engine import base
-from inventory.stacks.engine.account import account
+from inventory.stacks.engine.node_report import node_report
 from kube.objects import Node, Pod
 from leases.lease import LeaseLost
 from tests.factories import make_cluster
@@ -232,14 +232,14 @@ def test_a_node_that_no_stack_can_read_keeps_its_figures_and_hides_nobody(
     fleet.account()
     before = NodeAccount.objects.values().get(node_name="n-000")
 
-    def strange(node: Node, pods: list[Pod], context: base.Context) -> base.NodeAccount:
+    def strange(node: Node, pods: list[Pod], context: base.Context) -> base.NodeReport:
         if node.metadata.name == "n-000":
             raise ZeroDivisionError("strange")
-        return account(node, pods, context)
+        return node_report(node, pods, context)
 
     fleet.put("nodes", whole_node("n-000", cards=5), share_node("n-001", 45, cards=3))
     with monkeypatch.context() as patch:
-        patch.setattr("inventory.reconcile.chunk.account", strange)
+        patch.setattr("inventory.reconcile.chunk.node_report", strange)
         fleet.account()
         DirtyNode.objects.create(cluster=fleet.cluster)
         fleet.account()
@@ -297,7 +297,7 @@ def test_the_number_of_statements_of_a_chunk_does_not_grow_with_its_nodes(fleet_
 HUGE = 2**70
 
 
-def hostile_account() -> base.NodeAccount:
+def hostile_account() -> base.NodeReport:
     card = base.Card(
         key="0", stack="nvidia", index=2**40, memory_total_bytes=HUGE, memory_physical_bytes=HUGE, shares=2**40
     )
@@ -315,10 +315,10 @@ def hostile_account() -> base.NodeAccount:
         core_percent=2**40,
     )
     finding = base.Finding(code="x", severity="error", text="t\0" * 9000, card="0", pod="p" * 900)
-    return base.NodeAccount(
+    return base.NodeReport(
         stacks=("nvidia",),
         unit="GiB",
-        cards=(base.CardAccount(card=card, allocations=(held,), memory_allocated_bytes=HUGE),),
+        cards=(base.CardReport(card=card, allocations=(held,), memory_allocated_bytes=HUGE),),
         unplaced=(held,),
         findings=(finding,),
         cards_total=2**40,
@@ -344,7 +344,7 @@ def test_a_number_that_no_column_can_hold_is_unknown_and_stops_nothing() -> None
 def test_a_card_that_is_full_is_full_and_one_that_is_not_known_is_not_free() -> None:
     def state(allocated: int | None, total: int | None = 10, mode: str = base.MEMORY, unplaced: bool = False) -> str:
         card = base.Card(key="0", stack="s", mode=mode, memory_total_bytes=total)
-        return card_state(base.CardAccount(card=card, memory_allocated_bytes=allocated), unplaced).value
+        return card_state(base.CardReport(card=card, memory_allocated_bytes=allocated), unplaced).value
 
     assert [state(0), state(4), state(10), state(11)] == ["free", "partly", "full", "over"]
     assert [state(None), state(None, None), state(4, None)] == ["unknown", "unknown", "partly"]

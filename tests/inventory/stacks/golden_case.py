@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from inventory.stacks.engine.base import Context, NodeAccount
+from inventory.stacks.engine.base import Context, NodeReport
 from kube.objects import DaemonSet, Node, Pod
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -49,7 +49,7 @@ def load(name: str) -> Case:
     return Case(msgspec.json.decode((folder / "node.json").read_bytes(), type=Node), pods, Context(**settings))
 
 
-def rendered(account: NodeAccount) -> str:
+def rendered(account: NodeReport) -> str:
     """The account as JSON that is pleasant to read in a diff: one line per card, allocation and finding."""
     flat: dict[str, Any] = msgspec.to_builtins(account)
     flat["cards"] = [

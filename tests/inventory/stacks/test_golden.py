@@ -7,8 +7,8 @@ import os
 import msgspec
 import pytest
 
-from inventory.stacks.engine.account import account
 from inventory.stacks.engine.catalogue import catalogue
+from inventory.stacks.engine.node_report import node_report
 from inventory.stacks.engine.trim import trim_pod
 from inventory.stacks.engine.trim_node import trim_node
 from kube.objects import Node, Pod
@@ -19,7 +19,7 @@ from tests.inventory.stacks.build import as_listed
 @pytest.mark.parametrize("name", golden_case.names())
 def test_a_recorded_node_gives_its_account(name: str) -> None:
     case = golden_case.load(name)
-    got = golden_case.rendered(account(case.node, case.pods, case.context))
+    got = golden_case.rendered(node_report(case.node, case.pods, case.context))
     path = golden_case.GOLDEN / name / "expected.json"
     if os.environ.get("GOLDEN") == "rewrite":
         path.write_text(got)
@@ -29,18 +29,18 @@ def test_a_recorded_node_gives_its_account(name: str) -> None:
 @pytest.mark.parametrize("name", golden_case.names())
 def test_what_the_mirror_keeps_gives_the_same_account(name: str) -> None:
     case = golden_case.load(name)
-    whole = account(case.node, case.pods, case.context)
+    whole = node_report(case.node, case.pods, case.context)
     node = msgspec.json.decode(msgspec.json.encode(trim_node(case.node)), type=Node)
     trimmed = [kept for pod in case.pods if (kept := trim_pod(as_listed(pod), case.context)) is not None]
     pods = msgspec.json.decode(msgspec.json.encode(trimmed), type=list[Pod])
-    assert golden_case.rendered(account(node, pods, case.context)) == golden_case.rendered(whole)
+    assert golden_case.rendered(node_report(node, pods, case.context)) == golden_case.rendered(whole)
 
 
 def test_every_finding_of_the_catalogue_has_a_case_and_its_severity() -> None:
     found: dict[str, str] = {}
     for name in golden_case.names():
         case = golden_case.load(name)
-        found |= {item.code: item.severity for item in account(case.node, case.pods, case.context).findings}
+        found |= {item.code: item.severity for item in node_report(case.node, case.pods, case.context).findings}
     elsewhere = {"units-mixed"}  # of the cluster, not of a node
     assert found == {code: entry.severity for code, entry in catalogue().items() if code not in elsewhere}
 
@@ -48,4 +48,4 @@ def test_every_finding_of_the_catalogue_has_a_case_and_its_severity() -> None:
 def test_the_same_input_gives_the_same_account_twice() -> None:
     for name in golden_case.names():
         case = golden_case.load(name)
-        assert account(case.node, case.pods, case.context) == account(case.node, case.pods, case.context)
+        assert node_report(case.node, case.pods, case.context) == node_report(case.node, case.pods, case.context)

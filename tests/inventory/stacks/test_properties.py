@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from inventory.stacks.engine.account import account
-from inventory.stacks.engine.base import Context, NodeAccount
+from inventory.stacks.engine.base import Context, NodeReport
 from inventory.stacks.engine.components import waiting_reason
 from inventory.stacks.engine.node_facts import node_facts
+from inventory.stacks.engine.node_report import node_report
 from inventory.stacks.engine.requests import holds, requests
 from inventory.stacks.engine.trim import trim_pod
 from inventory.stacks.engine.trim_node import trim_node
@@ -163,7 +163,7 @@ def _decoded(node: Any, some: Any) -> tuple[Node, list[Pod], Context]:
     return msgspec.convert(node, Node), msgspec.convert(some, list[Pod]), context
 
 
-def _promised(found: NodeAccount) -> Counter[str]:
+def _promised(found: NodeReport) -> Counter[str]:
     held = [item for card in found.cards for item in card.allocations] + list(found.unplaced)
     counter: Counter[str] = Counter()
     for item in held:
@@ -175,7 +175,7 @@ def _promised(found: NodeAccount) -> Counter[str]:
 @given(nodes, pods)
 def test_what_is_placed_and_unplaced_is_what_the_pods_ask_for(node: Any, some: Any) -> None:
     decoded, decoded_pods, context = _decoded(node, some)
-    promised = _promised(account(decoded, decoded_pods, context))
+    promised = _promised(node_report(decoded, decoded_pods, context))
     if "hami.io/node-nvidia-register" in node["metadata"]["annotations"]:
         promised.pop(GPU, None)  # HAMi's own record counts there
     for name in COUNTED:
@@ -189,7 +189,7 @@ def test_what_is_placed_and_unplaced_is_what_the_pods_ask_for(node: Any, some: A
 @given(nodes, pods)
 def test_an_account_adds_up_and_fits_the_tables(node: Any, some: Any) -> None:
     decoded, decoded_pods, context = _decoded(node, some)
-    found = account(decoded, decoded_pods, context)
+    found = node_report(decoded, decoded_pods, context)
     keys = [card.card.key for card in found.cards]
     assert len(set(keys)) == len(keys)
     assert found.cards_total is None or found.cards_total == len(keys)
@@ -212,7 +212,7 @@ def test_an_account_adds_up_and_fits_the_tables(node: Any, some: Any) -> None:
 def test_what_the_mirror_keeps_gives_the_same_account_of_anything(node: Any, some: Any) -> None:
     decoded, decoded_pods, context = _decoded(node, some)
     kept = [found for pod in decoded_pods if (found := trim_pod(as_listed(pod), context)) is not None]
-    assert account(trim_node(decoded), kept, context) == account(decoded, decoded_pods, context)
+    assert node_report(trim_node(decoded), kept, context) == node_report(decoded, decoded_pods, context)
 
 
 json_values = st.recursive(
@@ -230,7 +230,7 @@ def test_any_json_as_an_annotation_of_a_node_is_survived(value: Any, key: str) -
     text = msgspec.json.encode(value).decode()
     node = {"metadata": {"annotations": {key: text}}, "status": {"capacity": {GPU: "8", MEM: "80", COUNT: "8"}}}
     decoded, _, context = _decoded(node, [])
-    assert account(decoded, [], context).cards_total in (None, 0, 8) or key == "gpudash.io/card-count"
+    assert node_report(decoded, [], context).cards_total in (None, 0, 8) or key == "gpudash.io/card-count"
 
 
 @patient
@@ -243,7 +243,7 @@ def test_any_json_as_a_record_of_a_pod_leaves_its_request_on_the_node(value: Any
         "spec": {"nodeName": "n", "containers": [{"name": "a", "resources": {"limits": {MEM: "7"}}}]},
     }
     decoded, decoded_pods, context = _decoded({"status": {"capacity": {MEM: "80", COUNT: "8"}}}, [pod])
-    assert _promised(account(decoded, decoded_pods, context)) == {MEM: 7}
+    assert _promised(node_report(decoded, decoded_pods, context)) == {MEM: 7}
 
 
 metadata = st.from_type(Metadata)
@@ -258,7 +258,7 @@ any_daemonsets = st.builds(DaemonSet, metadata=metadata, spec=st.builds(DaemonSe
 @given(any_nodes, any_pods, any_daemonsets)
 def test_no_object_that_decodes_raises(node: Node, pod: Pod, daemonset: DaemonSet) -> None:
     context = Context(now=0.0, daemonsets=(daemonset,))
-    account(node, [pod], context)
+    node_report(node, [pod], context)
     trim_pod(as_listed(pod), context)
     trim_node(node)
     node_facts(node)

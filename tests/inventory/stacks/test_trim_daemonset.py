@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from inventory import stacks
-from inventory.stacks.engine.account import account
+from inventory.stacks.engine.node_report import node_report
 from inventory.stacks.engine.trim_daemonset import components, trim_daemonset
 from kube.objects import DaemonSet
 from tests.inventory.stacks import golden_case
@@ -65,4 +65,4 @@ def test_trimmed_and_without_those_that_nobody_reads_the_account_is_the_same(nam
     read = [thing for thing in case.context.daemonsets if stacks.readers(components(thing))]
     trimmed = tuple(short for thing in read if (short := trim_daemonset(thing)) is not None)
     context = msgspec.structs.replace(case.context, daemonsets=trimmed)
-    assert account(case.node, case.pods, context) == account(case.node, case.pods, case.context)
+    assert node_report(case.node, case.pods, context) == node_report(case.node, case.pods, case.context)

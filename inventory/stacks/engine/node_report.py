@@ -1,0 +1,95 @@
+"""The report of one node: all stacks run, their cards joined, holders placed, sums and findings.
+
+This is what the mirror writes. Pure: the same node, pods and context give the same report. It must not know any stack by name.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from inventory.stacks.engine import findings, node_findings, sums
+from inventory.stacks.engine.base import Allocation, CardReport, Context, Finding, NodeReport, StackReport
+from inventory.stacks.engine.joining import JoinedCards, join, merged
+from inventory.stacks.engine.node_findings import Seen
+from inventory.stacks.engine.overrides import overrides
+from inventory.stacks.engine.registry import concerned, marked
+from kube.objects import Node, Pod
+
+
+def node_report(node: Node, pods: list[Pod], context: Context) -> NodeReport:
+    """Who holds what of the node's cards. pods: those bound to the node, holding or not. Never raises.
+
+    For a node without any GPU the report is empty: no stacks, no cards, cards_total 0.
+    """
+    seen = node_findings.look(node, pods, context)
+    reports = _reports(node, pods, context, seen)
+    if not reports and not seen.worth_a_look:
+        return _EMPTY
+    joined = merged(join(reports))
+    unplaced = tuple(item for item in joined.allocations if item.card is None)
+    cards = sums.card_reports(joined, unplaced)
+    return _made(node, pods, reports, seen, joined, cards, unplaced)
+
+
+_EMPTY = NodeReport()
+
+
+def _reports(node: Node, pods: list[Pod], context: Context, seen: Seen) -> list[StackReport]:
+    """What each stack says; one that has nothing to say is left out where another has."""
+    if taken := frozenset(name for stack in marked(node) for name in stack.takes):
+        context = msgspec.structs.replace(context, taken=taken)
+    said = (stack.read(node, pods, context) for stack in concerned(node, seen.names, context))
+    reports = [report for report in said if report is not None]
+    if len(reports) < 2:
+        return reports
+    speaking = [
+        report for report in reports if report.cards or report.allocations or report.findings or not report.cards_known
+    ]
+    return speaking or reports[:1]
+
+
+def _made(
+    node: Node,
+    pods: list[Pod],
+    reports: list[StackReport],
+    seen: Seen,
+    joined: JoinedCards,
+    cards: tuple[CardReport, ...],
+    unplaced: tuple[Allocation, ...],
+) -> NodeReport:
+    primary = joined.primary
+    total = None if seen.uncounted_cards or not (reports or seen.countable) else sums.cards_total(joined, reports)
+    counted = not seen.unreadable_holders and not seen.uncounted_cards
+    return NodeReport(
+        stacks=tuple(sorted(report.stack for report in reports)),
+        unit=primary.unit if primary else None,
+        unit_source=primary.unit_source if primary else "",
+        cards=cards,
+        unplaced=unplaced,
+        findings=_findings(node, pods, reports, seen, joined, cards, unplaced),
+        cards_total=total,
+        cards_allocated=sums.cards_allocated(cards, unplaced) if counted and seen.countable else None,
+        memory_total_bytes=sums.memory_total(joined) if not seen.uncounted_cards else None,
+        memory_allocated_bytes=sums.memory_allocated(joined, total is not None) if counted else None,
+        memory_unplaced_bytes=sums.total(item.memory_bytes for item in unplaced) if counted else None,
+        recheck_at=min((report.recheck_at for report in reports if report.recheck_at is not None), default=None),
+        total_units=primary.total_units if primary else None,
+    )
+
+
+def _findings(
+    node: Node,
+    pods: list[Pod],
+    reports: list[StackReport],
+    seen: Seen,
+    joined: JoinedCards,
+    cards: tuple[CardReport, ...],
+    unplaced: tuple[Allocation, ...],
+) -> tuple[Finding, ...]:
+    found = [finding for report in reports for finding in report.findings]
+    found += overrides(node).findings
+    found += findings.over_committed(reports, joined, cards, unplaced)
+    found += findings.promised_twice(cards, unplaced)
+    found += findings.two_stacks(reports, joined)
+    found += node_findings.findings(node, pods, seen)
+    return tuple(dict.fromkeys(found))
