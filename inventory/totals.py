@@ -17,7 +17,7 @@ from django.db.models.functions import Coalesce, Greatest
 from inventory.condition import Sync, sync_of
 from inventory.condition import watches as watches_now
 from inventory.models import Card, Cluster, Finding, Node, NodeAccount, Pod, Unreadable, Watch
-from inventory.models.account import CardState
+from inventory.models.choices import CardState
 from inventory.shared import shared
 
 #: Ids of clusters; None: all.

@@ -12,11 +12,13 @@ from django.views.decorators.http import require_safe
 
 from inventory import querysets
 from inventory.models import Allocation, Pod
+from inventory.models.choices import Evidence
 from inventory.shared import shareable
 from inventory.stacks.engine import base
 from pages.bars import amount_of
 from pages.cardrows import card_name
 from pages.frame import choices
+from pages.frame.labels import label_of
 from pages.frame.links import card_url, node_url
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
@@ -47,7 +49,7 @@ def allocation_line(row: Allocation) -> AllocationLine:
         card=card_name(row.card) if row.card else "",
         card_url=card_url(row.card.pk) if row.card else "",
         node_url=node_url(row.cluster.name, row.node_name),
-        evidence=str(choices.EVIDENCE.get(row.evidence, row.evidence)),
+        evidence=label_of(Evidence, row.evidence),
         metered=row.mode != base.SHARES,
     )
 
@@ -80,7 +82,7 @@ _HOLDING = ListSpec(
         Field("cluster", _("Cluster"), choices.clusters),
         Field("namespace", _("Namespace")),
         Field("stack", _("Sharing system"), choices.stacks),
-        Field("evidence", _("Card known by"), tuple(choices.EVIDENCE.items())),
+        Field("evidence", _("Card known by"), Evidence.choices),
         Field("placed", _("Card"), (("true", _("known")), ("false", _("not known")))),
     ),
     shape=_allocation_lines,

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from inventory.models import Allocation, Card
-from inventory.models.account import CardState
+from inventory.models.choices import CardState
 from inventory.stacks.engine import base
 from pages.frame import amounts
 from pages.frame.holders import hue

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 from pages import run_words as words
 from pages.answer import answer
 from pages.frame import amounts, choices
+from pages.frame.labels import label_of
 from pages.frame.links import node_url, with_query
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import NotThere, answered
@@ -27,7 +28,7 @@ from resources.campaign import CAMPAIGNS, MATRIX
 from validations import campaigns as running
 from validations import querysets
 from validations.coverage import coverage
-from validations.models import Campaign, CampaignTarget
+from validations.models import Campaign, CampaignState, CampaignTarget, VerdictChoice
 from validations.querysets import with_results
 from validations.reaching import took_another
 
@@ -78,7 +79,7 @@ def campaign_line(row: Campaign) -> CampaignLine:
         url=reverse("campaign", args=[row.pk]),
         suite=words.suite_title(row.suite),
         level=level,
-        words=str(words.CAMPAIGN_STATES.get(row.state, row.state)),
+        words=label_of(CampaignState, row.state),
     )
 
 
@@ -86,7 +87,7 @@ SPEC = ListSpec(
     resource=CAMPAIGNS,
     fields=(
         Field("suite", gettext_lazy("Suite"), suite_choices),
-        Field("state", gettext_lazy("State"), tuple(words.CAMPAIGN_STATES.items())),
+        Field("state", gettext_lazy("State"), CampaignState.choices),
         Field("requested_by", gettext_lazy("Asked by")),
     ),
     shape=lambda rows: [campaign_line(row) for row in rows],
@@ -107,8 +108,8 @@ TARGETS = ListSpec(
     fields=(
         Field("cluster", gettext_lazy("Cluster"), choices.clusters),
         Field("node", gettext_lazy("Node")),
-        Field("verdict", gettext_lazy("Verdict"), tuple(words.VERDICTS.items())),
-        Field("level", gettext_lazy("Level of proof"), tuple(words.LEVELS.items())),
+        Field("verdict", gettext_lazy("Verdict"), VerdictChoice.choices),
+        Field("level", gettext_lazy("Level of proof"), words.LEVELS),
         Field(
             "not_reached",
             gettext_lazy("Card"),

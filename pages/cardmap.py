@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from inventory.models import Card, Cluster, NodeAccount
-from inventory.models.account import CardState
+from inventory.models.choices import CardState
 from inventory.totals import PoolTotals, Totals
 from pages.frame import amounts
 from pages.frame.links import card_url, node_url, with_query

@@ -8,7 +8,7 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 
 from inventory.models import Allocation, Card
-from inventory.models.account import CardState
+from inventory.models.choices import CardState
 from inventory.stacks.engine import base
 from pages import bars
 from pages.frame.links import card_url, node_url
@@ -71,7 +71,7 @@ def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow
         model_source=card.model_source,
         stack=card.stack,
         state=state.value,
-        state_words=state_words(state),
+        state_words=str(state.label),
         bar=bars.bar_of(card, holders),
         allocated=card.memory_allocated_bytes,
         allocated_why="" if card.memory_allocated_bytes is not None else _why_not_allocated(card),
@@ -94,14 +94,3 @@ def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow
 
 def _why_not_allocated(card: Card) -> str:
     return bars.why_no_memory(card) if card.mode == base.SHARES else bars.why_unknown(card)
-
-
-def state_words(state: CardState) -> str:
-    return {
-        CardState.FREE: _("free"),
-        CardState.PARTLY: _("partly allocated"),
-        CardState.FULL: _("fully allocated"),
-        CardState.OVER: _("over-committed"),
-        CardState.SHARED: _("shared, not metered"),
-        CardState.UNKNOWN: _("not known"),
-    }[state]

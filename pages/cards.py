@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from inventory import querysets, totals
-from inventory.models.account import CardState
+from inventory.models.choices import CardState, Health, Severity
 from inventory.shared import shareable
 from pages.cardrows import card_row
 from pages.frame import choices
@@ -32,10 +32,10 @@ SPEC = ListSpec(
         Field("cluster", _("Cluster"), choices.clusters),
         Field("stack", _("Sharing system"), choices.stacks),
         Field("model", _("Card model"), choices.models),
-        Field("state", _("State"), choices.STATES),
+        Field("state", _("State"), CardState.choices),
         Field("min_free_bytes", _("Free, at least"), placeholder="8 GiB"),
-        Field("health", _("Health"), choices.HEALTHS),
-        Field("severity", _("Findings"), choices.SEVERITIES),
+        Field("health", _("Health"), Health.choices),
+        Field("severity", _("Findings"), Severity.choices),
         Field("gone", _("Time"), (("true", _("gone")), ("any", _("both"))), rest=_("present")),
     ),
     shape=_shape,

@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 from inventory import querysets
 from inventory.catalogue import CATALOGUE
 from inventory.models import Card, Finding
+from inventory.models.choices import Severity
 from inventory.shared import shareable
 from pages.cardrows import card_name
 from pages.frame import choices
@@ -78,7 +79,7 @@ SPEC = ListSpec(
     fields=(
         Field("q", _("Search"), placeholder=_("node, pod, text"), wide=True),
         Field("cluster", _("Cluster"), choices.clusters),
-        Field("severity", _("Severity"), choices.SEVERITIES),
+        Field("severity", _("Severity"), Severity.choices),
         Field("code", _("Kind"), _codes),
         Field("ended", _("Time"), (("true", _("ended")), ("any", _("both"))), rest=_("now")),
     ),
@@ -94,7 +95,7 @@ SPEC = ListSpec(
 
 def _context() -> dict[str, Any]:
     counts = dict(querysets.findings_now().order_by().values_list("severity").annotate(Count("id")))
-    return {"severities": {severity: counts.get(severity, 0) for severity, _title in choices.SEVERITIES}}
+    return {"severities": {severity: counts.get(severity, 0) for severity in Severity.values}}
 
 
 @shareable

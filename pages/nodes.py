@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from inventory import querysets, totals
 from inventory.models import NodeAccount
+from inventory.models.choices import Severity
 from inventory.shared import shareable
 from pages.frame import amounts, choices
 from pages.frame.links import node_url, with_query
@@ -80,7 +81,7 @@ SPEC = ListSpec(
         Field("model", _("Card model"), choices.models),
         Field("ready", _("Condition"), (("true", _("ready")), ("false", _("not ready")), ("unknown", _("not known")))),
         Field("min_gap_bytes", _("Gap, at least"), placeholder="8 GiB"),
-        Field("severity", _("Findings"), choices.SEVERITIES),
+        Field("severity", _("Findings"), Severity.choices),
     ),
     shape=_shape,
     page="nodes/page.html",

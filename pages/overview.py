@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from inventory import querysets, totals
 from inventory.models import Cluster
-from inventory.models.account import CardState
+from inventory.models.choices import CardState
 from inventory.shared import shareable
 from inventory.totals import ClusterSummary, FreeCards, Totals
 from pages.allocations import waiting_line

@@ -11,9 +11,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
+from inventory.models.choices import Evidence
 from pages import run_words as words
-from pages.frame import choices
 from pages.frame.freshness import notices
+from pages.frame.labels import label_of
 from pages.frame.links import card_url, node_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
@@ -72,7 +73,7 @@ def _context(request: HttpRequest, row: Run) -> dict[str, Any]:
         "digest": _short(row.image_digest),
         "manifest": manifest_text(row.manifest),
         "card": card_words(row),
-        "evidence": words.ONLY_CARD if row.card_evidence == ONLY_CARD else choices.EVIDENCE.get(row.card_evidence, ""),
+        "evidence": words.ONLY_CARD if row.card_evidence == ONLY_CARD else label_of(Evidence, row.card_evidence),
         "card_url": card_url(row.card_id) if row.card_id else "",
         "history_url": reverse("card-runs", args=[row.card_id]) if row.card_id else "",
         "node_url": node_url(row.cluster.name, row.node_name),

@@ -8,42 +8,13 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from validations.models import LOOKS, CampaignState, LevelChoice, Run, State, VerdictChoice
+from pages.frame.labels import label_of
+from validations.models import LOOKS, LevelChoice, Run, State, VerdictChoice
 from validations.suites import find, reasons
 
-#: Tone of a look → class of the sign.
-_LEVELS = {"good": "good", "warn": "warning", "bad": "error", "busy": "busy", "quiet": "none"}
-_SIGNS = {"failed": "✕"}
-STATES: dict[str, Promise] = {
-    State.QUEUED: gettext_lazy("queued"),
-    State.CREATING: gettext_lazy("creating the Job"),
-    State.PENDING: gettext_lazy("waiting for the node"),
-    State.PULLING: gettext_lazy("pulling the image"),
-    State.RUNNING: gettext_lazy("running"),
-    State.COLLECTING: gettext_lazy("collecting the log"),
-    State.ENDED: gettext_lazy("ended"),
-}
-VERDICTS: dict[str, Promise] = {
-    VerdictChoice.PASSED: gettext_lazy("passed"),
-    VerdictChoice.WARNING: gettext_lazy("warning"),
-    VerdictChoice.FAILED: gettext_lazy("failed"),
-    VerdictChoice.ERRORED: gettext_lazy("errored"),
-    VerdictChoice.SKIPPED: gettext_lazy("skipped"),
-}
-CAMPAIGN_STATES: dict[str, Promise] = {
-    CampaignState.RUNNING: gettext_lazy("running"),
-    CampaignState.PAUSED: gettext_lazy("paused"),
-    CampaignState.STOPPED: gettext_lazy("stopped"),
-    CampaignState.DONE: gettext_lazy("done"),
-}
 ONLY_CARD = gettext_lazy("the node has no other card")
-#: What a pass says of the card.
-LEVELS: dict[str, Promise] = {
-    LevelChoice.RIGHT: gettext_lazy("right"),
-    LevelChoice.RAN: gettext_lazy("ran"),
-    LevelChoice.SEEN: gettext_lazy("seen"),
-    LevelChoice.NONE: gettext_lazy("nothing proven"),
-}
+#: What a pass says of the card, best first.
+LEVELS = tuple(reversed(LevelChoice.choices))
 _LEVEL_MEANS: dict[str, Promise] = {
     LevelChoice.RIGHT: gettext_lazy("work was done and its result was checked. This is a proof that the card is good."),
     LevelChoice.RAN: gettext_lazy("work was done, its result was not checked. The card is not proven good by it."),
@@ -72,10 +43,10 @@ class Shown:
 def shown(verdict_or_state: str) -> Shown:
     """The look of a verdict or of a state; what is not known is shown as such."""
     look = LOOKS.get(verdict_or_state)
-    words = VERDICTS.get(verdict_or_state) or STATES.get(verdict_or_state)
-    if look is None or words is None:
+    if look is None:
         return Shown("none", "·", verdict_or_state[:64] or _("not known"))
-    return Shown(_LEVELS.get(look.tone, "none"), _SIGNS.get(verdict_or_state, look.sign), str(words))
+    kind = VerdictChoice if verdict_or_state in VerdictChoice.values else State
+    return Shown(look.tone, look.sign, label_of(kind, verdict_or_state))
 
 
 @dataclass(frozen=True)
@@ -90,10 +61,12 @@ class ShownLevel:
 
 def level(name: str) -> ShownLevel | None:
     """None for a run that is no pass."""
-    if name not in LEVELS:
+    if name not in LevelChoice.values:
         return None
     proven = name == LevelChoice.RIGHT
-    return ShownLevel("good" if proven else "none", "✓" if proven else "·", str(LEVELS[name]), str(_LEVEL_MEANS[name]))
+    return ShownLevel(
+        "good" if proven else "none", "✓" if proven else "·", label_of(LevelChoice, name), str(_LEVEL_MEANS[name])
+    )
 
 
 def shown_run(run: Run) -> Shown:
@@ -101,7 +74,7 @@ def shown_run(run: Run) -> Shown:
     look = shown(run.verdict or run.state)
     if run.verdict != VerdictChoice.PASSED or run.level in ("", LevelChoice.RIGHT):
         return look
-    return Shown(look.level, look.sign, f"{look.words} ({LEVELS.get(run.level, run.level)})")
+    return Shown(look.level, look.sign, f"{look.words} ({label_of(LevelChoice, run.level)})")
 
 
 def headline(code: str) -> str:

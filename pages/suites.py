@@ -15,11 +15,12 @@ from django.views.decorators.http import require_safe
 from pages import run_words as words
 from pages.answer import FRESH_DAYS, answer
 from pages.frame.freshness import notices
+from pages.frame.labels import label_of
 from pages.frame.links import with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import answered
 from pages.permission import may_launch
-from validations.models import Run, VerdictChoice
+from validations.models import LevelChoice, Run, VerdictChoice
 from validations.suites import registry
 from validations.suites.engine.base import Suite
 
@@ -73,7 +74,7 @@ def _line(suite: Suite, counts: dict[tuple[str, str], int], last: dict[str, Any]
     found = [(verdict.value, counts.get((suite.id, verdict.value), 0)) for verdict in VerdictChoice]
     return SuiteLine(
         suite=suite,
-        level=str(words.LEVELS[suite.level]),
+        level=label_of(LevelChoice, suite.level),
         launch_url=with_query(reverse("validation-new"), suite=suite.id),
         campaign_url=with_query(reverse("campaign-new"), suite=suite.id),
         runs_url=with_query(page, suite=suite.id),

@@ -18,7 +18,7 @@ from pages.permission import may_launch
 from pages.run_lines import run_line
 from resources.run import RUNS
 from validations import querysets
-from validations.models import Campaign, CampaignState, Run
+from validations.models import Campaign, CampaignState, Run, VerdictChoice
 from validations.suites import registry
 
 
@@ -36,8 +36,8 @@ SPEC = ListSpec(
         Field("q", _("Search"), placeholder=_("run, suite, node, card, model, who asked"), wide=True),
         Field("cluster", _("Cluster"), choices.clusters),
         Field("suite", _("Suite"), suite_choices),
-        Field("verdict", _("Verdict"), tuple(words.VERDICTS.items())),
-        Field("level", _("Level of proof"), tuple(words.LEVELS.items())),
+        Field("verdict", _("Verdict"), VerdictChoice.choices),
+        Field("level", _("Level of proof"), words.LEVELS),
         Field("active", _("State"), (("true", _("under way")), ("false", _("ended")))),
         Field("node", _("Node")),
         Field("card", _("Card"), placeholder=_("UUID or index")),

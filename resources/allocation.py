@@ -11,11 +11,11 @@ from django.utils.translation import gettext_lazy as _
 
 from inventory import querysets
 from inventory.models import Allocation as AllocationRow
-from inventory.stacks.engine import base
+from inventory.models.choices import Evidence, Mode
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet
-from resources.lookups import MODES, tri_state
+from resources.lookups import tri_state
 from resources.search import Search
 
 
@@ -62,8 +62,8 @@ class AllocationFilter(StrictFilterSet):
     resource = WordsFilter("resource", label="resource as the cluster names it")
     stack = WordsFilter("stack", label="sharing system")
     model = WordsFilter("card__model", label="card model")
-    mode = ChoiceFilter(MODES, "mode", label="how the card is given out")
-    evidence = ChoiceFilter(base.EVIDENCE_LADDER, "evidence", label="how the card is known")
+    mode = ChoiceFilter(Mode.values, "mode", label="how the card is given out")
+    evidence = ChoiceFilter(Evidence.values, "evidence", label="how the card is known")
     terminating = ChoiceFilter(
         ("true", "false"), method="on_terminating", label="the pod is being deleted and still holds"
     )

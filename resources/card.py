@@ -11,12 +11,12 @@ from django.utils.translation import gettext_lazy as _
 from inventory import querysets
 from inventory.models import Allocation as AllocationRow
 from inventory.models import Card as CardRow
-from inventory.models.account import CardState
+from inventory.models.choices import CardState, Health, Mode, Severity
 from resources.allocation import Allocation
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet
-from resources.lookups import HEALTHS, MODES, SEVERITIES, tri_state
+from resources.lookups import tri_state
 
 
 class Card(Shape):
@@ -33,7 +33,7 @@ class Card(Shape):
     stack: str
     mode: str
     health: str
-    state: Annotated[str, fact("free, partly, full, over, shared or unknown.", order=True)]
+    state: Annotated[str, fact(f"One of {', '.join(CardState.values)}.", order=True)]
     memory_total_bytes: Annotated[
         int | None,
         fact("What the sharing system gives out; null: unknown.", order=True, title=_("of, GiB"), number=True),
@@ -63,9 +63,9 @@ class CardFilter(StrictFilterSet):
     stack = WordsFilter("stack", label="sharing system")
     model = WordsFilter("model", label="card model")
     state = ChoiceFilter(CardState.values, "state", label="how full the card is")
-    health = ChoiceFilter(HEALTHS, "health", label="health as the system says it")
-    mode = ChoiceFilter(MODES, "mode", label="how the card is given out")
-    severity = ChoiceFilter(SEVERITIES, "worst_severity", label="worst finding of the card")
+    health = ChoiceFilter(Health.values, "health", label="health as the system says it")
+    mode = ChoiceFilter(Mode.values, "mode", label="how the card is given out")
+    severity = ChoiceFilter(Severity.values, "worst_severity", label="worst finding of the card")
     min_free_bytes = BytesFilter("memory_free_bytes", lookup_expr="gte", label="memory free on the card, at least")
     gone = YesNoFilter("gone_at", method=tri_state, default="false", label="cards that their node had before")
     q = SearchFilter(method="search", label="free search: node, UUID, model, and holders' pod, namespace, owner")

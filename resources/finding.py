@@ -9,10 +9,11 @@ from django.utils.translation import gettext_lazy as _
 
 from inventory import querysets
 from inventory.models import Finding as FindingRow
+from inventory.models.choices import Severity
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet
-from resources.lookups import SEVERITIES, contains, tri_state
+from resources.lookups import contains, tri_state
 
 
 class Finding(Shape):
@@ -33,7 +34,7 @@ class Finding(Shape):
 class FindingFilter(StrictFilterSet):
     cluster = ClusterNames(label="name of the cluster")
     code = WordsFilter("code", label="code of the finding")
-    severity = ChoiceFilter(SEVERITIES, "severity", label="how bad")
+    severity = ChoiceFilter(Severity.values, "severity", label="how bad")
     node = WordsFilter("node_name", label="name of the node")
     card = WordsFilter("card_key", label="key of the card: its UUID, else its index")
     pod = WordsFilter("pod", label="namespace/name of the pod")

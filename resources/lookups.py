@@ -1,16 +1,10 @@
-"""What the filters of several resources look up in the same way, and the words that they take."""
+"""What the filters of several resources look up in the same way."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.db.models import Q, QuerySet
-
-from inventory.stacks.engine import base
-
-SEVERITIES = (base.ERROR, base.WARNING, base.INFO)
-HEALTHS = (base.HEALTHY, base.UNHEALTHY, base.HEALTH_UNKNOWN)
-MODES = (base.WHOLE, base.MEMORY, base.SHARES, base.PARTS)
 
 
 def contains(*paths: str) -> Any:

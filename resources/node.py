@@ -11,10 +11,10 @@ from django.utils.translation import gettext_lazy as _
 
 from inventory import querysets
 from inventory.models import NodeAccount
+from inventory.models.choices import Severity
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter
 from resources.filter_sets import StrictFilterSet
-from resources.lookups import SEVERITIES
 
 BYTES = "Bytes; null: unknown or not metered."
 
@@ -119,7 +119,7 @@ class NodeFilter(StrictFilterSet):
     os = WordsFilter("os", method="on_node", label="operating system")
     zone = WordsFilter("zone", method="on_node", label="zone")
     instance_type = WordsFilter("instance_type", method="on_node", label="instance type")
-    severity = ChoiceFilter(SEVERITIES, "worst_severity", label="worst finding of the node")
+    severity = ChoiceFilter(Severity.values, "worst_severity", label="worst finding of the node")
     min_free_bytes = BytesFilter("memory_free_bytes", lookup_expr="gte", label="memory free on the node, at least")
     min_gap_bytes = BytesFilter("largest_gap_bytes", lookup_expr="gte", label="memory free on one card, at least")
     q = SearchFilter(method="search", label="free search: node, pool, model, address")

@@ -17,7 +17,7 @@ import msgspec
 from django.utils import timezone
 
 from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeAccount, Pod, Unreadable, Watch
-from inventory.models.account import CardState
+from inventory.models.choices import CardState
 from inventory.models.cluster import Kind, WatchState
 from kube import objects as kube
 

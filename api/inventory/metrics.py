@@ -17,7 +17,7 @@ from inventory.condition import State, condition_of, sync_of
 from inventory.condition import watches as watches_now
 from inventory.heartbeats import pulses
 from inventory.models import Card, Cluster, Finding, NodeAccount, Watch
-from inventory.models.account import CardState
+from inventory.models.choices import CardState
 
 _ESCAPE = re.compile(r'[\\"\n]')
 _ESCAPED = {"\\": r"\\", '"': r"\"", "\n": r"\n"}

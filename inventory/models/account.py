@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
+from inventory.models.choices import CardState
 from inventory.models.cluster import Cluster
 
 
@@ -50,17 +51,6 @@ class NodeAccount(models.Model):
 
     def __str__(self) -> str:
         return self.node_name
-
-
-class CardState(models.TextChoices):
-    """How full a card is. UNKNOWN: held or not cannot be said. SHARED: held by n, memory not metered."""
-
-    FREE = "free", "free"
-    PARTLY = "partly", "partly allocated"
-    FULL = "full", "fully allocated"
-    OVER = "over", "over-committed"
-    SHARED = "shared", "shared, not metered"
-    UNKNOWN = "unknown", "not known"
 
 
 class Card(models.Model):

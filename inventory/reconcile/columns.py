@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from inventory.mirror.kinds import Columns, digest, moment, plain
-from inventory.models.account import CardState
+from inventory.models.choices import CardState
 from inventory.stacks.engine import base
 from kube.objects import Pod
 

@@ -4,34 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.utils.translation import gettext_lazy as _
-
 from inventory.models import Cluster, NodeAccount
 from inventory.shared import shared
 from inventory.stacks import STACKS
-from inventory.stacks.engine import base
 
 #: A select of more models than this serves nobody.
 MOST_MODELS = 200
-SEVERITIES = ((base.ERROR, _("error")), (base.WARNING, _("warning")), (base.INFO, _("note")))
-HEALTHS = ((base.HEALTHY, _("healthy")), (base.UNHEALTHY, _("unhealthy")), (base.HEALTH_UNKNOWN, _("not known")))
-STATES = (
-    ("free", _("free")),
-    ("partly", _("partly allocated")),
-    ("full", _("fully allocated")),
-    ("over", _("over-committed")),
-    ("shared", _("shared, not metered")),
-    ("unknown", _("not known")),
-)
-EVIDENCE = {
-    base.CLAIM: _("resource claim"),
-    base.DEVICE_STATUS: _("device status of the kubelet"),
-    base.ANNOTATION_V2: _("annotation v2 of the pod"),
-    base.ANNOTATION_V1: _("annotation v1 of the pod"),
-    base.ANNOTATION: _("annotation of the pod"),
-    base.EXPORTER: _("exporter"),
-    base.COUNT_ONLY: _("count only"),
-}
 
 
 def clusters() -> Sequence[tuple[str, str]]:

@@ -15,7 +15,7 @@ from prometheus_client.registry import CollectorRegistry
 from api.inventory import metrics
 from inventory.catalogue import CATALOGUE
 from inventory.models import Card, Cluster, Finding, NodeAccount, Watch
-from inventory.models.account import CardState
+from inventory.models.choices import CardState
 from tests.factories import GIB, lose_card, make_cluster, make_finding, make_node
 
 pytestmark = pytest.mark.django_db

@@ -40,7 +40,7 @@ _OWN = re.compile(r'csrfmiddlewaretoken" value="[^"]*"|data-now="[^"]*"|<time [^
 @pytest.fixture
 def sharing(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Sharing as in production, with a look for each request, and nothing kept from other tests."""
-    monkeypatch.setattr(shared.look, "_marks", None)
+    monkeypatch.setattr(shared.look, "_seen", None)
     monkeypatch.setattr(shared.store, "_kept", type(shared.store._kept)())
     settings.SHARED_LOOK_S = 1e-9
     monkeypatch.setattr(shared, "TIMES", 0.0)

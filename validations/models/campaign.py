@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 from inventory.models import Cluster
 from validations.ids import new_id
@@ -14,10 +15,10 @@ from validations.ids import new_id
 class CampaignState(models.TextChoices):
     """RUNNING ⇄ PAUSED; both → STOPPED (by a person, or by too many failures); RUNNING → DONE. Runs under way go on."""
 
-    RUNNING = "running", "running"
-    PAUSED = "paused", "paused"
-    STOPPED = "stopped", "stopped"
-    DONE = "done", "done"
+    RUNNING = "running", _("running")
+    PAUSED = "paused", _("paused")
+    STOPPED = "stopped", _("stopped")
+    DONE = "done", _("done")
 
 
 class Campaign(models.Model):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class State(models.TextChoices):
@@ -19,13 +20,13 @@ class State(models.TextChoices):
     ended       there is a verdict
     """
 
-    QUEUED = "queued", "queued"
-    CREATING = "creating", "creating the Job"
-    PENDING = "pending", "waiting for a node"
-    PULLING = "pulling", "pulling the image"
-    RUNNING = "running", "running"
-    COLLECTING = "collecting", "collecting the log"
-    ENDED = "ended", "ended"
+    QUEUED = "queued", _("queued")
+    CREATING = "creating", _("creating the Job")
+    PENDING = "pending", _("waiting for a node")
+    PULLING = "pulling", _("pulling the image")
+    RUNNING = "running", _("running")
+    COLLECTING = "collecting", _("collecting the log")
+    ENDED = "ended", _("ended")
 
     @property
     def rank(self) -> int:
@@ -40,20 +41,20 @@ STARTED = tuple(state.value for state in State if state not in (State.QUEUED, St
 class VerdictChoice(models.TextChoices):
     """The verdicts of `validations.suites.engine.verdict`, for columns and filters."""
 
-    PASSED = "passed", "passed"
-    WARNING = "warning", "warning"
-    FAILED = "failed", "failed"
-    ERRORED = "errored", "errored"
-    SKIPPED = "skipped", "skipped"
+    PASSED = "passed", _("passed")
+    WARNING = "warning", _("warning")
+    FAILED = "failed", _("failed")
+    ERRORED = "errored", _("errored")
+    SKIPPED = "skipped", _("skipped")
 
 
 class LevelChoice(models.TextChoices):
     """What a pass says of the card, as `validations.suites.engine.verdict.LEVELS` has it."""
 
-    NONE = "none", "nothing proven"
-    SEEN = "seen", "seen"
-    RAN = "ran", "ran"
-    RIGHT = "right", "right"
+    NONE = "none", _("nothing proven")
+    SEEN = "seen", _("seen")
+    RAN = "ran", _("ran")
+    RIGHT = "right", _("right")
 
 
 #: Levels of a pass that says something of the card and does not prove it good; best first.
@@ -63,22 +64,22 @@ SAYS = (VerdictChoice.PASSED.value, VerdictChoice.WARNING.value, VerdictChoice.F
 
 
 class Look(NamedTuple):
-    """How a state or verdict is shown besides its word. tone: good, warn, bad, busy or quiet."""
+    """How a state or verdict is shown besides its label. tone: good, warning, error, busy or none."""
 
     sign: str
     tone: str
 
 
 LOOKS: dict[str, Look] = {
-    State.QUEUED.value: Look("…", "quiet"),
+    State.QUEUED.value: Look("…", "none"),
     State.CREATING.value: Look("…", "busy"),
     State.PENDING.value: Look("…", "busy"),
     State.PULLING.value: Look("↓", "busy"),
     State.RUNNING.value: Look("▶", "busy"),
     State.COLLECTING.value: Look("▶", "busy"),
     VerdictChoice.PASSED.value: Look("✓", "good"),
-    VerdictChoice.WARNING.value: Look("!", "warn"),
-    VerdictChoice.FAILED.value: Look("✗", "bad"),
-    VerdictChoice.ERRORED.value: Look("?", "warn"),
-    VerdictChoice.SKIPPED.value: Look("–", "quiet"),
+    VerdictChoice.WARNING.value: Look("!", "warning"),
+    VerdictChoice.FAILED.value: Look("✕", "error"),
+    VerdictChoice.ERRORED.value: Look("?", "warning"),
+    VerdictChoice.SKIPPED.value: Look("–", "none"),
 }

@@ -1,0 +1,59 @@
+"""The words that columns hold besides free text, each with its label: pages, REST, filters and docs read them here.
+
+Values are those of the stacks, which know no Django.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from inventory.stacks.engine import base
+
+
+class Severity(models.TextChoices):
+    """How bad a finding is, worst first."""
+
+    ERROR = base.ERROR, _("error")
+    WARNING = base.WARNING, _("warning")
+    INFO = base.INFO, _("note")
+
+
+class Health(models.TextChoices):
+    """What the sharing system says of a card."""
+
+    HEALTHY = base.HEALTHY, _("healthy")
+    UNHEALTHY = base.UNHEALTHY, _("unhealthy")
+    UNKNOWN = base.HEALTH_UNKNOWN, _("not known")
+
+
+class Mode(models.TextChoices):
+    """How a card is given out."""
+
+    WHOLE = base.WHOLE, _("as a whole")
+    MEMORY = base.MEMORY, _("by memory")
+    SHARES = base.SHARES, _("in turns")
+    PARTS = base.PARTS, _("in equal parts")
+
+
+class Evidence(models.TextChoices):
+    """Where the card of an allocation is known from, best first."""
+
+    CLAIM = base.CLAIM, _("resource claim")
+    DEVICE_STATUS = base.DEVICE_STATUS, _("device status of the kubelet")
+    ANNOTATION_V2 = base.ANNOTATION_V2, _("annotation v2 of the pod")
+    ANNOTATION_V1 = base.ANNOTATION_V1, _("annotation v1 of the pod")
+    ANNOTATION = base.ANNOTATION, _("annotation of the pod")
+    EXPORTER = base.EXPORTER, _("exporter")
+    COUNT_ONLY = base.COUNT_ONLY, _("count only")
+
+
+class CardState(models.TextChoices):
+    """How full a card is. UNKNOWN: held or not cannot be said. SHARED: held by n, memory not metered."""
+
+    FREE = "free", _("free")
+    PARTLY = "partly", _("partly allocated")
+    FULL = "full", _("fully allocated")
+    OVER = "over", _("over-committed")
+    SHARED = "shared", _("shared, not metered")
+    UNKNOWN = "unknown", _("not known")
