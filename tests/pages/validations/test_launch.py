@@ -211,7 +211,7 @@ def test_no_request_parses_a_log(operator: Client, place: Cluster, monkeypatch: 
 
     for suite in registry().values():
         monkeypatch.setattr(type(suite), "parse", parsed)
-    monkeypatch.setattr("validations.judging.read_log", parsed)
+    monkeypatch.setattr("validations.lifecycle.judging.read_log", parsed)
     assert 'data-n="5"' in operator.get(f"/validations/runs/{run.pk}").content.decode()
     for path in (f"/validations/runs/{run.pk}/log?after=0", f"/api/v1/runs/{run.pk}", f"/api/v1/runs/{run.pk}/log"):
         assert operator.get(path).status_code == 200
