@@ -166,6 +166,8 @@ def _status(
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    #: Head and body are two writes: with Nagle's algorithm the second waits 40 ms for the first to be acknowledged.
+    disable_nagle_algorithm = True
     fake: FakeCluster
 
     def log_message(self, *_: Any) -> None: ...
