@@ -17,6 +17,11 @@ from inventory.connections import give_back
 T = TypeVar("T")
 
 
+def helps() -> bool:
+    """Not with SQLite: it reads and writes in this process, one after the other, and each connection has caches of its own."""
+    return connection.vendor != "sqlite"
+
+
 class ReadAhead(Generic[T]):
     """At most one read under way. Not for several threads."""
 

@@ -23,8 +23,7 @@ from inventory.models import Allocation, Card, DirtyNode, Finding, NodeAccount, 
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
 from inventory.models.cluster import Kind, WatchState
-from inventory.reconcile import dirty
-from inventory.reconcile.ahead import ReadAhead
+from inventory.reconcile import ahead, dirty
 from inventory.reconcile.chunk import Chunk, read
 from inventory.reconcile.difference import unit_changed, write
 from inventory.reconcile.outage import find_outages
@@ -51,7 +50,7 @@ class NodeReconciler:
         self.woken = woken or threading.Event()
         self.cluster_id = lease.cluster_id
         self._context = stack_context()
-        self._ahead: ReadAhead[Chunk] = ReadAhead()
+        self._ahead: ahead.ReadAhead[Chunk] = ahead.ReadAhead()
         self._rechecked = self._looked = 0.0
         self._complete = self._caught_up = self._first = False
         self.written = 0
@@ -135,7 +134,7 @@ class NodeReconciler:
         chunk = self._ahead.take()
         if chunk is None or not chunk.names:
             chunk = self._read(first)
-        if first and len(chunk.names) == dirty.FIRST_CHUNK:
+        if first and len(chunk.names) == dirty.FIRST_CHUNK and ahead.helps():
             self._ahead.start(partial(self._read, first, frozenset(chunk.names)))
         return chunk
 
