@@ -10,9 +10,10 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+from django.db.models import QuerySet
 
 from inventory.clock import database_now
 from inventory.models import Allocation, Card, DirtyNode, Finding, NodeAccount
@@ -25,6 +26,8 @@ from kube.objects import DaemonSet, Node, Pod
 
 logger = logging.getLogger(__name__)
 
+S = TypeVar("S", bound=msgspec.Struct)
+
 #: Dirty-node rows that one chunk takes away; a node that has more is looked at again.
 SEEN = 10_000
 
@@ -33,20 +36,66 @@ _pod = msgspec.json.Decoder(Pod)
 _daemonset = msgspec.json.Decoder(DaemonSet)
 
 
+class StoredTotals(msgspec.Struct, frozen=True):
+    """Of a node's totals, what a difference needs. Fields of these structs are columns: only they are read."""
+
+    node_name: str
+    id: int
+    digest: int
+    unit: str
+
+
+class StoredCard(msgspec.Struct, frozen=True):
+    """Of a card."""
+
+    node_name: str
+    id: int
+    key: str
+    digest: int
+    uuid: str
+    first_seen_at: datetime
+    gone_at: datetime | None
+
+
+class StoredAllocation(msgspec.Struct, frozen=True):
+    """Of an allocation that has not ended."""
+
+    node_name: str
+    id: int
+    pod_uid: str
+    container: str
+    resource: str
+    card_key: str
+    digest: int
+    started_at: datetime
+
+
+class StoredFinding(msgspec.Struct, frozen=True):
+    """Of a finding that has not ended."""
+
+    node_name: str
+    id: int
+    code: str
+    card_key: str
+    pod: str
+    severity: str
+    text: str
+
+
 class NodeChunk(msgspec.Struct, kw_only=True):
     """One node: what is to be stored, and what is.
 
     report: what the stacks say; None when the node is gone or has nothing to do with GPUs. pods: by uid, ended ones too. The rest
-    is rows: of cards by key (gone ones too), of allocations and findings that have not ended.
+    is what is stored: cards by key (gone ones too), allocations and findings that have not ended.
     """
 
     name: str
     report: base.NodeReport | None
     pods: dict[str, Pod]
-    totals: NodeAccount | None
-    cards: dict[str, Card]
-    allocations: list[Allocation]
-    findings: list[Finding]
+    totals: StoredTotals | None
+    cards: dict[str, StoredCard]
+    allocations: list[StoredAllocation]
+    findings: list[StoredFinding]
 
 
 class Chunk(msgspec.Struct, kw_only=True):
@@ -65,10 +114,10 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
     of_these = {"cluster_id": cluster_id, "node_name__in": names}
     seen = list(DirtyNode.objects.filter(**of_these).order_by("id").values_list("id", flat=True)[:SEEN])
     chunk = Chunk(cluster_id=cluster_id, now=database_now(), names=names, seen=seen)
-    totals = {row.node_name: row for row in NodeAccount.objects.filter(**of_these).defer("tiles")}
-    cards = _by_node(Card.objects.filter(**of_these))
-    allocations = _by_node(Allocation.objects.filter(**of_these, ended_at=None))
-    findings = _by_node(Finding.objects.filter(**of_these, ended_at=None))
+    totals = _by_node(StoredTotals, NodeAccount.objects.filter(**of_these))
+    cards = _by_node(StoredCard, Card.objects.filter(**of_these))
+    allocations = _by_node(StoredAllocation, Allocation.objects.filter(**of_these, ended_at=None))
+    findings = _by_node(StoredFinding, Finding.objects.filter(**of_these, ended_at=None))
     facts = dict(NodeRow.objects.filter(cluster_id=cluster_id, name__in=names).values_list("name", "facts"))
     pods = _pods(PodRow.objects.filter(**of_these).values_list("node_name", "uid", "facts"))
     context = msgspec.structs.replace(context, now=chunk.now.timestamp(), daemonsets=_daemonsets(cluster_id))
@@ -85,7 +134,7 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
             name=name,
             report=report,
             pods=pods[name],
-            totals=totals.get(name),
+            totals=next(iter(totals[name]), None),
             cards={card.key: card for card in cards[name]},
             allocations=allocations[name],
             findings=findings[name],
@@ -101,10 +150,10 @@ def _report(facts: str | None, pods: dict[str, Pod], context: base.Context) -> b
     return report if report.stacks or report.cards or report.findings or report.unplaced else None
 
 
-def _by_node(rows: Iterable[Any]) -> dict[str, list[Any]]:
-    grouped: dict[str, list[Any]] = defaultdict(list)
-    for row in rows:
-        grouped[row.node_name].append(row)
+def _by_node(kind: type[S], rows: QuerySet[Any]) -> dict[str, list[S]]:
+    grouped: dict[str, list[S]] = defaultdict(list)
+    for values in rows.values_list(*kind.__struct_fields__):
+        grouped[values[0]].append(kind(*values))
     return grouped
 
 
@@ -120,7 +169,7 @@ def _daemonsets(cluster_id: int) -> tuple[DaemonSet, ...]:
     return tuple(_daemonset.decode(facts) for facts in rows.values_list("facts", flat=True))
 
 
-def _known_uuids(cards: list[Card]) -> tuple[str, ...]:
+def _known_uuids(cards: list[StoredCard]) -> tuple[str, ...]:
     """UUIDs of a node's cards that are not gone, in the order in which they were first seen."""
     present = [card for card in cards if card.uuid and card.gone_at is None]
     return tuple(card.uuid for card in sorted(present, key=lambda card: (card.first_seen_at, card.id)))

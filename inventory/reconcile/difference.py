@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from operator import attrgetter
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from django.db import models
 
 from inventory import bulk
 from inventory.mirror.kinds import Columns, digest
 from inventory.models import Allocation, Card, Finding, NodeAccount
-from inventory.reconcile.chunk import Chunk, NodeChunk
+from inventory.reconcile.chunk import Chunk, NodeChunk, StoredAllocation
 from inventory.reconcile.columns import (
     allocation_columns,
     card_columns,
@@ -29,10 +28,11 @@ from inventory.reconcile.columns import (
 
 #: (pod uid, container, resource, card key)
 AllocationKey: TypeAlias = tuple[str, str, str, str]
+#: Values of a row that changes, its id first.
+Row: TypeAlias = tuple[Any, ...]
 
+#: Columns that change while an allocation goes on, besides that of its card.
 _ALLOCATION_UPDATES = (
-    "id",
-    "card_id",
     "card_key",
     "owner_kind",
     "owner_name",
@@ -107,26 +107,23 @@ class _Writer:
 
     def _write_allocations(self) -> None:
         new: list[Columns] = []
-        changed: list[Allocation] = []
-        ended: list[Allocation] = []
+        changed: list[Row] = []
+        ended: list[Row] = []
         for node in self.nodes:
             self._compare_allocations(node, new, changed, ended)
         if ended:
-            self.written += bulk.update(Allocation, ("id", "ended_at"), ((row.pk, row.ended_at) for row in ended))
+            self.written += bulk.update(Allocation, ("id", "ended_at"), ended)
         if changed:
-            read = attrgetter(*_ALLOCATION_UPDATES)
-            self.written += bulk.update(Allocation, _ALLOCATION_UPDATES, map(read, changed))
+            self.written += bulk.update(Allocation, ("id", "card_id", *_ALLOCATION_UPDATES), changed)
         self._insert(Allocation, new)
 
-    def _compare_allocations(
-        self, node: NodeChunk, new: list[Columns], changed: list[Allocation], ended: list[Allocation]
-    ) -> None:
+    def _compare_allocations(self, node: NodeChunk, new: list[Columns], changed: list[Row], ended: list[Row]) -> None:
         """Same key: updated in place. An allocation whose card became known moves in place: it was there all the time.
 
         The rest begins or ends.
         """
         wanted = _wanted_allocations(node)
-        left: list[Allocation] = []
+        left: list[StoredAllocation] = []
         for row in node.allocations:
             columns = wanted.pop((row.pod_uid, row.container, row.resource, row.card_key), None)
             if columns is None:
@@ -144,21 +141,17 @@ class _Writer:
             pod = None if columns["pod_uid"] in was_elsewhere else node.pods.get(columns["pod_uid"])
             place = {"node_name": node.name, "card_id": self.ids[node.name].get(columns["card_key"])}
             new.append(columns | place | {"started_at": started_at(pod, self.now), "ended_at": None})
-        for row in left:
-            row.ended_at = _end_of(row, node, self.now)
-        ended += left
+        ended += [(row.id, _end_of(row, node, self.now)) for row in left]
 
-    def _changed(self, row: Allocation, columns: Columns, node: NodeChunk) -> Allocation:
-        for name, value in columns.items():
-            setattr(row, name, value)
-        row.card_id = self.ids[node.name].get(columns["card_key"])
-        return row
+    def _changed(self, row: StoredAllocation, columns: Columns, node: NodeChunk) -> Row:
+        card_id = self.ids[node.name].get(columns["card_key"])
+        return (row.id, card_id, *(columns[name] for name in _ALLOCATION_UPDATES))
 
     # Findings: new, changed, ended.
 
     def _write_findings(self) -> None:
         new: list[Columns] = []
-        changed: list[Finding] = []
+        changed: list[Row] = []
         ended: list[int] = []
         for node in self.nodes:
             wanted = _wanted_findings(node)
@@ -167,15 +160,13 @@ class _Writer:
                 if columns is None:
                     ended.append(row.id)
                 elif (row.text, row.severity) != (columns["text"], columns["severity"]):
-                    row.text, row.severity = columns["text"], columns["severity"]
-                    changed.append(row)
+                    changed.append((row.id, columns["text"], columns["severity"]))
             place = {"node_name": node.name, "first_seen_at": self.now, "ended_at": None}
             new += [columns | place for columns in wanted.values()]
         if ended:
             self.written += Finding.objects.filter(id__in=ended).update(ended_at=self.now)
         if changed:
-            rows = ((row.pk, row.text, row.severity) for row in changed)
-            self.written += bulk.update(Finding, ("id", "text", "severity"), rows)
+            self.written += bulk.update(Finding, ("id", "text", "severity"), changed)
         self._insert(Finding, new)
 
     # Totals of a node: new, changed, gone.
@@ -259,6 +250,6 @@ def _wanted_findings(node: NodeChunk) -> dict[tuple[str, str, str], Columns]:
     return {(columns["code"], columns["card_key"], columns["pod"]): columns for columns in wanted}
 
 
-def _end_of(row: Allocation, node: NodeChunk, now: datetime) -> datetime:
+def _end_of(row: StoredAllocation, node: NodeChunk, now: datetime) -> datetime:
     """A strange pod may say that it ended before it began."""
     return max(ended_at(node.pods.get(row.pod_uid), now), row.started_at)
