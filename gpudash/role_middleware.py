@@ -88,7 +88,7 @@ def _not_signed_in(request: HttpRequest, detail: str) -> HttpResponse:
         response = problem(401, detail)
         response.headers["WWW-Authenticate"] = 'Bearer realm="gpudash"'
         return response
-    if request.headers.get("HX-Request"):
+    if request.htmx:  # type: ignore[attr-defined]
         # A part of a page: the whole page has to go to the sign-in, not the part.
         return HttpResponse(status=401, headers={"HX-Redirect": resolve_url("sign-in")})
     return redirect_to_login(request.get_full_path())

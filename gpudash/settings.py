@@ -90,11 +90,11 @@ MIDDLEWARE = [
     "gpudash.body_limit.BodyLimitMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
     "gpudash.role_middleware.RoleMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "gpudash.security_headers.ContentSecurityPolicyMiddleware",
-    "django_htmx.middleware.HtmxMiddleware",
     "gpudash.shared_answers.SharedAnswersMiddleware",
 ]
 ROOT_URLCONF = "gpudash.urls"

@@ -27,6 +27,7 @@ from django.middleware.csrf import get_token
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.html import escape
 from django.utils.translation import get_language
+from django_htmx.middleware import HtmxDetails
 
 from gpudash.compression import deflated, gzipped, plain_block, takes_gzip
 from inventory.shared import NotShared, is_shareable, look, reading, store
@@ -184,8 +185,7 @@ def _page(
         found: SharedPage = store.get(key, look.version(), compute, behind=True)
     except NotShared:
         return None
-    part = request.headers.get("HX-Request") == "true"
-    response: HttpResponse = found.refresh(request) if part else found.answer(request)
+    response: HttpResponse = found.refresh(request) if request.htmx else found.answer(request)  # type: ignore[attr-defined]
     response.headers["Cache-Control"] = "private, no-cache"
     patch_vary_headers(response, ("HX-Request", "Accept-Encoding"))
     return response
@@ -198,6 +198,7 @@ def _for_anyone(request: HttpRequest) -> HttpRequest:
     made.META = {name: value for name, value in request.META.items() if name not in own} | {"CSRF_COOKIE": _SECRET}
     for name in ("headers", "_freshness", "_messages"):
         made.__dict__.pop(name, None)
+    made.htmx = HtmxDetails(made)
     seen: Any = request
     made.user = Anyone(seen.role.value, seen.user.is_superuser)
     made.COOKIES = {"theme": _theme(request)}

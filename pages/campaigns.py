@@ -138,8 +138,8 @@ def campaigns(request: HttpRequest) -> HttpResponseBase:
 
 
 def _found(campaign_id: str) -> Campaign:
-    row = None if "\0" in campaign_id else Campaign.objects.filter(pk=campaign_id[:16]).first()
-    if row is None or row.pk != campaign_id:
+    row = querysets.campaigns().of_id(campaign_id)
+    if row is None:
         close = [(_("all campaigns"), reverse("campaigns"))]
         raise NotThere(_("There is no campaign %(id)s.") % {"id": campaign_id[:64]}, "", close)
     return row

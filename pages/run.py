@@ -34,8 +34,8 @@ from validations.suites import find
 
 def found_run(run_id: str) -> Run:
     """The run with steps and measurements. Raises NotThere."""
-    run = None if "\0" in run_id else querysets.run_whole(run_id)
-    if run is None or run.pk != run_id:
+    run = querysets.run_whole(run_id)
+    if run is None:
         raise NotThere(
             _("There is no run %(id)s.") % {"id": run_id[:64]}, "", [(_("all runs"), reverse("validations"))]
         )
@@ -47,7 +47,7 @@ def found_run(run_id: str) -> Run:
 def run(request: HttpRequest, run_id: str) -> HttpResponseBase:
     row = found_run(run_id)
     context = _context(request, row)
-    if request.headers.get("HX-Request") != "true":
+    if not request.htmx:  # type: ignore[attr-defined]
         context["log"] = log_panel(request, row)
     return live_page(request, "validations/run.html", "validations/run_part.html", context)
 

@@ -44,7 +44,7 @@ class LogPanel:
 @answered
 def run_log(request: HttpRequest, run_id: str) -> HttpResponseBase:
     """Lines after `after`, for the page to append. 204 when the log is still as long as `stored` says."""
-    row = Run.objects.filter(pk=run_id[:16]).first() if "\0" not in run_id else None
+    row = Run.objects.of_id(run_id)
     if row is None:
         raise NotThere(_("There is no run %(id)s.") % {"id": run_id[:64]})
     after, stored = _number(request, "after"), _number(request, "stored")
@@ -67,7 +67,7 @@ def run_log(request: HttpRequest, run_id: str) -> HttpResponseBase:
 @answered
 def run_log_raw(_request: HttpRequest, run_id: str) -> HttpResponseBase:
     """The stored bytes, as they came, as a file. Never shown by the browser."""
-    row = Run.objects.filter(pk=run_id[:16]).first() if "\0" not in run_id else None
+    row = Run.objects.of_id(run_id)
     if row is None:
         raise NotThere(_("There is no run %(id)s.") % {"id": run_id[:64]})
     response = StreamingHttpResponse(_chunks(row), content_type="text/plain")

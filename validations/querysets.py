@@ -6,11 +6,12 @@ from typing import Any
 
 from django.db.models import F, Prefetch, QuerySet
 
+from validations.ids import ById
 from validations.models import ACTIVE, Campaign, CampaignTarget, Measurement, Run, RunStep
 from validations.waiting import tell
 
 
-class RunsThatSayWhy(QuerySet[Run]):
+class RunsThatSayWhy(ById[Run]):
     """Runs as they are shown: those under way say why they wait, as it is now (`validations.waiting`); two queries more."""
 
     def _fetch_all(self) -> None:
@@ -33,13 +34,7 @@ def run_whole(run_id: str) -> Run | None:
     """One run with its steps and measurements: three queries, and two more while it is under way."""
     steps = Prefetch("steps", queryset=RunStep.objects.order_by("entered_at", "id"))
     measured = Prefetch("measurements", queryset=Measurement.objects.order_by("id"))
-    return (
-        RunsThatSayWhy(Run)
-        .select_related("cluster", "card")
-        .prefetch_related(steps, measured)
-        .filter(pk=run_id[:16])
-        .first()
-    )
+    return RunsThatSayWhy(Run).select_related("cluster", "card").prefetch_related(steps, measured).of_id(run_id)
 
 
 def runs_of_card(card_id: int) -> QuerySet[Run]:
@@ -58,7 +53,7 @@ def series(suite: str, name: str, **where: object) -> QuerySet[Measurement]:
     return rows.select_related("run").order_by("run__ended_at", "id")
 
 
-def campaigns() -> QuerySet[Campaign]:
+def campaigns() -> ById[Campaign]:
     return Campaign.objects.all()
 
 

@@ -86,7 +86,7 @@ class CampaignMatrix(ListView):
 
 
 def _campaign(campaign_id: str) -> Campaign:
-    row = None if "\x00" in campaign_id else Campaign.objects.filter(pk=campaign_id[:16]).first()
+    row = querysets.campaigns().of_id(campaign_id)
     if row is None:
         raise no_such("campaign", campaign_id)
     return row

@@ -127,8 +127,7 @@ class RunLogText(ApiView):
         responses={(200, "text/plain"): OpenApiTypes.STR},
     )
     def get(self, request: Request, run_id: str) -> HttpResponse:
-        rows = Run.objects.only("id", "state", "log_stored")
-        run = None if "\x00" in run_id else rows.filter(pk=run_id[:16]).first()
+        run = Run.objects.only("id", "state", "log_stored").of_id(run_id)
         if run is None:
             raise no_such("run", run_id)
         offset, limit = _number(request, "offset", 0, 2**62), _number(request, "limit", LOG_PIECE, LOG_PIECE)
@@ -155,7 +154,7 @@ def _run_request(request: Request) -> RunRequest:
 
 
 def _whole(run_id: str) -> Run:
-    run = None if "\x00" in run_id else querysets.run_whole(run_id)
+    run = querysets.run_whole(run_id)
     if run is None:
         raise no_such("run", run_id)
     return run

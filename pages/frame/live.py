@@ -37,7 +37,7 @@ def live_page(
     """
     live = render_to_string(part, context, request)
     fingerprint = fingerprint_of(live)
-    if request.headers.get("HX-Request") == "true":
+    if request.htmx:  # type: ignore[attr-defined]
         response = refreshed(request, live.encode(), fingerprint, _trigger(request))
     else:
         more = {"live": mark_safe(live), "fingerprint": fingerprint, "here": request.get_full_path()}  # noqa: S308 - rendered above

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from inventory.models import Cluster
-from validations.ids import new_id
+from validations.ids import ById, new_id
 
 
 class CampaignState(models.TextChoices):
@@ -48,6 +48,8 @@ class Campaign(models.Model):
     ended_at = models.DateTimeField(null=True)
     #: It starts nothing more, and all its runs have ended and stand at the places of the cards that they took.
     settled = models.BooleanField(default=False, db_default=False)
+
+    objects = ById.as_manager()
 
     class Meta:
         constraints = [

@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from inventory.models import Card, Cluster
-from validations.ids import new_id
+from validations.ids import ById, new_id
 from validations.models.campaign import Campaign
 from validations.models.state import ACTIVE, LOOKS, STARTED, LevelChoice, Look, State, VerdictChoice
 
@@ -127,6 +127,8 @@ class Run(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
+
+    objects = ById.as_manager()
 
     class Meta:
         constraints = [
