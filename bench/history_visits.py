@@ -24,6 +24,9 @@ def main() -> None:
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gpudash.settings")
     django.setup()
+    from django.conf import settings
+
+    settings.SHARED_LOOK_S = 0  # each answer is made anew: what many share costs nothing
     {"fill": fill, "look": look, "prune": prune}[sys.argv[1]]()
 
 
