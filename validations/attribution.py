@@ -20,7 +20,7 @@ from inventory.stacks.engine.base import ANNOTATION_V1, ANNOTATION_V2, COUNT_ONL
 from inventory.stacks.engine.node_report import node_report
 from inventory.stacks.gpushare.records import Record, record
 from kube import objects as kube
-from validations.lifecycle.objects import Pod
+from kube.workloads import Pod
 from validations.models import Run
 
 #: The card is known since the node has no other.

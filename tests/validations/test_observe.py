@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kube.workloads import Job, NotAList, Pod, read_list
 from tests.validations.recorded import FAILED, PASSED
 from validations.lifecycle.endings import Ending
 from validations.lifecycle.judging import judged
-from validations.lifecycle.objects import Job, NotAList, Pod, read_list
 from validations.lifecycle.observe import last_word, observe
 from validations.models.state import State
 from validations.suites import find

@@ -14,9 +14,9 @@ from urllib.parse import quote
 import msgspec
 
 from kube.client import ApiError, Stream
+from kube.workloads import Event, Job, Listed, NotAList, Pod, read_job, read_list
 from validations.installation import INSTANCE_LABEL
 from validations.lifecycle.deadlines import TooSlow, within
-from validations.lifecycle.objects import Event, Job, Listed, NotAList, Pod, read_job, read_list
 from validations.suites.engine.manifest import CONTAINER, MANAGED_BY
 
 T = TypeVar("T", Job, Pod, Event)

@@ -9,13 +9,13 @@ from datetime import datetime
 from typing import Any
 
 from kube.client import ApiError
+from kube.workloads import Job
 from validations.lifecycle.building import CannotBuild, manifest_now
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import Ending
 from validations.lifecycle.mine import FOREIGN, Mine, is_of
 from validations.lifecycle.moves import move, note
-from validations.lifecycle.objects import Job
 from validations.lifecycle.refusals import at_creation, by_rule, refusal
 from validations.lifecycle.room import no_room
 from validations.models import Run, State

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from kube.workloads import Job
 from validations.lifecycle.cluster_api import ClusterApi
-from validations.lifecycle.objects import Job
 from validations.maker import MAKER_LABEL
 from validations.models import Run
 from validations.suites.engine.manifest import RUN_LABEL, job_name, run_label

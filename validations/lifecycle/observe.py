@@ -10,8 +10,8 @@ from collections.abc import Iterable
 import msgspec
 
 from kube.objects import Condition
+from kube.workloads import ContainerStatus, Event, Job, Pod, Terminated
 from validations.lifecycle.endings import Ending
-from validations.lifecycle.objects import ContainerStatus, Event, Job, Pod, Terminated
 from validations.models.state import State
 from validations.suites.engine.manifest import CONTAINER
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from kube.workloads import Job, Pod
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.mine import is_of
-from validations.lifecycle.objects import Job, Pod
 from validations.models import Run
 from validations.suites.engine.manifest import RUN_LABEL, job_name, run_label
 

@@ -12,10 +12,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kube.client import ApiError
+from kube.workloads import Job
 from leases.lease import Lease
 from validations.lifecycle.look import Look
 from validations.lifecycle.mine import delete_job
-from validations.lifecycle.objects import Job
 from validations.lifecycle.reality import Reality
 from validations.lifecycle.refusals import refusal
 from validations.models import Launcher, Run, State

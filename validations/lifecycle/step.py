@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from django.conf import settings
 
 from inventory.models import Node
+from kube.workloads import Job, Pod
 from validations import attribution
 from validations.lifecycle import collect, removal
 from validations.lifecycle.create import adopt
@@ -15,7 +16,6 @@ from validations.lifecycle.endings import Ending, cancelled_by, of_row
 from validations.lifecycle.look import Look
 from validations.lifecycle.mine import FOREIGN
 from validations.lifecycle.moves import move, note
-from validations.lifecycle.objects import Job, Pod
 from validations.lifecycle.observe import Seen, last_word, observe
 from validations.models import Run, State
 from validations.suites.engine.manifest import job_name

@@ -1,6 +1,7 @@
-"""The few fields of Jobs, pods and events that the life of a run needs, decoded object by object.
+"""Jobs, their pods and events, as who launches them reads them: decoded object by object.
 
-Field names are those of the Kubernetes API (batch/v1, core/v1). What does not decode is not missing: its name is kept.
+They are other structs than those of `kube.objects`: the mirror stores these as they are, so each field more would be in 150,000 rows,
+while a launcher wants to know of a few pods why they wait and how they ended. Field names are those of the Kubernetes API (batch/v1, core/v1). What does not decode is not missing: its name is kept.
 """
 
 from __future__ import annotations
