@@ -1,7 +1,8 @@
 """Jobs, their pods and events, as who launches them reads them: decoded object by object.
 
 They are other structs than those of `kube.objects`: the mirror stores these as they are, so each field more would be in 150,000 rows,
-while a launcher wants to know of a few pods why they wait and how they ended. Field names are those of the Kubernetes API (batch/v1, core/v1). What does not decode is not missing: its name is kept.
+while a launcher wants to know of a few pods why they wait and how they ended. Field names are those of the Kubernetes API
+(batch/v1, core/v1). What does not decode is not missing: its name is kept.
 """
 
 from __future__ import annotations
