@@ -10,7 +10,10 @@ from django.test import Client
 from accounts.roles import Role
 from inventory.models import Cluster
 from tests.cast import bearer, make_token, make_user, signed_in
+from tests.database import committed_database, django_db_modify_db_settings, folder_of_the_run, migrated_file
 from tests.factories import make_cluster, make_fleet
+
+__all__ = ["committed_database", "django_db_modify_db_settings", "folder_of_the_run", "migrated_file"]
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import sys
 from collections.abc import Iterator, Mapping
@@ -86,12 +87,23 @@ def _static_files() -> TemporaryDirectory[str]:
     return made
 
 
+def migrated(folder: Path, database_url: str) -> str:
+    """The database, with all tables."""
+    Processes(folder, database_url, **PRODUCTION).call("migrate", "--noinput")
+    return database_url
+
+
 @contextmanager
-def web(folder: Path, database_url: str, *options: str, **settings: str) -> Iterator[Web]:
-    """A migrated database and a web process in front of it. options: of `manage.py serve`."""
+def web(folder: Path, database: Path | str, *options: str, **settings: str) -> Iterator[Web]:
+    """A web process in front of a database with all tables. options: of `manage.py serve`.
+
+    database: the URL of one that is used as it is, or the SQLite file that a copy is made of, `gpudash.sqlite3` in the folder.
+    """
     chosen = {**PRODUCTION, "GPUDASH_STATIC_ROOT": _static_files().name, **settings}
-    processes = Processes(folder, database_url, **chosen)
-    processes.call("migrate", "--noinput")
+    if isinstance(database, Path):
+        copy = shutil.copy(database, folder / "gpudash.sqlite3")
+        database = f"sqlite:///{copy}"
+    processes = Processes(folder, database, **chosen)
     port = free_port()
     command = [sys.executable, "manage.py", "serve", f"--listen=127.0.0.1:{port}", "--threads=8", *options]
     try:

@@ -18,8 +18,8 @@ TOKEN = f"gpd_1_{SECRET}-{'x' * 40}"
 
 
 @pytest.fixture
-def process(tmp_path: Path) -> Iterator[Web]:
-    with web(tmp_path, f"sqlite:///{tmp_path}/gpudash.sqlite3") as made:
+def process(tmp_path: Path, migrated_file: Path) -> Iterator[Web]:
+    with web(tmp_path, migrated_file) as made:
         yield made
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -24,11 +25,11 @@ HOSTS = [
 
 
 @pytest.fixture(scope="module")
-def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+def strict(tmp_path_factory: pytest.TempPathFactory, migrated_file: Path) -> Iterator[Web]:
     """With TLS, as a team has it."""
     folder = tmp_path_factory.mktemp("strict")
     chosen = {"GPUDASH_TLS": "true", "GPUDASH_BEHIND_PROXY": "true", "GPUDASH_BASE_PATH": "/gpudash"}
-    with web(folder, f"sqlite:///{folder}/gpudash.sqlite3", *BEHIND_PROXY, **chosen) as made:
+    with web(folder, migrated_file, *BEHIND_PROXY, **chosen) as made:
         yield made
 
 

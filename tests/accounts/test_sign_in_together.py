@@ -13,7 +13,7 @@ import pytest
 
 from tests.cast import PASSWORD
 from tests.services import Missing, or_skip, postgres
-from tests.web import BEHIND_PROXY, Answer, Web, web
+from tests.web import BEHIND_PROXY, Answer, Web, migrated, web
 
 FORM = "Content-Type: application/x-www-form-urlencoded"
 CSRF = "c" * 32
@@ -25,12 +25,14 @@ def process(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Web]:
     """Behind a proxy on the same host."""
     proxied = {"GPUDASH_BEHIND_PROXY": "true", "GPUDASH_PASSWORD_CHECKS": "4"}
     if request.param == "sqlite":
-        with web(tmp_path, f"sqlite:///{tmp_path}/gpudash.sqlite3", *BEHIND_PROXY, **proxied) as made:
+        with web(tmp_path, request.getfixturevalue("migrated_file"), *BEHIND_PROXY, **proxied) as made:
             yield made
         return
     try:
-        with postgres() as server, web(tmp_path, server.create("door"), *BEHIND_PROXY, **proxied) as made:
-            yield made
+        with postgres() as server:
+            url = migrated(tmp_path, server.create("door"))
+            with web(tmp_path, url, *BEHIND_PROXY, **proxied) as made:
+                yield made
     except Missing as missing:
         or_skip(missing)
 

@@ -20,8 +20,8 @@ def chunked(process: Web, size: int) -> Answer:
     return process.send(head.encode() + b"Content-Type: application/json\r\n\r\n" + body)
 
 
-def test_a_long_body_is_refused_before_it_is_read(tmp_path: Path) -> None:
-    with web(tmp_path, f"sqlite:///{tmp_path}/gpudash.sqlite3") as process:
+def test_a_long_body_is_refused_before_it_is_read(tmp_path: Path, migrated_file: Path) -> None:
+    with web(tmp_path, migrated_file) as process:
         for answer in (
             process.ask("/api/v1/runs", method="POST", body=b"x" * (MIB + 1)),
             chunked(process, MIB + 65536),

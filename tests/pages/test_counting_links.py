@@ -15,10 +15,7 @@ from inventory import totals
 from inventory.models import Card, Cluster, Node, NodeAccount
 from tests.cast import make_user, signed_in
 from tests.factories import TRAITS, lose_card, make_cluster, make_finding, make_fleet, make_node, make_waiting_pod
-from tests.inventory.committed import committed_database, migrated_file
 from tests.pages.reading import get
-
-__all__ = ["committed_database", "migrated_file"]
 
 NUMBER = re.compile(r"([0-9][0-9,]*)")
 

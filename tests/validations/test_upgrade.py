@@ -32,42 +32,45 @@ def _forward() -> None:
 
 def _run(apps: Any, suite: str, minutes: int, verdict: str = "passed", **columns: Any) -> Any:
     at = timezone.now() - timedelta(minutes=minutes)
-    columns = {"driver_version": "550.1", "card_model": "T4", "card_key": "0"} | columns
+    columns = {"driver_version": "550.1", "card_model": "T4", "card_key": "0", "node_name": "gpu-1"} | columns
     return apps.get_model("validations", "Run").objects.create(
         id=f"{suite[-12:]}{minutes}", suite=suite, cluster_id=apps.get_model("inventory", "Cluster").objects.get().pk,
-        node_name="gpu-1", namespace="n", state="ended", state_since=at, ended_at=at, verdict=verdict, **columns,
+        namespace="n", state="ended", state_since=at, ended_at=at, verdict=verdict, **columns,
     )  # fmt: skip
 
 
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(
-    ("suite", "columns", "level"),
-    [
-        ("cuda-vectoradd", {}, "right"),
-        ("cuda-vectoradd", {"options": {"image": "example.org/mine:1"}}, "none"),
-        ("cuda-vectoradd", {"options": {"image": "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0"}}, "right"),
-        ("cuda-vectoradd", {"verdict": "failed"}, ""),
-        ("cuda-nbody", {}, "ran"),
-        ("winml-tinyyolov2", {}, "ran"),
-        ("nvidia-smi", {}, "seen"),
-        ("directx-directml", {}, "none"),
-        ("directx-directml", {"facts": {"gpu_name": "NVIDIA A10"}}, "right"),
-        ("dcgm-diag", {}, "seen"),
-        ("dcgm-diag", {"options": {"level": 2}, "facts": {"tests": {"software": "pass"}}}, "seen"),
-        ("dcgm-diag", {"options": {"level": "2"}, "facts": {"tests": {"memory": "pass"}}}, "right"),
-        ("nccl-allreduce", {"verdict": "warning", "reasons": [{"code": "not-verified"}]}, "ran"),
-        ("gone-suite", {}, "none"),
-    ],
+#: (suite, columns of a stored run, the level that it has proven)
+STORED: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("cuda-vectoradd", {}, "right"),
+    ("cuda-vectoradd", {"options": {"image": "example.org/mine:1"}}, "none"),
+    ("cuda-vectoradd", {"options": {"image": "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0"}}, "right"),
+    ("cuda-vectoradd", {"verdict": "failed"}, ""),
+    ("cuda-nbody", {}, "ran"),
+    ("winml-tinyyolov2", {}, "ran"),
+    ("nvidia-smi", {}, "seen"),
+    ("directx-directml", {}, "none"),
+    ("directx-directml", {"facts": {"gpu_name": "NVIDIA A10"}}, "right"),
+    ("dcgm-diag", {}, "seen"),
+    ("dcgm-diag", {"options": {"level": 2}, "facts": {"tests": {"software": "pass"}}}, "seen"),
+    ("dcgm-diag", {"options": {"level": "2"}, "facts": {"tests": {"memory": "pass"}}}, "right"),
+    ("nccl-allreduce", {"verdict": "warning", "reasons": [{"code": "not-verified"}]}, "ran"),
+    ("gone-suite", {}, "none"),
 )
-def test_a_stored_run_gets_the_level_that_it_has_proven(
-    before: Any, suite: str, columns: dict[str, Any], level: str
-) -> None:
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_stored_run_gets_the_level_that_it_has_proven(before: Any) -> None:
+    """All in one upgrade, each on a node of its own."""
     from validations.models import Run
 
     make_cluster("prod")
-    old = _run(before, suite, 5, **columns)
+    runs = [
+        _run(before, suite, number, node_name=f"gpu-{number}", **columns)
+        for number, (suite, columns, _) in enumerate(STORED)
+    ]
     _forward()
-    assert Run.objects.get(pk=old.pk).level == level
+    found = dict(Run.objects.values_list("pk", "level"))
+    assert [(*case[:2], found[run.pk]) for case, run in zip(STORED, runs, strict=True)] == list(STORED)
 
 
 @pytest.mark.django_db(transaction=True)

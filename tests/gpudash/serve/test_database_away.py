@@ -11,15 +11,17 @@ import pytest
 
 from tests import services
 from tests.services import Missing, Postgres, or_skip, wait_until
-from tests.web import Web, web
+from tests.web import Web, migrated, web
 
 PAGES = ("/", "/cards", "/sign-in", "/api/v1/cards", "/metrics")
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
+    """With a database that has all tables, to copy."""
     try:
         with services.postgres() as made:
+            migrated(tmp_path_factory.mktemp("tables"), made.create("tables"))
             yield made
     except Missing as missing:
         or_skip(missing)
@@ -28,7 +30,7 @@ def server() -> Iterator[Postgres]:
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("options", [(), ("--processes=2",)], ids=["one process", "two"])
 def test_a_database_that_is_away_is_said_at_once(server: Postgres, tmp_path: Path, options: tuple[str, ...]) -> None:
-    url = server.create(f"away{len(options)}")
+    url = server.create(f"away{len(options)}", "tables")
     with web(tmp_path, url, *options) as served:
         assert served.ask("/sign-in").status == 200
         server.stop()

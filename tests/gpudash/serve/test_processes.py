@@ -22,9 +22,9 @@ PROCESSES = 2
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+def served(tmp_path_factory: pytest.TempPathFactory, migrated_file: Path) -> Iterator[Web]:
     folder = tmp_path_factory.mktemp("processes")
-    with web(folder, f"sqlite:///{folder / 'db.sqlite3'}", f"--processes={PROCESSES}") as made:
+    with web(folder, migrated_file, f"--processes={PROCESSES}") as made:
         wait_until(lambda: len(_workers(made)) == PROCESSES, "all processes run")
         yield made
 

@@ -10,9 +10,6 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from fleetsim import Fleet, Server, serve
-from tests.inventory.committed import committed_database, migrated_file
-
-__all__ = ["committed_database", "migrated_file"]
 
 Run = Callable[..., str]
 

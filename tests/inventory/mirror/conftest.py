@@ -18,11 +18,8 @@ from inventory.mirror.store import Store
 from inventory.models import Cluster
 from leases.lease import Lease
 from tests.factories import make_cluster
-from tests.inventory.committed import committed_database, migrated_file
 from tests.kube.scripted import PATIENCE_S, ScriptedServer
 from tests.kube.words import client
-
-__all__ = ["committed_database", "migrated_file"]
 
 
 class Until(threading.Event):

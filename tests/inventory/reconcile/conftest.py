@@ -14,9 +14,6 @@ from inventory.mirror.store import Store
 from inventory.models import Cluster
 from inventory.reconcile.reconciler import NodeReconciler
 from tests.factories import make_cluster
-from tests.inventory.committed import committed_database, migrated_file
-
-__all__ = ["committed_database", "migrated_file"]
 
 
 class Fleet:
