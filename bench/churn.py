@@ -74,23 +74,29 @@ class Listener:
 def send(etcd_port: int, pods: Movable, rate: float, count: int, first: int = 1) -> dict[Change, float]:
     """`count` changes at `rate` a second, the pods in turn; the moment at which etcd had stored each. Raises RuntimeError.
 
-    They go to etcd, not through the API: to change an object by it costs the API server more than all that the watcher does with it.
+    They are made before the first is sent, and go to etcd, not through the API: to change an object by it costs the API server more than all that the watcher does with it.
     first: by how many cards each pod is moved in the first turn, from where it was made; others must not have moved it as far.
     """
     stored: dict[Change, float] = {}
+    requests = [_request(pods, number, first) for number in range(count)]
     started = time.monotonic()
 
     def one_in(sender: int) -> None:
         puts = loader.Puts(etcd_port)
         try:
             for number in range(sender, count, SENDERS):
-                key, value, uid, card = pods.moved(number % len(pods), first + number // len(pods))
+                change, body = requests[number]
                 time.sleep(max(0.0, started + number / rate - time.monotonic()))
-                puts.put(key, value)
-                stored[Change(uid, card)] = time.monotonic()
+                puts.send(body)
+                stored[change] = time.monotonic()
         finally:
             puts.close()
 
     with ThreadPoolExecutor(SENDERS) as pool:
         list(pool.map(one_in, range(SENDERS)))
     return stored
+
+
+def _request(pods: Movable, number: int, first: int) -> tuple[Change, bytes]:
+    key, value, uid, card = pods.moved(number % len(pods), first + number // len(pods))
+    return Change(uid, card), loader.Puts.body(key, value)

@@ -38,9 +38,17 @@ class Puts:
     def __init__(self, etcd_port: int) -> None:
         self._connection = http.client.HTTPConnection("127.0.0.1", etcd_port, timeout=60)
 
+    @staticmethod
+    def body(key: str, value: bytes) -> bytes:
+        """The request that puts this: made beforehand where many are to be sent in little time."""
+        return b'{"key":"%s","value":"%s"}' % (base64.b64encode(key.encode()), base64.b64encode(value))
+
     def put(self, key: str, value: bytes) -> None:
         """Returns when etcd has stored it. Raises RuntimeError when it refuses."""
-        body = b'{"key":"%s","value":"%s"}' % (base64.b64encode(key.encode()), base64.b64encode(value))
+        self.send(self.body(key, value))
+
+    def send(self, body: bytes) -> None:
+        """The same, of a request that is made."""
         self._connection.request("POST", "/v3/kv/put", body)
         answer = self._connection.getresponse()
         said = answer.read()
