@@ -74,7 +74,8 @@ class Listener:
 def send(etcd_port: int, pods: Movable, rate: float, count: int, first: int = 1) -> dict[Change, float]:
     """`count` changes at `rate` a second, the pods in turn; the moment at which etcd had stored each. Raises RuntimeError.
 
-    They are made before the first is sent, and go to etcd, not through the API: to change an object by it costs the API server more than all that the watcher does with it.
+    They are made before the first is sent, and go to etcd, not through the API: to change an object by it costs the API server more
+    than all that the watcher does with it.
     first: by how many cards each pod is moved in the first turn, from where it was made; others must not have moved it as far.
     """
     stored: dict[Change, float] = {}
