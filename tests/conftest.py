@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
@@ -14,6 +15,13 @@ from tests.database import committed_database, django_db_modify_db_settings, fol
 from tests.factories import make_cluster, make_fleet
 
 __all__ = ["committed_database", "django_db_modify_db_settings", "folder_of_the_run", "migrated_file"]
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: the collector need not walk through it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 50)
 
 
 @pytest.fixture(autouse=True)

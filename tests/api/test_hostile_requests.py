@@ -17,6 +17,8 @@ import pytest
 from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils.translation import get_language
+from drf_spectacular.generators import SchemaGenerator
 
 from accounts.models import ApiToken
 from accounts.roles import Role
@@ -99,6 +101,23 @@ class Addresses:
 
     def parts(self, route: str) -> list[str]:
         return [part[2] or part[3] for part in _PART.finditer(route)]
+
+
+_DOCUMENTS: dict[tuple[Any, ...], Any] = {}
+
+
+@pytest.fixture(autouse=True)
+def document_is_generated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """REST's document is the same for every request in the same language, and takes longer than a hundred of them."""
+    generate = SchemaGenerator.get_schema
+
+    def get_schema(self: SchemaGenerator, request: Any = None, public: bool = False) -> Any:
+        key = (get_language(), self.api_version, public)
+        if key not in _DOCUMENTS:
+            _DOCUMENTS[key] = generate(self, request, public)
+        return _DOCUMENTS[key]
+
+    monkeypatch.setattr(SchemaGenerator, "get_schema", get_schema)
 
 
 @pytest.fixture
