@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 from typing import Any
 
 import pytest
@@ -15,6 +17,11 @@ from tests.database import committed_database, django_db_modify_db_settings, fol
 from tests.factories import make_cluster, make_fleet
 
 __all__ = ["committed_database", "django_db_modify_db_settings", "folder_of_the_run", "migrated_file"]
+
+
+# Compiled modules are kept whatever the environment says: else each worker, and each process that a test starts, compiles all anew.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_collection_finish() -> None:
