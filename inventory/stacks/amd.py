@@ -12,12 +12,10 @@ import re
 import msgspec
 
 from inventory.stacks.engine.base import (
-    COUNT_ONLY,
     HEALTH_UNKNOWN,
     HEALTHY,
     WARNING,
     WHOLE,
-    Allocation,
     Card,
     Context,
     Finding,
@@ -28,7 +26,7 @@ from inventory.stacks.engine.labels import GIB, first, text
 from inventory.stacks.engine.names import MAX_CARDS, labels_of
 from inventory.stacks.engine.offers import Offer, offer, shortfall, states
 from inventory.stacks.engine.overrides import MEMORY, Overrides, overrides
-from inventory.stacks.engine.requests import Need, holds, requests
+from inventory.stacks.engine.requests import counted, holds, requests
 from inventory.stacks.engine.stack import Components, Labels, NodeLabels, Stack
 from kube.objects import Node, Pod
 from kube.quantity import count
@@ -80,7 +78,9 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         vendor=NAME,
         cards=_cards(groups),
         cards_known=all(group.number is not None for group in groups) and all(n.resource in stated for _, n in held),
-        allocations=tuple(_allocation(pod, need, about) for pod, need in held),
+        allocations=tuple(
+            counted(pod, need, NAME, WHOLE, memory_bytes=_total([need.quantity], about)) for pod, need in held
+        ),
         findings=(*stale, *(found for group in groups for found in shortfall(group.resource, group.offer, withheld))),
         memory_total_bytes=_total([group.offer.allocatable for group in groups], about),
     )
@@ -136,21 +136,6 @@ def _card(index: int, group: _Group) -> Card:
         memory_physical_bytes=about.memory_bytes,
         memory_source=about.memory_source,
         shares=1,
-    )
-
-
-def _allocation(pod: Pod, need: Need, about: Described) -> Allocation:
-    return Allocation(
-        pod_uid=pod.metadata.uid,
-        namespace=pod.metadata.namespace,
-        pod=pod.metadata.name,
-        container=need.container,
-        resource=need.resource,
-        quantity=need.quantity,
-        evidence=COUNT_ONLY,
-        stack=NAME,
-        mode=WHOLE,
-        memory_bytes=_total([need.quantity], about),
     )
 
 

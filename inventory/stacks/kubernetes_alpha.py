@@ -6,13 +6,13 @@ put on the node; the memory is nowhere, so it is unknown unless the administrato
 
 from __future__ import annotations
 
-from inventory.stacks.engine.base import COUNT_ONLY, WHOLE, Allocation, Card, Context, StackReport
+from inventory.stacks.engine.base import WHOLE, Card, Context, StackReport
 from inventory.stacks.engine.describe import Described, describe
 from inventory.stacks.engine.labels import first, model_name
 from inventory.stacks.engine.names import MAX_CARDS
 from inventory.stacks.engine.offers import offer, shortfall, states
 from inventory.stacks.engine.overrides import overrides
-from inventory.stacks.engine.requests import Need, holds, requests
+from inventory.stacks.engine.requests import counted, holds, requests
 from inventory.stacks.engine.stack import NodeLabels, Stack
 from kube.objects import Node, Pod
 
@@ -33,7 +33,10 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         stack=NAME,
         cards=tuple(_card(index, about) for index in range(total)) if known and total is not None else (),
         cards_known=known,
-        allocations=tuple(_allocation(pod, need, about) for pod, need in held),
+        allocations=tuple(
+            counted(pod, need, NAME, WHOLE, memory_bytes=_total(need.quantity, about.memory_bytes))
+            for pod, need in held
+        ),
         findings=tuple(shortfall(RESOURCE, found, "The kubelet gives out fewer cards than the node has.")),
         memory_total_bytes=_total(found.allocatable, about.memory_bytes),
     )
@@ -51,21 +54,6 @@ def _card(index: int, about: Described) -> Card:
         memory_physical_bytes=about.memory_bytes,
         memory_source=about.memory_source,
         shares=1,
-    )
-
-
-def _allocation(pod: Pod, need: Need, about: Described) -> Allocation:
-    return Allocation(
-        pod_uid=pod.metadata.uid,
-        namespace=pod.metadata.namespace,
-        pod=pod.metadata.name,
-        container=need.container,
-        resource=need.resource,
-        quantity=need.quantity,
-        evidence=COUNT_ONLY,
-        stack=NAME,
-        mode=WHOLE,
-        memory_bytes=_total(need.quantity, about.memory_bytes),
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from inventory.stacks.engine.base import COUNT_ONLY, Allocation
 from kube.objects import Container, Pod
 from kube.quantity import count
 
@@ -139,3 +140,22 @@ def _init_needs(init: list[Container], wanted: Callable[[str], bool], app: list[
         running[need.resource] = running.get(need.resource, 0) + need.quantity
     excess = ((need, peak - running.get(name, 0)) for name, (peak, need) in peaks.items())
     return sidecars + [need._replace(quantity=extra) for need, extra in excess if extra > 0]
+
+
+def counted(
+    pod: Pod, need: Need, stack: str, mode: str, *, memory_bytes: int | None = None, card: str | None = None
+) -> Allocation:
+    """What a container holds where the system says how many, and of no pod which card. card: where the node has only one."""
+    return Allocation(
+        pod_uid=pod.metadata.uid,
+        namespace=pod.metadata.namespace,
+        pod=pod.metadata.name,
+        container=need.container,
+        resource=need.resource,
+        quantity=need.quantity,
+        evidence=COUNT_ONLY,
+        stack=stack,
+        mode=mode,
+        memory_bytes=memory_bytes,
+        card=card,
+    )

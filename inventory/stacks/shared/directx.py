@@ -11,12 +11,12 @@ import re
 
 import msgspec
 
-from inventory.stacks.engine.base import COUNT_ONLY, SHARES, WARNING, Allocation, Card, Finding, StackReport
+from inventory.stacks.engine.base import SHARES, WARNING, Card, Finding, StackReport
 from inventory.stacks.engine.describe import Described, describe
 from inventory.stacks.engine.names import MAX_CARDS, labels_of
 from inventory.stacks.engine.offers import Offer, offer, shortfall, states
 from inventory.stacks.engine.overrides import COUNT, Overrides, overrides
-from inventory.stacks.engine.requests import Need, holds, requests
+from inventory.stacks.engine.requests import Need, counted, holds, requests
 from inventory.stacks.shared.instances import Instance, instance_of
 from kube.objects import Node, Pod
 from kube.quantity import count
@@ -63,7 +63,7 @@ def share(
         stack=stack,
         cards=cards,
         cards_known=number is not None,
-        allocations=tuple(_allocation(stack, pod, need, only) for pod, need in held),
+        allocations=tuple(counted(pod, need, stack, SHARES, card=only) for pod, need in held),
         findings=(*adapters.findings, *findings),
     )
 
@@ -133,21 +133,6 @@ def _card(stack: str, index: int, about: Described, shares: int) -> Card:
         memory_physical_bytes=about.memory_bytes,
         memory_source=about.memory_source,
         shares=shares or None,
-    )
-
-
-def _allocation(stack: str, pod: Pod, need: Need, card: str | None) -> Allocation:
-    return Allocation(
-        pod_uid=pod.metadata.uid,
-        namespace=pod.metadata.namespace,
-        pod=pod.metadata.name,
-        container=need.container,
-        resource=need.resource,
-        quantity=need.quantity,
-        evidence=COUNT_ONLY,
-        stack=stack,
-        mode=SHARES,
-        card=card,
     )
 
 
