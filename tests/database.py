@@ -15,6 +15,8 @@ import pytest
 from django.core.management import call_command
 from django.db import connection, connections
 
+from tests.processes import Processes
+
 
 @pytest.fixture(scope="session")
 def folder_of_the_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -31,11 +33,19 @@ def migrated_file(folder_of_the_run: Path, django_test_environment: None, django
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
             unfinished = made.with_suffix(".unfinished")
-            with django_db_blocker.unblock(), _connected_to(unfinished):
-                call_command("migrate", verbosity=0, interactive=False)
+            _migrate(unfinished, django_db_blocker)
             unfinished.chmod(0o600)
             unfinished.rename(made)
     return made
+
+
+def _migrate(file: Path, django_db_blocker: Any) -> None:
+    """In this process where it speaks to SQLite anyway; else in one of its own, for the web processes that tests start."""
+    if connection.vendor != "sqlite":
+        Processes(file.parent, f"sqlite:///{file}").call("migrate", "--verbosity", "0")
+        return
+    with django_db_blocker.unblock(), _connected_to(file):
+        call_command("migrate", verbosity=0, interactive=False)
 
 
 @pytest.fixture(scope="session")

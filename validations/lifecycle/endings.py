@@ -1,6 +1,6 @@
 """Why a run ended other than by its own container: a code and a text that says what happened.
 
-An ending never makes a pass: see `validations.judging`.
+An ending never makes a pass: see `validations.lifecycle.judging`.
 """
 
 from __future__ import annotations

@@ -10,15 +10,13 @@ from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from inventory.models import Allocation, Card, Cluster, DirtyNode, Finding, NodeAccount, Watch
+from inventory.models import Allocation, Card, DirtyNode, Finding, NodeAccount, Watch
 from inventory.reconcile import difference, reconciler
-from inventory.reconcile.chunk import Chunk, NodeChunk
-from inventory.reconcile.columns import card_state
+from inventory.reconcile.chunk import Chunk
 from inventory.stacks.engine import base
 from inventory.stacks.engine.node_report import node_report
 from kube.objects import Node, Pod
 from leases.lease import LeaseLost
-from tests.factories import make_cluster
 from tests.inventory.reconcile.conftest import Fleet
 from tests.inventory.reconcile.objects import share_node, share_pod, whole_node, whole_pod
 
@@ -290,63 +288,3 @@ def test_the_number_of_statements_of_a_chunk_does_not_grow_with_its_nodes(fleet_
     DirtyNode.objects.create(cluster=small.cluster)
     DirtyNode.objects.create(cluster=large.cluster)
     assert statements(large) == statements(small)
-
-
-# Numbers that no column can hold.
-
-HUGE = 2**70
-
-
-def hostile_account() -> base.NodeReport:
-    card = base.Card(
-        key="0", stack="nvidia", index=2**40, memory_total_bytes=HUGE, memory_physical_bytes=HUGE, shares=2**40
-    )
-    held = base.Allocation(
-        pod_uid="u\0",
-        namespace="n",
-        pod="p" * 900,
-        container="c",
-        resource="r",
-        quantity=HUGE,
-        evidence="claim",
-        stack="nvidia",
-        card="0",
-        memory_bytes=HUGE,
-        core_percent=2**40,
-    )
-    finding = base.Finding(code="x", severity="error", text="t\0" * 9000, card="0", pod="p" * 900)
-    return base.NodeReport(
-        stacks=("nvidia",),
-        unit="GiB",
-        cards=(base.CardReport(card=card, allocations=(held,), memory_allocated_bytes=HUGE),),
-        unplaced=(held,),
-        findings=(finding,),
-        cards_total=2**40,
-        cards_allocated=2**40,
-        memory_total_bytes=HUGE,
-        memory_allocated_bytes=HUGE,
-        memory_unplaced_bytes=HUGE,
-        recheck_at=1e30,
-    )
-
-
-@pytest.mark.django_db
-def test_a_number_that_no_column_can_hold_is_unknown_and_stops_nothing() -> None:
-    cluster: Cluster = make_cluster("huge", held=False)
-    node = NodeChunk(name="n", report=hostile_account(), pods={}, totals=None, cards={}, allocations=[], findings=[])
-    difference.write(Chunk(cluster_id=cluster.id, now=timezone.now(), names=["n"], seen=[], nodes=[node]))
-    card, account = Card.objects.get(), NodeAccount.objects.get()
-    assert (card.memory_total_bytes, card.memory_allocated_bytes, card.index, card.shares) == (None, None, None, None)
-    assert (account.memory_total_bytes, account.cards_total, account.recheck_at) == (None, None, None)
-    assert set(Allocation.objects.values_list("memory_bytes", "core_percent")) == {(None, None)}
-
-
-def test_a_card_that_is_full_is_full_and_one_that_is_not_known_is_not_free() -> None:
-    def state(allocated: int | None, total: int | None = 10, mode: str = base.MEMORY, unplaced: bool = False) -> str:
-        card = base.Card(key="0", stack="s", mode=mode, memory_total_bytes=total)
-        return card_state(base.CardReport(card=card, memory_allocated_bytes=allocated), unplaced).value
-
-    assert [state(0), state(4), state(10), state(11)] == ["free", "partly", "full", "over"]
-    assert [state(None), state(None, None), state(4, None)] == ["unknown", "unknown", "partly"]
-    assert state(0, None, base.WHOLE, unplaced=True) == "unknown"
-    assert state(None, None, base.SHARES, unplaced=True) == "unknown"
