@@ -12,22 +12,22 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
-from django.conf import settings
 
 from inventory.mirror.kinds import moment, stack_context
 from inventory.models import Allocation, Card, Node
-from inventory.stacks.engine.base import ANNOTATION_V1, ANNOTATION_V2, COUNT_ONLY
+from inventory.stacks.engine.base import COUNT_ONLY
+from inventory.stacks.engine.base import Allocation as Held
 from inventory.stacks.engine.node_report import node_report
-from inventory.stacks.gpushare.records import Record, record
 from kube import objects as kube
 from kube.workloads import Pod
 from validations.models import Run
+from validations.suites.engine.placement import registry
+from validations.suites.engine.target import Settings
 
 #: The card is known since the node has no other.
 ONLY_CARD = "only-card"
 ASKED = "target"
 CARD_COLUMNS = ("card_id", "card_key", "card_uuid", "card_model", "card_evidence", "card_note")
-_GPUSHARE = (ANNOTATION_V1, ANNOTATION_V2)
 #: By so much the cluster's clock and ours may differ.
 _SKEW = timedelta(seconds=2)
 
@@ -111,10 +111,8 @@ def _of_pod(run: Run, pod: Pod, cards: list[Card]) -> Taken | None:
     if made.unplaced:
         return Taken(evidence=COUNT_ONLY, why=_COUNTED)
     found = _one({str(one.card): one.evidence for one in held}, cards)
-    if found.card is not None and found.evidence in _GPUSHARE:
-        doubt = _doubt(run, pod, whole, found.card, sum(one.quantity for one in held))
-        return Taken(why=doubt) if doubt else found
-    return found
+    doubt = _doubt(run, whole, held, found, context.settings)
+    return Taken(why=doubt) if doubt else found
 
 
 _COUNTED = "The node's sharing system counts what a pod holds and does not say which card it is."
@@ -162,36 +160,31 @@ def _of_mirror(run: Run, cards: list[Card]) -> Taken | None:
     return _one(held, cards)
 
 
-def _doubt(run: Run, pod: Pod, whole: kube.Pod, card: Card, units: int) -> str:
-    """Why the card that is written on a gpushare pod may not be the one that it has; "" when there is no reason to think so."""
-    written = record(whole, settings.GPUSHARE_ANNOTATION)
-    if written.v2 and written.index is not None and written.index not in _indices(written):
-        return "The two annotations of the pod name different cards, so it is not known which it had."
-    if written.assigned is False:
-        return f"The pod was assumed on card {card.key}, and the device plugin has never said that it gave it out."
-    other = _mixed(run, pod, written, card, units)
-    if other is None:
+def _doubt(run: Run, pod: kube.Pod, held: list[Held], found: Taken, settings: Settings) -> str:
+    """Why the card that is written on the pod may not be the one that it has; "" when there is no reason to think so."""
+    if found.card is None:
         return ""
-    return (
-        f"The pod {other.namespace}/{other.pod} waited on this node for as much memory of card {other.card_key} at the same time; "
-        "the device plugin tells such pods apart by their request alone, so either may have got the other's card."
-    )
+    for one in held:
+        family = registry.serving(one.resource, one.stack, settings)
+        record = family.record if family is not None else None
+        if record is not None and found.evidence in record.evidence:
+            units = sum(other.quantity for other in held)
+            until = record.assigned_at(pod, settings)
+            return record.doubt(pod, found.card.key, settings) or _mixed(
+                run, pod, one.resource, units, until, found.card
+            )
+    return ""
 
 
-def _indices(written: Record) -> set[int]:
-    return {index for cards in written.layout.values() for index in cards}
-
-
-def _mixed(run: Run, pod: Pod, written: Record, card: Card, units: int) -> Allocation | None:
-    """A pod of the same request on another card that came to the node between this one's creation and its assignment."""
+def _mixed(run: Run, pod: kube.Pod, resource: str, units: int, until: datetime | None, card: Card) -> str:
+    """Whether a pod of the same request on another card came to the node between this one's creation and its assignment."""
     created = moment(pod.metadata.creationTimestamp)
-    until = datetime.fromtimestamp(written.assumed_at, UTC) if written.assumed_at is not None else None
     if created is None or until is None:
-        return None
+        return ""
     others = Allocation.objects.filter(
         cluster_id=run.cluster_id,
         node_name=run.node_name,
-        resource=settings.GPUSHARE_RESOURCE,
+        resource=resource,
         quantity=units,
         started_at__gte=created - _SKEW,
         started_at__lte=until + _SKEW,
@@ -199,4 +192,10 @@ def _mixed(run: Run, pod: Pod, written: Record, card: Card, units: int) -> Alloc
     mine = Run.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name).exclude(pod_uid="")
     others = others.exclude(pod_uid=pod.metadata.uid).exclude(card_key=card.key)
     # Runs of ours wait for one another, see `validations.lifecycle.room`.
-    return others.exclude(pod_uid__in=mine.values("pod_uid")).first()
+    other = others.exclude(pod_uid__in=mine.values("pod_uid")).first()
+    if other is None:
+        return ""
+    return (
+        f"The pod {other.namespace}/{other.pod} waited on this node for as much memory of card {other.card_key} at the same time; "
+        "the device plugin tells such pods apart by their request alone, so either may have got the other's card."
+    )

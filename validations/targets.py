@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from django.conf import settings
 from django.db.models import Sum
 
+from inventory.mirror.kinds import stack_context
 from inventory.models import Allocation, Card, Cluster, Node, NodeAccount
 from inventory.stacks import marked
 from inventory.stacks.engine.names import labels_of
@@ -19,6 +19,8 @@ from kube import objects as kube
 from kube.quantity import count
 from validations.models import Launcher
 from validations.suites.engine.base import Resource, Target
+from validations.suites.engine.placement import registry
+from validations.suites.engine.target import Settings
 
 UNIT_BYTES = {"GiB": 2**30, "MiB": 2**20}
 _decoder = msgspec.json.Decoder(kube.Node)
@@ -86,6 +88,7 @@ def _target(row: Node, cards: list[Card], card: Card | None) -> Target:
     facts = node_facts(node)
     unit = UNIT_BYTES.get(account.unit) if account else None
     launcher = Launcher.objects.filter(cluster_id=row.cluster_id).first()
+    stack, settings = _stack(node, account), stack_context().settings
     taints = tuple((node.spec.taints if node.spec else None) or ())
     return Target(
         node=row.name,
@@ -94,10 +97,9 @@ def _target(row: Node, cards: list[Card], card: Card | None) -> Target:
         windows_build=facts.windows_build or None,
         ready=row.ready,
         taints=taints,
-        stack=_stack(node, account),
-        resources=_resources(node, row, account),
-        memory_resource=settings.GPUSHARE_RESOURCE,
-        memory_annotation=settings.GPUSHARE_ANNOTATION,
+        stack=stack,
+        resources=_resources(node, row, unit, stack, settings),
+        settings=settings,
         card_key=card.key if card else None,
         card_index=card.index if card else None,
         card_uuid=(card.uuid or None) if card else None,
@@ -126,7 +128,7 @@ def _stack(node: kube.Node, account: NodeAccount | None) -> str:
     return str(stacks[0]) if stacks else ""
 
 
-def _resources(node: kube.Node, row: Node, account: NodeAccount | None) -> tuple[Resource, ...]:
+def _resources(node: kube.Node, row: Node, unit: int | None, stack: str, settings: Settings) -> tuple[Resource, ...]:
     """Extended resources with what is free of them: allocatable less what the mirror's allocations hold."""
     offered = (node.status.allocatable if node.status else None) or {}
     held = dict(
@@ -134,8 +136,12 @@ def _resources(node: kube.Node, row: Node, account: NodeAccount | None) -> tuple
         .values_list("resource")
         .annotate(Sum("quantity"))
     )
-    unit = UNIT_BYTES.get(account.unit) if account else None
-    return tuple(_resource(name, count(value), held.get(name, 0), unit) for name, value in sorted(offered.items()))
+    found = []
+    for name, value in sorted(offered.items()):
+        family = registry.serving(name, stack, settings)
+        counted = unit if family is not None and family.counts_memory else None
+        found.append(_resource(name, count(value), held.get(name, 0), counted))
+    return tuple(found)
 
 
 def _resource(name: str, allocatable: int | None, held: int, unit: int | None) -> Resource:
@@ -143,7 +149,7 @@ def _resource(name: str, allocatable: int | None, held: int, unit: int | None) -
         name=name,
         allocatable=allocatable,
         free=None if allocatable is None else max(allocatable - held, 0),
-        unit_bytes=unit if name == settings.GPUSHARE_RESOURCE else None,
+        unit_bytes=unit,
     )
 
 

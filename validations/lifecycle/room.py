@@ -1,21 +1,23 @@
 """May a run that brings its own card be created now? No scheduler looks at it, so this does, right before the Job is made.
 
-On gpushare nodes only (`suites.engine.gpushare`). Everything is read from the mirror; what is in the way passes by itself.
+Which runs bring their card, and which pods may get it in their stead, the resource families say (`suites.engine.family`); here the
+mirror is read. What is in the way passes by itself.
 """
 
 from __future__ import annotations
 
 import msgspec
-from django.conf import settings
 
+from inventory.mirror.kinds import stack_context
 from inventory.models import Card, Node, NodeAccount
 from inventory.models import Pod as PodRow
-from inventory.stacks.engine.requests import holds, name_of
-from inventory.stacks.gpushare.records import record
+from inventory.stacks.engine.requests import name_of
 from kube import objects as kube
 from validations.attribution import ASKED
 from validations.models import Run, State
-from validations.suites.engine.gpushare import assumed
+from validations.suites.engine.family import PodRecord
+from validations.suites.engine.manifest import Bound, bound
+from validations.suites.engine.target import Settings
 from validations.targets import UNIT_BYTES, free_units
 
 _pod = msgspec.json.Decoder(kube.Pod)
@@ -24,18 +26,14 @@ _NOT_ASSIGNED = (State.CREATING.value, State.PENDING.value, State.PULLING.value)
 
 def no_room(run: Run) -> str:
     """Why the run must wait, "" when it need not: at most four queries, none for a run that a scheduler places."""
+    settings = stack_context().settings
     try:
-        own_card, units = assumed(run.manifest), _units(run)
+        asked = bound(run.manifest, run.node_snapshot.get("stack", ""), settings)
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):
         return ""  # no manifest of ours; the one that is posted is made anew
-    if not own_card:
+    if asked is None:
         return ""
-    return _of_node(run) or _of_card(run, units) or _of_runs(run) or _of_pods(run, units)
-
-
-def _units(run: Run) -> int:
-    container = run.manifest["spec"]["template"]["spec"]["containers"][0]
-    return int(container["resources"]["limits"].get(settings.GPUSHARE_RESOURCE, 0))
+    return _of_node(run) or _of_card(run, asked.units) or _of_others(run, asked, settings)
 
 
 def _of_node(run: Run) -> str:
@@ -58,6 +56,12 @@ def _of_card(run: Run, units: int) -> str:
     return f"{units} units are needed on card {run.card_key}; {free} are free there." if free < units else ""
 
 
+def _of_others(run: Run, asked: Bound, settings: Settings) -> str:
+    """Whatever the device plugin might take for this run."""
+    record = asked.family.record
+    return "" if record is None else _of_runs(run) or _of_pods(run, asked.units, record, settings)
+
+
 def _of_runs(run: Run) -> str:
     """Two of ours of the same request on their way to one node might get each other's card."""
     others = Run.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name, state__in=_NOT_ASSIGNED)
@@ -65,20 +69,11 @@ def _of_runs(run: Run) -> str:
     return f"Run {other.pk} waits for its card on this node; two at once might get each other's." if other else ""
 
 
-def _of_pods(run: Run, units: int) -> str:
-    """The same for pods of others that are assumed with the same request."""
+def _of_pods(run: Run, units: int, record: PodRecord, settings: Settings) -> str:
+    """The same for pods of others that wait for a card with the same request."""
     rows = PodRow.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name, phase="Pending")
     for facts in rows.values_list("facts", flat=True)[:200]:
         pod = _pod.decode(facts)
-        written = record(pod, settings.GPUSHARE_ANNOTATION)
-        if holds(pod) and written.assigned is False and _asked(pod) == units:
+        if record.waiting(pod, settings) == units:
             return f"{name_of(pod)} waits for as much memory on this node; the device plugin might take the two for each other."
     return ""
-
-
-def _asked(pod: kube.Pod) -> int:
-    limits = [
-        item.resources.limits or {} for item in (pod.spec.containers if pod.spec else None) or () if item.resources
-    ]
-    texts = [str(one.get(settings.GPUSHARE_RESOURCE, "")) for one in limits]
-    return sum(int(text) for text in texts if text.isascii() and text.isdigit())

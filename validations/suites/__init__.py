@@ -1,4 +1,5 @@
-"""Validation suites, one module each, and their registry. `engine` is the machinery, `shared` what several suites have in common.
+"""Validation suites, one module each, and their registry. `engine` is the machinery, `families` how each sharing system gives a run a
+card, `shared` what several suites have in common.
 
 To add a suite is to add its module and to name it in `MODULES`; docs/develop.md has the whole list. Nothing here imports Django or
 does I/O beyond importing its own modules.
@@ -8,9 +9,11 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from validations.suites import families
+from validations.suites.engine import placement
 from validations.suites.engine.base import Suite
 from validations.suites.engine.reasons import REASONS, ReasonWords
-from validations.suites.engine.registration import load, reasons_of
+from validations.suites.engine.registration import load, load_families, reasons_of
 
 #: The modules of this package that are suites. A suite's id is the name of its module with "-" for "_".
 MODULES = (
@@ -28,6 +31,8 @@ MODULES = (
     "nvidia_smi",
     "winml_tinyyolov2",
 )
+# Families first: a suite that names one, or asks which have an API, finds them registered.
+placement.registry.populate(load_families(f"{__name__}.families", families.MODULES))
 _SUITES = load(__name__, MODULES)
 _REASONS = reasons_of(REASONS, _SUITES)
 

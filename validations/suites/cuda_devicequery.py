@@ -22,7 +22,7 @@ from validations.suites.engine.base import (
 )
 from validations.suites.engine.figures import count, name
 from validations.suites.engine.options import IMAGE, common, linux
-from validations.suites.engine.placement import DIRECTX_RUNTIMES, NVIDIA
+from validations.suites.engine.placement import with_api
 from validations.suites.shared import cuda_texts, tensorworks
 
 VERSION = 1
@@ -120,7 +120,7 @@ SUITE = Suite(
     proves=gettext_noop("The CUDA runtime in a container sees a card and reads its properties; no kernel is run."),
     level="seen",
     os=("linux", "windows"),
-    families=(*NVIDIA, *DIRECTX_RUNTIMES),
+    families=with_api("cuda"),
     parser_version=VERSION,
     options=(
         Option(

@@ -11,7 +11,7 @@ import msgspec
 
 from validations.suites.engine.base import Demo, Image, Lines, Reading, Suite, Target, Values, Workload, gettext_noop
 from validations.suites.engine.figures import count, duration, name, number
-from validations.suites.engine.placement import DIRECTX_RUNTIMES
+from validations.suites.engine.placement import with_api
 from validations.suites.shared import cuda_texts
 from validations.suites.shared.tensorworks import example, options, workload
 
@@ -111,7 +111,7 @@ SUITE = Suite(
     proves=gettext_noop("A CUDA kernel runs on the card in a Windows container and its answer is right."),
     level="right",
     os=("windows",),
-    families=DIRECTX_RUNTIMES,
+    families=with_api("cuda", os="windows"),
     parser_version=VERSION,
     options=options(_IMAGE),
     read=read,

@@ -22,7 +22,7 @@ from validations.suites.engine.base import (
 from validations.suites.engine.demo import START_ERROR, Container
 from validations.suites.engine.figures import count, duration, name
 from validations.suites.engine.options import common, image, linux
-from validations.suites.engine.placement import NVIDIA
+from validations.suites.engine.placement import with_api
 from validations.suites.shared import cuda_texts
 
 VERSION = 1
@@ -132,7 +132,7 @@ SUITE = Suite(
     proves=gettext_noop("A card sustains arithmetic work, and how fast; no result is checked."),
     level="ran",
     os=("linux",),
-    families=NVIDIA,
+    families=with_api("cuda", os="linux"),
     parser_version=VERSION,
     options=(
         image("nvcr.io/nvidia/k8s/cuda-sample:nbody-cuda11.7.1"),

@@ -12,7 +12,7 @@ import msgspec
 from validations.suites.engine.base import Demo, Image, Lines, Reading, Suite, Target, Values, Workload, gettext_noop
 from validations.suites.engine.figures import count, name
 from validations.suites.engine.options import common, image, linux
-from validations.suites.engine.placement import NVIDIA
+from validations.suites.engine.placement import with_api
 from validations.suites.shared import cuda_texts
 
 VERSION = 1
@@ -99,7 +99,7 @@ SUITE = Suite(
     proves=gettext_noop("A container gets an NVIDIA card, runs a kernel on it and reads back the right result."),
     level="right",
     os=("linux",),
-    families=NVIDIA,
+    families=with_api("cuda", os="linux"),
     parser_version=VERSION,
     options=(
         image("nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0"),

@@ -23,7 +23,7 @@ from validations.suites.engine.base import (
     gettext_noop,
 )
 from validations.suites.engine.figures import count, name
-from validations.suites.engine.placement import DIRECTX
+from validations.suites.engine.placement import with_api
 from validations.suites.shared.tensorworks import example, options, workload
 
 VERSION = 1
@@ -98,7 +98,7 @@ SUITE = Suite(
     proves=gettext_noop("A container on the node sees DirectX adapters; nothing is run on them."),
     level="seen",
     os=("windows",),
-    families=DIRECTX,
+    families=with_api("directx"),
     parser_version=VERSION,
     options=options(_IMAGE),
     read=read,

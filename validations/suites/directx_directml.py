@@ -19,7 +19,7 @@ from validations.suites.engine.base import (
     gettext_noop,
 )
 from validations.suites.engine.figures import name, number
-from validations.suites.engine.placement import DIRECTX
+from validations.suites.engine.placement import with_api
 from validations.suites.shared.tensorworks import example, options, workload
 
 VERSION = 1
@@ -79,7 +79,7 @@ SUITE = Suite(
     ),
     level="right",
     os=("windows",),
-    families=DIRECTX,
+    families=with_api("directx"),
     parser_version=VERSION,
     options=options(_IMAGE),
     read=read,

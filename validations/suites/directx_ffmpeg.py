@@ -23,7 +23,7 @@ from validations.suites.engine.base import (
 )
 from validations.suites.engine.figures import count, duration, name
 from validations.suites.engine.phrases import Phrase
-from validations.suites.engine.placement import DISPLAY
+from validations.suites.engine.placement import with_api
 from validations.suites.shared.tensorworks import example, options, workload
 
 VERSION = 1
@@ -131,7 +131,7 @@ SUITE = Suite(
     proves=gettext_noop("The video encoder of an adapter encodes a clip to the end."),
     level="ran",
     os=("windows",),
-    families=DISPLAY,
+    families=with_api("video", os="windows"),
     parser_version=VERSION,
     options=(
         *options(_IMAGE),

@@ -22,7 +22,7 @@ from validations.suites.engine.base import (
     gettext_noop,
 )
 from validations.suites.engine.figures import count, name
-from validations.suites.engine.placement import DIRECTX_RUNTIMES
+from validations.suites.engine.placement import with_api
 from validations.suites.shared.tensorworks import example, options, workload
 
 VERSION = 1
@@ -136,7 +136,7 @@ SUITE = Suite(
     proves=gettext_noop("A container on the node sees an OpenCL device of type GPU; nothing is run on it."),
     level="seen",
     os=("windows",),
-    families=DIRECTX_RUNTIMES,
+    families=with_api("opencl", os="windows"),
     parser_version=VERSION,
     options=options(_IMAGE),
     read=read,

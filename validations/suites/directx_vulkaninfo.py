@@ -11,7 +11,7 @@ from typing import Any
 from validations.suites.engine.adapters import is_software
 from validations.suites.engine.base import Demo, Image, Lines, Reading, Suite, Target, Values, Workload, gettext_noop
 from validations.suites.engine.figures import count, name
-from validations.suites.engine.placement import DISPLAY
+from validations.suites.engine.placement import with_api
 from validations.suites.shared.tensorworks import SERVER, options, workload
 
 VERSION = 1
@@ -91,7 +91,7 @@ SUITE = Suite(
     proves=gettext_noop("A container on the node sees a hardware Vulkan device; nothing is run on it."),
     level="seen",
     os=("windows",),
-    families=DISPLAY,
+    families=with_api("vulkan", os="windows"),
     parser_version=VERSION,
     options=options(SERVER),
     read=read,

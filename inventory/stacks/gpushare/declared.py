@@ -33,14 +33,15 @@ class Names(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def _names(settings: tuple[tuple[str, str], ...]) -> Names:
+def names_by(settings: tuple[tuple[str, str], ...]) -> Names:
+    """The names under these settings (as `Context.settings`)."""
     known = SETTINGS | dict(settings)
     return Names(known["GPUSHARE_RESOURCE"], known["GPUSHARE_COUNT"], known["GPUSHARE_ANNOTATION"])
 
 
 def names(context: Context) -> Names:
     """The names under the settings of a context."""
-    return _names(context.settings)
+    return names_by(context.settings)
 
 
 def _written(context: Context) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ TARGETS: dict[str, Target] = {
         "gpu-e",
         Resource(name="rainbond.com/gpu-mem", allocatable=32552, free=4000, unit_bytes=2**20),
         stack="gpushare",
-        memory_resource="rainbond.com/gpu-mem",
+        settings=(("GPUSHARE_RESOURCE", "rainbond.com/gpu-mem"),),
     ),
     "hami": _linux("gpu-f", Resource(name="nvidia.com/gpu", allocatable=80, free=70), stack="hami", card_uuid=UUID),
     "directx-alibaba": _windows("cn-hangzhou.10.0.0.7", "windows.alibabacloud.com/directx", "10.0.17763.1999"),

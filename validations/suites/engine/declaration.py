@@ -20,8 +20,9 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
 
     id: of the suite, its module's name with "-" for "_". title, proves: for pages; `proves` says what a pass means, in one
     sentence that is marked for translation. level: how much a pass means; only "right" proves a card good.
-    os: where it can run. families: resource families that it can run on, best first (see `placement`). cards: how many it needs.
-    parser_version: raised with each change that can alter a result. options: with "image" and those of `options.common`.
+    os: where it can run. families: resource families that it can run on, best first (see `family`; `placement.with_api` finds them).
+    cards: how many it needs. parser_version: raised with each change that can alter a result.
+    options: with "image" and those of `options.common`.
     read: a log's lines → what they say. workload: what runs on a target with these settled options.
     grade_by: for a suite whose options decide how much it proves. demo: what it comes to on the simulated cluster.
     measures: whether a pass has measurements.

@@ -52,8 +52,8 @@ def _resource(suite: Declaration, target: Target, values: Values) -> list[Reason
         ]
         has = f"it has {', '.join(named)}" if named else "it has none that a suite can ask for"
         return [Reason("no-resource", f"Node {target.node} has no resource that this suite can use; {has}.")]
-    resource = found[0]
-    needed = units(resource, target, values, _cards(suite, values))
+    choice, resource = found[0], found[0].resource
+    needed = units(choice, values, _cards(suite, values))
     if needed is None:
         return [Reason("unit-unknown", f"The memory unit of {resource.name} on node {target.node} is not known.")]
     reasons = []
@@ -61,7 +61,7 @@ def _resource(suite: Declaration, target: Target, values: Values) -> list[Reason
         if there is not None and there < needed:
             reasons.append(Reason("no-free", f"{needed} of {resource.name} are needed; {there} are {name}."))
             break
-    if not reasons and binds(resource, target, _cards(suite, values)) and (target.card_free or 0) < needed:
+    if not reasons and binds(choice, target, _cards(suite, values)) and (target.card_free or 0) < needed:
         text = f"{needed} of {resource.name} are needed on card {target.card_key}; {target.card_free} are free there."
         reasons.append(Reason("no-free", text))
     return [*reasons, *_build(suite, target, values)]

@@ -1,21 +1,23 @@
 """The batch/v1 Job of a run: one pod, one try, least privilege, on the node that was asked for.
 
 The node is chosen by affinity, so that scheduler and device plugin make the allocation; by nodeName only where the pod brings
-its card too (`gpushare`). The Job has no TTL: that is added once its log is stored.
+its card too (`placement.binds`). The Job has no TTL: that is added once its log is stored.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from kube.objects import Taint
 from validations.suites.engine.declaration import Declaration
+from validations.suites.engine.family import Family
 from validations.suites.engine.fit import BROKEN
 from validations.suites.engine.options import Values
-from validations.suites.engine.placement import binds, hints, limits, pick
-from validations.suites.engine.target import Resource, Run, Target
+from validations.suites.engine.placement import Choice, binds, limits, pick, pod_annotations, registry
+from validations.suites.engine.target import Run, Settings, Target
 from validations.suites.engine.workload import Workload
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
@@ -39,12 +41,12 @@ def job_name(run_id: str) -> str:
 
 def job(suite: Declaration, target: Target, values: Values, run: Run) -> dict[str, Any]:
     """The Job. Raises ValueError when no resource of the target suits."""
-    resource = pick(suite.families, target, values)
+    choice = pick(suite.families, target, values)
     workload = suite.workload(target, values)
     cards = int(values.get("cards", suite.cards))
     labels = {MANAGED_BY: "gpudash", RUN_LABEL: run_label(run.id), SUITE_LABEL: suite.id}
     pod: dict[str, Any] = {"labels": labels}
-    if given := hints(resource, target, values, cards, run.moment):
+    if given := pod_annotations(choice, target, values, cards, run.moment):
         pod["annotations"] = given
     return {
         "apiVersion": "batch/v1",
@@ -57,21 +59,44 @@ def job(suite: Declaration, target: Target, values: Values, run: Run) -> dict[st
             "activeDeadlineSeconds": int(values["deadline_s"]),
             "template": {
                 "metadata": pod,
-                "spec": _pod_spec(target, values, workload, resource, cards),
+                "spec": _pod_spec(target, values, workload, choice, cards),
             },
         },
     }
 
 
-def _pod_spec(target: Target, values: Values, workload: Workload, resource: Resource, cards: int) -> dict[str, Any]:
+class Bound(NamedTuple):
+    """What a pod asks for that brings its node and its card. units: of the resource, in its own unit."""
+
+    family: Family
+    resource: str
+    units: int
+
+
+def bound(manifest: Mapping[str, Any], stack: str, settings: Settings) -> Bound | None:
+    """What the Job's pod asks for when no scheduler sees it; None when one does. stack: sharing system of the node.
+
+    Raises AttributeError, KeyError, IndexError, TypeError or ValueError for what is no Job of ours.
+    """
+    spec = manifest.get("spec", {}).get("template", {}).get("spec", {})
+    if not spec.get("nodeName"):
+        return None
+    for name, amount in spec["containers"][0]["resources"]["limits"].items():
+        family = registry.serving(name, stack, settings)
+        if family is not None and family.binds:
+            return Bound(family, name, int(amount))
+    return None
+
+
+def _pod_spec(target: Target, values: Values, workload: Workload, choice: Choice, cards: int) -> dict[str, Any]:
     spec: dict[str, Any] = {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
         "os": {"name": target.os},
         "nodeSelector": {"kubernetes.io/os": target.os},
-        **({"nodeName": target.node} if binds(resource, target, cards) else {"affinity": _affinity(target)}),
-        "containers": [_container(target, values, workload, limits(resource, target, values, cards))],
+        **({"nodeName": target.node} if binds(choice, target, cards) else {"affinity": _affinity(target)}),
+        "containers": [_container(target, values, workload, limits(choice, target, values, cards))],
     }
     if tolerations := [_toleration(taint) for taint in target.taints if _tolerable(taint)]:
         spec["tolerations"] = tolerations

@@ -1,61 +1,78 @@
 """Which extended resource a run asks for, how much of it, and whether it can name a card.
 
-One table of resource families. The scheduler and the device plugin make the allocation; only on a card of gpushare that was asked
-for does the manifest do what its scheduler would.
+The scheduler and the device plugin make the allocation; only a family that `binds` has the manifest do what its scheduler would.
+Knows no family by name: `validations.suites` fills the registry once, when it is imported.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
+from typing import NamedTuple
 
-from validations.suites.engine import gpushare
+from validations.suites.engine.family import Family
 from validations.suites.engine.options import Values
-from validations.suites.engine.target import Resource, Target
-
-NVIDIA = ("nvidia-gpu", "hami", "nvidia-mig", "gpushare", "nvidia-shared", "nvidia-alpha")
-DIRECTX = ("directx-alibaba", "directx-compute", "directx-display", "directx-microsoft")
-#: TensorWorks mounts the drivers' CUDA, OpenCL, Vulkan and encoder files; the other plugins mount DirectX alone.
-DIRECTX_RUNTIMES = ("directx-compute", "directx-display")
-DISPLAY = ("directx-display",)
-
-_EXACT = {
-    "alpha.kubernetes.io/nvidia-gpu": "nvidia-alpha",
-    "nvidia.com/gpu.shared": "nvidia-shared",
-    "windows.alibabacloud.com/directx": "directx-alibaba",
-    "directx.microsoft.com/compute": "directx-compute",
-    "directx.microsoft.com/display": "directx-display",
-    "microsoft.com/directx": "directx-microsoft",
-}
-_HAMI_MEMORY = "nvidia.com/gpumem"
-#: HAMi's hint that a pod takes one card and no other.
-_HAMI_UUID = "nvidia.com/use-gpuuuid"
-_MIB = 2**20
+from validations.suites.engine.target import Resource, Settings, Target
 
 
-def family_of(resource: str, target: Target) -> str:
-    """The family of a resource of the target, "" when it is none that a suite can ask for."""
-    if resource == target.memory_resource:
-        return "gpushare"
-    if resource == "nvidia.com/gpu":
-        return "hami" if target.stack.lower() == "hami" else "nvidia-gpu"
-    if resource.startswith("nvidia.com/mig-"):
-        return "nvidia-mig"
-    return _EXACT.get(resource, "")
+class Registry:
+    """All families, and the questions that are asked of them."""
+
+    def __init__(self) -> None:
+        self.families: dict[str, Family] = {}
+        self._in_turn: tuple[Family, ...] = ()
+
+    def populate(self, families: Iterable[Family]) -> None:
+        """families: of two that would serve the same resource the first does, but those of one stack only before all others."""
+        self.families = {one.name: one for one in families}
+        self._in_turn = tuple(sorted(self.families.values(), key=lambda one: not one.stack))
+
+    def serving(self, resource: str, stack: str, settings: Settings) -> Family | None:
+        """The family of an extended resource on a node of this sharing system; None when no suite can ask for it."""
+        stack = stack.lower()
+        return next((one for one in self._in_turn if one.stack in ("", stack) and one.has(resource, settings)), None)
+
+    def with_api(self, api: str, os: str = "") -> tuple[str, ...]:
+        """Names of the families whose containers get this programming interface of the GPU, best first. os: "" for all."""
+        found = [one for one in self.families.values() if api in one.apis and os in ("", one.os)]
+        return tuple(one.name for one in sorted(found, key=lambda one: (one.os, one.rank, one.name)))
 
 
-def candidates(families: tuple[str, ...], target: Target, wanted: str = "") -> list[Resource]:
+registry = Registry()
+
+
+def with_api(api: str, os: str = "") -> tuple[str, ...]:
+    """The families of a suite that needs this programming interface, best first: "cuda", "directx", "opencl", "vulkan" …"""
+    return registry.with_api(api, os)
+
+
+class Choice(NamedTuple):
+    """A resource of the target that a run can ask for, and its family."""
+
+    resource: Resource
+    family: Family
+
+
+def family_of(resource: str, target: Target) -> Family | None:
+    """The family of a resource of the target, None when it is none that a suite can ask for."""
+    return registry.serving(resource, target.stack, target.settings)
+
+
+def candidates(families: tuple[str, ...], target: Target, wanted: str = "") -> list[Choice]:
     """Resources of the target that a suite can use, best first: what has something free, then the order of families."""
+    served = [(one, family_of(one.name, target)) for one in target.resources]
     suiting = [
-        resource
-        for resource in target.resources
-        if family_of(resource.name, target) in families
+        Choice(resource, family)
+        for resource, family in served
+        if family is not None
+        and family.name in families
         and resource.allocatable != 0
         and (not wanted or resource.name == wanted)
     ]
-    return sorted(suiting, key=lambda one: (one.free == 0, families.index(family_of(one.name, target)), one.name))
+    return sorted(suiting, key=lambda one: (one.resource.free == 0, families.index(one.family.name), one.resource.name))
 
 
-def pick(families: tuple[str, ...], target: Target, values: Values) -> Resource:
+def pick(families: tuple[str, ...], target: Target, values: Values) -> Choice:
     """The resource that a run asks for. Raises ValueError when the target has none that suits."""
     found = candidates(families, target, str(values.get("resource", "")))
     if not found:
@@ -63,43 +80,35 @@ def pick(families: tuple[str, ...], target: Target, values: Values) -> Resource:
     return found[0]
 
 
-def units(resource: Resource, target: Target, values: Values, cards: int) -> int | None:
+def units(choice: Choice, values: Values, cards: int) -> int | None:
     """How much to ask for, in the resource's unit; None for memory units of a size that is not known."""
-    if family_of(resource.name, target) != "gpushare":
-        return cards
-    if not resource.unit_bytes or resource.unit_bytes < 0:
-        return None
-    return -(-int(values.get("gpu_memory_mib", 1024)) * _MIB // resource.unit_bytes)
+    return choice.family.units(choice.resource, values, cards)
 
 
-def limits(resource: Resource, target: Target, values: Values, cards: int) -> dict[str, str]:
+def limits(choice: Choice, target: Target, values: Values, cards: int) -> dict[str, str]:
     """The extended resources of the container. Raises ValueError where `units` knows no answer."""
-    needed = units(resource, target, values, cards)
+    needed = units(choice, values, cards)
     if needed is None:
-        raise ValueError(f"the memory unit of {resource.name} on node {target.node} is not known")
-    asked = {resource.name: str(needed)}
-    if family_of(resource.name, target) == "hami":
-        asked[_HAMI_MEMORY] = str(values.get("gpu_memory_mib", 1024))
-    return asked
+        raise ValueError(f"the memory unit of {choice.resource.name} on node {target.node} is not known")
+    return {choice.resource.name: str(needed), **choice.family.also(values)}
 
 
-def hints(resource: Resource, target: Target, values: Values, cards: int, moment: datetime | None) -> dict[str, str]:
+def pod_annotations(
+    choice: Choice, target: Target, values: Values, cards: int, moment: datetime | None
+) -> dict[str, str]:
     """Annotations by which the pod gets the card that was asked for; {} where none does. moment: now."""
-    if _names_card(resource, target, cards):
-        return {_HAMI_UUID: target.card_uuid or ""}
-    if binds(resource, target, cards):
-        return gpushare.assumption(target, units(resource, target, values, cards) or 0, moment)
-    return {}
+    if not _names_card(choice, target, cards):
+        return {}
+    return dict(choice.family.annotations(target, units(choice, values, cards) or 0, moment))
 
 
-def _names_card(resource: Resource, target: Target, cards: int) -> bool:
-    """HAMi lets a pod say which card it takes."""
-    return family_of(resource.name, target) == "hami" and bool(target.card_uuid) and cards == 1
+def _names_card(choice: Choice, target: Target, cards: int) -> bool:
+    return choice.family.names_card(choice.resource, target, cards)
 
 
-def binds(resource: Resource, target: Target, cards: int) -> bool:
+def binds(choice: Choice, target: Target, cards: int) -> bool:
     """Whether the pod brings its node and its card, so that no scheduler sees it."""
-    return family_of(resource.name, target) == "gpushare" and gpushare.chooses(resource, target, cards)
+    return choice.family.binds and _names_card(choice, target, cards)
 
 
 def card_exact(families: tuple[str, ...], target: Target, wanted: str = "") -> bool:
@@ -110,4 +119,4 @@ def card_exact(families: tuple[str, ...], target: Target, wanted: str = "") -> b
     if target.cards_total == 1:
         return True
     found = candidates(families, target, wanted)
-    return bool(found) and (_names_card(found[0], target, 1) or binds(found[0], target, 1))
+    return bool(found) and _names_card(found[0], target, 1)

@@ -1,4 +1,4 @@
-"""Modules become suites. What a module lacks is said with its name when gpudash is started, not when the suite is first used."""
+"""Modules become suites and families. What a module lacks is said with its name when gpudash starts, not when it is first used."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from importlib import import_module
 from types import MappingProxyType, ModuleType
 
 from validations.suites.engine.base import Suite
+from validations.suites.engine.family import Family, names_no_card, no_annotations
+from validations.suites.engine.placement import registry
 from validations.suites.engine.reasons import ReasonWords
 
 #: Options that manifest and grade read of every suite.
@@ -17,10 +19,25 @@ class SuiteError(ImportError):
     """A module that is no suite. The text names module and attribute."""
 
 
+class FamilyError(ImportError):
+    """A module that declares no resource families. The text names module and attribute."""
+
+
 def load(package: str, names: Iterable[str]) -> MappingProxyType[str, Suite]:
     """The suites of these modules of the package by id, in the order of their ids. Raises SuiteError."""
     suites = [_suite(f"{package}.{name}") for name in names]
     return MappingProxyType({suite.id: suite for suite in sorted(suites, key=lambda one: one.id)})
+
+
+def load_families(package: str, names: Iterable[str]) -> tuple[Family, ...]:
+    """The families of these modules of the package, in the order of the modules. Raises FamilyError."""
+    found: list[Family] = []
+    for name in names:
+        for family in _families(f"{package}.{name}"):
+            if problem := _family_problem(family, found):
+                raise FamilyError(f"{package}.{name}: {problem}")
+            found.append(family)
+    return tuple(found)
 
 
 def reasons_of(known: Mapping[str, ReasonWords], suites: Mapping[str, Suite]) -> MappingProxyType[str, ReasonWords]:
@@ -34,12 +51,16 @@ def reasons_of(known: Mapping[str, ReasonWords], suites: Mapping[str, Suite]) ->
     return MappingProxyType(dict(sorted(found.items())))
 
 
-def _suite(name: str) -> Suite:
+def _imported(name: str, error_type: type[ImportError]) -> ModuleType:
     try:
-        module = import_module(name)
-    except TypeError as error:
-        # An attribute that `Suite` must have and was not given.
-        raise SuiteError(f"{name}: {error}") from error
+        return import_module(name)
+    except (TypeError, ModuleNotFoundError) as error:
+        # There is no such module, or an attribute that its declaration must have was not given.
+        raise error_type(f"{name}: {error}") from error
+
+
+def _suite(name: str) -> Suite:
+    module = _imported(name, SuiteError)
     suite = getattr(module, "SUITE", None)
     if not isinstance(suite, Suite):
         raise SuiteError(f"{name}: the module has no attribute SUITE that is a Suite")
@@ -56,9 +77,46 @@ def _problem(module: ModuleType, suite: Suite) -> str:
     for attribute in ("title", "proves", "os", "families", "options"):
         if not getattr(suite, attribute):
             return f"SUITE.{attribute} is empty"
+    if unknown := [name for name in suite.families if name not in registry.families]:
+        return f"SUITE.families names {', '.join(unknown)}, which is no family of `validations.suites.families`"
     names = [option.name for option in suite.options]
     if missing := [name for name in _NEEDED_OPTIONS if name not in names]:
         return f"SUITE.options lacks {', '.join(missing)} (see `options.common` and `options.image`)"
     if not suite.demo.images:
         return "SUITE.demo.images is empty"
+    return ""
+
+
+def _families(name: str) -> tuple[Family, ...]:
+    found = getattr(_imported(name, FamilyError), "FAMILIES", None)
+    if not isinstance(found, tuple) or not found or not all(isinstance(one, Family) for one in found):
+        raise FamilyError(f"{name}: the module has no attribute FAMILIES that is a tuple of Family")
+    return found
+
+
+def _family_problem(family: Family, before: Iterable[Family]) -> str:
+    """What is wrong with a family, beginning with the attribute; "" for nothing. before: those that are registered already."""
+    for attribute in ("name", "apis"):
+        if not getattr(family, attribute):
+            return f"FAMILIES: {attribute} is empty"
+    where = f"family {family.name}"
+    for attribute in ("apis", "resources"):
+        if not isinstance(getattr(family, attribute), tuple):
+            return f"{where}: {attribute} is no tuple"
+    for attribute in ("units", "also", "names_card", "annotations"):
+        if not callable(getattr(family, attribute)):
+            return f"{where}: {attribute} is no function"
+    if family.os not in ("linux", "windows"):
+        return f"{where}: os is {family.os!r}; it is linux or windows"
+    if not family.resources and family.serves is None:
+        return f"{where}: resources is empty, and serves is not given"
+    if (family.names_card is names_no_card) is not (family.annotations is no_annotations):
+        return f"{where}: names_card and annotations are given together"
+    if family.binds and family.names_card is names_no_card:
+        return f"{where}: names_card is not given, though it binds"
+    for other in before:
+        if other.name == family.name:
+            return f"{where}: name is that of another family"
+        if other.stack == family.stack and (same := {*family.resources} & {*other.resources}):
+            return f"{where}: resources has {sorted(same)[0]}, which is that of family {other.name}"
     return ""

@@ -6,16 +6,20 @@ Knows nothing of tables. None means unknown.
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TypeAlias
 
 import msgspec
 
 from kube.objects import Taint
 
+#: (name without GPUDASH_, value) of the settings that sharing systems declare; one that is missing has its default.
+Settings: TypeAlias = tuple[tuple[str, str], ...]
+
 
 class Resource(msgspec.Struct, frozen=True, kw_only=True):
     """An extended resource of the node. allocatable and free are in the resource's own unit.
 
-    unit_bytes: bytes of one unit where units are GPU memory (gpushare); None for counted devices or when not known.
+    unit_bytes: bytes of one unit where units are GPU memory; None for counted devices or when not known.
     """
 
     name: str
@@ -29,9 +33,9 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
     os: "linux" or "windows", "" when not known. hostname: value of the label kubernetes.io/hostname where it differs from
     the name. windows_build: label node.kubernetes.io/windows-build, "10.0.20348". stack: name of the sharing system.
-    memory_resource, memory_annotation: the gpushare memory resource and the prefix of its annotations, which forks rename.
-    card_*: the card that was asked for, None for "some card"; card_units: its memory in units of memory_resource, card_free: those
-    that nobody holds, both None when not known. cards_total: physical cards of the node. runtime_classes: names that the
+    settings: those of the sharing systems, as `inventory.stacks` declares them.
+    card_*: the card that was asked for, None for "some card"; card_units: its memory in the memory units of the node, card_free:
+    those that nobody holds, both None when not known. cards_total: physical cards of the node. runtime_classes: names that the
     cluster has.
     """
 
@@ -43,8 +47,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     taints: tuple[Taint, ...] = ()
     stack: str = ""
     resources: tuple[Resource, ...] = ()
-    memory_resource: str = "aliyun.com/gpu-mem"
-    memory_annotation: str = "ALIYUN_COM_GPU_MEM"
+    settings: Settings = ()
     card_key: str | None = None
     card_index: int | None = None
     card_uuid: str | None = None

@@ -25,7 +25,7 @@ from validations.suites.engine.demo import Container
 from validations.suites.engine.figures import name
 from validations.suites.engine.options import IMAGE, common, linux
 from validations.suites.engine.phrases import Phrase
-from validations.suites.engine.placement import DIRECTX_RUNTIMES, NVIDIA
+from validations.suites.engine.placement import with_api
 from validations.suites.nvidia_smi import text as texts
 from validations.suites.shared import tensorworks
 
@@ -148,7 +148,7 @@ SUITE = Suite(
     proves=gettext_noop("The driver answers from inside a container and names the card; nothing is run on it."),
     level="seen",
     os=("linux", "windows"),
-    families=(*NVIDIA, *DIRECTX_RUNTIMES),
+    families=with_api("cuda"),
     parser_version=VERSION,
     options=(
         Option(

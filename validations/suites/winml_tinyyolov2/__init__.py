@@ -22,7 +22,7 @@ from validations.suites.engine.base import (
 )
 from validations.suites.engine.figures import duration, rounded
 from validations.suites.engine.options import REGION, common, image
-from validations.suites.engine.placement import DIRECTX, family_of, pick
+from validations.suites.engine.placement import pick, with_api
 from validations.suites.winml_tinyyolov2.failures import report
 from validations.suites.winml_tinyyolov2.log import Block, Record, collect
 
@@ -165,9 +165,8 @@ def _fallback(record: Record, reading: Reading) -> None:
 
 def _workload(target: Target, values: Values) -> Workload:
     """Alibaba's sample image with its own entry point; any other image is told what to run."""
-    resource = pick(SUITE.families, target, values)
     given = str(values["image"])
-    alibaba = family_of(resource.name, target) == "directx-alibaba"
+    alibaba = pick(SUITE.families, target, values).family.name == "directx-alibaba"
     # The -vpc host answers inside Alibaba's network only.
     host = "registry-vpc" if alibaba else "registry"
     registry = f"{host}.{values['region']}.aliyuncs.com/acs/sample-gpu-windows:v1.0.0"
@@ -199,7 +198,7 @@ SUITE = Suite(
     proves=gettext_noop("DirectX inference runs on a hardware adapter of the node, and how fast."),
     level="ran",
     os=("windows",),
-    families=DIRECTX,
+    families=with_api("directx"),
     parser_version=VERSION,
     options=(
         Option(

@@ -1,0 +1,7 @@
+"""Microsoft's DirectX device plugin for Windows nodes: it mounts DirectX alone."""
+
+from __future__ import annotations
+
+from validations.suites.engine.family import Family
+
+FAMILIES = (Family(name="directx-microsoft", os="windows", apis=("directx",), resources=("microsoft.com/directx",)),)

@@ -1,0 +1,16 @@
+"""The TensorWorks device plugins for Windows nodes: they mount the drivers' CUDA, OpenCL, Vulkan and encoder files beside DirectX.
+
+A compute device (MCDM) has no Vulkan and no video encoder; a display device (WDDM) has.
+"""
+
+from __future__ import annotations
+
+from validations.suites.engine.family import Family
+
+_COMPUTE = ("directx", "cuda", "opencl")
+_DISPLAY = (*_COMPUTE, "vulkan", "video")
+
+FAMILIES = (
+    Family(name="directx-compute", os="windows", apis=_COMPUTE, resources=("directx.microsoft.com/compute",)),
+    Family(name="directx-display", os="windows", apis=_DISPLAY, resources=("directx.microsoft.com/display",)),
+)
