@@ -19,10 +19,11 @@ from pages.frame.links import node_url
 from pages.frame.refusals import answered
 from pages.permission import launchers_only, may_launch
 from pages.run import manifest_text
-from validations.planning import PASSING, Plan, Refused, RunRequest, plan
+from validations.planning import Plan, Refused, RunRequest, plan
 from validations.requests import Busy, KeyReused, holder_of, request_run
 from validations.suites import find, registry
 from validations.suites.engine.base import Option, Suite
+from validations.suites.engine.reasons import PASSING
 
 #: Names offered while typing; any other name may be typed.
 NODES_OFFERED = 200

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from inventory.clusters import Addition
 from validations.copies import take_over, told
-from validations.lifecycle.wanted import wanted
+from validations.wanted import wanted
 
 ADDITION = Addition(wanted, told, take_over)

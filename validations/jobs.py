@@ -1,14 +1,19 @@
 """The Job of a run, made of suite, place, options, id and moment: the same for a preview and for what is posted.
 
-Reads no table and no setting. What stands in a run's row is never posted: whoever can write a row must not choose what runs.
+Which card it takes for certain, and what it runs, is said here too. Reads no table and no setting. What stands in a run's row is
+never posted: whoever can write a row must not choose what runs.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
+from inventory.models import Card
 from validations.installation import INSTANCE_LABEL
 from validations.maker import MAKER_LABEL
 from validations.suites.engine.base import Run, Suite
@@ -32,3 +37,20 @@ def build(
     made["metadata"]["labels"] |= label | {MAKER_LABEL: maker}
     made["spec"]["template"]["metadata"]["labels"] |= label
     return made
+
+
+def sure_card(suite: Suite, place: Place, options: dict[str, Any]) -> Card | None:
+    """The one card that the run asks for and, as far as the sharing system keeps its word, will take."""
+    if int(options.get("cards", suite.cards)) != 1:
+        return None
+    card = place.card or place.only_card
+    return card if card is not None and suite.card_exact(place.target, str(options.get("resource", ""))) else None
+
+
+def workload_key(manifest: dict[str, Any]) -> str:
+    """A digest of what runs and what it gets: two runs with the same one can be compared. "" without a manifest."""
+    if not manifest:
+        return ""
+    container = manifest["spec"]["template"]["spec"]["containers"][0]
+    parts = [container.get(name) for name in ("image", "command", "args", "env", "resources")]
+    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:32]

@@ -15,17 +15,14 @@ from django.db.models import Q
 from inventory.clock import database_now
 from inventory.models import Cluster
 from validations.enqueue import outbox
-from validations.lifecycle.refusals import missing_rule
-from validations.lifecycle.wanted import NEEDED, wanted
 from validations.models import Launcher
 from validations.suites.engine.base import Reason
-from validations.suites.engine.reasons import REASONS
+from validations.suites.engine.reasons import OF_CREDENTIALS
+from validations.wanted import NEEDED, missing_rule, wanted
 
 #: A check is made every ten minutes (gpudash/celery.py).
 CHECK_HOLDS = timedelta(minutes=15)
 REFUSAL_HOLDS = timedelta(minutes=5)
-#: Codes of refusals that are over when a pass of the launcher gets through; of the others only the making of a Job tells.
-OF_CREDENTIALS = frozenset(one.code for one in REASONS.values() if one.of_credentials)
 #: A launch that is refused has the permissions looked up anew, but not more often than this.
 CHECK_AGAIN = timedelta(seconds=20)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import msgspec
@@ -12,18 +11,13 @@ from inventory.clock import database_now
 from inventory.models import Card
 from validations.ids import new_id
 from validations.installation import instance_name
-from validations.jobs import build
+from validations.jobs import build, sure_card
 from validations.maker import maker
 from validations.permitted import forbidden
 from validations.suites import find, registry
 from validations.suites.engine.base import OptionError, Reason, Suite
-from validations.suites.engine.reasons import REASONS
+from validations.suites.engine.reasons import PASSING
 from validations.targets import NoPlace, Place, find_place
-
-#: Reasons that pass by themselves: a run may be asked to wait for them.
-PASSING = frozenset(one.code for one in REASONS.values() if one.passes)
-#: Reasons that lie in the cluster's rules for the launcher and not in the place.
-REFUSALS = frozenset(one.code for one in REASONS.values() if one.refusal)
 
 
 class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,20 +105,3 @@ def _manifest(suite: Suite, place: Place, options: dict[str, Any], run_id: str) 
     except ValueError as error:
         return {}, reasons or [Reason("no-resource", str(error))]
     return made, reasons
-
-
-def sure_card(suite: Suite, place: Place, options: dict[str, Any]) -> Card | None:
-    """The one card that the run asks for and, as far as the sharing system keeps its word, will take."""
-    if int(options.get("cards", suite.cards)) != 1:
-        return None
-    card = place.card or place.only_card
-    return card if card is not None and suite.card_exact(place.target, str(options.get("resource", ""))) else None
-
-
-def workload_key(manifest: dict[str, Any]) -> str:
-    """A digest of what runs and what it gets: two runs with the same one can be compared. "" without a manifest."""
-    if not manifest:
-        return ""
-    container = manifest["spec"]["template"]["spec"]["containers"][0]
-    parts = [container.get(name) for name in ("image", "command", "args", "env", "resources")]
-    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:32]

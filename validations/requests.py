@@ -12,13 +12,15 @@ from django.db.models import Q
 from inventory.clock import database_now
 from inventory.models import Card
 from validations.enqueue import soon
+from validations.jobs import workload_key
 from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import cancelled_by
 from validations.lifecycle.moves import begin
 from validations.models import ACTIVE, Campaign, Run, State
-from validations.permitted import OF_CREDENTIALS, check_soon
-from validations.planning import REFUSALS, Plan, Refused, RunRequest, plan, workload_key
+from validations.permitted import check_soon
+from validations.planning import Plan, Refused, RunRequest, plan
 from validations.suites.engine.manifest import job_name
+from validations.suites.engine.reasons import OF_CREDENTIALS, REFUSALS
 from validations.targets import snapshot
 
 _TRIES = 3

@@ -15,11 +15,11 @@ from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import PASSED, codes, later, launched, passed_by, wish
 from validations import campaigns, tasks
 from validations.lifecycle.reconcile import with_work
-from validations.lifecycle.wanted import wanted
 from validations.mended import resume_mended
 from validations.models import Campaign, CampaignTarget, Launcher, Run
 from validations.planning import Refused
 from validations.requests import NotAllowed, request_cancel, request_run
+from validations.wanted import wanted
 
 #: (method, path) of each call that roles may refuse, with the words for its rule.
 LIST_JOBS = ("GET", "/jobs$", "list jobs")

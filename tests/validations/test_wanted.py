@@ -12,7 +12,7 @@ from django.core.management import call_command
 from inventory import clusters
 from inventory.models import Cluster
 from tests.roles import shipped
-from validations.lifecycle.wanted import ROLE, wanted
+from validations.wanted import ROLE, wanted
 
 
 def checked(cluster: Cluster) -> list[str]:

@@ -11,13 +11,13 @@ from typing import Any
 from django.conf import settings
 
 from validations.installation import instance_name
-from validations.jobs import build
+from validations.jobs import build, sure_card
 from validations.lifecycle.endings import Ending
 from validations.maker import maker
 from validations.models import Run
-from validations.planning import PASSING, sure_card
 from validations.suites import find
 from validations.suites.engine.base import OptionError, Suite
+from validations.suites.engine.reasons import PASSING
 from validations.targets import NoPlace, Place, find_place
 
 

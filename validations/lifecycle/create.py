@@ -10,6 +10,7 @@ from typing import Any
 
 from kube.client import ApiError
 from kube.workloads import Job
+from validations.jobs import workload_key
 from validations.lifecycle.building import CannotBuild, manifest_now
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.end import end_run
@@ -20,7 +21,6 @@ from validations.lifecycle.refusals import at_creation, by_rule, refusal
 from validations.lifecycle.room import no_room
 from validations.models import Run, State
 from validations.permitted import remember
-from validations.planning import workload_key
 from validations.suites.engine.manifest import job_name
 
 #: Refusals that may pass: signed out, time-out, conflict of writes, too many requests.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kube.client import ApiError
 from validations.lifecycle.endings import Ending
-from validations.lifecycle.wanted import ROLE
+from validations.wanted import missing_rule
 
 #: Reason of an ApiError for which there was no client: the kubeconfig cannot be used.
 NO_CLIENT = "NoClient"
@@ -39,14 +39,6 @@ def _forbidden(error: ApiError, namespace: str, message: str) -> Ending:
             "forbidden", f"The cluster did not admit to {_call(error)} in the namespace {namespace}: {message}"
         )
     return Ending("forbidden", f"{missing_rule(_call(error), namespace)} The cluster says: {message}")
-
-
-def missing_rule(call: str, namespace: str) -> str:
-    """Words for a rule that is not granted. call: "create jobs"."""
-    return (
-        f"The cluster does not let the launcher {call} in the namespace {namespace} (forbidden). "
-        f"Grant it with {ROLE}, whose first lines make the namespace and the binding."
-    )
 
 
 def by_rule(error: ApiError) -> bool:

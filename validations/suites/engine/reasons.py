@@ -300,3 +300,9 @@ REASONS: dict[str, ReasonWords] = {
     for group in (_OF_THE_DEVICE, _OF_THE_LOG, _OF_THE_CONTAINER, _OF_THE_PLACE, _OF_THE_RUN, _OF_THE_CLUSTER)
     for one in group
 }
+#: Reasons that pass by themselves: a run may be asked to wait for them.
+PASSING = frozenset(one.code for one in REASONS.values() if one.passes)
+#: Reasons that lie in the cluster's rules for the launcher and not in the place.
+REFUSALS = frozenset(one.code for one in REASONS.values() if one.refusal)
+#: Of these, those that are over when a pass of the launcher gets through; of the others only the making of a Job tells.
+OF_CREDENTIALS = frozenset(one.code for one in REASONS.values() if one.of_credentials)

@@ -11,7 +11,7 @@ from inventory.clusters import Wanted
 
 ROLE = "deploy/launcher-role.yaml"
 LEASES = "coordination.k8s.io"
-#: (verb, group, resource, what for): the calls of `cluster_api.ClusterApi` and of `lock` in the validation namespace.
+#: (verb, group, resource, what for): the calls of `lifecycle.cluster_api` and `lifecycle.lock` in the validation namespace.
 LAUNCHER = (
     *((verb, "batch", "jobs", "needed for validations") for verb in ("create", "get", "list", "delete")),
     ("list", "", "pods", "needed for validations"),
@@ -34,3 +34,11 @@ def wanted() -> tuple[Wanted, ...]:
         for verb, group, resource, why in LAUNCHER
     )
     return (*mine, Wanted("list", "node.k8s.io", "runtimeclasses", CLASSES, True, "", ROLE, launcher=True))
+
+
+def missing_rule(call: str, namespace: str) -> str:
+    """Words for a rule that is not granted. call: "create jobs"."""
+    return (
+        f"The cluster does not let the launcher {call} in the namespace {namespace} (forbidden). "
+        f"Grant it with {ROLE}, whose first lines make the namespace and the binding."
+    )
