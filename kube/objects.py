@@ -7,6 +7,7 @@ Source: the API reference of Kubernetes 1.36; `allocatedResourcesStatus` is KEP-
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -130,7 +131,8 @@ class PodStatus(_Object):
     reason: str | None = None
     message: str | None = None
     conditions: list[Condition] | None = None
-    containerStatuses: list[ContainerStatus] | None = None
+    #: A sequence, so that `kube.workloads` can narrow it; what is decoded is a list.
+    containerStatuses: Sequence[ContainerStatus] | None = None
     initContainerStatuses: list[ContainerStatus] | None = None
     startTime: str | None = None
 

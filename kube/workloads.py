@@ -1,30 +1,26 @@
 """Jobs, their pods and events, as who launches them reads them: decoded object by object.
 
-They are other structs than those of `kube.objects`: the mirror stores these as they are, so each field more would be in 150,000 rows,
-while a launcher wants to know of a few pods why they wait and how they ended. Field names are those of the Kubernetes API
-(batch/v1, core/v1). What does not decode is not missing: its name is kept.
+A pod is that of `kube.objects` and says more: how its container ended and who holds up its deletion. The mirror stores its structs
+as they are, so each field more would be in 150,000 rows, while a launcher wants to know of a few pods why they wait and how they
+ended. Field names are those of the Kubernetes API (batch/v1, core/v1). What does not decode is not missing: its name is kept.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 import msgspec
 
-from kube.objects import Condition, Container, ResourceStatus, StringMap, Waiting
+from kube import objects
+from kube.objects import Condition
 
 
 class _Object(msgspec.Struct, gc=False):
     """Unknown fields are ignored; everything may be missing or null."""
 
 
-class Metadata(_Object):
-    name: str = ""
-    uid: str = ""
-    creationTimestamp: str | None = None
-    deletionTimestamp: str | None = None
-    labels: StringMap | None = None
-    annotations: StringMap | None = None
+class Metadata(objects.Metadata):
     finalizers: list[str] | None = None
 
 
@@ -39,48 +35,26 @@ class Job(_Object):
     status: JobStatus | None = None
 
 
-class Terminated(_Object):
-    exitCode: int | None = None
+class Terminated(objects.Terminated):
     signal: int | None = None
-    reason: str | None = None
-    message: str | None = None
     startedAt: str | None = None
 
 
-class Running(_Object):
-    startedAt: str | None = None
-
-
-class ContainerState(_Object):
-    waiting: Waiting | None = None
-    running: Running | None = None
+class ContainerState(objects.ContainerState):
     terminated: Terminated | None = None
 
 
-class ContainerStatus(_Object):
-    name: str = ""
-    imageID: str | None = None
+class ContainerStatus(objects.ContainerStatus):
     state: ContainerState | None = None
     lastState: ContainerState | None = None
-    allocatedResourcesStatus: list[ResourceStatus] | None = None
 
 
-class PodSpec(_Object):
-    nodeName: str | None = None
-    containers: list[Container] | None = None
+class PodStatus(objects.PodStatus):
+    containerStatuses: Sequence[ContainerStatus] | None = None
 
 
-class PodStatus(_Object):
-    phase: str | None = None
-    reason: str | None = None
-    message: str | None = None
-    conditions: list[Condition] | None = None
-    containerStatuses: list[ContainerStatus] | None = None
-
-
-class Pod(_Object):
+class Pod(objects.Pod):
     metadata: Metadata = msgspec.field(default_factory=Metadata)
-    spec: PodSpec | None = None
     status: PodStatus | None = None
 
 

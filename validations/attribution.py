@@ -19,7 +19,7 @@ from inventory.stacks.engine.base import COUNT_ONLY
 from inventory.stacks.engine.base import Allocation as Held
 from inventory.stacks.engine.node_report import node_report
 from kube import objects as kube
-from kube.workloads import Pod
+from kube.workloads import Pod, PodStatus
 from validations.models import Run
 from validations.suites.engine.placement import registry
 from validations.suites.engine.target import Settings
@@ -126,10 +126,8 @@ def _decoded(facts: str) -> kube.Node | None:
 
 
 def _as_running(pod: Pod) -> kube.Pod:
-    """The pod as the stacks read pods, as it was while it held its card: one that has ended holds nothing any more."""
-    whole = msgspec.convert(msgspec.to_builtins(pod), kube.Pod)
-    status = whole.status or kube.PodStatus()
-    return msgspec.structs.replace(whole, status=msgspec.structs.replace(status, phase="Running"))
+    """The pod as it was while it held its card: one that has ended holds nothing any more."""
+    return msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status or PodStatus(), phase="Running"))
 
 
 def _one(held: dict[str, str], cards: Iterable[Card]) -> Taken:
