@@ -66,10 +66,9 @@ def job(suite: Declaration, target: Target, values: Values, run: Run) -> dict[st
 
 
 class Bound(NamedTuple):
-    """What a pod asks for that brings its node and its card. units: of the resource, in its own unit."""
+    """What a pod asks for that brings its node and its card. units: in the unit of the family's resource."""
 
     family: Family
-    resource: str
     units: int
 
 
@@ -84,7 +83,7 @@ def bound(manifest: Mapping[str, Any], stack: str, settings: Settings) -> Bound 
     for name, amount in spec["containers"][0]["resources"]["limits"].items():
         family = registry.serving(name, stack, settings)
         if family is not None and family.binds:
-            return Bound(family, name, int(amount))
+            return Bound(family, int(amount))
     return None
 
 
