@@ -26,61 +26,41 @@ def main(nodes: int, visitors: int) -> None:
 
 
 def fill(nodes: int) -> None:
-    """A cluster "large" in step: its nodes, eight cards each, and their holders."""
+    """A cluster "large" in step: its nodes, eight cards each, and their holders, mirrored and reconciled by the product's code."""
     from django.db import connection
 
     from tests import factories
+    from tests.factories.objects import waiting_pod
 
-    batch = factories.Batch(factories.make_cluster("large"))
-    for number in range(nodes):
+    cluster = factories.make_cluster("large")
+    batch = factories.Batch(cluster)
+    names = [f"gpu-{number:05d}" for number in range(nodes)]
+    for number, name in enumerate(names):
         stack = factories.FLEET[number % len(factories.FLEET)]
-        factories.make_node(batch.cluster, f"gpu-{number:05d}", stack, 8, loads=LOADS, batch=batch)
-        if number % 10 == 0:
-            factories._add_finding(batch, "card-over-committed", "error", f"gpu-{number:05d}", "0")
+        factories.make_node(cluster, name, stack, 8, loads=LOADS, batch=batch)
     for number in range(nodes // 10):
-        batch.pods.append(factories._waiting_pod(batch, f"waiting-{number}", "aliyun.com/gpu-mem", 8, number + 1))
-    batch.pods += [_component(batch, number) for number in range(max(0, nodes * PODS_OF_A_NODE - len(batch.pods)))]
-    _write(batch)
+        batch.pods.append(waiting_pod(f"waiting-{number}", "aliyun.com/gpu-mem", 8, number + 1, batch.now))
+    batch.pods += [_component(number, names) for number in range(max(0, nodes * PODS_OF_A_NODE - len(batch.pods)))]
+    batch.write()
+    for name in names[::10]:
+        factories.make_finding(cluster, node_name=name, card_key="0")
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
 
 
-def _component(batch: Any, number: int) -> Any:
-    from inventory.models import Pod
-
-    name = f"component-{number}"
-    place = {"namespace": "kube-system", "node_name": batch.nodes[number % len(batch.nodes)].name}
-    return Pod(cluster=batch.cluster, uid=name, name=name, component="plugin", facts="{}", digest=0, **place)
-
-
-def _write(batch: Any) -> None:
-    """As `Batch.write` does, by COPY."""
-    from tests.factories import _tile
-
-    tiles: dict[str, list[Any]] = {}
-    for key, card in enumerate(batch.cards, 1):
-        card.pk = key
-        tiles.setdefault(card.node_name, []).append(_tile(card))
-    for account in batch.accounts:
-        account.tiles = tiles.get(account.node_name, [])
-    for hold in batch.allocations:
-        hold.card_id = hold.card.pk if hold.card else None
-    for rows in (batch.nodes, batch.pods, batch.cards, batch.allocations, batch.findings, batch.accounts):
-        _copy(rows)
-
-
-def _copy(rows: list[Any]) -> None:
-    from django.core.management.color import no_style
-    from django.db import connection
-
-    from inventory import bulk
-
-    model = type(rows[0])
-    names = [field.attname for field in model._meta.concrete_fields if field.attname != "id" or rows[0].pk]
-    bulk.insert(model, names, [[getattr(row, name) for name in names] for row in rows])
-    with connection.cursor() as cursor:
-        for statement in connection.ops.sequence_reset_sql(no_style(), [model]):
-            cursor.execute(statement)
+def _component(number: int, nodes: list[str]) -> dict[str, Any]:
+    """A pod of a device plugin."""
+    name = f"nvidia-device-plugin-daemonset-{number}"
+    return {
+        "metadata": {
+            "name": name,
+            "namespace": "kube-system",
+            "uid": name,
+            "labels": {"name": "nvidia-device-plugin-ds"},
+        },
+        "spec": {"nodeName": nodes[number % len(nodes)], "containers": [{"name": "plugin"}]},
+        "status": {"phase": "Running"},
+    }
 
 
 def _session(name: str) -> str:

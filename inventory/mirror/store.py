@@ -248,10 +248,10 @@ class Store(Generic[T]):
             known = {key for key in upserts if key in self.digests}
             if self.kind.kind == Kind.DAEMONSETS and known:  # its old labels may have been those of another plugin
                 dirty |= self._dirty_of_rows(self._rows.filter(**{f"{self.kind.key}__in": known}))
-            bulk.insert(self.kind.model, names, _values(self.cluster_id, upserts, upserts.keys() - known))
-            bulk.upsert(
-                self.kind.model, names, _values(self.cluster_id, upserts, known), unique=("cluster_id", self.kind.key)
-            )
+            new = _values(self.cluster_id, [columns for key, columns in upserts.items() if key not in known])
+            changed = _values(self.cluster_id, [columns for key, columns in upserts.items() if key in known])
+            bulk.insert(self.kind.model, names, new)
+            bulk.upsert(self.kind.model, names, changed, unique=("cluster_id", self.kind.key))
         for start in range(0, len(deletes), BATCH):
             gone = self._rows.filter(**{f"{self.kind.key}__in": deletes[start : start + BATCH]})
             dirty |= self._dirty_of_rows(gone)
@@ -269,5 +269,5 @@ def _unread(meta: Metadata, error: str) -> Unread:
     return Unread(plain(meta.namespace, 253), plain(meta.name, 253), plain(meta.uid, 253), plain(error, ERROR_CHARS))
 
 
-def _values(cluster_id: int, rows: dict[str, Columns], keys: set[str]) -> list[tuple[Any, ...]]:
-    return [(cluster_id, *rows[key].values()) for key in keys]
+def _values(cluster_id: int, rows: list[Columns]) -> list[tuple[Any, ...]]:
+    return [(cluster_id, *columns.values()) for columns in rows]

@@ -52,7 +52,7 @@ def test_the_header_asks_for_it_as_well(fleet: Cluster, api: Client) -> None:
 
 def test_bytes_are_whole_numbers_and_the_unknown_is_empty(cluster: Cluster, api: Client) -> None:
     make_node(cluster, "a", "gpushare", 1, loads=(0.4,))
-    make_node(cluster, "b", "nvidia-count", 1)
+    make_node(cluster, "b", "time-sliced", 1)
     known, unknown = rows(api, "nodes")
     assert (known["memory_total_bytes"], known["memory_allocated_bytes"]) == (str(15 * GIB), str(6 * GIB))
     assert unknown["memory_allocated_bytes"] == unknown["memory_free_bytes"] == ""

@@ -139,10 +139,10 @@ def test_nodes_are_found_by_what_their_node_row_says(cluster: Cluster) -> None:
 
 
 def test_a_card_is_found_by_who_holds_it(cluster: Cluster) -> None:
-    make_node(cluster, "a", "nvidia", 3, loads=(1.0, 0.0, 0.0))
-    assert [card.index for card in cards("q=train-a-0-0")] == [0]
-    assert [card.index for card in cards("q=GPU-a-2")] == [2]
-    end_allocation(Allocation.objects.get())
+    make_node(cluster, "a", "nvidia", 3, loads=(1.0, 0.0, 1.0))
+    assert [card.uuid for card in cards("q=train-a-0-0")] == ["GPU-a-0"]
+    assert [card.uuid for card in cards("q=GPU-a-2")] == ["GPU-a-2"]
+    end_allocation(Allocation.objects.get(pod="train-a-0-0"))
     assert cards("q=train-a-0-0") == []
 
 

@@ -8,7 +8,16 @@ import pytest
 from django.test import Client
 
 from inventory.models import Allocation, Card, Cluster, Node
-from tests.factories import GIB, end_allocation, lose_card, make_cluster, make_fleet, make_node, make_waiting_pod
+from tests.factories import (
+    GIB,
+    end_allocation,
+    lose_card,
+    make_cluster,
+    make_fleet,
+    make_node,
+    make_waiting_pod,
+    not_metered,
+)
 
 LISTS = ("clusters", "nodes", "cards", "allocations", "pods", "findings", "tokens")
 
@@ -43,7 +52,7 @@ def test_a_card_carries_its_source_its_age_and_its_holders(cluster: Cluster, api
         6 * GIB,
         9 * GIB,
     )
-    assert card["memory_source"] == "node label"
+    assert card["memory_source"] == "node total ÷ cards; unit by label aliyun.accelerator/nvidia_mem"
     assert card["changed_at"].endswith("Z")
     assert [held["memory_bytes"] for held in card["allocations"]] == [3 * GIB, 3 * GIB]
     assert {held["evidence"] for held in card["allocations"]} == {"annotation-v1"}
@@ -55,8 +64,13 @@ def test_what_is_not_known_is_null_and_never_zero(cluster: Cluster, api: Client)
     for card in results(api, "cards"):
         assert (card["memory_allocated_bytes"], card["memory_free_bytes"], card["state"]) == (None, None, "unknown")
     (node,) = results(api, "nodes")
-    assert (node["memory_allocated_bytes"], node["memory_free_bytes"], node["largest_gap_bytes"]) == (None, None, None)
+    assert (node["memory_allocated_bytes"], node["memory_free_bytes"], node["largest_gap_bytes"]) == (
+        160 * GIB,
+        0,
+        None,
+    )
     assert (node["cards_total"], node["cards_allocated"], node["unplaced_count"]) == (2, 2, 2)
+    not_metered("n")
     totals = get(api, "summary")["totals"]
     assert totals["memory_allocated_bytes"] == {"value": None, "unknown_nodes": 1}
 

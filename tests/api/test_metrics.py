@@ -55,17 +55,19 @@ def test_a_card_has_its_labels_and_its_bytes(cluster: Cluster) -> None:
 
 
 def test_what_is_not_known_is_absent_and_not_zero(cluster: Cluster) -> None:
-    make_node(cluster, "count", "nvidia-count", 1)
-    make_node(cluster, "alpha", "unknown", 1)
+    make_node(cluster, "count", "nvidia-count", 1, loads=(1.0,))
+    make_node(cluster, "alpha", "unknown", 1, loads=(1.0,))
     found = scrape()
     assert len(found["gpudash_card_memory_bytes"]) == 1
     for name in (
         "card_memory_allocated_bytes",
         "card_allocations",
         "card_memory_used_bytes",
-        "node_memory_unplaced_bytes",
     ):
         assert found[f"gpudash_{name}"] == {}, name
+    # Of whole cards the sum of what is held is known, though not on which card.
+    labels = (("cluster", "prod"), ("node", "count"))
+    assert found["gpudash_node_memory_unplaced_bytes"] == {labels: 80 * GIB}
 
 
 def test_a_free_card_is_a_known_zero(cluster: Cluster) -> None:

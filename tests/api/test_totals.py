@@ -23,6 +23,7 @@ from tests.factories import (
     make_node,
     make_unreadable,
     make_waiting_pod,
+    not_metered,
 )
 
 pytestmark = pytest.mark.django_db
@@ -31,6 +32,7 @@ pytestmark = pytest.mark.django_db
 def test_unknown_nodes_stand_beside_the_sum(cluster: Cluster) -> None:
     make_node(cluster, "a", "gpushare", 2, loads=(0.4, 0.0))
     make_node(cluster, "b", "nvidia-count", 1)
+    not_metered("b")
     make_node(cluster, "c", "directx", 1)
     found = totals.all_totals()
     assert found.memory_total == totals.Known(30 * GIB + 80 * GIB, 1)

@@ -3,8 +3,8 @@
     from tests.factories import make_cluster, make_fleet
     make_fleet(make_cluster("prod"), nodes=300)
 
-Every node is made from a *trait*, a short description of one sharing system (`TRAITS`). Rows are collected in a `Batch` and
-written in bulk, so that 300 nodes take less than two seconds. What a trait does not know stays None: never 0.
+Every node is made from a *trait*, a short description of one sharing system (`TRAITS`), as the API server would send it with its
+pods. A `Batch` of them is mirrored and reconciled by the product's own code, so that rows here cannot differ from its rows.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from inventory.models import Allocation, Card, Cluster, Finding, Node, Pod, Unreadable, Watch
+from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeAccount, Pod, Unreadable, Watch
 from inventory.models.cluster import Kind, WatchState
-from tests.factories.batch import Batch
-from tests.factories.rows import account_row, add_finding, card_row, filled, node_row, waiting_pod_row
+from tests.factories.batch import Batch, mirror
+from tests.factories.objects import holders, node_object, waiting_pod
 from tests.factories.traits import DEFAULT_LOADS, FLEET, GIB, MIB, TRAITS, Trait
 
 __all__ = ["FLEET", "GIB", "MIB", "TRAITS", "Batch", "Trait"]
@@ -54,19 +54,20 @@ def make_node(
     loads: Sequence[float] = DEFAULT_LOADS,
     ready: bool | None = True,
     batch: Batch | None = None,
-) -> Node:
-    """One node with cards, holders and account. stack: a key of TRAITS. loads: held share of each card, repeated."""
+) -> Node | None:
+    """One node with cards and holders. stack: a key of TRAITS. loads: held share of each card, repeated.
+
+    Returns its row; None where it is put into a batch, that is not written yet.
+    """
     own = Batch(cluster) if batch is None else batch
     trait = TRAITS[stack]
-    node = node_row(own, name, trait, cards, ready)
-    own.nodes.append(node)
-    made = [card_row(own, name, trait, index) for index in range(cards)]
-    holds = [filled(own, trait, card, loads[position % len(loads)]) for position, card in enumerate(made)]
-    own.cards.extend(made)
-    own.accounts.append(account_row(own, name, trait, made, [hold for group in holds for hold in group]))
-    if batch is None:
-        own.write()
-    return node
+    own.nodes.append(node_object(trait, name, cards, ready, own.now, len(own.nodes)))
+    own.seen += [(name, uuid) for uuid in trait.uuids(name, cards)]
+    own.pods += holders(trait, name, cards, tuple(loads), own.now)
+    if batch is not None:
+        return None
+    own.write()
+    return Node.objects.get(cluster=cluster, name=name)
 
 
 def make_fleet(
@@ -78,18 +79,17 @@ def make_fleet(
         name = f"gpu-{number:05d}"
         make_node(cluster, name, stacks[number % len(stacks)], cards, batch=batch)
         if number % 10 == 0:
-            add_finding(batch, "card-over-committed", "error", name, "0")
+            batch.findings.append(_finding(cluster, "card-over-committed", "error", name, "0"))
     for number in range(waiting):
-        batch.pods.append(waiting_pod_row(batch, f"waiting-{number}", "aliyun.com/gpu-mem", 8, number + 1))
+        batch.pods.append(waiting_pod(f"waiting-{number}", "aliyun.com/gpu-mem", 8, number + 1, batch.now))
     batch.write()
     return batch
 
 
 def make_waiting_pod(cluster: Cluster, name: str = "waiting", *, minutes: int = 5, quantity: int = 8) -> Pod:
     """A pod that no node takes yet."""
-    pod = waiting_pod_row(Batch(cluster), name, "aliyun.com/gpu-mem", quantity, minutes)
-    pod.save()
-    return pod
+    mirror(cluster, Kind.PODS, [waiting_pod(name, "aliyun.com/gpu-mem", quantity, minutes, timezone.now())])
+    return Pod.objects.get(cluster=cluster, name=name)
 
 
 def make_finding(
@@ -99,10 +99,22 @@ def make_finding(
     node_name: str = "",
     card_key: str = "",
 ) -> Finding:
-    batch = Batch(cluster)
-    finding = add_finding(batch, code, severity, node_name, card_key)
+    """One of another author than the stacks."""
+    finding = _finding(cluster, code, severity, node_name, card_key)
     finding.save()
     return finding
+
+
+def _finding(cluster: Cluster, code: str, severity: str, node_name: str, card_key: str) -> Finding:
+    return Finding(
+        cluster=cluster,
+        code=code,
+        severity=severity,
+        node_name=node_name,
+        card_key=card_key,
+        text=f"{code} on {node_name or 'the cluster'}: see the holders and move one of them.",
+        first_seen_at=timezone.now() - timedelta(minutes=30),
+    )
 
 
 def make_unreadable(cluster: Cluster, name: str = "strange") -> Unreadable:
@@ -127,3 +139,10 @@ def lose_card(card: Card) -> None:
     """The card is gone from its node; its row and its history stay."""
     card.gone_at = timezone.now()
     card.save(update_fields=["gone_at"])
+
+
+def not_metered(*names: str) -> None:
+    """Nodes some of whose holders do not say how much they take: what is given out is known, what of it is held is not."""
+    NodeAccount.objects.filter(node_name__in=names).update(
+        memory_allocated_bytes=None, memory_free_bytes=None, largest_gap_bytes=None
+    )

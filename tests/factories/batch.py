@@ -1,44 +1,84 @@
-"""Rows that are written together."""
+"""Objects of a cluster that are written together, by the product's own code: mirrored, then reconciled."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
+import msgspec
+from django.db import transaction
 from django.utils import timezone
 
-from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeAccount, Pod
+from inventory.mirror.kinds import KINDS, stack_context
+from inventory.mirror.store import Store
+from inventory.models import Card, Cluster, Finding, NodeAccount
+from inventory.models.cluster import Kind
+from inventory.reconcile.chunk import read
+from inventory.reconcile.difference import write
+from tests.factories.objects import Thing, encoded
+
+#: Nodes that are reconciled in one go.
+CHUNK = 400
 
 
 @dataclass
 class Batch:
-    """Rows that are written together, in the order that foreign keys need."""
+    """What a cluster sends. findings: beside those that the stacks find, of others.
+
+    seen: (node, UUID) of cards that some pod had before, by whose device the UUID became known.
+    """
 
     cluster: Cluster
     now: datetime = field(default_factory=timezone.now)
-    nodes: list[Node] = field(default_factory=list)
-    pods: list[Pod] = field(default_factory=list)
-    cards: list[Card] = field(default_factory=list)
-    allocations: list[Allocation] = field(default_factory=list)
-    accounts: list[NodeAccount] = field(default_factory=list)
+    nodes: list[Thing] = field(default_factory=list)
+    pods: list[Thing] = field(default_factory=list)
+    daemonsets: list[Thing] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    seen: list[tuple[str, str]] = field(default_factory=list)
 
     def write(self) -> None:
-        Node.objects.bulk_create(self.nodes, batch_size=2000)
-        Pod.objects.bulk_create(self.pods, batch_size=2000)
-        Card.objects.bulk_create(self.cards, batch_size=2000)
-        Allocation.objects.bulk_create(self.allocations, batch_size=2000)
+        mirror(self.cluster, Kind.DAEMONSETS, self.daemonsets)
+        mirror(self.cluster, Kind.NODES, self.nodes)
+        mirror(self.cluster, Kind.PODS, self.pods)
+        Card.objects.bulk_create([self._seen(node, uuid) for node, uuid in self.seen], batch_size=2000)
+        names = [node["metadata"]["name"] for node in self.nodes]
+        reconcile(self.cluster, names)
+        self._were_there_before(names)
         Finding.objects.bulk_create(self.findings, batch_size=2000)
-        tiles: dict[str, list[list[object]]] = {}
-        for card in self.cards:
-            tiles.setdefault(card.node_name, []).append(_tile(card))
-        for account in self.accounts:
-            account.tiles = tiles.get(account.node_name, [])
-        NodeAccount.objects.bulk_create(self.accounts, batch_size=2000)
+
+    def _seen(self, node: str, uuid: str) -> Card:
+        return Card(
+            cluster=self.cluster,
+            node_name=node,
+            key=uuid,
+            uuid=uuid,
+            digest=0,
+            first_seen_at=self.now,
+            changed_at=self.now,
+        )
+
+    def _were_there_before(self, names: list[str]) -> None:
+        """The cards are as old as their nodes, and nothing has changed for some minutes."""
+        changed, seen = self.now - timedelta(minutes=5), self.now - timedelta(days=30)
+        for start in range(0, len(names), CHUNK):
+            of_these = {"cluster": self.cluster, "node_name__in": names[start : start + CHUNK]}
+            Card.objects.filter(**of_these).update(first_seen_at=seen, changed_at=changed)
+            NodeAccount.objects.filter(**of_these).update(changed_at=changed)
 
 
-def _tile(card: Card) -> list[object]:
-    percent = None
-    if card.memory_total_bytes and card.memory_allocated_bytes is not None:
-        percent = card.memory_allocated_bytes * 100 // card.memory_total_bytes
-    return [card.pk, str(card.index), percent, card.state, card.worst_severity]
+def mirror(cluster: Cluster, kind: Kind, things: Iterable[Thing]) -> None:
+    """Write objects as a watcher does that sees them."""
+    mirrored = KINDS[kind.value]
+    store = Store(cluster.pk, mirrored, tells_reconciler=False)
+    store.load()
+    decoded = [msgspec.json.decode(encoded(thing), type=mirrored.struct) for thing in things]
+    with transaction.atomic():
+        store.apply([("MODIFIED", thing, None) for thing in decoded])
+
+
+def reconcile(cluster: Cluster, names: list[str]) -> None:
+    """Have the reports of some nodes made and written, as the reconciler does."""
+    for start in range(0, len(names), CHUNK):
+        with transaction.atomic():
+            write(read(cluster.pk, names[start : start + CHUNK], stack_context()))

@@ -1,8 +1,10 @@
-"""Traits: short descriptions of one sharing system each, of which nodes are made."""
+"""Traits: short descriptions of one sharing system each, of which the objects of a node are made."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from datetime import datetime
 
 GIB = 2**30
 MIB = 2**20
@@ -12,57 +14,114 @@ DEFAULT_LOADS = (0.0, 0.4, 1.0, 0.8)
 
 @dataclass(frozen=True)
 class Trait:
-    """One sharing system as rows. card_units: memory of a card in `unit`; None when the system does not know it.
+    """What the objects of one sharing system carry. In texts, "{cards}" is the number of cards, "{index}" that of one.
 
-    placed: whether the card of a pod is known. shares: holders that a card admits, for shared cards.
+    resource: what pods ask for.
+    slots: of it, on each card.
+    most: holders that split the load of a card, where it is shared by amount.
+    counts: the resource that counts cards.
+    labels, annotations: of the node; the annotations are an administrator's word.
+    register: what HAMi's plugin writes of each card of the node.
+    device_ids: as the kubelet names the device of a pod.
+    writes: the annotations that the scheduler leaves on a pod: of gpushare's generation 1 or 2; 3: HAMi's.
+    placed: whether anything says which card a pod holds.
     """
 
-    stack: str
-    mode: str
     resource: str
-    model: str
-    card_units: int | None
-    unit_bytes: int = GIB
-    unit: str = ""
-    unit_source: str = ""
-    evidence: str = "count-only"
+    slots: int = 1
+    most: int = 1
+    counts: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
+    device_ids: str = ""
+    writes: int = 0
+    annotations: tuple[tuple[str, str], ...] = ()
+    register: str = ""
     placed: bool = True
-    shares: int | None = None
     os: str = "linux"
 
-    @property
-    def card_bytes(self) -> int | None:
-        return None if self.card_units is None else self.card_units * self.unit_bytes
+    def parts(self, load: float) -> list[int]:
+        """How many slots each holder of a card has, when the share `load` of it is held."""
+        held = round(self.slots * load) if self.slots > 1 else bool(load)
+        if self.most == 1:
+            return [1] * held
+        return [part for part in (held // 2, held - held // 2) if part]
 
-    @property
-    def metered(self) -> bool:
-        """Whether a hold says how much memory it takes."""
-        return self.mode in ("memory", "whole") and self.card_units is not None
+    def uuids(self, node: str, cards: int) -> list[str]:
+        """Of the cards of a node, where the kubelet names devices by them."""
+        uuid = self.device_ids.partition("::")[0]
+        return [uuid.format(node=node, index=index) for index in range(cards)] if uuid else []
+
+    def written(self, node: str, index: int, quantity: int, assumed: datetime) -> dict[str, str]:
+        """The annotations by which a pod has the card `index`."""
+        nanoseconds = str(int(assumed.timestamp()) * 10**9)
+        if self.writes == 1:
+            prefix = "ALIYUN_COM_GPU_MEM"
+            return {
+                f"{prefix}_IDX": str(index),
+                f"{prefix}_POD": str(quantity),
+                f"{prefix}_DEV": str(self.slots),
+                f"{prefix}_ASSIGNED": "true",
+                f"{prefix}_ASSUME_TIME": nanoseconds,
+            }
+        if self.writes == 2:
+            prefix = "scheduler.framework.gpushare"
+            return {
+                f"{prefix}.allocation": json.dumps({"0": {str(index): quantity}}),
+                f"{prefix}.assigned": "true",
+                f"{prefix}.assume-time": nanoseconds,
+            }
+        if self.writes == 3:
+            return {"hami.io/vgpu-devices-allocated": f"GPU-{node}-{index},NVIDIA,8192,0:;"}
+        return {}
 
 
-_GIB_SOURCE, _MIB_SOURCE = "DaemonSet argument --memory-unit=GiB", "node label aliyun.accelerator/nvidia_mem"
+def _accelerator(name: str, mebibytes: int) -> tuple[tuple[str, str], ...]:
+    return (
+        ("aliyun.accelerator/nvidia_name", name),
+        ("aliyun.accelerator/nvidia_count", "{cards}"),
+        ("aliyun.accelerator/nvidia_mem", f"{mebibytes}MiB"),
+    )
+
+
+def _discovered(product: str, mebibytes: int, *more: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+    """What GPU Feature Discovery says of a node."""
+    return (
+        ("nvidia.com/gpu.product", product),
+        ("nvidia.com/gpu.memory", str(mebibytes)),
+        ("nvidia.com/gpu.count", "{cards}"),
+        ("nvidia.com/cuda.driver-version.full", "550.54.15"),
+        *(more or (("nvidia.com/gpu.replicas", "1"),)),
+    )
+
+
+_A100 = _discovered("A100-SXM4-80GB", 81920)
+_COUNT = "aliyun.com/gpu-count"
 TRAITS: dict[str, Trait] = {
-    "gpushare": Trait(
-        "gpushare", "memory", "aliyun.com/gpu-mem", "Tesla-T4", 15, GIB, "GiB", _GIB_SOURCE, evidence="annotation-v1"
-    ),
-    "gpushare-mib": Trait(
-        "gpushare", "memory", "aliyun.com/gpu-mem", "Tesla-P4", 7611, MIB, "MiB", _MIB_SOURCE, evidence="annotation-v2"
-    ),
-    "nvidia": Trait("nvidia", "whole", "nvidia.com/gpu", "A100-SXM4-80GB", 81920, MIB, evidence="device-status"),
-    "nvidia-count": Trait("nvidia", "whole", "nvidia.com/gpu", "A100-SXM4-80GB", 81920, MIB, placed=False),
+    "gpushare": Trait("aliyun.com/gpu-mem", 15, 2, _COUNT, _accelerator("Tesla-T4", 15360), writes=1),
+    "gpushare-mib": Trait("aliyun.com/gpu-mem", 7611, 2, _COUNT, _accelerator("Tesla-P4", 7611), writes=2),
+    "nvidia": Trait("nvidia.com/gpu", labels=_A100, device_ids="GPU-{node}-{index}"),
+    "nvidia-count": Trait("nvidia.com/gpu", labels=_A100, placed=False),
     "time-sliced": Trait(
-        "nvidia", "shares", "nvidia.com/gpu.shared", "A10", 23028, MIB, shares=4, evidence="device-status"
+        "nvidia.com/gpu.shared",
+        4,
+        labels=_discovered(
+            "A10", 23028, ("nvidia.com/gpu.replicas", "4"), ("nvidia.com/gpu.sharing-strategy", "time-slicing")
+        ),
+        device_ids="GPU-{node}-{index}::{number}",
+    ),
+    "hami": Trait(
+        "nvidia.com/gpu",
+        10,
+        register="GPU-{node}-{index},10,81920,100,NVIDIA-A100-SXM4-80GB,0,true,{index},hami-core:",
+        writes=3,
     ),
     "directx": Trait(
-        "directx-alibaba",
-        "shares",
         "windows.alibabacloud.com/directx",
-        "",
-        None,
+        16,
+        annotations=(("gpudash.io/card-count", "{cards}"),),
+        placed=False,
         os="windows",
-        evidence="count-only",
-        shares=16,
     ),
-    "unknown": Trait("kubernetes-alpha", "whole", "alpha.kubernetes.io/nvidia-gpu", "", None, placed=False),
+    "unknown": Trait("alpha.kubernetes.io/nvidia-gpu", placed=False),
 }
 FLEET = ("gpushare", "nvidia", "gpushare-mib", "nvidia-count", "time-sliced", "directx", "unknown")

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 
 from inventory.models import Allocation, Card, Cluster
-from tests.factories import make_cluster, make_finding, make_fleet, make_node, make_waiting_pod
+from tests.factories import make_cluster, make_finding, make_fleet, make_node, make_waiting_pod, not_metered
 from tests.pages.reading import Page, get
 
 LISTS = ("/nodes", "/cards", "/allocations", "/allocations/waiting", "/findings")
@@ -98,6 +98,7 @@ def test_a_click_on_a_head_sorts_and_the_next_one_turns_it_round(viewer: Client,
 def test_what_is_not_known_comes_last_in_both_directions(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "known", "gpushare", 1)
     make_node(cluster, "counted", "nvidia-count", 1)
+    not_metered("counted")
     for order in ("memory_free_bytes", "-memory_free_bytes"):
         assert names(get(viewer, f"/nodes?ordering={order}")) == ["known", "counted"]
 
@@ -146,6 +147,7 @@ def test_every_field_of_a_form_has_a_label(viewer: Client, fleet: Cluster) -> No
 
 def test_nodes_show_what_is_not_known_as_not_known(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "counted", "nvidia-count", 8, loads=(1.0,), ready=None)
+    not_metered("counted")
     row = get(viewer, "/nodes").rows[0]
     assert row[1] == "·no statement readiness not known"
     assert row[4] == "not known / 640"

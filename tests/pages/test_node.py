@@ -38,7 +38,7 @@ def test_more_than_full_is_drawn_past_the_mark(viewer: Client, cluster: Cluster)
 
 
 def test_counted_cards_are_hatched_and_their_holders_stand_apart(viewer: Client, cluster: Cluster) -> None:
-    make_node(cluster, "a", "nvidia-count", 4, loads=(1.0, 0.0))
+    make_node(cluster, "a", "unknown", 4, loads=(1.0, 0.0))
     page = get(viewer, "/nodes/prod/a")
     assert page.html.count('class="stack unknown"') == 4
     assert page.rows[4][0] == "card unknown 2 holders"
@@ -95,7 +95,7 @@ def test_the_source_of_unit_driver_and_memory_stands_beside_them(viewer: Client,
     make_node(cluster, "a", "gpushare", 1)
     Node.objects.update(driver_version="550.54.15", driver_source="node label x")
     text = get(viewer, "/nodes/prod/a").text
-    assert "GiB (DaemonSet argument --memory-unit=GiB)" in text
+    assert "GiB (label aliyun.accelerator/nvidia_mem)" in text
     assert "driver 550.54.15 (node label x)" in text
     assert "15 node label" in text
 

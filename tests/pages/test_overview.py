@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from inventory.models import Card, Cluster, NodeAccount, Watch
-from tests.factories import make_cluster, make_fleet, make_node
+from tests.factories import make_cluster, make_fleet, make_node, not_metered
 from tests.pages.reading import get
 
 
@@ -14,8 +14,8 @@ def test_it_names_the_largest_free_piece_and_its_card(viewer: Client, cluster: C
     make_node(cluster, "small", "gpushare", 2, loads=(0.4, 1.0))
     make_node(cluster, "large", "nvidia", 2, loads=(1.0, 0.0))
     page = get(viewer, "/")
-    assert "The largest free piece is 80 GiB : large card 1" in page.text
-    assert f"/cards/{Card.objects.get(node_name='large', index=1).pk}" in page.links
+    assert "The largest free piece is 80 GiB : large card …-large-1 (A100-SXM4-80GB)" in page.text
+    assert f"/cards/{Card.objects.get(uuid='GPU-large-1').pk}" in page.links
 
 
 def test_free_memory_is_what_the_accounts_sum_to(viewer: Client, cluster: Cluster) -> None:
@@ -28,7 +28,8 @@ def test_nodes_without_a_figure_are_counted_beside_the_sum_and_never_added_as_ze
     viewer: Client, cluster: Cluster
 ) -> None:
     make_node(cluster, "known", "gpushare", 1, loads=(0.0,))
-    make_node(cluster, "unknown", "nvidia-count", 1, loads=(1.0,))
+    make_node(cluster, "unknown", "nvidia-count", 1)
+    not_metered("unknown")
     page = get(viewer, "/")
     assert "On 1 of 2 nodes free memory is not known or not metered" in page.text
     assert "15 GiB of 15 GiB given out" in page.text
@@ -45,7 +46,7 @@ def test_a_card_that_is_not_known_is_hatched_and_has_no_number(viewer: Client, c
 
 def test_a_shared_card_says_by_how_many_it_is_held(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "slices", "time-sliced", 1, loads=(0.75,))
-    assert "card 0: held by 3, memory not metered" in get(viewer, "/").titles
+    assert "card es-0: held by 3, memory not metered" in get(viewer, "/").titles
 
 
 def test_more_than_full_is_shown_as_more_than_full(viewer: Client, cluster: Cluster) -> None:

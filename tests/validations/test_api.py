@@ -295,7 +295,7 @@ def test_the_scrape_tells_last_verdicts_and_states(prod: Cluster, fake: FakeClus
         passed_by(run, prod)
     launched(prod, suite="nvidia-smi")
     text = "".join(metrics.families())
-    card = 'cluster="prod",node="one",card="0",uuid="GPU-one-0",model="A100-SXM4-80GB",stack="nvidia",suite="cuda-vectoradd"'
+    card = 'cluster="prod",node="one",card="GPU-one-0",uuid="GPU-one-0",model="A100-SXM4-80GB",stack="nvidia",suite="cuda-vectoradd"'
     assert f'gpudash_validation_run_last_verdict{{{card},verdict="passed"}} 1\n' in text
     node = 'cluster="prod",node="gpu-1",card="",uuid="",model="",stack="",suite="cuda-vectoradd"'
     assert f'gpudash_validation_run_last_verdict{{{node},verdict="passed"}} 1\n' in text

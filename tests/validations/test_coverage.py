@@ -164,8 +164,9 @@ def test_a_campaign_that_was_stopped_gives_its_last_runs_to_the_cards_that_they_
 
 
 def test_cards_named_by_index_or_uuid_are_the_same_card(prod: Cluster) -> None:
-    campaign, _ = campaigns.create("cuda-vectoradd", [("prod", "gpu-1", "0"), ("prod", "gpu-1", "GPU-gpu-1-0")])
-    assert list(campaign.targets.values_list("card_key", flat=True)) == ["GPU-gpu-1-0"]
+    make_node(prod, "hami", "hami", 1, loads=(0.0,))
+    campaign, _ = campaigns.create("cuda-vectoradd", [("prod", "hami", "0"), ("prod", "hami", "GPU-hami-0")])
+    assert list(campaign.targets.values_list("card_key", flat=True)) == ["GPU-hami-0"]
 
 
 def test_page_rest_and_csv_count_cards(three: Cluster, fake: FakeCluster, operator: Client) -> None:

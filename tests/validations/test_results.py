@@ -110,7 +110,7 @@ def test_a_run_on_some_card_is_the_nodes_until_the_mirror_saw_which_it_took(prod
     run = launched(prod)
     assert (run.card_key, run.target_text) == ("", "some card of node gpu-1")
     pod = fake.pod(run.job_name, node="gpu-1", running=True)
-    card = Card.objects.get(node_name="gpu-1", index=2)
+    card = Card.objects.get(uuid="GPU-gpu-1-2")
     common = {"cluster": prod, "node_name": "gpu-1", "card": card, "card_key": card.key, "namespace": "n", "pod": "p"}
     common |= {"container": "suite", "resource": "nvidia.com/gpu", "stack": "nvidia", "mode": "whole", "quantity": 1}
     Allocation.objects.create(
@@ -123,7 +123,7 @@ def test_a_run_on_some_card_is_the_nodes_until_the_mirror_saw_which_it_took(prod
 
 
 def test_a_card_that_was_asked_for_and_cannot_be_chosen_is_kept_as_a_wish(prod: Cluster, fake: FakeCluster) -> None:
-    run = launched(prod, card="1")
+    run = launched(prod, card="GPU-gpu-1-1")
     assert (run.card, run.card_key, run.card_asked) == (None, "", "GPU-gpu-1-1")
 
 
@@ -163,7 +163,7 @@ def test_a_run_without_a_stored_log_is_not_read_again(single: Cluster, ended: Ca
 
 
 def test_again_asks_for_the_same_once_more(ended: Callable[..., Run]) -> None:
-    run = ended(PASSED, node="one", card="0", options={"host_memory": "2Gi"})
+    run = ended(PASSED, node="one", card="GPU-one-0", options={"host_memory": "2Gi"})
     again, new = request_again(run, None)
     assert new
     assert (again.repeats_id, again.card_key, again.options, again.suite) == (

@@ -185,7 +185,7 @@ def test_the_kubelet_says_which_device_it_gave(prod: Cluster, fake: FakeCluster)
 
 
 def test_a_node_that_only_counts_never_says_which_card(prod: Cluster, fake: FakeCluster) -> None:
-    run = end(prod, fake, launched(prod, node="gpu-1", card="1"))
+    run = end(prod, fake, launched(prod, node="gpu-1", card="GPU-gpu-1-1"))
     assert (run.card_key, run.card_evidence, codes(run)) == ("", "count-only", ["card-unknown"])
 
 

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from inventory.inspection.table import amount
 from inventory.models import Cluster, Node
-from tests.factories import GIB, make_cluster, make_finding, make_node
+from tests.factories import GIB, make_cluster, make_finding, make_node, not_metered
 
 pytestmark = pytest.mark.django_db
 
@@ -83,6 +83,7 @@ def test_a_cluster_that_is_not_synced_says_so(db: None) -> None:
 def test_the_table_has_a_line_per_node_and_a_question_mark_for_the_unknown(cluster: Cluster) -> None:
     make_node(cluster, "a", "gpushare", 2, loads=(0.4, 0.0))
     make_node(cluster, "b", "nvidia-count", 2, loads=(1.0, 0.0), ready=None)
+    not_metered("b")
     lines = {line.split()[0]: line for line in run().splitlines() if line}
     assert "1 of 2" in lines["a"]
     assert "6 GiB of 30 GiB" in lines["a"]
