@@ -11,7 +11,7 @@ from fleetsim import Fleet, Server
 from fleetsim.resources import PODS
 from kube.client import Client
 from kube.objects import Pod
-from kube.reflector import Changes, Listed, Reflector, Relist
+from kube.reflector import Changes, Listed, ListEnd, Reflector, Relist, Watching, last_version
 from tests.fleetsim.conftest import pass_time
 
 Versions = dict[str, str]
@@ -24,21 +24,22 @@ class Mirror:
         self.reflector = reflector
         self.pods: Versions = {}
         self.lists = 0
+        #: What was taken from the reflector reaches so far; its own version may be ahead of that.
+        self.version = 0
+        self.watching = False
 
     def follow(self, fleet: Fleet) -> Versions:
-        """Take messages until the mirror has reached the version that the fleet has now."""
+        """Take messages until the mirror has reached the version that the fleet has now, and a watch is open."""
         wanted = fleet.store.version
-        while int(self.reflector.resource_version or 0) < wanted or not self.lists:
+        while self.version < wanted or not self.watching:
             self._take()
-        while self._take(0.1):
-            pass
         return self.pods
 
-    def _take(self, timeout_s: float = 10.0) -> bool:
-        message = self.reflector.next(timeout_s)
+    def _take(self) -> None:
+        message = self.reflector.next(10.0)
         if isinstance(message, Relist):
             self.lists += 1
-            self.pods = {}
+            self.pods, self.version, self.watching = {}, 0, False
         elif isinstance(message, Listed):
             assert message.page.unread == []
             self.pods |= {pod.metadata.uid: pod.metadata.resourceVersion for pod in message.page.objects}
@@ -50,7 +51,11 @@ class Mirror:
                     self.pods[event.object.metadata.uid] = event.object.metadata.resourceVersion
                 else:
                     assert event.type in ("BOOKMARK", "ERROR"), event
-        return message is not None and not (isinstance(message, Changes) and message.events[-1].type == "BOOKMARK")
+            self.version = int(last_version(message.events) or self.version)
+        elif isinstance(message, ListEnd):
+            self.version = int(message.resource_version)
+        elif isinstance(message, Watching):
+            self.watching = True
 
 
 def truth(fleet: Fleet) -> Versions:
