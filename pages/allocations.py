@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Count, Min
 from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
@@ -14,6 +15,7 @@ from inventory import querysets
 from inventory.models import Allocation, Pod
 from inventory.models.choices import Evidence
 from inventory.shared import shareable
+from inventory.stacks import STACKS
 from inventory.stacks.engine import base
 from pages.bars import amount_of
 from pages.cardrows import card_name
@@ -27,11 +29,16 @@ from resources.pod import PODS
 
 #: Waiting pods named above the table of holders.
 WAITING_SHOWN = 3
+#: Sharing system → what its scheduler makes of a pod that is being deleted.
+_TERMINATING = {stack.name: stack.terminating for stack in STACKS}
 
 
 @dataclass(frozen=True)
 class AllocationLine:
-    """What a template prints of an allocation. card: "" when the card is not known."""
+    """What a template prints of an allocation. card: "" when the card is not known.
+
+    deleting: what it means that its pod is being deleted; "" when it is not.
+    """
 
     row: Allocation
     amount: str
@@ -40,6 +47,7 @@ class AllocationLine:
     node_url: str
     evidence: str
     metered: bool
+    deleting: str
 
 
 def allocation_line(row: Allocation) -> AllocationLine:
@@ -51,7 +59,13 @@ def allocation_line(row: Allocation) -> AllocationLine:
         node_url=node_url(row.cluster.name, row.node_name),
         evidence=label_of(Evidence, row.evidence),
         metered=row.mode != base.SHARES,
+        deleting=_deleting(row) if row.terminating else "",
     )
+
+
+def _deleting(row: Allocation) -> str:
+    own = _TERMINATING.get(row.stack, "")
+    return " ".join(filter(None, (gettext("Being deleted; it holds until it is gone."), own and gettext(own))))
 
 
 @dataclass(frozen=True)

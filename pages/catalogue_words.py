@@ -1,4 +1,7 @@
-"""Words of the findings for translation: the catalogue itself is pure and knows no languages. A test holds the two together."""
+"""Words of the findings and of the sharing systems for translation: what declares them is pure and knows no languages.
+
+Tests hold the two together.
+"""
 
 from __future__ import annotations
 
@@ -86,4 +89,10 @@ ACTIONS = (
     _("Start all device plugins with the same --memory-unit."),
     _("Start the watch workers and the schedule (or `manage.py sync`), and look at their logs."),
     _("Take the variable out of the pod's specification."),
+)
+
+#: What sharing systems say of themselves (`daemonsets_for`, `terminating`).
+SYSTEMS = (
+    _("the memory unit of gpushare"),
+    _("The gpushare scheduler counts it free already."),
 )

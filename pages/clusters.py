@@ -21,7 +21,7 @@ from inventory.mirror.anew import relist
 from inventory.models import Cluster, Role, Watch
 from inventory.models.cluster import Kind
 from inventory.totals import ClusterSummary, summaries
-from pages.frame.freshness import Freshness, freshness_of, kind_words, notices
+from pages.frame.freshness import Freshness, daemonsets_words, freshness_of, kind_words, notices
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
 
@@ -97,7 +97,7 @@ def watch_line(watch: Watch) -> WatchLine:
     explains = {
         Kind.NODES.value: _("which cards there are"),
         Kind.PODS.value: _("who holds them, who waits"),
-        Kind.DAEMONSETS.value: _("the memory unit of gpushare, plugin components"),
+        Kind.DAEMONSETS.value: daemonsets_words(),
         Kind.CARDS.value: _("sums made from the mirror"),
     }
     return WatchLine(

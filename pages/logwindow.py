@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from validations.suites.engine.base import Lines, read_log
+from validations.suites.engine.log import Form, Lines, form_of, read_log, stored_text
 
 #: Lines of one window, and characters of all its lines together: whichever is reached first ends it.
 MOST_LINES, MOST_CHARACTERS = 500, 400_000
@@ -59,14 +59,36 @@ class Window:
         return self.lines[-1].number if self.lines else 0
 
 
-class Log:
-    """A stored log, read once. proofs: numbers of the lines that reasons rest on. open_end: its last line may still grow."""
+@dataclass(frozen=True)
+class Place:
+    """A place between two lines of a log. offset: of the byte there. line: lines before it. form: of the log."""
 
-    def __init__(self, raw: bytes) -> None:
-        self.lines: Lines = read_log(raw, most=None)
-        self.last = self.lines.numbers[-1] if self.lines.texts else 0
+    offset: int
+    line: int
+    form: Form
+
+
+class Log:
+    """A stored log, or the rest of one, read once. proofs: numbers of the lines that reasons rest on.
+
+    since: where the bytes begin, None for all of the log. growing: more will come. next: where what comes later goes on; a line
+    that may still grow is after it.
+    """
+
+    def __init__(self, raw: bytes, since: Place | None = None, growing: bool = False) -> None:
+        form = since.form if since else form_of(raw[: len(raw) // 2 * 2])
+        if growing and len(raw) % len(form.feed):
+            raw = raw[:-1]  # half a character: the other half will come
+        skipped = since.line if since else 0
+        read = read_log(raw, None, form)
+        self.lines = Lines(
+            read.texts, [number + skipped for number in read.numbers] if skipped else read.numbers, read.cut
+        )
+        self.last = self.lines.numbers[-1] if self.lines.texts else skipped
         self.proofs: set[int] = set()
-        self.open_end = bool(raw) and not raw.rstrip(b"\x00").endswith(b"\n")
+        end = form.last_end(raw)
+        whole_lines = stored_text(raw[:end], form.encoding).count("\n")
+        self.next = Place((since.offset if since else 0) + end, skipped + whole_lines, form)
 
     def mark(self, proofs: Collection[int]) -> None:
         """Say on which lines the verdict rests; numbers that the log does not have are left out."""

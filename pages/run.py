@@ -87,7 +87,6 @@ def _context(request: HttpRequest, row: Run) -> dict[str, Any]:
         "left_behind": row.last_error if not row.active and not row.job_removed else "",
         "may_launch": may_launch(request),
         "notices": notices(request, {row.cluster_id}),
-        "log_url": reverse("run-log", args=[row.pk]),
     }
 
 

@@ -3,37 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
-from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from pages.frame.links import state_url
+from pages.frame.links import state_url, with_query
 from pages.frame.refusals import BadParameter, NotThere, answered
-from pages.logwindow import MOST_LINES, Log, Window
+from pages.logwindow import MOST_LINES, Log, LogLine, Place, Window
 from pages.run_lines import reasons_of
 from validations import logstore
-from validations.models import LogChunk, Run, State
+from validations.models import LogChunk, Run
+from validations.suites.engine.log import ENCODINGS, Form
 
 VIEWS = ("evidence", "all", "tail")
 LONGEST_SEARCH = 200
-_BIGGEST = 10**9
+
+
+@dataclass(frozen=True)
+class More:
+    """Where a log goes on that still comes. open: parts of its last line, which comes again when it is whole. url: of what comes."""
+
+    open: list[LogLine]
+    url: str
 
 
 @dataclass(frozen=True)
 class LogPanel:
-    """The log as the page shows it. view: evidence, all, tail or search. why_empty: why there is no line, "" where there is one."""
+    """The log as the page shows it. view: evidence, all, tail or search. why_empty: why there is no line, "" where there is one.
+
+    more: None where the page does not follow it.
+    """
 
     window: Window
     view: str
     search: str
-    last: int
-    stored: int
-    open_end: bool
     why_empty: str
-    follows: bool
+    more: More | None
     chips: list[tuple[str, str, bool]]
     earlier_url: str
     later_url: str
@@ -43,24 +53,75 @@ class LogPanel:
 @require_safe
 @answered
 def run_log(request: HttpRequest, run_id: str) -> HttpResponseBase:
-    """Lines after `after`, for the page to append. 204 when the log is still as long as `stored` says."""
+    """What came after a place, for the page to append; 204 when the log is still as long as `stored` says.
+
+    The lines before the place are not read. Where the log does not have this place, its end comes, to take the place of all
+    that is shown. With the end of the run comes what the page says of a log that is complete.
+    """
     row = Run.objects.of_id(run_id)
     if row is None:
         raise NotThere(_("There is no run %(id)s.") % {"id": run_id[:64]})
-    after, stored = _number(request, "after"), _number(request, "stored")
-    if stored == row.log_stored and row.state != State.ENDED:
+    place, stored = _place(request), _number(request, "stored")
+    if stored == row.log_stored and row.active:
         return HttpResponse(status=204)
-    log = log_of(row)
-    window = log.starting(after + 1) if log.last - after <= MOST_LINES else log.ending(log.last)
-    response = render(request, "validations/log_lines.html", {"window": window, "skipped": window.begin > after + 1})
-    complete = log.last - 1 if log.open_end and row.state != State.ENDED else log.last
-    sent = min(window.end, complete) if window.lines else min(after, complete)
-    response.headers["X-Log-Last"] = str(max(sent, 0))
-    response.headers["X-Log-Stored"] = str(row.log_stored)
-    response.headers["X-Log-Ended"] = "true" if row.state == State.ENDED and not window.after else "false"
-    response.headers["X-Log-Proof"] = ",".join(str(number) for number in sorted(log.proofs)[:50])
+    raw = _since(row, place)
+    log = _log(row) if raw is None else _log(row, raw, place)
+    window = log.starting(1)
+    flood = window.after
+    window, more = _split(row, log, log.ending(log.last) if flood else window)
+    context: dict[str, Any] = {"window": window, "skipped": flood and raw is not None, "more": more}
+    if more is None:
+        view = "tail"
+        context |= {"chips": _chips(row, log, view), "why_empty": "" if log.last else _why_empty(row, view, "")}
+    response = HttpResponse(render_to_string("validations/log_more.html", context))  # no frame around it
+    response.headers["X-Log-Lines"] = str(len(window.lines))
+    response.headers["X-Log-Proof"] = ",".join(str(number) for number in sorted(proofs_of(row))[:50])
+    if raw is None:
+        response.headers["HX-Retarget"] = "[data-lines]"
+        response.headers["HX-Reswap"] = "innerHTML"
     response.headers["Cache-Control"] = "private, no-store"
     return response
+
+
+def _since(row: Run, place: Place) -> bytes | None:
+    """The stored bytes from this place on; None where no line of the log begins there."""
+    feed = len(place.form.feed) if place.offset else 0
+    if place.line > place.offset or place.offset > row.log_stored:
+        return None
+    raw = logstore.piece(row, place.offset - feed, row.log_stored - place.offset + feed)
+    return raw[feed:] if raw[:feed] == place.form.feed[:feed] else None
+
+
+def _log(row: Run, raw: bytes | None = None, since: Place | None = None) -> Log:
+    """The log, or this rest of it, with the lines that the verdict rests on."""
+    if raw is None:
+        raw = logstore.whole(row)[: row.log_stored]  # another process may have stored more since the row was read
+    log = Log(raw, since, row.active)
+    log.mark(proofs_of(row))
+    return log
+
+
+def _split(row: Run, log: Log, window: Window) -> tuple[Window, More | None]:
+    """The window without the line that may still grow, and how it goes on; while the run is under way."""
+    if not row.active:
+        return window, None
+    place = log.next
+    query = {"offset": place.offset, "after": place.line, "encoding": place.form.encoding, "stored": row.log_stored}
+    stamped = {"stamped": "1"} if place.form.stamped else {}
+    more = More(
+        open=[line for line in window.lines if line.number > place.line],
+        url=with_query(reverse("run-log", args=[row.pk]), **query, **stamped),
+    )
+    return replace(window, lines=[line for line in window.lines if line.number <= place.line]), more
+
+
+def _place(request: HttpRequest) -> Place:
+    """The place that a page names. Raises BadParameter."""
+    encoding = request.GET.get("encoding", "") or ENCODINGS[0]
+    if encoding not in ENCODINGS:
+        raise BadParameter({"encoding": [_("One of %(names)s is wanted.") % {"names": ", ".join(ENCODINGS)}]})
+    form = Form(encoding, bool(request.GET.get("stamped")))
+    return Place(_number(request, "offset"), _number(request, "after"), form)
 
 
 @require_safe
@@ -84,24 +145,26 @@ def _chunks(row: Run) -> Iterator[bytes]:
 
 def log_panel(request: HttpRequest, row: Run) -> LogPanel:
     """What the page shows at first, by its parameters: ?view=, ?line=, ?from=, ?find=. Raises BadParameter."""
-    log = log_of(row)
+    log = _log(row)
     search = request.GET.get("find", "")[:LONGEST_SEARCH].replace("\0", "")
     line, start = _number(request, "line"), _number(request, "from")
     view = _view(request, row, log, bool(line or start))
-    window = _window(log, view, search, line, start)
+    window, more = _window(log, view, search, line, start), None
+    why_empty = "" if window.lines else _why_empty(row, view, search)
     whole = view in ("all", "tail") and not search
+    earlier_url = _page_url(request, max(1, window.begin - MOST_LINES)) if whole and window.before else ""
+    later_url = _page_url(request, window.end + 1) if whole and window.after else ""
+    if view == "tail" and not search:
+        window, more = _split(row, log, window)
     return LogPanel(
         window=window,
         view="search" if search else view,
         search=search,
-        last=log.last,
-        stored=row.log_stored,
-        open_end=log.open_end,
-        why_empty="" if window.lines else _why_empty(row, view, search),
-        follows=row.active and view == "tail" and not search,
-        chips=_chips(request, row, log, "search" if search else view),
-        earlier_url=_page_url(request, max(1, window.begin - MOST_LINES)) if whole and window.before else "",
-        later_url=_page_url(request, window.end + 1) if whole and window.after else "",
+        why_empty=why_empty,
+        more=more,
+        chips=_chips(row, log, "search" if search else view),
+        earlier_url=earlier_url,
+        later_url=later_url,
         marked=line,
     )
 
@@ -141,17 +204,11 @@ def _why_empty(row: Run, view: str, search: str) -> str:
     )
 
 
-def _chips(request: HttpRequest, row: Run, log: Log, view: str) -> list[tuple[str, str, bool]]:
-    plain: dict[str, str | None] = {"line": None, "from": None, "find": None}
-    chips = []
-    if log.proofs:
-        chips.append((_("evidence"), state_url(request, **plain | {"view": "evidence"}), view == "evidence"))
-    chips.append(
-        (_("all %(n)s lines") % {"n": f"{log.last:,}"}, state_url(request, **plain | {"view": "all"}), view == "all")
-    )
-    title = _("live") if row.active else _("end")
-    chips.append((title, state_url(request, **plain | {"view": "tail"}), view == "tail"))
-    return [(title, f"{url}#log", current) for title, url, current in chips]
+def _chips(row: Run, log: Log, view: str) -> list[tuple[str, str, bool]]:
+    named = [("evidence", _("evidence"))] if log.proofs else []
+    named += [("all", _("all %(n)s lines") % {"n": f"{log.last:,}"}), ("tail", _("live") if row.active else _("end"))]
+    page = reverse("run", args=[row.pk])
+    return [(title, with_query(page, view=name) + "#log", view == name) for name, title in named]
 
 
 def _page_url(request: HttpRequest, start: int) -> str:
@@ -165,12 +222,10 @@ def _number(request: HttpRequest, name: str) -> int:
         return 0
     if not (text.isascii() and text.isdigit() and len(text) < 12):
         raise BadParameter({name: [_("A line number is wanted.")]})
-    return min(int(text), _BIGGEST)
+    return int(text)
 
 
-def log_of(row: Run) -> Log:
-    """The stored log, with the lines that the verdict rests on. Nothing is parsed here: the proof of a pass is kept with it."""
-    log = Log(logstore.whole(row))
+def proofs_of(row: Run) -> set[int]:
+    """The lines that the verdict rests on. Nothing is parsed here: the proof of a pass is kept with it."""
     found = {reason["line"] for reason in reasons_of(row.reasons) if reason["line"]}
-    log.mark(found | ({row.proof_line} if row.proof_line else set()))
-    return log
+    return found | ({row.proof_line} if row.proof_line else set())

@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Iterable
 
 from django.conf import settings
-from django.db.models import F
-from django.db.models.functions import Length
+from django.db.models import BinaryField, F, IntegerField, Value
+from django.db.models.functions import Cast, Greatest, Length, Substr
 
 from validations.models import LogChunk, Run, State
 
@@ -66,13 +66,12 @@ def start(run: Run, length: int) -> bytes:
 
 
 def piece(run: Run, offset: int, limit: int) -> bytes:
-    """Stored bytes from an offset on, at most `limit`; b"" beyond the end."""
-    rows = LogChunk.objects.annotate(size=Length("data")).filter(run=run, offset__lt=offset + limit)
-    rows = rows.filter(offset__gt=offset - CHUNK).order_by("offset")
-    found = b""
-    for row in rows:
-        found += bytes(row.data)[max(offset - row.offset, 0) :]
-    return found[:limit]
+    """Stored bytes from an offset on, at most `limit`; b"" beyond the end. No chunk is read that has none of them."""
+    rows = LogChunk.objects.filter(run=run, offset__lt=offset + limit, offset__gt=offset - CHUNK)
+    rows = rows.annotate(end=F("offset") + Length("data")).filter(end__gt=offset).order_by("offset")
+    begin = Cast(Greatest(Value(offset) - F("offset"), Value(0)), IntegerField()) + 1
+    parts = rows.values_list(Substr("data", begin, output_field=BinaryField()), flat=True)
+    return b"".join(bytes(part) for part in parts)[:limit]
 
 
 class Keeper:

@@ -15,6 +15,7 @@ from inventory import querysets
 from inventory.condition import NEEDED_KINDS, STALE_S, State, Sync, sync_of
 from inventory.models import Watch
 from inventory.models.cluster import Kind
+from inventory.stacks import STACKS
 
 _ORDER = {"error": 0, "warning": 1, "good": 2}
 
@@ -89,8 +90,9 @@ def _verdict(sync: Sync) -> tuple[str, str, str]:
     if State.WAITING in needed:
         return "warning", _("waiting for a worker"), sync.reason
     if refused:
-        text = _("Memory units of gpushare and the state of components may be missing. %(reason)s")
-        return "warning", _("DaemonSets may not be read"), text % {"reason": _reasons(refused)}
+        text = _("What they say may be missing: %(what)s. %(reason)s")
+        told = {"what": daemonsets_words(), "reason": _reasons(refused)}
+        return "warning", _("DaemonSets may not be read"), text % told
     return "good", _("in step"), ""
 
 
@@ -116,6 +118,11 @@ def kind_words(kind: str) -> str:
         Kind.CARDS.value: _("cards"),
     }
     return words.get(kind, kind)
+
+
+def daemonsets_words() -> str:
+    """What DaemonSets are read for: what the sharing systems declare, and the components of all."""
+    return ", ".join([*(_(stack.daemonsets_for) for stack in STACKS if stack.daemonsets_for), _("plugin components")])
 
 
 def _reasons(watches: list[Watch]) -> str:

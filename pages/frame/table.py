@@ -87,18 +87,14 @@ def cells_of(resource: Resource[Any], folder: str, columns: Sequence[Column], fo
         select_template([f"{folder}/{column.name}.html", general])
         for column, general in zip(columns, plain, strict=True)
     ]
-    names = [
-        column.name
-        for column, general, template in zip(columns, plain, templates, strict=True)
-        if template.template.name == general
+    # Made once a column, not once a cell: a title is translated each time it is written.
+    fixed = [Cell(template, str(column.title), None) for column, template in zip(columns, templates, strict=True)]
+    by_type = [template.template.name == general for general, template in zip(plain, templates, strict=True)]
+    named = list(zip(columns, fixed, by_type, strict=True))
+    return [
+        [
+            Cell(cell.template, cell.title, resource.value(row, column.name)) if valued else cell
+            for column, cell, valued in named
+        ]
+        for row in found
     ]
-    made = []
-    for row in found:
-        values = {name: resource.value(row, name) for name in names}
-        made.append(
-            [
-                Cell(template, str(column.title), values.get(column.name))
-                for column, template in zip(columns, templates, strict=True)
-            ]
-        )
-    return made

@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from inventory.spans import span
 from pages.frame import amounts
@@ -19,14 +20,14 @@ register = template.Library()
 _SIGNS = {"good": "✓", "error": "✕", "warning": "!", "info": "i", "none": "·"}
 
 
-def _sign_words() -> dict[str, str]:
-    return {
-        "good": _("good"),
-        "error": _("error"),
-        "warning": _("warning"),
-        "info": _("note"),
-        "none": _("no statement"),
-    }
+#: Each is translated when it is printed: a large table has hundreds of signs.
+_SIGN_WORDS = {
+    "good": gettext_lazy("good"),
+    "error": gettext_lazy("error"),
+    "warning": gettext_lazy("warning"),
+    "info": gettext_lazy("note"),
+    "none": gettext_lazy("no statement"),
+}
 
 
 @register.simple_tag
@@ -69,7 +70,7 @@ def sign(level: str) -> SafeString:
         '<span class="sign {}" aria-hidden="true">{}</span><span class="unseen">{}</span>',
         known,
         _SIGNS[known],
-        _sign_words()[known],
+        _SIGN_WORDS[known],
     )
 
 

@@ -6,64 +6,39 @@
   const MOST_LINES = 3000;
   const panel = document.getElementById("log");
 
-  // The log: new lines are appended; the reader's place stays, unless "follow" is on.
+  // The log: the server says where it goes on, and new lines are appended; the reader's place stays, unless "follow" is on.
   function grow() {
     const list = panel.querySelector("[data-lines]");
     const box = panel.querySelector(".log-box");
     const toggle = panel.querySelector("[data-follow-toggle]");
-    let [last, stored, pending] = [Number(panel.dataset.last) || 0, panel.dataset.stored, false];
 
     const follow = () => {
       if (toggle?.checked) box.scrollTop = box.scrollHeight;
     };
 
-    function append(html, proofs) {
-      // The last line may have been half a line: it comes again, whole.
-      for (const item of [...list.children].reverse()) {
-        if (Number(item.dataset.n) > last) item.remove();
-        else break;
-      }
-      list.insertAdjacentHTML("beforeend", html);
-      panel.querySelector("[data-empty]")?.remove();
-      for (const number of proofs) document.getElementById(`L${number}`)?.classList.add("proof");
-      // Only whoever follows loses the oldest lines: else what is being read would move.
-      while (toggle?.checked && list.children.length > MOST_LINES) list.firstElementChild.remove();
-    }
-
-    async function poll() {
-      if (pending || document.hidden) return;
-      pending = true;
+    const timer = setInterval(() => {
+      if (document.hidden) return;
       // While a run is under way its steps are asked for as often as its log.
       const live = document.getElementById("live");
-      if (live && window.htmx && sessionStorage.getItem("paused") !== "1") window.htmx.trigger(live, "refresh");
-      try {
-        const answer = await fetch(`${panel.dataset.url}?after=${last}&stored=${stored}`, {
-          headers: { "HX-Request": "true" },
-        });
-        if (answer.status === 401) location.reload();
-        // A sign-in page, or anything else that is not ours, has no such header.
-        if (answer.status === 200 && answer.headers.get("X-Log-Last")) {
-          const proofs = (answer.headers.get("X-Log-Proof") || "").split(",").filter(Boolean);
-          append(await answer.text(), proofs);
-          last = Number(answer.headers.get("X-Log-Last"));
-          stored = answer.headers.get("X-Log-Stored");
-          follow();
-          if (answer.headers.get("X-Log-Ended") === "true") stop(proofs.length > 0);
-        }
-      } catch {
-        // No answer: the next one may come; the live refresh says that the connection is lost.
-      } finally {
-        pending = false;
-      }
-    }
+      if (live && sessionStorage.getItem("paused") !== "1") window.htmx.trigger(live, "refresh");
+      const more = panel.querySelector("[data-more]");
+      if (more) window.htmx.trigger(more, "more");
+      else clearInterval(timer);
+    }, EVERY_MS);
 
-    const timer = setInterval(poll, EVERY_MS);
-    function stop(proven) {
-      clearInterval(timer);
-      toggle?.closest("label").remove();
-      const evidence = panel.querySelector("[data-evidence]");
-      if (evidence) evidence.hidden = !proven;
-    }
+    // A sign-in page, or anything else that is not ours, has no such header.
+    const ours = (event) => event.detail.xhr?.getResponseHeader("X-Log-Lines");
+    panel.addEventListener("htmx:beforeSwap", (event) => {
+      if (!ours(event)) event.detail.shouldSwap = false;
+    });
+    panel.addEventListener("htmx:afterRequest", (event) => {
+      if (!ours(event)) return;
+      for (const number of (event.detail.xhr.getResponseHeader("X-Log-Proof") || "").split(","))
+        document.getElementById(`L${number}`)?.classList.add("proof");
+      // Only whoever follows loses the oldest lines: else what is being read would move.
+      while (toggle?.checked && list.children.length > MOST_LINES) list.firstElementChild.remove();
+      follow();
+    });
     // Who scrolls up wants to read; who scrolls to the end wants to follow.
     let own = 0;
     box.addEventListener("scroll", () => {
@@ -74,7 +49,7 @@
     toggle?.addEventListener("change", follow);
     follow();
   }
-  if (panel?.hasAttribute("data-follow")) grow();
+  if (panel?.hasAttribute("data-follow") && window.htmx) grow();
   // A link into the log lands in its box.
   const marked =
     panel?.querySelector(".marked") ||

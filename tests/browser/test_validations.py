@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from fleetsim import teams
 from tests.browser.conftest import DESKTOP, PHONE
@@ -137,6 +137,26 @@ def test_the_form_asks_for_any_card_unless_one_was_clicked(page: Page) -> None:
     clicked = parse_qs(urlsplit(page.url).query)["card"][0]
     expect(cards).to_have_value(clicked)
     expect(cards.locator("option[selected]")).to_have_count(1)
+
+
+def test_the_form_is_made_anew_though_its_preview_is_asked_for_meanwhile(page: Page) -> None:
+    """The preview that typing asks for must not take the place of the form that the change asks for."""
+    page.goto("/validations/new?suite=cuda-vectoradd")
+    held: list[Route] = []
+
+    def answer(route: Route) -> None:
+        if route.request.headers.get("hx-target") == "launch":
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/validations/new?*", answer)
+    with page.expect_response(lambda response: response.request.headers.get("hx-target") == "preview"):
+        page.get_by_label("Node", exact=True).fill("dgx-h100-02")
+        page.get_by_label("Node", exact=True).blur()
+    for route in held:
+        route.continue_()
+    expect(page.get_by_label("Card", exact=True)).to_be_visible()
 
 
 def test_a_software_adapter_is_a_failure_and_its_line_is_one_click_away(page: Page) -> None:

@@ -55,6 +55,7 @@ def test_daemonsets_that_may_not_be_read_are_a_warning_not_an_error(viewer: Clie
     Watch.objects.filter(kind="daemonsets").update(state="refused", reason="403")
     page = get(viewer, "/nodes")
     assert "DaemonSets may not be read" in page.text
+    assert "What they say may be missing: the memory unit of gpushare, plugin components. daemonsets: 403" in page.text
     assert [tag["class"] for tag in page.tags_of("div") if "notice" in tag.get("class", "")] == ["notice warning"]
 
 

@@ -10,7 +10,8 @@ from django.utils.translation import override
 from inventory.catalogue import CATALOGUE
 from inventory.models import Cluster
 from inventory.spans import span
-from pages.catalogue_words import TITLES
+from inventory.stacks import STACKS
+from pages.catalogue_words import SYSTEMS, TITLES
 from tests.factories import make_finding
 from tests.pages.reading import get
 from tests.processes import ROOT
@@ -22,6 +23,11 @@ _FIELD = re.compile(r"%\((\w+)\)[sd]|</?b>")
 
 def test_every_finding_has_its_title_among_the_words_to_translate() -> None:
     assert set(TITLES) == {entry.title for entry in CATALOGUE.values()}
+
+
+def test_what_sharing_systems_declare_is_among_the_words_to_translate() -> None:
+    declared = {text for stack in STACKS for text in (stack.daemonsets_for, stack.terminating)}
+    assert set(SYSTEMS) == declared - {""}
 
 
 def test_a_translation_has_the_fields_of_its_original() -> None:

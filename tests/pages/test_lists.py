@@ -201,8 +201,14 @@ def test_allocations_say_how_the_card_is_known(viewer: Client, cluster: Cluster)
 
 def test_a_pod_that_is_being_deleted_still_holds_and_is_marked(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "nvidia", 1, loads=(1.0,))
+    make_node(cluster, "b", "gpushare", 1, loads=(1.0,))
     Allocation.objects.update(terminating=True)
-    assert "terminating, still holds" in get(viewer, "/allocations").rows[0][0]
+    page = get(viewer, "/allocations")
+    assert all("terminating, still holds" in row[0] for row in page.rows)
+    # What a system's own scheduler does is said of its pods only.
+    held = "Being deleted; it holds until it is gone."
+    said = {title for title in page.titles if title.startswith(held)}
+    assert sorted(said) == [held, f"{held} The gpushare scheduler counts it free already."]
 
 
 def test_history_is_a_table_of_its_own(viewer: Client, cluster: Cluster) -> None:

@@ -94,6 +94,7 @@ _STACK: _Checks = {
     "settings": (_named(str), "names of settings with their defaults"),
     "findings": (_named(Entry), "codes with their entries"),
     "daemonsets_for": (_is(str), "a text"),
+    "terminating": (_is(str), "a text"),
     "report": (lambda value: value is None or isinstance(value, Report), "a Report or None"),
 }
 

@@ -132,6 +132,7 @@ class Stack(Recognised):
     settings: name of a setting (without GPUDASH_) → its default; `Context.settings` has the values.
     findings: codes that only this system gives → their entries in the catalogue.
     daemonsets_for: what is not known while DaemonSets may not be read, in words; "" when it is nothing.
+    terminating: what its own scheduler makes of a pod that is being deleted and still holds, in a sentence; "" when nothing else.
     """
 
     label: str
@@ -146,6 +147,7 @@ class Stack(Recognised):
     settings: Mapping[str, str] = field(default_factory=dict)
     findings: Mapping[str, Entry] = field(default_factory=dict)
     daemonsets_for: str = ""
+    terminating: str = ""
     report: Report | None = None
 
     def understands(self, resource: str, context: Context) -> bool:

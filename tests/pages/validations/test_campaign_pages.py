@@ -19,7 +19,9 @@ FORM = {
 
 
 def textarea(html: str) -> str:
-    return html.partition("<textarea")[2].partition(">")[2].partition("</textarea>")[0]
+    """Its text; the first new line after the tag belongs to the tag."""
+    text = html.partition("<textarea")[2].partition(">")[2].partition("</textarea>")[0]
+    return text.removeprefix("\n").removeprefix("\r\n")
 
 
 def made(cluster: Cluster) -> Campaign:

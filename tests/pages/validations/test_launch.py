@@ -219,3 +219,29 @@ def test_no_request_parses_a_log(operator: Client, place: Cluster, monkeypatch: 
         assert operator.post(f"/validations/runs/{path}").status_code == 302
     waiting.refresh_from_db()
     assert waiting.verdict == "errored"
+
+
+def test_options_of_another_suite_are_not_taken_over(operator: Client, place: Cluster) -> None:
+    """The suite was changed while the fields of the one before were shown: its image must not run as the new suite."""
+    first, second = registry()["cuda-vectoradd"], registry()["cuda-nbody"]
+    shown = {f"option.{option.name}": str(option.default) for option in first.options}
+    fields = {"suite": second.id, "options_of": first.id, "node": "gpu-1", "key": "k-1"} | shown
+    page = read(operator.get("/validations/new", fields))
+    image = next(tag["value"] for tag in page.tags_of("input") if tag.get("name") == "option.image")
+    assert image == next(option.default for option in second.options if option.name == "image") != shown["option.image"]
+    operator.post("/validations/new", fields)
+    assert Run.objects.get().options == {}
+
+
+def test_what_is_wrong_is_said_at_its_field_and_while_typing_in_the_preview(operator: Client, place: Cluster) -> None:
+    """The preview alone is swapped while somebody types."""
+    path = "/validations/new?suite=cuda-vectoradd&node=gpu-9&option.deadline_s=7"
+    wrong = [tag["name"] for tag in get(operator, path).tags_of("input") if tag.get("aria-invalid") == "true"]
+    assert wrong == ["node", "option.deadline_s"]
+    said = "has no node &#x27;gpu-9&#x27; now"
+    before, _, preview = get(operator, path).html.partition('id="preview"')
+    assert (said in before, said in preview) == (True, False)
+    typing = read(operator.get(path, headers={"HX-Request": "true", "HX-Target": "preview"}))
+    preview = typing.html.partition('id="preview"')[2]
+    assert said in preview
+    assert "a whole number from 60 to 86400 is needed" in preview

@@ -91,10 +91,32 @@ def test_the_place_where_the_log_was_cut_is_marked() -> None:
     assert [line.cut for line in Log(raw).starting(1).lines] == [False, True, False]
 
 
-def test_the_last_line_is_open_until_its_end_came() -> None:
-    assert Log(b"one\ntw").open_end
-    assert not Log(b"one\ntwo\n").open_end
-    assert not Log("one\n".encode("utf-16-le")).open_end
+@pytest.mark.parametrize(
+    ("raw", "offset", "line"),
+    [
+        (b"", 0, 0),
+        (b"one", 0, 0),
+        (b"one\ntw", 4, 1),
+        (b"one\ntwo\n", 8, 2),
+        (b"one\n\x00", 4, 1),
+        ("eins\nzwei\nd".encode("utf-16-le"), 20, 2),
+        ("eins\nzwei\n".encode("utf-16-be")[:-1], 10, 1),
+        ("\ufeffeins\nzwei\n显".encode("utf-16-le")[:-1], 22, 2),
+    ],
+)
+def test_a_log_goes_on_after_its_last_whole_line(raw: bytes, offset: int, line: int) -> None:
+    place = Log(raw, growing=True).next
+    assert (place.offset, place.line) == (offset, line)
+    assert Log(raw[:offset], growing=True).next.offset == offset
+
+
+def test_a_part_of_a_log_reads_as_it_does_in_the_whole() -> None:
+    raw = "2024-05-01T10:00:00Z one\r\ntwo\n2024-05-01T10:00:01Z 10%\r20%\nfour".encode("utf-16")
+    whole = Log(raw)
+    begin = Log(raw[:-36], growing=True).next
+    rest = Log(raw[begin.offset :], begin).starting(1)
+    assert rest.lines == whole.starting(begin.line + 1).lines
+    assert (begin.line, rest.last) == (2, whole.last)
 
 
 def test_numbers_are_those_that_parsers_give() -> None:

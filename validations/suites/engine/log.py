@@ -38,6 +38,34 @@ _STAMP = re.compile(
 )
 
 
+#: Of these characters at the begin of a log one line must have a time prefix, else none of its lines is rid of one.
+_STAMPS_WITHIN = 65_536
+ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
+
+
+class Form(msgspec.Struct, frozen=True):
+    """How a log is written, as its begin says it: what a part of the log needs to be read as the whole would be.
+
+    encoding: one of ENCODINGS. stamped: whether its lines have time prefixes.
+    """
+
+    encoding: str
+    stamped: bool
+
+    @property
+    def feed(self) -> bytes:
+        """The bytes that end a line."""
+        return "\n".encode(self.encoding)
+
+    def last_end(self, raw: bytes) -> int:
+        """Where the last whole line of these bytes ends, 0 for none. They begin where a line does."""
+        feed = self.feed
+        at = raw.rfind(feed)
+        while at > 0 and at % len(feed):
+            at = raw.rfind(feed, 0, at + len(feed) - 1)
+        return at + len(feed) if at >= 0 else 0
+
+
 class Lines(msgspec.Struct, frozen=True):
     """A log as parsers read it.
 
@@ -55,9 +83,20 @@ class Lines(msgspec.Struct, frozen=True):
         return zip(self.numbers, self.texts, strict=True)
 
 
-def stored_text(raw: bytes) -> str:
-    """The log as text with `\\n` line ends: what a page shows and counts lines in. Never raises."""
+def form_of(raw: bytes) -> Form:
+    """The form of a log, by its begin (65,536 characters and more where there are)."""
     encoding = _encoding(raw)
+    if encoding != "utf-8" and not _aligned(raw, encoding):
+        encoding = "utf-8"
+    return Form(encoding, _stamped(_decode(raw[: _STAMPS_WITHIN * 4], encoding)))
+
+
+def stored_text(raw: bytes, encoding: str = "") -> str:
+    """The log as text with `\\n` line ends: what a page shows and counts lines in. Never raises.
+
+    encoding: where it is known already; "" to find it in the bytes.
+    """
+    encoding = encoding or _encoding(raw)
     if encoding == "utf-8":
         return _decode(raw, encoding)
     # The store writes its marks as ASCII on lines of their own, also between halves of UTF-16.
@@ -76,13 +115,14 @@ def _without_feeds(parts: list[bytes]) -> list[bytes]:
     return [part.removeprefix(b"\n") if at > 0 else part for at, part in enumerate(trimmed)]
 
 
-def read_log(raw: bytes, most: int | None = MOST_LINES) -> Lines:
+def read_log(raw: bytes, most: int | None = MOST_LINES, form: Form | None = None) -> Lines:
     """Clean, numbered lines of a container log in any encoding that Windows and Linux containers write. Never raises.
 
     most: lines beyond this number are left out of the middle, which counts as a cut; None: all lines, for a page that shows some.
+    form: of the log that these bytes are a part of; None when they are all of it.
     """
-    text = stored_text(raw)
-    if _STAMP.search(text, 0, 65_536):
+    text = stored_text(raw, form.encoding if form else "")
+    if form.stamped if form else _stamped(text):
         text = _STAMP.sub("", text)
     if "\x1b" in text or "\x7f" in text:
         text = _CONTROL.sub(_plain, text)
@@ -97,6 +137,10 @@ def read_log(raw: bytes, most: int | None = MOST_LINES) -> Lines:
     texts = [line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + ELLIPSIS for line in texts]
     cut, left_out = _mark_cut(texts)
     return Lines(texts, numbers, cut or crowded, None if crowded else left_out)
+
+
+def _stamped(text: str) -> bool:
+    return _STAMP.search(text, 0, _STAMPS_WITHIN) is not None
 
 
 def _ends(things: Sequence[T], half: int) -> list[T]:
