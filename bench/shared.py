@@ -91,7 +91,7 @@ def _change(url: str, ended: threading.Event) -> None:
                 )
                 at = f"gpu-{number * 7 % 200:05d}"
                 change = "holders_count = holders_count + 1, changed_at = now()"
-                for table in ("inventory_card", "inventory_nodeaccount"):
+                for table in ("inventory_card", "inventory_nodetotals"):
                     connection.execute(f"UPDATE {table} SET {change} WHERE node_name = %s", (at,))
 
 

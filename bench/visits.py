@@ -60,10 +60,10 @@ def _addresses() -> Iterator[tuple[str, str, str]]:
     """(sort, name, address)"""
     from django.urls import reverse
 
-    from inventory.models import Card, Cluster, NodeAccount
+    from inventory.models import Card, Cluster, NodeTotals
 
     cluster = Cluster.objects.get()
-    node = NodeAccount.objects.order_by("-holders_count")[0].node_name
+    node = NodeTotals.objects.order_by("-holders_count")[0].node_name
     card = Card.objects.filter(node_name=node).order_by("-holders_count")[0]
     for name in ("overview", "nodes", "cards", "allocations", "waiting", "findings", "clusters"):
         yield "page", name, reverse(name)

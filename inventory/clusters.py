@@ -144,7 +144,7 @@ def _children() -> list[type[Model]]:
     """Tables that name a cluster, those first that others do not point at."""
     from inventory import models
 
-    order = (models.Allocation, models.Card, models.NodeAccount, models.Finding, models.DirtyNode)
+    order = (models.Allocation, models.Card, models.NodeTotals, models.Finding, models.DirtyNode)
     return [*order, models.Unreadable, models.Pod, models.Node, models.DaemonSet]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from django.db.models import Case, Exists, IntegerField, OuterRef, Prefetch, Q, QuerySet, When
 
 from inventory.condition import watches
-from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeAccount, Pod, Unreadable
+from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeTotals, Pod, Unreadable
 from inventory.stacks.engine.base import ERROR, WARNING
 
 
@@ -21,9 +21,9 @@ def clusters() -> QuerySet[Cluster]:
     return Cluster.objects.prefetch_related(Prefetch("watches", queryset=watches().order_by("kind")))
 
 
-def accounts() -> QuerySet[NodeAccount]:
+def node_totals() -> QuerySet[NodeTotals]:
     """One row per node with a GPU: its totals. `with_nodes` adds the node itself."""
-    return NodeAccount.objects.select_related("cluster")
+    return NodeTotals.objects.select_related("cluster")
 
 
 #: What is said of a node whose row is not there.
@@ -33,9 +33,9 @@ _UNKNOWN.unschedulable = None  # type: ignore[assignment] # the column has no nu
 
 @dataclass(frozen=True)
 class NodeRow:
-    """An account beside its node. node is None when the node's row has just gone or has not arrived."""
+    """The totals of a node beside it. node is None when the node's row has just gone or has not arrived."""
 
-    account: NodeAccount
+    totals: NodeTotals
     node: Node | None
 
     @property
@@ -44,26 +44,26 @@ class NodeRow:
         return self.node or _UNKNOWN
 
 
-def with_nodes(rows: Iterable[NodeAccount]) -> list[NodeRow]:
-    """Join the accounts of one page with their nodes: one query, whatever the length."""
+def with_nodes(rows: Iterable[NodeTotals]) -> list[NodeRow]:
+    """Join the totals of one page with their nodes: one query, whatever the length."""
     found = list(rows)
-    names = {account.node_name for account in found}
-    cluster_ids = {account.cluster_id for account in found}
+    names = {totals.node_name for totals in found}
+    cluster_ids = {totals.cluster_id for totals in found}
     nodes = {
         (node.cluster_id, node.name): node
         for node in Node.objects.filter(cluster_id__in=cluster_ids, name__in=names).defer("facts")
     }
-    return [NodeRow(account, nodes.get((account.cluster_id, account.node_name))) for account in found]
+    return [NodeRow(totals, nodes.get((totals.cluster_id, totals.node_name))) for totals in found]
 
 
 def node_row(cluster: str, name: str) -> NodeRow | None:
-    """The account and the node of this name; None when there is no such node with a GPU."""
-    account = accounts().filter(cluster__name=cluster, node_name=name).first()
-    return None if account is None else with_nodes([account])[0]
+    """The totals and the node of this name; None when there is no such node with a GPU."""
+    found = node_totals().filter(cluster__name=cluster, node_name=name).first()
+    return None if found is None else with_nodes([found])[0]
 
 
 def accounts_by_node(**conditions: object) -> Q:
-    """Condition on accounts: their node fulfils `conditions` (fields of Node)."""
+    """Condition on totals: their node fulfils `conditions` (fields of Node)."""
     nodes = Node.objects.filter(cluster_id=OuterRef("cluster_id"), name=OuterRef("node_name"), **conditions)
     return Q(Exists(nodes))
 

@@ -16,7 +16,7 @@ from django.db.models.functions import Coalesce, Greatest
 
 from inventory.condition import Sync, sync_of
 from inventory.condition import watches as watches_now
-from inventory.models import Card, Cluster, Finding, Node, NodeAccount, Pod, Unreadable, Watch
+from inventory.models import Card, Cluster, Finding, Node, NodeTotals, Pod, Unreadable, Watch
 from inventory.models.choices import CardState
 from inventory.shared import shared
 
@@ -144,7 +144,7 @@ def _totals(row: Mapping[str, Any]) -> Totals:
     )
 
 
-def totals_of(rows: QuerySet[NodeAccount]) -> Totals:
+def totals_of(rows: QuerySet[NodeTotals]) -> Totals:
     """Totals of a (filtered) list of accounts: one query."""
     return _totals(rows.order_by().aggregate(**_aggregates()))
 
@@ -152,7 +152,7 @@ def totals_of(rows: QuerySet[NodeAccount]) -> Totals:
 def all_totals(clusters: Iterable[Cluster] | None = None) -> Totals:
     """Totals of all clusters, or of these: one query."""
     ids = _ids(clusters)
-    return shared("totals", ids, lambda: totals_of(_of(NodeAccount.objects.all(), ids)))
+    return shared("totals", ids, lambda: totals_of(_of(NodeTotals.objects.all(), ids)))
 
 
 def added(parts: Iterable[Totals]) -> Totals:
@@ -196,7 +196,7 @@ def totals_by_pool(clusters: Iterable[Cluster] | None = None) -> list[PoolTotals
 
 
 def _totals_by_pool(ids: Ids) -> list[PoolTotals]:
-    rows = _of(NodeAccount.objects.all(), ids).order_by().values("cluster_id", "cluster__name", "pool")
+    rows = _of(NodeTotals.objects.all(), ids).order_by().values("cluster_id", "cluster__name", "pool")
     made = [
         PoolTotals(row["cluster_id"], row["cluster__name"], row["pool"], _totals(row))
         for row in rows.annotate(**_aggregates())
@@ -225,7 +225,7 @@ def _count_unnamed(ids: Ids) -> dict[int, int]:
         cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"), gone_at=None, state=CardState.FREE
     )
     named = there.order_by().values("node_name").annotate(n=Count("id")).values("n")
-    rows = _of(NodeAccount.objects.filter(unplaced_count__gt=0, cards_free__gt=0), ids).order_by()
+    rows = _of(NodeTotals.objects.filter(unplaced_count__gt=0, cards_free__gt=0), ids).order_by()
     more = Greatest(F("cards_free") - Coalesce(Subquery(named), 0), 0)
     return dict(rows.annotate(more=more).values_list("cluster_id").annotate(Sum("more")))
 
@@ -272,7 +272,7 @@ def _count_all(ids: Ids) -> _Counts:
     states, room = _cards(ids)
     made = _Counts(states=states, room=room, unnamed=_unnamed(ids))
     nodes = _of(Node.objects.all(), ids).order_by().values_list("cluster_id")
-    counted = Exists(NodeAccount.objects.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("name")))
+    counted = Exists(NodeTotals.objects.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("name")))
     not_ready = (Q(ready=False) | Q(ready=None)) & Q(counted)
     uncounted = Q(has_gpu=True) & ~Q(counted)
     for cluster_id, *figures in nodes.annotate(

@@ -1,6 +1,6 @@
 """The map of the overview: pool → node → card. Aggregated bars for all pools, tiles for a few nodes of each, links to the rest.
 
-Never draws more than NODES_DRAWN nodes, whatever the size of the clusters. Reads the tiles that the accounts carry; no card rows
+Never draws more than NODES_DRAWN nodes, whatever the size of the clusters. Reads the tiles of the nodes' totals; no card rows
 but where a filter needs their bytes.
 """
 
@@ -15,7 +15,7 @@ from django.db.models.functions import RowNumber
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from inventory.models import Card, Cluster, NodeAccount
+from inventory.models import Card, Cluster, NodeTotals
 from inventory.models.choices import CardState
 from inventory.totals import PoolTotals, Totals
 from pages.frame import amounts
@@ -128,13 +128,13 @@ def card_map(pools: Sequence[PoolTotals], chosen: Iterable[Cluster], show: str, 
     )
 
 
-def _nodes(cluster_ids: list[int], show: Show, pool: str) -> QuerySet[NodeAccount]:
-    rows = NodeAccount.objects.filter(show.condition)
+def _nodes(cluster_ids: list[int], show: Show, pool: str) -> QuerySet[NodeTotals]:
+    rows = NodeTotals.objects.filter(show.condition)
     rows = rows.filter(cluster_id=cluster_ids[0]) if len(cluster_ids) == 1 else rows.filter(cluster_id__in=cluster_ids)
     return rows.filter(pool=pool) if pool else rows
 
 
-def _count(rows: QuerySet[NodeAccount]) -> list[tuple[int, str, int]]:
+def _count(rows: QuerySet[NodeTotals]) -> list[tuple[int, str, int]]:
     return list(rows.order_by().values_list("cluster_id", "pool").annotate(count=Count("id")))
 
 
@@ -148,7 +148,7 @@ def shared_out(sizes: dict[PoolKey, int], places: int) -> dict[PoolKey, int]:
     return made
 
 
-def _first_of_each(rows: QuerySet[NodeAccount], room: dict[PoolKey, int]) -> dict[PoolKey, list[NodeAccount]]:
+def _first_of_each(rows: QuerySet[NodeTotals], room: dict[PoolKey, int]) -> dict[PoolKey, list[NodeTotals]]:
     """The first nodes of each pool by name: the same ones at each look, so that places can be remembered."""
     numbered = rows.annotate(
         number=Window(RowNumber(), partition_by=[F("cluster_id"), F("pool")], order_by=F("node_name").asc())
@@ -156,27 +156,32 @@ def _first_of_each(rows: QuerySet[NodeAccount], room: dict[PoolKey, int]) -> dic
     first = numbered.filter(number__lte=max(room.values(), default=0))
     places = first.values_list("id", "cluster_id", "pool", "number")
     ids = [pk for pk, cluster_id, pool, number in places if number <= room.get((cluster_id, pool), 0)]
-    drawn: dict[PoolKey, list[NodeAccount]] = {}
-    for account in NodeAccount.objects.filter(id__in=ids).order_by("node_name"):
-        drawn.setdefault((account.cluster_id, account.pool), []).append(account)
+    drawn: dict[PoolKey, list[NodeTotals]] = {}
+    for node_totals in NodeTotals.objects.filter(id__in=ids).order_by("node_name"):
+        drawn.setdefault((node_totals.cluster_id, node_totals.pool), []).append(node_totals)
     return drawn
 
 
-def _cards_of_tiles(drawn: dict[PoolKey, list[NodeAccount]], show: str) -> Figures:
+def _cards_of_tiles(drawn: dict[PoolKey, list[NodeTotals]], show: str) -> Figures:
     """Card id → (free bytes, holders), for the tiles that need more than they carry: shared ones, and all with show="room"."""
-    raw = [tile for accounts in drawn.values() for account in accounts for tile in _raw_tiles(account)[:TILES_DRAWN]]
+    raw = [
+        tile
+        for totals_of_nodes in drawn.values()
+        for node_totals in totals_of_nodes
+        for tile in _raw_tiles(node_totals)[:TILES_DRAWN]
+    ]
     ids = [tile[0] for tile in raw if show == "room" or tile[3] == CardState.SHARED]
     rows = Card.objects.filter(id__in=ids).values_list("id", "memory_free_bytes", "holders_count")
     return {card_id: (free, holders) for card_id, free, holders in rows}
 
 
-def _raw_tiles(account: NodeAccount) -> list[Any]:
-    tiles = account.tiles if isinstance(account.tiles, list) else []
+def _raw_tiles(node_totals: NodeTotals) -> list[Any]:
+    tiles = node_totals.tiles if isinstance(node_totals.tiles, list) else []
     return [tile for tile in tiles if isinstance(tile, list) and len(tile) == 5 and isinstance(tile[0], int)]
 
 
 def _pool(
-    one: PoolTotals, accounts: list[NodeAccount], matching: int, show: str, cards: Figures, several: bool
+    one: PoolTotals, totals_of_nodes: list[NodeTotals], matching: int, show: str, cards: Figures, several: bool
 ) -> MapPool:
     used, over, unknown = _shares_of(one.totals)
     name = one.pool or _("pool not known")
@@ -190,8 +195,8 @@ def _pool(
         over=over,
         unknown=unknown,
         words=_pool_words(one.totals),
-        nodes=[_map_node(account, one.cluster, show, cards) for account in accounts],
-        hidden=max(0, matching - len(accounts)),
+        nodes=[_map_node(node_totals, one.cluster, show, cards) for node_totals in totals_of_nodes],
+        hidden=max(0, matching - len(totals_of_nodes)),
         hidden_url=list_url,
         pool_url=with_query(reverse("overview"), cluster=one.cluster if several else "", pool=one.pool, show=show),
     )
@@ -219,27 +224,27 @@ def _pool_words(totals: Totals) -> str:
     return text + (_(", not known on %(n)d nodes") % {"n": unknown} if unknown else "")
 
 
-def _map_node(account: NodeAccount, cluster: str, show: str, cards: Figures) -> MapNode:
-    raw = _raw_tiles(account)
+def _map_node(node_totals: NodeTotals, cluster: str, show: str, cards: Figures) -> MapNode:
+    raw = _raw_tiles(node_totals)
     return MapNode(
-        name=account.node_name,
-        url=node_url(cluster, account.node_name),
-        note=_note(account),
+        name=node_totals.node_name,
+        url=node_url(cluster, node_totals.node_name),
+        note=_note(node_totals),
         tiles=[_tile(tile, show, cards) for tile in raw[:TILES_DRAWN]],
         more_tiles=max(0, len(raw) - TILES_DRAWN),
     )
 
 
-def _note(account: NodeAccount) -> str:
+def _note(node_totals: NodeTotals) -> str:
     """What stands beside the node's name."""
-    if account.unplaced_count:
-        return _("%(n)d held, card not known") % {"n": account.unplaced_count}
-    if account.memory_free_bytes is not None and account.memory_free_bytes < 0:
-        return _("%(amount)s too much") % {"amount": amounts.gib(-account.memory_free_bytes)}
-    if account.memory_free_bytes is not None:
-        return _("%(amount)s free") % {"amount": amounts.gib(account.memory_free_bytes)}
-    if account.holders_count:
-        return _("held by %(n)d") % {"n": account.holders_count}
+    if node_totals.unplaced_count:
+        return _("%(n)d held, card not known") % {"n": node_totals.unplaced_count}
+    if node_totals.memory_free_bytes is not None and node_totals.memory_free_bytes < 0:
+        return _("%(amount)s too much") % {"amount": amounts.gib(-node_totals.memory_free_bytes)}
+    if node_totals.memory_free_bytes is not None:
+        return _("%(amount)s free") % {"amount": amounts.gib(node_totals.memory_free_bytes)}
+    if node_totals.holders_count:
+        return _("held by %(n)d") % {"n": node_totals.holders_count}
     return ""
 
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from inventory import querysets
-from inventory.models import Card, Cluster, NodeAccount, Pod
+from inventory.models import Card, Cluster, NodeTotals, Pod
 from inventory.stacks.engine import base, components
 from kube import objects as kube
 from pages.allocations import AllocationLine, allocation_line
@@ -47,35 +47,35 @@ def node(request: HttpRequest, cluster: str, name: str) -> HttpResponseBase:
     row = querysets.node_row(cluster, name)
     if row is None:
         raise _no_such_node(cluster, name)
-    context = _context(row) | {"notices": notices(request, {row.account.cluster_id})}
+    context = _context(row) | {"notices": notices(request, {row.totals.cluster_id})}
     return live_page(request, "nodes/node.html", "nodes/node_part.html", context)
 
 
 def _context(row: querysets.NodeRow) -> dict[str, Any]:
-    account, mine = row.account, {"cluster_id": row.account.cluster_id, "node_name": row.account.node_name}
+    node_totals, mine = row.totals, {"cluster_id": row.totals.cluster_id, "node_name": row.totals.node_name}
     cards: Any = querysets.with_holders(querysets.cards_present().filter(**mine)).order_by("index", "id")
     rows = [card_row(card, card.holders) for card in cards[:MOST_CARDS]]
     # Without an order in the query the index of the node serves it; the order is made here.
     unplaced = sorted(
-        querysets.unplaced(account.cluster_id, account.node_name).order_by()[:MOST_READ],
+        querysets.unplaced(node_totals.cluster_id, node_totals.node_name).order_by()[:MOST_READ],
         key=lambda one: (one.started_at, one.pk),
     )
     loose = [allocation_line(one) for one in unplaced[:MOST_UNPLACED]]
     findings = querysets.findings_now().filter(**mine).order_by("severity_rank", "-first_seen_at", "id")
     ended = querysets.allocations_ended().filter(**mine).order_by("-ended_at", "-id")
     level, words = condition_of(row)
-    here = {"cluster": account.cluster.name, "node": account.node_name}
+    here = {"cluster": node_totals.cluster.name, "node": node_totals.node_name}
     return {
         "row": row,
-        "account": account,
+        "node_totals": node_totals,
         "level": level,
         "words": words,
         "cards": rows,
-        "cards_hidden": max(0, (account.cards_total or 0) - len(rows)) if len(rows) == MOST_CARDS else 0,
+        "cards_hidden": max(0, (node_totals.cards_total or 0) - len(rows)) if len(rows) == MOST_CARDS else 0,
         "best": max((card for card in rows if card.free), key=lambda card: card.free or 0, default=None),
         "loose": loose,
         "loose_why": _why_loose(loose),
-        "steps": _steps(account),
+        "steps": _steps(node_totals),
         "findings": finding_lines(findings[:MOST_FINDINGS]),
         "ended": [allocation_line(one) for one in ended[:ENDED_SHOWN]],
         "allocations_url": with_query(reverse("allocations"), **here),
@@ -110,8 +110,8 @@ def _why_loose(loose: list[AllocationLine]) -> list[str]:
     return reasons or [_("No source that can be read names the card.")] if loose else []
 
 
-def _steps(account: NodeAccount) -> list[Step]:
-    pods = Pod.objects.filter(cluster_id=account.cluster_id, node_name=account.node_name).exclude(component="")
+def _steps(node_totals: NodeTotals) -> list[Step]:
+    pods = Pod.objects.filter(cluster_id=node_totals.cluster_id, node_name=node_totals.node_name).exclude(component="")
     return [_step(pod) for pod in pods.order_by("component", "name", "id")[:MOST_COMPONENTS]]
 
 
@@ -145,7 +145,9 @@ def _no_such_node(cluster: str, name: str) -> NotThere:
     why = ""
     if gone:
         why = _("The node is gone. %(count)d of its cards are remembered, with their history.") % {"count": gone}
-    found = querysets.accounts().filter(cluster_id=cluster_id).values_list("node_name", flat=True).order_by("node_name")
+    found = (
+        querysets.node_totals().filter(cluster_id=cluster_id).values_list("node_name", flat=True).order_by("node_name")
+    )
     close = [(one, node_url(cluster, one)) for one in get_close_matches(name[:253], list(found[:5000]), 5, 0.6)]
     if gone:
         close.insert(0, (_("its cards"), with_query(reverse("cards"), cluster=cluster, node=name, gone="any")))

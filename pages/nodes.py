@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from inventory import querysets, totals
-from inventory.models import NodeAccount
+from inventory.models import NodeTotals
 from inventory.models.choices import Severity
 from inventory.shared import shareable
 from pages.frame import amounts, choices
@@ -28,7 +28,7 @@ class NodeLine:
     name: str
     url: str
     cluster: str
-    account: NodeAccount
+    totals: NodeTotals
     level: str
     words: str
     used: str
@@ -38,21 +38,21 @@ class NodeLine:
 
 
 def node_line(row: querysets.NodeRow) -> NodeLine:
-    account = row.account
-    total, held = account.memory_total_bytes, account.memory_allocated_bytes
+    node_totals = row.totals
+    total, held = node_totals.memory_total_bytes, node_totals.memory_allocated_bytes
     known = total is not None and held is not None
     level, words = condition_of(row)
     return NodeLine(
-        name=account.node_name,
-        url=node_url(account.cluster.name, account.node_name),
-        cluster=account.cluster.name,
-        account=account,
+        name=node_totals.node_name,
+        url=node_url(node_totals.cluster.name, node_totals.node_name),
+        cluster=node_totals.cluster.name,
+        totals=node_totals,
         level=level,
         words=words,
         used=amounts.width(held or 0, total or 0) if known else "0",
         over=known and (held or 0) > (total or 0),
         known=known,
-        changed_at=account.changed_at,
+        changed_at=node_totals.changed_at,
     )
 
 

@@ -59,7 +59,7 @@ def _spot(line: str, number: int, names: set[str], only: str) -> Spot:
 
 def by_filter(query: str) -> list[Spot]:
     """The nodes that a filter of the node list keeps, as its address says it (`stack=nvidia&model=A100`). Raises BadPlaces."""
-    found = NodeFilter(QueryDict(query), queryset=mirror.accounts())
+    found = NodeFilter(QueryDict(query), queryset=mirror.node_totals())
     if not found.is_valid():
         raise BadPlaces("; ".join(f"{name}: {' '.join(texts)}" for name, texts in found.errors.items()))
     rows = found.ordered().values_list("cluster__name", "node_name")[: MOST_TARGETS + 1]

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from inventory import querysets
-from inventory.models import Allocation, Card, NodeAccount, Pod
+from inventory.models import Allocation, Card, NodeTotals, Pod
 from pages.allocations import allocation_line
 from pages.cardrows import card_name
 from pages.frame.links import card_url, node_url, with_query
@@ -62,7 +62,7 @@ def _exact(text: str) -> str:
     """The page of the one node or card that has exactly this name or UUID; "" when it is not one."""
     if not text or "\0" in text or len(text) > 253:
         return ""
-    nodes = list(querysets.accounts().filter(node_name=text)[:2])
+    nodes = list(querysets.node_totals().filter(node_name=text)[:2])
     if len(nodes) == 1:
         return node_url(nodes[0].cluster.name, nodes[0].node_name)
     cards = list(querysets.cards_ever().filter(uuid=text)[:2])
@@ -71,7 +71,7 @@ def _exact(text: str) -> str:
 
 def _groups(text: str) -> list[Group]:
     return [
-        _group(_("Nodes"), "nodes", NodeFilter, querysets.accounts(), _node_hit, text),
+        _group(_("Nodes"), "nodes", NodeFilter, querysets.node_totals(), _node_hit, text),
         _group(_("Cards"), "cards", CardFilter, querysets.cards_present(), _card_hit, text),
         _group(_("Held now"), "allocations", AllocationFilter, querysets.allocations_now(), _allocation_hit, text),
         _group(_("Waiting pods"), "waiting", PodFilter, querysets.pods_waiting(), _pod_hit, text),
@@ -86,7 +86,7 @@ def _group(title: str, name: str, kind: type[StrictFilterSet], rows: Any, hit: A
     return Group(title, [hit(row) for row in found[:SHOWN]], len(found) > SHOWN, with_query(reverse(name), q=text))
 
 
-def _node_hit(row: NodeAccount) -> Hit:
+def _node_hit(row: NodeTotals) -> Hit:
     return Hit(row.node_name, node_url(row.cluster.name, row.node_name), f"{row.cluster.name} · {row.pool}")
 
 

@@ -10,7 +10,7 @@ from django.db.models.functions import Cast
 from django.utils.translation import gettext_lazy as _
 
 from inventory import querysets
-from inventory.models import NodeAccount
+from inventory.models import NodeTotals
 from inventory.models.choices import Severity
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter
@@ -22,8 +22,8 @@ BYTES = "Bytes; null: unknown or not metered."
 class Node(Shape):
     """A node with a GPU: its totals."""
 
-    cluster: Annotated[str, fact(of="account.cluster", order="cluster_id")]
-    name: Annotated[str, fact(of="account.node_name", order=("node", "node_name"), title=_("Node"))]
+    cluster: Annotated[str, fact(of="totals.cluster", order="cluster_id")]
+    name: Annotated[str, fact(of="totals.node_name", order=("node", "node_name"), title=_("Node"))]
     ready: Annotated[
         bool | None,
         fact("What the node says of itself; null: it says Unknown or nothing.", of="own.ready", title=_("Condition")),
@@ -40,31 +40,31 @@ class Node(Shape):
     address: Annotated[str | None, fact(of="own.address")]
     driver_version: Annotated[str | None, fact(of="own.driver_version")]
     driver_source: Annotated[str | None, fact(of="own.driver_source")]
-    stacks: Annotated[list[str], fact(of="account.stacks")]
-    pool: Annotated[str | None, fact(of="account.pool", order="pool")]
-    model: Annotated[str | None, fact(of="account.model", order="model")]
-    unit: Annotated[str | None, fact("GiB or MiB where the sharing system counts memory in units.", of="account.unit")]
-    unit_source: Annotated[str | None, fact(of="account.unit_source")]
+    stacks: Annotated[list[str], fact(of="totals.stacks")]
+    pool: Annotated[str | None, fact(of="totals.pool", order="pool")]
+    model: Annotated[str | None, fact(of="totals.model", order="model")]
+    unit: Annotated[str | None, fact("GiB or MiB where the sharing system counts memory in units.", of="totals.unit")]
+    unit_source: Annotated[str | None, fact(of="totals.unit_source")]
     cards_total: Annotated[
-        int | None, fact(of="account.cards_total", order="cards_total", title=_("Cards"), number=True)
+        int | None, fact(of="totals.cards_total", order="cards_total", title=_("Cards"), number=True)
     ]
-    cards_allocated: Annotated[int | None, fact(of="account.cards_allocated", order="cards_allocated")]
+    cards_allocated: Annotated[int | None, fact(of="totals.cards_allocated", order="cards_allocated")]
     cards_free: Annotated[
         int | None,
         fact(
             "Cards known to have no holder.",
-            of="account.cards_free",
+            of="totals.cards_free",
             order="cards_free",
             title=_("Free cards"),
             number=True,
         ),
     ]
-    memory_total_bytes: Annotated[int | None, fact(BYTES, of="account.memory_total_bytes", order="memory_total_bytes")]
+    memory_total_bytes: Annotated[int | None, fact(BYTES, of="totals.memory_total_bytes", order="memory_total_bytes")]
     memory_allocated_bytes: Annotated[
         int | None,
         fact(
             BYTES,
-            of="account.memory_allocated_bytes",
+            of="totals.memory_allocated_bytes",
             order="memory_allocated_bytes",
             title=_("Memory allocated, GiB"),
             number=True,
@@ -74,7 +74,7 @@ class Node(Shape):
         int | None,
         fact(
             "Negative when over-committed; null: unknown.",
-            of="account.memory_free_bytes",
+            of="totals.memory_free_bytes",
             order="memory_free_bytes",
             title=_("Free, GiB"),
             number=True,
@@ -84,31 +84,31 @@ class Node(Shape):
         int | None,
         fact(
             "Largest free piece on one card; null: unknown.",
-            of="account.largest_gap_bytes",
+            of="totals.largest_gap_bytes",
             order="largest_gap_bytes",
             title=_("Largest gap, GiB"),
             number=True,
         ),
     ]
     memory_unplaced_bytes: Annotated[
-        int | None, fact("Held on the node, card unknown.", of="account.memory_unplaced_bytes")
+        int | None, fact("Held on the node, card unknown.", of="totals.memory_unplaced_bytes")
     ]
-    unplaced_count: Annotated[int, fact(of="account.unplaced_count")]
+    unplaced_count: Annotated[int, fact(of="totals.unplaced_count")]
     holders_count: Annotated[
-        int, fact(of="account.holders_count", order="holders_count", title=_("Holders"), number=True)
+        int, fact(of="totals.holders_count", order="holders_count", title=_("Holders"), number=True)
     ]
     findings_count: Annotated[
-        int, fact(of="account.findings_count", order="findings_count", title=_("Findings"), number=True)
+        int, fact(of="totals.findings_count", order="findings_count", title=_("Findings"), number=True)
     ]
-    worst_severity: Annotated[str | None, fact(of="account.worst_severity")]
+    worst_severity: Annotated[str | None, fact(of="totals.worst_severity")]
     changed_at: Annotated[
         datetime,
-        fact("When these figures last changed.", of="account.changed_at", order="changed_at", title=_("Changed")),
+        fact("When these figures last changed.", of="totals.changed_at", order="changed_at", title=_("Changed")),
     ]
 
 
 class NodeFilter(StrictFilterSet):
-    """Lists accounts: nodes with a GPU."""
+    """Lists totals: nodes with a GPU."""
 
     cluster = ClusterNames(label="name of the cluster")
     node = WordsFilter("node_name", label="name of the node")
@@ -128,26 +128,26 @@ class NodeFilter(StrictFilterSet):
     default_order = ("cluster", "node")
 
     class Meta(StrictFilterSet.Meta):
-        model = NodeAccount
+        model = NodeTotals
         fields: ClassVar[list[str]] = []
 
-    def on_stack(self, rows: QuerySet[NodeAccount], _: str, stacks: list[str]) -> QuerySet[NodeAccount]:
+    def on_stack(self, rows: QuerySet[NodeTotals], _: str, stacks: list[str]) -> QuerySet[NodeTotals]:
         """SQLite cannot look into JSON lists, so the text is searched for the quoted word."""
         condition = Q()
         for stack in stacks:
             condition |= Q(stacks_text__contains=f'"{stack}"') if stack.replace("-", "").isalnum() else Q(pk=None)
         return rows.alias(stacks_text=Cast("stacks", TextField())).filter(condition)
 
-    def on_ready(self, rows: QuerySet[NodeAccount], _: str, values: list[str]) -> QuerySet[NodeAccount]:
+    def on_ready(self, rows: QuerySet[NodeTotals], _: str, values: list[str]) -> QuerySet[NodeTotals]:
         condition = Q()
         for value in values:
             condition |= querysets.accounts_by_node(ready={"true": True, "false": False, "unknown": None}[value])
         return rows.filter(condition)
 
-    def on_node(self, rows: QuerySet[NodeAccount], name: str, values: list[str]) -> QuerySet[NodeAccount]:
+    def on_node(self, rows: QuerySet[NodeTotals], name: str, values: list[str]) -> QuerySet[NodeTotals]:
         return rows.filter(querysets.accounts_by_node(**{f"{name}__in": values}))
 
-    def search(self, rows: QuerySet[NodeAccount], _: str, words: list[str]) -> QuerySet[NodeAccount]:
+    def search(self, rows: QuerySet[NodeTotals], _: str, words: list[str]) -> QuerySet[NodeTotals]:
         for word in words:
             own = Q(node_name__icontains=word) | Q(pool__icontains=word) | Q(model__icontains=word)
             rows = rows.filter(own | querysets.accounts_by_node(address__icontains=word))
@@ -158,7 +158,7 @@ NODES = Resource(
     "nodes",
     Node,
     NodeFilter,
-    querysets.accounts,
+    querysets.node_totals,
     join=querysets.with_nodes,
     csv=(
         "cluster",

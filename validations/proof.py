@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from django.db.models import Case, CharField, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 
-from inventory.models import Card, Node, NodeAccount
+from inventory.models import Card, Node, NodeTotals
 from validations.models import LastResult, LevelChoice
 
 NEVER, PROVEN, DRIVER_CHANGED, FAILED = "never", "proven", "driver-changed", "failed"
@@ -59,10 +59,10 @@ def with_proof(cards: QuerySet[Card]) -> QuerySet[Card]:
     return _annotated(cards, own)
 
 
-def with_node_proof(accounts: QuerySet[NodeAccount]) -> QuerySet[NodeAccount]:
+def with_node_proof(totals_of_nodes: QuerySet[NodeTotals]) -> QuerySet[NodeTotals]:
     """The same for nodes: a run on any card of the node, or on "some card", counts."""
     return _annotated(
-        accounts, LastResult.objects.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"))
+        totals_of_nodes, LastResult.objects.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"))
     )
 
 
@@ -114,9 +114,9 @@ def of_cards(card_ids: Iterable[int]) -> dict[int, Proof]:
 
 
 def of_nodes(account_ids: Iterable[int]) -> dict[int, Proof]:
-    """Proofs by id of the node's account: one query."""
-    rows = with_node_proof(NodeAccount.objects.filter(pk__in=list(account_ids)).only("pk"))
-    return {account.pk: proof_of(account) for account in rows}
+    """Proofs by id of nodes, by the ids of their totals: one query."""
+    rows = with_node_proof(NodeTotals.objects.filter(pk__in=list(account_ids)).only("pk"))
+    return {node_totals.pk: proof_of(node_totals) for node_totals in rows}
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ import msgspec
 from django.db.models import Sum
 
 from inventory.mirror.kinds import stack_context
-from inventory.models import Allocation, Card, Cluster, Node, NodeAccount
+from inventory.models import Allocation, Card, Cluster, Node, NodeTotals
 from inventory.stacks import marked
 from inventory.stacks.engine.names import labels_of
 from inventory.stacks.engine.node_facts import node_facts
@@ -84,11 +84,11 @@ def _target(row: Node, cards: list[Card], card: Card | None) -> Target:
         node = _decoder.decode(row.facts)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         node = kube.Node()
-    account = NodeAccount.objects.filter(cluster_id=row.cluster_id, node_name=row.name).first()
+    node_totals = NodeTotals.objects.filter(cluster_id=row.cluster_id, node_name=row.name).first()
     facts = node_facts(node)
-    unit = UNIT_BYTES.get(account.unit) if account else None
+    unit = UNIT_BYTES.get(node_totals.unit) if node_totals else None
     launcher = Launcher.objects.filter(cluster_id=row.cluster_id).first()
-    stack, settings = _stack(node, account), stack_context().settings
+    stack, settings = _stack(node, node_totals), stack_context().settings
     taints = tuple((node.spec.taints if node.spec else None) or ())
     return Target(
         node=row.name,
@@ -104,8 +104,8 @@ def _target(row: Node, cards: list[Card], card: Card | None) -> Target:
         card_index=card.index if card else None,
         card_uuid=(card.uuid or None) if card else None,
         card_units=_units(card.memory_total_bytes, unit) if card else None,
-        card_free=free_units(card, account, unit) if card else None,
-        cards_total=account.cards_total if account else len(cards) or None,
+        card_free=free_units(card, node_totals, unit) if card else None,
+        cards_total=node_totals.cards_total if node_totals else len(cards) or None,
         runtime_classes=tuple(str(name) for name in launcher.runtime_classes) if launcher else (),
     )
 
@@ -114,17 +114,17 @@ def _units(memory: int | None, unit: int | None) -> int | None:
     return None if memory is None or not unit else memory // unit
 
 
-def free_units(card: Card, account: NodeAccount | None, unit: int | None) -> int | None:
+def free_units(card: Card, node_totals: NodeTotals | None, unit: int | None) -> int | None:
     """Memory units of the card that nobody holds; None when not known. What is held on an unknown card may be held on this one."""
-    if account is None or card.memory_free_bytes is None or account.memory_unplaced_bytes is None:
+    if node_totals is None or card.memory_free_bytes is None or node_totals.memory_unplaced_bytes is None:
         return None
-    return _units(max(card.memory_free_bytes - account.memory_unplaced_bytes, 0), unit)
+    return _units(max(card.memory_free_bytes - node_totals.memory_unplaced_bytes, 0), unit)
 
 
-def _stack(node: kube.Node, account: NodeAccount | None) -> str:
+def _stack(node: kube.Node, node_totals: NodeTotals | None) -> str:
     if own := marked(node):
         return own[0].name
-    stacks: list[Any] = account.stacks if account else []
+    stacks: list[Any] = node_totals.stacks if node_totals else []
     return str(stacks[0]) if stacks else ""
 
 

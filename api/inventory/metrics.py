@@ -16,7 +16,7 @@ from inventory.catalogue import CATALOGUE
 from inventory.condition import State, condition_of, sync_of
 from inventory.condition import watches as watches_now
 from inventory.heartbeats import pulses
-from inventory.models import Card, Cluster, Finding, NodeAccount, Watch
+from inventory.models import Card, Cluster, Finding, NodeTotals, Watch
 from inventory.models.choices import CardState
 
 _ESCAPE = re.compile(r'[\\"\n]')
@@ -96,7 +96,7 @@ def _nodes(names: dict[int, str]) -> Iterable[Family]:
     unplaced = Family(
         "gpudash_node_memory_unplaced_bytes", "Memory held on the node by pods whose card is not known, in bytes."
     )
-    rows = NodeAccount.objects.filter(memory_unplaced_bytes__isnull=False).order_by("cluster_id", "node_name")
+    rows = NodeTotals.objects.filter(memory_unplaced_bytes__isnull=False).order_by("cluster_id", "node_name")
     for cluster, node, value in rows.values_list("cluster_id", "node_name", "memory_unplaced_bytes").iterator(5000):
         if value is not None:
             unplaced.add(labels_of(cluster=names.get(cluster, ""), node=node), value)

@@ -111,7 +111,7 @@ class NodeDetail(ApiView):
             raise NotFound(
                 f"Cluster {cluster!r} has no node {name!r} with a GPU. /api/v1/nodes?cluster={cluster} lists them."
             )
-        names, own = cluster_names(), row.account
+        names, own = cluster_names(), row.totals
         of_node = {"cluster_id": own.cluster_id, "node_name": own.node_name}
         cards = querysets.with_holders(querysets.cards_present().filter(**of_node)).order_by("index", "id")
         findings = querysets.findings_now().filter(**of_node).order_by("severity_rank", "-first_seen_at", "id")

@@ -113,7 +113,7 @@ def _spots(draft: shapes.CampaignDraft) -> list[campaigns.Spot]:
 def _selected(selector: dict[str, str | list[str]]) -> list[campaigns.Spot]:
     """Nodes that the filters of the node list choose, in its order."""
     values = {name: value if isinstance(value, list) else [value] for name, value in selector.items()}
-    chosen = NodeFilter(MultiValueDict(values), inventory.accounts())
+    chosen = NodeFilter(MultiValueDict(values), inventory.node_totals())
     if not chosen.is_valid():
         raise ValidationError({f"selector.{name}": list(texts) for name, texts in chosen.errors.items()})
     rows = chosen.ordered().values_list("cluster__name", "node_name")[: campaigns.MOST_TARGETS + 1]

@@ -132,7 +132,7 @@ def _nodes(
     unplaced: Mapping[str, list[Allocation]],
 ) -> list[Node]:
     ready = dict(models.Node.objects.filter(cluster=cluster).values_list("name", "ready"))
-    rows = querysets.accounts().filter(**only).order_by("node_name").values_list(*_ACCOUNT, *_ACCOUNT_BYTES)
+    rows = querysets.node_totals().filter(**only).order_by("node_name").values_list(*_ACCOUNT, *_ACCOUNT_BYTES)
     made = []
     for name, stacks, unit, source, total, allocated, memory, held in rows:
         known = (list(stacks), unit or None, source or None, total, allocated, memory, held)

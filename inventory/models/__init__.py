@@ -1,13 +1,13 @@
 """Tables of the inventory, one module per thing.
 
 Writers, one per table: the watchers of nodes, pods and daemonsets write `Node`, `Pod`, `DaemonSet` and `Unreadable`; the
-reconciler writes `NodeAccount`, `Card`, `Allocation` and `Finding`; commands write `Cluster`; who holds a lease writes `Watch`;
+reconciler writes `NodeTotals`, `Card`, `Allocation` and `Finding`; commands write `Cluster`; who holds a lease writes `Watch`;
 each background process its own `Heartbeat`
 and `Worker`; who sends a message, and who takes it, its `Message`.
 There is no foreign key between mirrored kinds: a pod may arrive before its node.
 """
 
-from inventory.models.account import Allocation, Card, DirtyNode, Finding, NodeAccount
+from inventory.models.cards import Allocation, Card, DirtyNode, Finding, NodeTotals
 from inventory.models.cluster import Cluster, Unreadable, Watch
 from inventory.models.heartbeat import Heartbeat, Role
 from inventory.models.mirror import DaemonSet, Node, Pod
@@ -23,7 +23,7 @@ __all__ = [
     "Heartbeat",
     "Message",
     "Node",
-    "NodeAccount",
+    "NodeTotals",
     "Pod",
     "Role",
     "Unreadable",

@@ -16,7 +16,7 @@ import msgspec
 from django.db.models import QuerySet
 
 from inventory.clock import database_now
-from inventory.models import Allocation, Card, DirtyNode, Finding, NodeAccount
+from inventory.models import Allocation, Card, DirtyNode, Finding, NodeTotals
 from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
@@ -114,7 +114,7 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
     of_these = {"cluster_id": cluster_id, "node_name__in": names}
     seen = list(DirtyNode.objects.filter(**of_these).order_by("id").values_list("id", flat=True)[:SEEN])
     chunk = Chunk(cluster_id=cluster_id, now=database_now(), names=names, seen=seen)
-    totals = _by_node(StoredTotals, NodeAccount.objects.filter(**of_these))
+    totals = _by_node(StoredTotals, NodeTotals.objects.filter(**of_these))
     cards = _by_node(StoredCard, Card.objects.filter(**of_these))
     allocations = _by_node(StoredAllocation, Allocation.objects.filter(**of_these, ended_at=None))
     findings = _by_node(StoredFinding, Finding.objects.filter(**of_these, ended_at=None))

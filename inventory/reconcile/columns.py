@@ -19,11 +19,11 @@ def worst(severities: list[str]) -> str:
     return next((severity for severity in SEVERITIES if severity in severities), "")
 
 
-def card_state(account: base.CardReport, unplaced: bool) -> CardState:
+def card_state(report: base.CardReport, unplaced: bool) -> CardState:
     """How full a card is. unplaced: some hold on the node, of this card's stack, has no card."""
-    card, allocated, total = account.card, account.memory_allocated_bytes, account.card.memory_total_bytes
+    card, allocated, total = report.card, report.memory_allocated_bytes, report.card.memory_total_bytes
     if card.mode == base.SHARES or (card.mode == base.WHOLE and total is None):
-        if account.allocations:
+        if report.allocations:
             return CardState.SHARED if card.mode == base.SHARES else CardState.FULL
         return CardState.UNKNOWN if unplaced else CardState.FREE
     if allocated is None:
@@ -42,12 +42,12 @@ def fitting(number: int | None, bits: int = 63) -> int | None:
     return number if number is not None and abs(number) < 2**bits else None
 
 
-def card_columns(account: base.CardReport, node: base.NodeReport) -> Columns:
-    card = account.card
+def card_columns(report: base.CardReport, node: base.NodeReport) -> Columns:
+    card = report.card
     unplaced = any(held.stack == card.stack for held in node.unplaced)
     free = None
-    if card.memory_total_bytes is not None and account.memory_allocated_bytes is not None:
-        free = card.memory_total_bytes - account.memory_allocated_bytes
+    if card.memory_total_bytes is not None and report.memory_allocated_bytes is not None:
+        free = card.memory_total_bytes - report.memory_allocated_bytes
     columns: Columns = {
         "key": plain(card.key, 128),
         "index": fitting(card.index, 31),
@@ -57,14 +57,14 @@ def card_columns(account: base.CardReport, node: base.NodeReport) -> Columns:
         "stack": card.stack,
         "mode": card.mode,
         "health": card.health,
-        "state": card_state(account, unplaced).value,
+        "state": card_state(report, unplaced).value,
         "memory_total_bytes": fitting(card.memory_total_bytes),
         "memory_physical_bytes": fitting(card.memory_physical_bytes),
         "memory_source": plain(card.memory_source, 255),
-        "memory_allocated_bytes": fitting(account.memory_allocated_bytes),
+        "memory_allocated_bytes": fitting(report.memory_allocated_bytes),
         "memory_free_bytes": fitting(free),
         "shares": fitting(card.shares, 31),
-        "holders_count": len({held.pod_uid for held in account.allocations}),
+        "holders_count": len({held.pod_uid for held in report.allocations}),
         "worst_severity": worst([finding.severity for finding in node.findings if finding.card == card.key]),
     }
     columns["digest"] = digest(columns)
@@ -127,34 +127,34 @@ def tile(card_id: int, columns: Columns) -> list[Any]:
     return [card_id, label, percent, columns["state"], columns["worst_severity"]]
 
 
-def totals_columns(account: base.NodeReport, cards: list[Columns]) -> Columns:
+def totals_columns(report: base.NodeReport, cards: list[Columns]) -> Columns:
     models = Counter(card["model"] for card in cards if card["model"])
     model = models.most_common(1)[0][0] if models else ""
     gaps = [card["memory_free_bytes"] for card in cards if card["memory_free_bytes"] is not None]
-    total, allocated = account.memory_total_bytes, account.memory_allocated_bytes
-    holders = {held.pod_uid for card in account.cards for held in card.allocations} | {
-        held.pod_uid for held in account.unplaced
+    total, allocated = report.memory_total_bytes, report.memory_allocated_bytes
+    holders = {held.pod_uid for card in report.cards for held in card.allocations} | {
+        held.pod_uid for held in report.unplaced
     }
-    stacks = list(account.stacks)
+    stacks = list(report.stacks)
     columns: Columns = {
         "stacks": stacks,
         "pool": plain(" · ".join([" + ".join(stacks) or "not understood", model or "model not known"]), 255),
         "model": model,
-        "unit": account.unit or "",
-        "unit_source": plain(account.unit_source, 255),
-        "cards_total": fitting(account.cards_total, 31),
-        "cards_allocated": fitting(account.cards_allocated, 31),
-        "cards_free": fitting(_free_cards(account, cards), 31),
+        "unit": report.unit or "",
+        "unit_source": plain(report.unit_source, 255),
+        "cards_total": fitting(report.cards_total, 31),
+        "cards_allocated": fitting(report.cards_allocated, 31),
+        "cards_free": fitting(_free_cards(report, cards), 31),
         "memory_total_bytes": fitting(total),
         "memory_allocated_bytes": fitting(allocated),
         "memory_free_bytes": fitting(total - allocated) if total is not None and allocated is not None else None,
-        "largest_gap_bytes": _largest_gap(gaps, account.unplaced),
-        "memory_unplaced_bytes": fitting(account.memory_unplaced_bytes),
-        "unplaced_count": len(account.unplaced),
+        "largest_gap_bytes": _largest_gap(gaps, report.unplaced),
+        "memory_unplaced_bytes": fitting(report.memory_unplaced_bytes),
+        "unplaced_count": len(report.unplaced),
         "holders_count": len(holders),
-        "findings_count": len(account.findings),
-        "worst_severity": worst([finding.severity for finding in account.findings]),
-        "recheck_at": _at(account.recheck_at),
+        "findings_count": len(report.findings),
+        "worst_severity": worst([finding.severity for finding in report.findings]),
+        "recheck_at": _at(report.recheck_at),
     }
     return columns
 
@@ -175,13 +175,13 @@ def _largest_gap(gaps: list[int], unplaced: tuple[base.Allocation, ...]) -> int 
     return max(max(gaps) - metered, 0) if max(gaps) > 0 else max(gaps)
 
 
-def _free_cards(account: base.NodeReport, cards: list[Columns]) -> int | None:
+def _free_cards(report: base.NodeReport, cards: list[Columns]) -> int | None:
     """Cards without a holder; by count where the cards themselves cannot say; None when a holder may be on any of them."""
     states = [card["state"] for card in cards]
-    if CardState.UNKNOWN.value not in states and not account.unplaced:
+    if CardState.UNKNOWN.value not in states and not report.unplaced:
         return states.count(CardState.FREE.value)
-    if account.cards_total is not None and account.cards_allocated is not None:
-        return max(account.cards_total - account.cards_allocated, 0)
+    if report.cards_total is not None and report.cards_allocated is not None:
+        return max(report.cards_total - report.cards_allocated, 0)
     return None
 
 

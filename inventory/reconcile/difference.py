@@ -14,7 +14,7 @@ from django.db import models
 
 from inventory import bulk
 from inventory.mirror.kinds import Columns, digest
-from inventory.models import Allocation, Card, Finding, NodeAccount
+from inventory.models import Allocation, Card, Finding, NodeTotals
 from inventory.reconcile.chunk import Chunk, NodeChunk, StoredAllocation
 from inventory.reconcile.columns import (
     allocation_columns,
@@ -184,10 +184,10 @@ class _Writer:
                 new.append(columns)
             elif node.totals.digest != columns["digest"]:
                 changed.append(columns)
-        self._insert(NodeAccount, new)
-        self._upsert(NodeAccount, changed, unique=("cluster_id", "node_name"))
+        self._insert(NodeTotals, new)
+        self._upsert(NodeTotals, changed, unique=("cluster_id", "node_name"))
         if gone:
-            self.written += NodeAccount.objects.filter(id__in=gone).delete()[0]
+            self.written += NodeTotals.objects.filter(id__in=gone).delete()[0]
 
     def _totals(self, node: NodeChunk) -> Columns:
         assert node.report is not None

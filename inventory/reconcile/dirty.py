@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 
 from inventory import bulk
 from inventory.mirror.kinds import stack_context
-from inventory.models import DirtyNode, Finding, NodeAccount
+from inventory.models import DirtyNode, Finding, NodeTotals
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
 from inventory.stacks import concerned
@@ -73,7 +73,7 @@ def expand(cluster_id: int) -> int:
 def _all_nodes(cluster_id: int) -> set[str]:
     """Those too that only the totals or the pods know."""
     names = set(NodeRow.objects.filter(cluster_id=cluster_id).values_list("name", flat=True))
-    names |= set(NodeAccount.objects.filter(cluster_id=cluster_id).values_list("node_name", flat=True))
+    names |= set(NodeTotals.objects.filter(cluster_id=cluster_id).values_list("node_name", flat=True))
     pods = PodRow.objects.filter(cluster_id=cluster_id).exclude(node_name="")
     return names | set(pods.values_list("node_name", flat=True).distinct())
 
@@ -84,8 +84,8 @@ def _nodes_of(cluster_id: int, stacks: Iterable[str]) -> set[str]:
     A pod that holds what its node does not offer is in the totals.
     """
     wanted = set(stacks)
-    accounts = NodeAccount.objects.filter(cluster_id=cluster_id).values_list("node_name", "stacks")
-    names = {name for name, used in accounts.iterator() if wanted & set(used)}
+    totals_of_nodes = NodeTotals.objects.filter(cluster_id=cluster_id).values_list("node_name", "stacks")
+    names = {name for name, used in totals_of_nodes.iterator() if wanted & set(used)}
     failed = Finding.objects.filter(cluster_id=cluster_id, code=NOT_ACCOUNTED, ended_at=None)
     names |= set(failed.values_list("node_name", flat=True))
     rows = NodeRow.objects.filter(cluster_id=cluster_id).values_list("name", "facts")

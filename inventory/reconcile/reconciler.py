@@ -19,7 +19,7 @@ from inventory import bulk
 from inventory.clock import database_now
 from inventory.connections import give_back
 from inventory.mirror.kinds import stack_context
-from inventory.models import Allocation, Card, DirtyNode, Finding, NodeAccount, Watch
+from inventory.models import Allocation, Card, DirtyNode, Finding, NodeTotals, Watch
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
 from inventory.models.cluster import Kind, WatchState
@@ -114,7 +114,7 @@ class NodeReconciler:
         if time.monotonic() - self._rechecked < LOOK_S:
             return
         self._rechecked = time.monotonic()
-        due = NodeAccount.objects.filter(cluster_id=self.cluster_id, recheck_at__lte=Now())
+        due = NodeTotals.objects.filter(cluster_id=self.cluster_id, recheck_at__lte=Now())
         names = list(due.values_list("node_name", flat=True))
         if names:
             with transaction.atomic():
@@ -170,7 +170,7 @@ class NodeReconciler:
         self._units_mixed(now)  # its finding may be of a database that was put back
         self._caught_up = True
         if self._first:
-            bulk.analyze(NodeRow, PodRow, Card, Allocation, NodeAccount, Finding)
+            bulk.analyze(NodeRow, PodRow, Card, Allocation, NodeTotals, Finding)
 
     def _not_accounted(self, node: str, now: datetime) -> None:
         """What is stored of the node stays, and a finding says so, which ends with its next report."""
@@ -185,7 +185,7 @@ class NodeReconciler:
         )
 
     def _units_mixed(self, now: datetime) -> None:
-        mine = NodeAccount.objects.filter(cluster_id=self.cluster_id).exclude(unit="")
+        mine = NodeTotals.objects.filter(cluster_id=self.cluster_id).exclude(unit="")
         finding = units_mixed(mine.values_list("node_name", "unit").iterator())
         rows = Finding.objects.filter(cluster_id=self.cluster_id, code="units-mixed", ended_at=None)
         if finding is None:

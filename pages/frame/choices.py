@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from inventory.models import Cluster, NodeAccount
+from inventory.models import Cluster, NodeTotals
 from inventory.shared import shared
 from inventory.stacks import STACKS
 
@@ -26,5 +26,5 @@ def models() -> Sequence[tuple[str, str]]:
 
 
 def _models() -> Sequence[tuple[str, str]]:
-    found = NodeAccount.objects.exclude(model="").order_by("model").values_list("model", flat=True).distinct()
+    found = NodeTotals.objects.exclude(model="").order_by("model").values_list("model", flat=True).distinct()
     return [(name, name) for name in found[:MOST_MODELS]]

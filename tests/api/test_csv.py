@@ -78,9 +78,9 @@ def test_names_that_a_stranger_chose_cannot_break_the_table(cluster: Cluster, ap
 
 def test_a_negative_number_stays_a_number(cluster: Cluster, api: Client) -> None:
     make_node(cluster, "n")
-    from inventory.models import NodeAccount
+    from inventory.models import NodeTotals
 
-    NodeAccount.objects.update(memory_free_bytes=-GIB)
+    NodeTotals.objects.update(memory_free_bytes=-GIB)
     assert rows(api, "nodes")[0]["memory_free_bytes"] == str(-GIB)
 
 

@@ -8,7 +8,7 @@ import pytest
 from django.http import QueryDict
 
 from inventory import querysets
-from inventory.models import Allocation, Card, Cluster, NodeAccount
+from inventory.models import Allocation, Card, Cluster, NodeTotals
 from resources.allocation import AllocationFilter
 from resources.card import CardFilter
 from resources.cluster import ClusterFilter
@@ -29,7 +29,7 @@ ALL = (
 
 
 def nodes(query: str) -> list[str]:
-    found = NodeFilter(QueryDict(query), querysets.accounts())
+    found = NodeFilter(QueryDict(query), querysets.node_totals())
     assert not found.errors
     return [account.node_name for account in found.ordered()]
 
@@ -181,4 +181,4 @@ def test_rows_of_other_clusters_stay_out(cluster: Cluster) -> None:
     make_node(make_cluster("other"), "b", "gpushare", 1)
     assert nodes("cluster=other") == ["b"]
     assert nodes("") == ["a", "b"]
-    assert NodeAccount.objects.count() == 2
+    assert NodeTotals.objects.count() == 2

@@ -14,7 +14,7 @@ from prometheus_client.registry import CollectorRegistry
 
 from api.inventory import metrics
 from inventory.catalogue import CATALOGUE
-from inventory.models import Card, Cluster, Finding, NodeAccount, Watch
+from inventory.models import Card, Cluster, Finding, NodeTotals, Watch
 from inventory.models.choices import CardState
 from tests.factories import GIB, lose_card, make_cluster, make_finding, make_node
 
@@ -90,7 +90,7 @@ def test_a_gone_card_is_absent(cluster: Cluster) -> None:
 
 def test_memory_without_a_card_is_told_per_node(cluster: Cluster) -> None:
     make_node(cluster, "n", "gpushare", 1)
-    NodeAccount.objects.update(memory_unplaced_bytes=3 * GIB)
+    NodeTotals.objects.update(memory_unplaced_bytes=3 * GIB)
     assert scrape()["gpudash_node_memory_unplaced_bytes"] == {(("cluster", "prod"), ("node", "n")): 3 * GIB}
 
 

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeAccount, Pod
+from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeTotals, Pod
 from tests.factories import make_cluster, make_fleet
 
 #: Endpoint → queries. Two of them find the token and the role of its user.
@@ -68,5 +68,5 @@ def _queries(ask: Callable[[], Any]) -> int:
 
 
 def _empty() -> None:
-    for model in (Allocation, Card, Finding, Node, NodeAccount, Pod):
+    for model in (Allocation, Card, Finding, Node, NodeTotals, Pod):
         model._default_manager.all().delete()

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from inventory import totals
 from inventory.condition import NEEDED_KINDS, Sync, sync_of
-from inventory.models import Card, Cluster, Node, NodeAccount, Watch
+from inventory.models import Card, Cluster, Node, NodeTotals, Watch
 from inventory.models.cluster import Kind, WatchState
 from tests.factories import (
     GIB,
@@ -89,7 +89,7 @@ def test_a_summary_counts_everything_that_is_wrong_or_waits(cluster: Cluster) ->
 def test_a_node_that_is_not_counted_yet_is_told(cluster: Cluster) -> None:
     make_node(cluster, "a", cards=1)
     make_node(cluster, "b", cards=1)
-    NodeAccount.objects.filter(node_name="b").delete()
+    NodeTotals.objects.filter(node_name="b").delete()
     assert totals.summaries()[0].nodes_uncounted == 1
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from inventory.models import Allocation, Card, Cluster, DaemonSet, Node, NodeAccount, Pod
+from inventory.models import Allocation, Card, Cluster, DaemonSet, Node, NodeTotals, Pod
 from tests.cluster import expected
 from tests.cluster.expected import Hold, Totals
 from tests.controlplane.admin import Admin
@@ -138,7 +138,7 @@ def _totals(nodes: list[Json], pods: list[Json]) -> dict[str, Totals]:
 
 
 def _metered(cluster: Cluster) -> Any:
-    return NodeAccount.objects.filter(cluster=cluster).exclude(node_name__startswith="directx")
+    return NodeTotals.objects.filter(cluster=cluster).exclude(node_name__startswith="directx")
 
 
 def _total_rows(cluster: Cluster) -> Rows:

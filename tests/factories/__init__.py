@@ -14,7 +14,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeAccount, Pod, Unreadable, Watch
+from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeTotals, Pod, Unreadable, Watch
 from inventory.models.cluster import Kind, WatchState
 from tests.factories.batch import Batch, mirror
 from tests.factories.objects import holders, node_object, waiting_pod
@@ -143,6 +143,6 @@ def lose_card(card: Card) -> None:
 
 def not_metered(*names: str) -> None:
     """Nodes some of whose holders do not say how much they take: what is given out is known, what of it is held is not."""
-    NodeAccount.objects.filter(node_name__in=names).update(
+    NodeTotals.objects.filter(node_name__in=names).update(
         memory_allocated_bytes=None, memory_free_bytes=None, largest_gap_bytes=None
     )

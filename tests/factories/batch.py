@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from inventory.mirror.kinds import KINDS, stack_context
 from inventory.mirror.store import Store
-from inventory.models import Card, Cluster, Finding, NodeAccount
+from inventory.models import Card, Cluster, Finding, NodeTotals
 from inventory.models.cluster import Kind
 from inventory.reconcile.chunk import read
 from inventory.reconcile.difference import write
@@ -64,7 +64,7 @@ class Batch:
         for start in range(0, len(names), CHUNK):
             of_these = {"cluster": self.cluster, "node_name__in": names[start : start + CHUNK]}
             Card.objects.filter(**of_these).update(first_seen_at=seen, changed_at=changed)
-            NodeAccount.objects.filter(**of_these).update(changed_at=changed)
+            NodeTotals.objects.filter(**of_these).update(changed_at=changed)
 
 
 def mirror(cluster: Cluster, kind: Kind, things: Iterable[Thing]) -> None:

@@ -12,7 +12,7 @@ from django.test import Client
 from accounts.roles import Role
 from fleetsim import Fleet, serve
 from inventory import totals
-from inventory.models import Card, Cluster, Node, NodeAccount
+from inventory.models import Card, Cluster, Node, NodeTotals
 from tests.cast import make_user, signed_in
 from tests.factories import TRAITS, lose_card, make_cluster, make_finding, make_fleet, make_node, make_waiting_pod
 from tests.pages.reading import get
@@ -35,7 +35,7 @@ def clusters(db: None) -> list[Cluster]:
         make_waiting_pod(cluster, "a")
     make_waiting_pod(made[0], "b")
     lose_card(Card.objects.filter(cluster=made[0], state="free")[0])
-    NodeAccount.objects.filter(cluster=made[0], node_name="half-gpushare").delete()
+    NodeTotals.objects.filter(cluster=made[0], node_name="half-gpushare").delete()
     Node.objects.create(cluster=made[1], uid="plain", name="plain", facts="{}", digest=0)
     return made
 
@@ -98,7 +98,7 @@ def test_pages_rest_and_metrics_count_free_cards_alike(viewer: Client, api: Clie
     assert sum(one["cards_free_unnamed"] for one in summary["clusters"]) == free.unnamed > 0
     # The sum over nodes that know how many of their cards are free is the same, and the others are told.
     lab = api.get("/api/v1/summary?cluster=lab").json()
-    unsure = NodeAccount.objects.filter(cluster=clusters[1], cards_free=None).count()
+    unsure = NodeTotals.objects.filter(cluster=clusters[1], cards_free=None).count()
     own = lab["clusters"][0]["card_states"]["free"] + lab["clusters"][0]["cards_free_unnamed"]
     assert lab["totals"]["cards_free"] == {"value": own, "unknown_nodes": unsure}
     scrape = api.get("/metrics").content.decode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeAccount, Pod
+from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeTotals, Pod
 from inventory.models.cluster import Watch
 from tests.factories import make_node, make_unreadable, make_waiting_pod
 from tests.pages.reading import get
@@ -48,7 +48,7 @@ def strange(request: pytest.FixtureRequest, cluster: Cluster) -> str:
     Card.objects.update(
         node_name=name, model=name[:128], model_source=name[:250], memory_source=name[:250], health=name[:16]
     )
-    NodeAccount.objects.update(
+    NodeTotals.objects.update(
         node_name=name,
         pool=name,
         model=name[:128],

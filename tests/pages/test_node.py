@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from django.test import Client
 
-from inventory.models import Allocation, Card, Cluster, Node, NodeAccount, Pod
+from inventory.models import Allocation, Card, Cluster, Node, NodeTotals, Pod
 from kube import objects as kube
 from tests.factories import GIB, end_allocation, make_cluster, make_finding, make_node
 from tests.pages.reading import get
@@ -57,7 +57,7 @@ def test_time_slices_are_shares_and_memory_is_not_metered(viewer: Client, cluste
 def test_the_memory_of_a_pod_without_a_card_is_shown_apart(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "gpushare", 1, loads=(0.4,))
     Allocation.objects.filter(pod="train-a-0-0").update(card=None, card_key="", evidence="count-only")
-    NodeAccount.objects.update(unplaced_count=1, memory_unplaced_bytes=3 * GIB)
+    NodeTotals.objects.update(unplaced_count=1, memory_unplaced_bytes=3 * GIB)
     row = get(viewer, "/nodes/prod/a").rows[1]
     assert row[:3] == ["card unknown 1 holder", "default/train-a-0-0 3 GiB", "3"]
     assert "no annotation that can be read names its card" in row[3]
@@ -117,7 +117,7 @@ def test_an_unknown_node_leads_to_names_that_are_close(viewer: Client, cluster: 
 
 def test_a_node_that_went_says_that_its_cards_are_remembered(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "gone", "gpushare", 3)
-    NodeAccount.objects.all().delete()
+    NodeTotals.objects.all().delete()
     page = get(viewer, "/nodes/prod/gone", 404)
     assert "3 of its cards are remembered" in page.text
     assert "/cards?cluster=prod&node=gone&gone=any" in page.links

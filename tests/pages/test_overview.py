@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from inventory.models import Card, Cluster, NodeAccount, Watch
+from inventory.models import Card, Cluster, NodeTotals, Watch
 from tests.factories import make_cluster, make_fleet, make_node, not_metered
 from tests.pages.reading import get
 
@@ -91,8 +91,8 @@ def test_a_chip_draws_only_the_nodes_that_it_means(
     make_node(cluster, "roomy", "gpushare", 2, loads=(0.0, 1.0))
     make_node(cluster, "counted", "nvidia-count", 2, loads=(1.0,))
     make_node(cluster, "wrong", "gpushare", 2, loads=(1.0,))
-    NodeAccount.objects.filter(node_name="wrong").update(findings_count=1, worst_severity="error")
-    NodeAccount.objects.filter(node_name="counted").update(cards_free=0)
+    NodeTotals.objects.filter(node_name="wrong").update(findings_count=1, worst_severity="error")
+    NodeTotals.objects.filter(node_name="counted").update(cards_free=0)
     keys = {tag.get("data-key", "") for tag in get(viewer, f"/?show={show}").tags_of("li")}
     assert {key.removeprefix("node-") for key in keys if key.startswith("node-")} == drawn
 
@@ -131,7 +131,7 @@ def test_several_clusters_are_summed_and_can_be_told_apart(viewer: Client, clust
 
 def test_strange_tiles_do_not_break_the_map(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "gpushare", 1)
-    NodeAccount.objects.update(tiles=[[1, "0", 12, "free"], "x", None, [1, None, "9", "odd", 3]])
+    NodeTotals.objects.update(tiles=[[1, "0", 12, "free"], "x", None, [1, None, "9", "odd", 3]])
     assert "card None: not known" in get(viewer, "/").titles
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from inventory.models import Cluster, Node, NodeAccount
+from inventory.models import Cluster, Node, NodeTotals
 from tests.factories import make_node
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import PASSED, codes, launched, passed_by, wish
@@ -95,7 +95,7 @@ def test_a_run_that_was_sure_of_its_card_does_not_go_to_another(prod: Cluster, f
     make_node(prod, "single", "nvidia", 1, loads=(0.0,))
     run, _ = request_run(wish(node="single"))
     assert run.card_evidence == "target"
-    NodeAccount.objects.filter(node_name="single").update(cards_total=2)
+    NodeTotals.objects.filter(node_name="single").update(cards_total=2)
     assert codes(passed_by(run, prod)) == ["place-changed"]
     assert fake.created == []
 

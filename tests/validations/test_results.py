@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from api.validations import metrics
-from inventory.models import Allocation, Card, Cluster, Node, NodeAccount
+from inventory.models import Allocation, Card, Cluster, Node, NodeTotals
 from tests.factories import make_node
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import FAILED, PASSED, codes, launched, passed_by
@@ -176,7 +176,7 @@ def test_again_asks_for_the_same_once_more(ended: Callable[..., Run]) -> None:
 
 def test_the_proof_of_a_card_follows_its_runs(ended: Callable[..., Run]) -> None:
     card = Card.objects.get(node_name="one")
-    account = NodeAccount.objects.get(node_name="one")
+    account = NodeTotals.objects.get(node_name="one")
 
     def state() -> str:
         found = proof.of_cards([card.pk])[card.pk]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from inventory.models import Allocation, Card, Cluster, Node, NodeAccount
+from inventory.models import Allocation, Card, Cluster, Node, NodeTotals
 from inventory.models import Pod as PodRow
 from tests.factories import make_node, make_waiting_pod
 from tests.validations.fakecluster import FakeCluster
@@ -129,7 +129,7 @@ def test_a_failure_on_an_unknown_card_is_the_nodes(shared: Cluster, fake: FakeCl
     assign(fake, run, assigned="false")
     end(shared, fake, run, FAILED, 1)
     assert (run.verdict, run.card_key) == ("failed", "")
-    account = NodeAccount.objects.get(node_name="share")
+    account = NodeTotals.objects.get(node_name="share")
     assert proof.of_nodes([account.pk])[account.pk].state == "failed"
     assert proof.of_cards([card_of(3).pk])[card_of(3).pk].state == "never"
 
@@ -206,11 +206,11 @@ def test_a_full_card_is_refused_though_the_node_has_room(shared: Cluster) -> Non
 
 
 def test_where_the_room_of_a_card_is_not_known_the_scheduler_chooses(shared: Cluster) -> None:
-    NodeAccount.objects.filter(node_name="share").update(memory_unplaced_bytes=None)
+    NodeTotals.objects.filter(node_name="share").update(memory_unplaced_bytes=None)
     wanted = plan(wish(node="share", card="3"))
     assert wanted.card is None
     assert "nodeName" not in wanted.manifest["spec"]["template"]["spec"]
-    NodeAccount.objects.filter(node_name="share").update(memory_unplaced_bytes=15 * 2**30)
+    NodeTotals.objects.filter(node_name="share").update(memory_unplaced_bytes=15 * 2**30)
     assert [one.code for one in plan(wish(node="share", card="3")).reasons] == ["no-free"]
 
 

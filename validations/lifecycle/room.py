@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from inventory.mirror.kinds import stack_context
-from inventory.models import Card, Node, NodeAccount
+from inventory.models import Card, Node, NodeTotals
 from inventory.models import Pod as PodRow
 from inventory.stacks.engine.requests import name_of
 from kube import objects as kube
@@ -46,11 +46,11 @@ def _of_node(run: Run) -> str:
 def _of_card(run: Run, units: int) -> str:
     """The device plugin does not count: a card that is full would be promised twice."""
     where = {"cluster_id": run.cluster_id, "node_name": run.node_name}
-    account = NodeAccount.objects.filter(**where).defer("tiles").first()
+    node_totals = NodeTotals.objects.filter(**where).defer("tiles").first()
     card = Card.objects.filter(**where, key=run.card_key, gone_at=None).first()
     if card is None:
         return f"The node {run.node_name} has no card {run.card_key} now."
-    free = free_units(card, account, UNIT_BYTES.get(account.unit) if account else None)
+    free = free_units(card, node_totals, UNIT_BYTES.get(node_totals.unit) if node_totals else None)
     if free is None:
         return f"How much of card {run.card_key} is free is not known now."
     return f"{units} units are needed on card {run.card_key}; {free} are free there." if free < units else ""

@@ -17,7 +17,7 @@ from inventory.inspection.columns import aligned
 from inventory.inspection.table import blocks
 from inventory.management.shown import ShownCommand
 from inventory.mirror.kinds import stack_context
-from inventory.models import Cluster, Node, NodeAccount, Pod
+from inventory.models import Cluster, Node, NodeTotals, Pod
 from inventory.stacks import STACKS
 from inventory.stacks.engine.stack import Report
 from kube import objects as kube
@@ -71,8 +71,12 @@ def _cluster(name: str | None) -> Cluster:
 def _check_node(cluster: Cluster, name: str, output: str) -> None:
     """Tools of sharing systems know every node; the other outputs know those with a GPU."""
     nodes = Node.objects.filter(cluster=cluster)
-    accounts = NodeAccount.objects.filter(cluster=cluster)
-    known = nodes.values_list("name", flat=True) if output in REPORTS else accounts.values_list("node_name", flat=True)
+    totals_of_nodes = NodeTotals.objects.filter(cluster=cluster)
+    known = (
+        nodes.values_list("name", flat=True)
+        if output in REPORTS
+        else totals_of_nodes.values_list("node_name", flat=True)
+    )
     names = set(known)
     if name in names:
         return

@@ -13,7 +13,7 @@ from fleetsim import Server
 from inventory.mirror import follow
 from inventory.mirror.lease import acquire
 from inventory.mirror.store import Store
-from inventory.models import Card, Cluster, Node, NodeAccount, Pod, Watch
+from inventory.models import Card, Cluster, Node, NodeTotals, Pod, Watch
 from kube import reflector
 from kube.client import Client
 from tests.inventory.commands.conftest import Run
@@ -41,7 +41,7 @@ def test_it_lists_writes_prints_counts_and_ends(run: Run, kubeconfig: str, api_s
     assert f"demo pods: {pods} seen, " in said
     cards = Card.objects.filter(gone_at=None).count()
     assert f"demo: {cards} cards, in step after" in said
-    assert (Node.objects.count(), cards > 0, NodeAccount.objects.count() > 0) == (nodes, True, True)
+    assert (Node.objects.count(), cards > 0, NodeTotals.objects.count() > 0) == (nodes, True, True)
     assert set(Watch.objects.values_list("holder", "state")) == {("", "waiting")}
 
 

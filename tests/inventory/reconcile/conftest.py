@@ -17,7 +17,7 @@ from tests.factories import make_cluster
 
 
 class Fleet:
-    """A cluster: `put` and `drop` objects as a watcher would, `account()` until no node is dirty."""
+    """A cluster: `put` and `drop` objects as a watcher would, `node_totals()` until no node is dirty."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -38,7 +38,7 @@ class Fleet:
     def drop(self, kind: str, *things: Any) -> None:
         self._store(kind).apply([("DELETED", thing, None) for thing in things])
 
-    def account(self) -> int:
+    def reconcile(self) -> int:
         """Returns how many rows were written."""
         before = self.reconciler.written
         while self.reconciler.step():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from inventory.models import Allocation, Card, Cluster, NodeAccount
+from inventory.models import Allocation, Card, Cluster, NodeTotals
 from inventory.reconcile import difference
 from inventory.reconcile.chunk import Chunk, NodeChunk
 from inventory.reconcile.columns import card_state
@@ -53,9 +53,9 @@ def test_a_number_that_no_column_can_hold_is_unknown_and_stops_nothing() -> None
     cluster: Cluster = make_cluster("huge", held=False)
     node = NodeChunk(name="n", report=hostile_account(), pods={}, totals=None, cards={}, allocations=[], findings=[])
     difference.write(Chunk(cluster_id=cluster.id, now=timezone.now(), names=["n"], seen=[], nodes=[node]))
-    card, account = Card.objects.get(), NodeAccount.objects.get()
+    card, node_totals = Card.objects.get(), NodeTotals.objects.get()
     assert (card.memory_total_bytes, card.memory_allocated_bytes, card.index, card.shares) == (None, None, None, None)
-    assert (account.memory_total_bytes, account.cards_total, account.recheck_at) == (None, None, None)
+    assert (node_totals.memory_total_bytes, node_totals.cards_total, node_totals.recheck_at) == (None, None, None)
     assert set(Allocation.objects.values_list("memory_bytes", "core_percent")) == {(None, None)}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inventory.models import Allocation, DirtyNode, Finding, NodeAccount
+from inventory.models import Allocation, DirtyNode, Finding, NodeTotals
 from inventory.reconcile import dirty
 from inventory.reconcile.dirty import dirty_nodes
 from tests.inventory.mirror.objects import plugin
@@ -20,7 +20,7 @@ def large(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> Fleet:
     monkeypatch.setattr(dirty, "CHUNK", CHUNK)
     fleet.put("nodes", *(share_node(name(number), 30) for number in range(NODES)))
     fleet.put("pods", *(share_pod(f"p-{number}", name(number), 4, 0) for number in range(NODES)))
-    fleet.account()
+    fleet.reconcile()
     return fleet
 
 
@@ -41,11 +41,11 @@ def step_while_all_are_dirty(fleet: Fleet) -> None:
 
 def forget_figures() -> None:
     """Figures that only a new account mends."""
-    NodeAccount.objects.update(holders_count=99, digest=-1)
+    NodeTotals.objects.update(holders_count=99, digest=-1)
 
 
 def waiting_figures() -> int:
-    return NodeAccount.objects.filter(holders_count=99).count()
+    return NodeTotals.objects.filter(holders_count=99).count()
 
 
 def test_all_nodes_dirty_again_and_again_keep_no_node_waiting(large: Fleet) -> None:
@@ -95,21 +95,21 @@ def test_a_row_for_all_does_not_put_those_back_that_are_dirty(large: Fleet) -> N
 
 def test_the_arguments_of_a_plugin_recount_the_nodes_of_the_stack_that_reads_them(large: Fleet) -> None:
     large.put("nodes", whole_node("other-1"), whole_node("other-2"))
-    large.account()
+    large.reconcile()
     large.put("daemonsets", plugin("GiB"))
     large.reconciler.step()
     waits = set(dirty_nodes(large.cluster.id).values_list("node_name", flat=True))
     assert waits == {name(number) for number in range(NODES)}
-    large.account()
-    assert NodeAccount.objects.get(node_name=name(0)).unit_source == "--memory-unit of the device plugin's DaemonSet"
+    large.reconcile()
+    assert NodeTotals.objects.get(node_name=name(0)).unit_source == "--memory-unit of the device plugin's DaemonSet"
 
 
 def test_nodes_whose_account_could_not_be_made_are_among_those_of_every_stack(large: Fleet) -> None:
     large.put("nodes", whole_node("other-1"))
-    large.account()
-    large.reconciler._not_accounted("other-1", NodeAccount.objects.latest("changed_at").changed_at)
+    large.reconcile()
+    large.reconciler._not_accounted("other-1", NodeTotals.objects.latest("changed_at").changed_at)
     make_all_dirty(large, stack="gpushare")
     large.reconciler.step()
     assert DirtyNode.objects.filter(node_name="other-1").exists()
-    large.account()
+    large.reconcile()
     assert not Finding.objects.filter(code="not-accounted", ended_at=None).exists()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from django.db import DatabaseError
 
-from inventory.models import Allocation, Card, DirtyNode, NodeAccount, Watch
+from inventory.models import Allocation, Card, DirtyNode, NodeTotals, Watch
 from inventory.reconcile import ahead, chunk, dirty, reconciler
 from inventory.reconcile.ahead import ReadAhead
 from inventory.stacks.engine import base
@@ -47,7 +47,7 @@ def test_all_nodes_are_in_step_and_the_thread_is_gone(new_fleet: Fleet, monkeypa
 
     monkeypatch.setattr(reconciler, "read", noted)
     new_fleet.reconciler.run(once=True)
-    assert (Card.objects.count(), Allocation.objects.count(), NodeAccount.objects.count()) == (2 * NODES, NODES, NODES)
+    assert (Card.objects.count(), Allocation.objects.count(), NodeTotals.objects.count()) == (2 * NODES, NODES, NODES)
     assert DirtyNode.objects.count() == 0
     assert Watch.objects.get(kind="cards").synced_at is not None
     assert sum(name.startswith("read-ahead") for name in read_by) >= NODES // CHUNK
@@ -62,10 +62,10 @@ def test_what_changes_after_it_was_read_ahead_is_looked_at_again(new_fleet: Flee
     name = read.names[0]
     new_fleet.put("nodes", whole_node(name, cards=5))
     new_fleet.reconciler._write(read)
-    assert NodeAccount.objects.get(node_name=name).cards_total == 2
+    assert NodeTotals.objects.get(node_name=name).cards_total == 2
     assert DirtyNode.objects.filter(node_name=name).exists()
     new_fleet.reconciler.run(once=True)
-    assert NodeAccount.objects.get(node_name=name).cards_total == 5
+    assert NodeTotals.objects.get(node_name=name).cards_total == 5
 
 
 def test_a_read_that_fails_stops_the_reconciler_and_loses_nothing(
@@ -83,7 +83,7 @@ def test_a_read_that_fails_stops_the_reconciler_and_loses_nothing(
     assert readers() == []
     assert DirtyNode.objects.values("node_name").distinct().count() == NODES - CHUNK
     new_fleet.reconciler.run(once=True)
-    assert NodeAccount.objects.count() == NODES
+    assert NodeTotals.objects.count() == NODES
 
 
 def test_nothing_is_read_ahead_that_was_not_begun() -> None:

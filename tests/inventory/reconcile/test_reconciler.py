@@ -10,7 +10,7 @@ from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from inventory.models import Allocation, Card, DirtyNode, Finding, NodeAccount, Watch
+from inventory.models import Allocation, Card, DirtyNode, Finding, NodeTotals, Watch
 from inventory.reconcile import difference, reconciler
 from inventory.reconcile.chunk import Chunk
 from inventory.stacks.engine import base
@@ -37,17 +37,17 @@ def fill(fleet: Fleet, nodes: int) -> None:
 
 def test_nothing_is_written_when_nothing_changed(fleet: Fleet) -> None:
     fill(fleet, 6)
-    assert fleet.account() > 0
+    assert fleet.reconcile() > 0
     DirtyNode.objects.create(cluster=fleet.cluster)
-    before = list(Card.objects.values()) + list(Allocation.objects.values()) + list(NodeAccount.objects.values())
-    assert fleet.account() == 0
-    after = list(Card.objects.values()) + list(Allocation.objects.values()) + list(NodeAccount.objects.values())
+    before = list(Card.objects.values()) + list(Allocation.objects.values()) + list(NodeTotals.objects.values())
+    assert fleet.reconcile() == 0
+    after = list(Card.objects.values()) + list(Allocation.objects.values()) + list(NodeTotals.objects.values())
     assert after == before
 
 
 def test_where_no_node_is_dirty_it_only_looks(fleet: Fleet) -> None:
     fill(fleet, 2)
-    fleet.account()
+    fleet.reconcile()
     with CaptureQueriesContext(connection) as queries:
         assert fleet.reconciler.step() == 0
     assert [query["sql"].split()[0] for query in queries] == ["SELECT"]
@@ -56,8 +56,8 @@ def test_where_no_node_is_dirty_it_only_looks(fleet: Fleet) -> None:
 def test_the_sums_of_a_node_are_those_of_its_cards(fleet: Fleet) -> None:
     fleet.put("nodes", share_node("s1", 30))
     fleet.put("pods", share_pod("a", "s1", 4, 0), share_pod("b", "s1", 15, 1))
-    fleet.account()
-    totals = NodeAccount.objects.get()
+    fleet.reconcile()
+    totals = NodeTotals.objects.get()
     gib = 2**30
     assert (totals.memory_total_bytes, totals.memory_allocated_bytes, totals.memory_free_bytes) == (
         30 * gib,
@@ -80,16 +80,16 @@ def test_the_sums_of_a_node_are_those_of_its_cards(fleet: Fleet) -> None:
 def test_before_the_mirror_is_complete_nothing_is_accounted(fleet: Fleet, missing: str) -> None:
     Watch.objects.filter(kind=missing).update(synced_at=None, state="listing")
     fill(fleet, 1)
-    assert fleet.account() == 0
-    assert NodeAccount.objects.count() == 0
+    assert fleet.reconcile() == 0
+    assert NodeTotals.objects.count() == 0
     Watch.objects.filter(kind=missing).update(synced_at=timezone.now())
-    assert fleet.account() > 0
+    assert fleet.reconcile() > 0
 
 
 def test_daemonsets_that_may_not_be_read_do_not_hold_it_up(fleet: Fleet) -> None:
     Watch.objects.filter(kind="daemonsets").update(synced_at=None, state="refused")
     fill(fleet, 1)
-    assert fleet.account() > 0
+    assert fleet.reconcile() > 0
 
 
 def test_the_cards_are_in_step_only_when_no_node_is_dirty(fleet: Fleet) -> None:
@@ -98,14 +98,14 @@ def test_the_cards_are_in_step_only_when_no_node_is_dirty(fleet: Fleet) -> None:
     fill(fleet, 1)
     fleet.reconciler.step()  # a row for all nodes becomes one for each
     assert cards.get().synced_at is None
-    fleet.account()
+    fleet.reconcile()
     assert cards.get().synced_at is not None
 
 
 def test_a_cluster_without_nodes_is_in_step_too(fleet: Fleet) -> None:
     cards = Watch.objects.filter(kind="cards")
     cards.update(synced_at=None)
-    fleet.account()
+    fleet.reconcile()
     assert cards.get().synced_at is not None
 
 
@@ -123,23 +123,23 @@ def test_a_chunk_that_fails_is_repeated_and_nothing_of_it_is_half_written(
     with monkeypatch.context() as patch:
         patch.setattr(reconciler, "write", failing)
         with pytest.raises(DatabaseError):
-            fleet.account()
+            fleet.reconcile()
     assert (Card.objects.count(), Allocation.objects.count(), DirtyNode.objects.count()) == (0, 0, rows)
-    fleet.account()
-    assert (Card.objects.count(), NodeAccount.objects.count(), DirtyNode.objects.count()) == (4, 2, 0)
+    fleet.reconcile()
+    assert (Card.objects.count(), NodeTotals.objects.count(), DirtyNode.objects.count()) == (4, 2, 0)
 
 
 def test_who_lost_the_lease_writes_nothing(fleet: Fleet) -> None:
     fill(fleet, 1)
     Watch.objects.filter(kind="cards").update(holder="another")
     with pytest.raises(LeaseLost):
-        fleet.account()
+        fleet.reconcile()
     assert Card.objects.count() == 0
 
 
 def test_a_node_that_gets_dirty_during_the_work_stays_dirty(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(fleet, 1)
-    fleet.account()
+    fleet.reconcile()
     fleet.put("nodes", whole_node("n-000", cards=3))
 
     def late(chunk: Chunk) -> int:
@@ -156,10 +156,10 @@ def test_two_clusters_of_the_same_names_do_not_touch_each_other(fleet_of: FleetO
     one, two = fleet_of("one"), fleet_of("two")
     fill(one, 2)
     fill(two, 2)
-    one.account()
-    two.account()
+    one.reconcile()
+    two.reconcile()
     one.drop("nodes", whole_node("n-000"))
-    one.account()
+    one.reconcile()
     assert Card.objects.filter(cluster=one.cluster, gone_at=None).count() == 2
     assert Card.objects.filter(cluster=two.cluster, gone_at=None).count() == 4
     assert Allocation.objects.filter(cluster=two.cluster, ended_at=None).count() == 2
@@ -171,16 +171,16 @@ def test_two_clusters_of_the_same_names_do_not_touch_each_other(fleet_of: FleetO
 def test_a_finding_begins_changes_and_ends(fleet: Fleet) -> None:
     fleet.put("nodes", share_node("s1", 30))
     fleet.put("pods", share_pod("a", "s1", 9, 0), share_pod("b", "s1", 9, 0))
-    fleet.account()
+    fleet.reconcile()
     begun = Finding.objects.get(code="card-over-committed")
     fleet.put("pods", share_pod("b", "s1", 12, 0))
-    fleet.account()
+    fleet.reconcile()
     changed = Finding.objects.get(code="card-over-committed")
     assert (changed.id, changed.first_seen_at) == (begun.id, begun.first_seen_at)
     assert changed.text != begun.text
     assert Card.objects.get(key="0").state == "over"
     fleet.drop("pods", share_pod("b", "s1", 12, 0))
-    fleet.account()
+    fleet.reconcile()
     ended = Finding.objects.get(code="card-over-committed")
     assert (ended.id, ended.ended_at is not None) == (begun.id, True)
 
@@ -189,23 +189,23 @@ def test_a_finding_that_comes_again_is_a_new_one(fleet: Fleet) -> None:
     fleet.put("nodes", share_node("s1", 30))
     for _ in range(2):
         fleet.put("pods", share_pod("a", "s1", 4, 7))
-        fleet.account()
+        fleet.reconcile()
         fleet.drop("pods", share_pod("a", "s1", 4, 7))
-        fleet.account()
+        fleet.reconcile()
     rows_of = Finding.objects.filter(code="index-out-of-range")
     assert (rows_of.count(), rows_of.filter(ended_at=None).count()) == (2, 0)
 
 
 def test_units_that_are_mixed_in_a_cluster_are_found_once(fleet: Fleet) -> None:
     fleet.put("nodes", share_node("s1", 30), share_node("s2", 30000, memory="15000MiB"))
-    fleet.account()
+    fleet.reconcile()
     mixed = Finding.objects.get(code="units-mixed")
     assert (mixed.node_name, mixed.ended_at) == ("", None)
     fleet.put("nodes", share_node("s3", 30))
-    fleet.account()
+    fleet.reconcile()
     assert Finding.objects.filter(code="units-mixed").count() == 1
     fleet.drop("nodes", share_node("s2", 30000, memory="15000MiB"))
-    fleet.account()
+    fleet.reconcile()
     assert Finding.objects.get(code="units-mixed").ended_at is not None
 
 
@@ -213,22 +213,22 @@ def test_an_answer_that_changes_with_time_alone_is_made_again(fleet: Fleet) -> N
     assumed = int((timezone.now() - timedelta(seconds=100)).timestamp() * 1e9)
     fleet.put("nodes", share_node("s1", 30))
     fleet.put("pods", share_pod("a", "s1", 4, 0, assigned=False, assumed_ns=assumed))
-    fleet.account()
-    due = NodeAccount.objects.get().recheck_at
+    fleet.reconcile()
+    due = NodeTotals.objects.get().recheck_at
     assert due is not None
     assert timedelta(seconds=150) < due - timezone.now() < timedelta(seconds=250)
-    NodeAccount.objects.update(recheck_at=timezone.now() - timedelta(seconds=1))
+    NodeTotals.objects.update(recheck_at=timezone.now() - timedelta(seconds=1))
     fleet.reconciler._rechecked = 0.0
-    assert fleet.account() == 1
-    assert NodeAccount.objects.get().recheck_at == due
+    assert fleet.reconcile() == 1
+    assert NodeTotals.objects.get().recheck_at == due
 
 
 def test_a_node_that_no_stack_can_read_keeps_its_figures_and_hides_nobody(
     fleet: Fleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(fleet, 2)
-    fleet.account()
-    before = NodeAccount.objects.values().get(node_name="n-000")
+    fleet.reconcile()
+    before = NodeTotals.objects.values().get(node_name="n-000")
 
     def strange(node: Node, pods: list[Pod], context: base.Context) -> base.NodeReport:
         if node.metadata.name == "n-000":
@@ -238,15 +238,15 @@ def test_a_node_that_no_stack_can_read_keeps_its_figures_and_hides_nobody(
     fleet.put("nodes", whole_node("n-000", cards=5), share_node("n-001", 45, cards=3))
     with monkeypatch.context() as patch:
         patch.setattr("inventory.reconcile.chunk.node_report", strange)
-        fleet.account()
+        fleet.reconcile()
         DirtyNode.objects.create(cluster=fleet.cluster)
-        fleet.account()
-    assert NodeAccount.objects.values().get(node_name="n-000") == before
-    assert NodeAccount.objects.get(node_name="n-001").cards_total == 3
+        fleet.reconcile()
+    assert NodeTotals.objects.values().get(node_name="n-000") == before
+    assert NodeTotals.objects.get(node_name="n-001").cards_total == 3
     assert Finding.objects.get(code="not-accounted").ended_at is None
     DirtyNode.objects.create(cluster=fleet.cluster, node_name="n-000")
-    fleet.account()
-    assert NodeAccount.objects.get(node_name="n-000").cards_total == 5
+    fleet.reconcile()
+    assert NodeTotals.objects.get(node_name="n-000").cards_total == 5
     assert Finding.objects.get(code="not-accounted").ended_at is not None
 
 
@@ -257,7 +257,7 @@ def statements(fleet: Fleet) -> dict[str, int]:
     """How many statements of each verb the accounting took."""
     counts: dict[str, int] = {}
     with CaptureQueriesContext(connection) as queries:
-        fleet.account()
+        fleet.reconcile()
     for query in queries:
         # Django logs one statement for many rows as "100 times: INSERT …".
         verb = query["sql"].split(" times: ")[-1].split()[0]

@@ -9,7 +9,7 @@ from inventory.models.choices import CardState
 from inventory.models.cluster import Cluster
 
 
-class NodeAccount(models.Model):
+class NodeTotals(models.Model):
     """Totals of one node. Memory in bytes; None is unknown or not metered, never 0."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
