@@ -18,7 +18,8 @@ PAGE, TARGET = 2000, 150_000
 
 
 def run(small: bool) -> None:
-    from inventory.mirror.kinds import KINDS, digest, stack_context
+    from inventory.mirror.kinds import KINDS, stack_context
+    from inventory.mirror.values import digest
     from inventory.stacks.engine.trim import trim_pod
     from kube.decode import Decoder
     from kube.listed import Pod

@@ -53,6 +53,11 @@ READER = (
     *(Wanted(verb, "", "nodes", "cards and their totals") for verb in ("list", "watch")),
     *(Wanted(verb, "", "pods", "who holds what") for verb in ("list", "watch")),
     *(Wanted(verb, "apps", "daemonsets", _FOR_DAEMONSETS, optional=True) for verb in ("list", "watch")),
+    *(
+        Wanted(verb, "resource.k8s.io", kind, "cards that are claimed (DRA)", optional=True)
+        for kind in ("resourceslices", "resourceclaims")
+        for verb in ("list", "watch")
+    ),
     Wanted(
         "get",
         "",
@@ -145,7 +150,15 @@ def _children() -> list[type[Model]]:
     from inventory import models
 
     order = (models.Allocation, models.Card, models.NodeTotals, models.Finding, models.DirtyNode)
-    return [*order, models.Unreadable, models.Pod, models.Node, models.DaemonSet]
+    return [
+        *order,
+        models.Unreadable,
+        models.Pod,
+        models.Node,
+        models.DaemonSet,
+        models.ResourceClaim,
+        models.ResourceSlice,
+    ]
 
 
 class Answer(msgspec.Struct, frozen=True):

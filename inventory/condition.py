@@ -38,6 +38,7 @@ class State(models.TextChoices):
     WAITING = "waiting", "waiting for a worker"
     LISTING = "listing", "first list under way"
     RELISTING = "listing-anew", "listing anew"
+    NOT_SERVED = "not-served", "not served"
     WATCHING = "watching", "in step"
 
 

@@ -9,10 +9,10 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from kube import listed, salvage
+from kube import claims, listed, salvage
 from kube.objects import DaemonSet, Node, Pod
 
-T = TypeVar("T", Node, Pod, DaemonSet, listed.Pod)
+T = TypeVar("T", Node, Pod, DaemonSet, listed.Pod, claims.ResourceSlice, claims.ResourceClaim)
 
 #: Longest error text kept of an unreadable object.
 ERROR_CHARS = 300

@@ -126,6 +126,18 @@ class Condition(_Object):
     lastTransitionTime: str | None = None
 
 
+class RequestMapping(_Object):
+    """A container's extended resource that a claim serves."""
+
+    containerName: str = ""
+    resourceName: str = ""
+
+
+class ExtendedClaim(_Object):
+    resourceClaimName: str = ""
+    requestMappings: list[RequestMapping] | None = None
+
+
 class PodStatus(_Object):
     phase: str | None = None
     reason: str | None = None
@@ -135,6 +147,7 @@ class PodStatus(_Object):
     containerStatuses: Sequence[ContainerStatus] | None = None
     initContainerStatuses: list[ContainerStatus] | None = None
     startTime: str | None = None
+    extendedResourceClaimStatus: ExtendedClaim | None = None
 
 
 class Pod(_Object):

@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from kube import listed
+from kube import claims, listed
 from kube.client import ApiError, BadKubeconfig, Client, Stream
 from kube.decode import Decoder, Event, NotAList, Page
 from kube.identity import Identity, goes_back, identity_of, version_now
@@ -25,13 +25,15 @@ from kube.objects import DaemonSet, Node, Pod
 from kube.pages import Pages
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T", Node, Pod, DaemonSet, listed.Pod)
+T = TypeVar("T", Node, Pod, DaemonSet, listed.Pod, claims.ResourceSlice, claims.ResourceClaim)
 
 #: Bookmarks come about each minute, so a longer silence means a dead connection.
 SILENCE_S = 70.0
 #: The server ends a watch after this; spread, so that many watchers do not come back together.
 WATCH_S = (240, 480)
 BACKOFF_FIRST_S, BACKOFF_CAP_S = 0.5, 30.0
+#: A kind that the server does not have comes with an upgrade of the server, or with somebody who installs it.
+ABSENT_S = 60.0
 #: A stream that ends sooner than this without an event counts as a failure, or a broken server would be asked in a tight loop.
 SHORT_WATCH_S = 2.0
 #: Messages (pages of a list, bundles of events) between the reader and the writer.
@@ -81,11 +83,15 @@ class Watching(msgspec.Struct, frozen=True):
 
 
 class Trouble(msgspec.Struct, frozen=True):
-    """The cluster cannot be read now. refused: it said no (401, 403). The next try is in `wait_s`."""
+    """The cluster cannot be read now. refused: it said no (401, 403). absent: it does not have this kind (404).
+
+    The next try is in `wait_s`.
+    """
 
     reason: str
     refused: bool
     wait_s: float
+    absent: bool = False
 
 
 Message = Relist | Listed[T] | ListEnd | Changes[T] | Watching | Trouble | Identity
@@ -333,10 +339,13 @@ class Reflector(Generic[T]):
 
     def _back_off(self, error: ApiError | NotAList | BadKubeconfig) -> None:
         refused = isinstance(error, ApiError) and error.status in (401, 403)
+        absent = isinstance(error, ApiError) and error.status == 404
         wait_s = self._backoff(self._failures, error.retry_after_s if isinstance(error, ApiError) else None)
         self._failures += 1
         self._doubtful = True
-        self._put(Trouble(str(error), refused or isinstance(error, BadKubeconfig), wait_s))
+        if absent:
+            wait_s = max(wait_s, ABSENT_S)
+        self._put(Trouble(str(error), refused or isinstance(error, BadKubeconfig), wait_s, absent))
         self._stopped.wait(wait_s)
         if (isinstance(error, ApiError) and error.status == 401) or isinstance(error, BadKubeconfig):
             try:

@@ -19,9 +19,9 @@ from inventory.condition import State, condition_of
 from inventory.heartbeats import START, pulses
 from inventory.mirror.anew import relist
 from inventory.models import Cluster, Role, Watch
-from inventory.models.cluster import Kind
+from inventory.models.cluster import OPTIONAL_KINDS, Kind
 from inventory.totals import ClusterSummary, summaries
-from pages.frame.freshness import Freshness, daemonsets_words, freshness_of, kind_words, notices
+from pages.frame.freshness import Freshness, freshness_of, kind_words, notices, optional_words
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
 
@@ -77,6 +77,7 @@ _LEVELS = {
     State.WAITING: "none",
     State.LISTING: "info",
     State.RELISTING: "info",
+    State.NOT_SERVED: "none",
     State.WATCHING: "good",
 }
 
@@ -92,12 +93,13 @@ def watch_line(watch: Watch) -> WatchLine:
         State.WAITING: _("waiting for a worker"),
         State.LISTING: _("first list under way"),
         State.RELISTING: _("being listed anew"),
+        State.NOT_SERVED: _("not served"),
         State.WATCHING: _("in step"),
     }
     explains = {
         Kind.NODES.value: _("which cards there are"),
         Kind.PODS.value: _("who holds them, who waits"),
-        Kind.DAEMONSETS.value: daemonsets_words(),
+        **{kind.value: optional_words(kind.value) for kind in OPTIONAL_KINDS},
         Kind.CARDS.value: _("sums made from the mirror"),
     }
     return WatchLine(

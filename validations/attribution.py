@@ -13,7 +13,8 @@ from typing import Any
 
 import msgspec
 
-from inventory.mirror.kinds import moment, stack_context
+from inventory.mirror.kinds import stack_context
+from inventory.mirror.values import moment
 from inventory.models import Allocation, Card, Node
 from inventory.stacks.engine.base import COUNT_ONLY
 from inventory.stacks.engine.base import Allocation as Held

@@ -20,8 +20,9 @@ from typing import Any
 from django.conf import settings
 
 from inventory.mirror.compared import Comparison, Difference, Wanted, compare, fetch
-from inventory.mirror.kinds import Dirty, object_key, stored_digest
+from inventory.mirror.kinds import Dirty, object_key
 from inventory.mirror.store import Store
+from inventory.mirror.values import stored_digest
 from kube.client import ApiError, BadKubeconfig, Client
 from kube.decode import NotAList, Unread
 from kube.reflector import Reflector

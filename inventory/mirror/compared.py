@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from inventory.mirror.kinds import MirroredKind, plain
+from inventory.mirror.kinds import MirroredKind
+from inventory.mirror.values import plain
 from inventory.mirror.versions import UNREAD, number
 from kube.client import ApiError, Client
 from kube.decode import Decoder, Unread

@@ -20,7 +20,7 @@ from inventory.mirror.audit import Audit
 from inventory.mirror.kinds import KINDS, made_by
 from inventory.mirror.store import Store
 from inventory.models import Watch
-from inventory.models.cluster import Kind, WatchState
+from inventory.models.cluster import OPTIONAL_KINDS, WatchState
 from kube.client import Client
 from kube.identity import Identity
 from kube.reflector import (
@@ -53,7 +53,7 @@ ONCE_TRIES = 4
 
 
 class NotListed(Exception):
-    """The list could not be had; the text says why. refused: the cluster said no."""
+    """The list could not be had; the text says why. refused: the cluster said no, or does not have it."""
 
     def __init__(self, reason: str, refused: bool) -> None:
         super().__init__(reason)
@@ -72,8 +72,8 @@ class Follower:
         self.lease, self.stopped, self.wake = lease, stopped, wake
         self.kind = KINDS[lease.kind]
         row = Watch.objects.get(cluster_id=lease.cluster_id, kind=lease.kind)
-        # DaemonSets may come late (they are optional): the reconciler does not wait for them, so they always mark.
-        first = row.synced_at is None and lease.kind != Kind.DAEMONSETS
+        # Optional kinds may come late: the reconciler need not have waited for them, so they always mark.
+        first = row.synced_at is None and lease.kind not in OPTIONAL_KINDS
         self.store: Store[Any] = Store(lease.cluster_id, self.kind, tells_reconciler=not first)
         self._synced = row.synced_at is not None and bool(row.resource_version) and row.made_by == made_by()
         self._listed_before = row.synced_at is not None
@@ -108,13 +108,16 @@ class Follower:
                     self._take(message)
                     if once and isinstance(message, ListEnd):
                         return
-                    if once and isinstance(message, Trouble) and (message.refused or self._troubles >= ONCE_TRIES):
-                        raise NotListed(message.reason, message.refused)
+                    if once and isinstance(message, Trouble) and self._given_up(message):
+                        raise NotListed(message.reason, message.refused or message.absent)
                 self._audit()
                 self._renew()
                 give_back()
         finally:
             self.reflector.stop()
+
+    def _given_up(self, trouble: Trouble) -> bool:
+        return trouble.refused or trouble.absent or self._troubles >= ONCE_TRIES
 
     def _take(self, message: Message[Any]) -> None:
         if isinstance(message, Changes):
@@ -130,7 +133,9 @@ class Follower:
             self._identify(message)
         elif isinstance(message, Trouble):
             self._troubles += 1
-            state = WatchState.REFUSED if message.refused else WatchState.BACKING_OFF
+            absent = message.absent and self.kind.kind in OPTIONAL_KINDS
+            without = WatchState.NOT_SERVED if absent else WatchState.BACKING_OFF
+            state = WatchState.REFUSED if message.refused else without
             self._progress(
                 state,
                 message.reason,

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
-from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -13,9 +10,13 @@ from django.conf import settings
 from django.db import models
 from django.utils.module_loading import import_string
 
+from inventory.mirror import claims
+from inventory.mirror.values import Columns, common_columns, digest, moment, plain
 from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
+from inventory.models import ResourceClaim as ClaimRow
+from inventory.models import ResourceSlice as SliceRow
 from inventory.models.cluster import Kind
 from inventory.stacks import readers, relevant_resource
 from inventory.stacks.engine.base import Context
@@ -28,11 +29,8 @@ from inventory.stacks.engine.trim import trim_pod
 from inventory.stacks.engine.trim_daemonset import components, trim_daemonset
 from inventory.stacks.engine.trim_node import trim_node
 from kube import listed
-from kube.objects import DaemonSet, KubeObject, Metadata, Node, Pod
-
-Columns = dict[str, Any]
-#: The escape of NUL in JSON; after an odd number of backslashes it is text that only looks like it.
-_NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
+from kube.claims import ResourceClaim, ResourceSlice
+from kube.objects import DaemonSet, KubeObject, Node, Pod
 
 #: Raise it when the same object would now give another row: watchers then list anew after an upgrade.
 ROWS_VERSION = 2
@@ -46,6 +44,7 @@ class MirroredKind(msgspec.Struct, frozen=True):
     """One watched kind. key: what tells two objects apart (a node's name, else the uid). row: None when it is not kept.
 
     dirty: what an object makes dirty, from its row's column `dirty_by`. columns: of a row, in the order of its digest.
+    moves: an object may come to touch something else than before; then both become dirty.
     """
 
     kind: str
@@ -57,6 +56,7 @@ class MirroredKind(msgspec.Struct, frozen=True):
     dirty_by: str
     dirty: Callable[[str], set[Dirty]]
     columns: tuple[str, ...]
+    moves: bool = False
 
 
 def stack_context(now: float = 0.0) -> Context:
@@ -76,55 +76,10 @@ def made_by() -> str:
     return f"{ROWS_VERSION}/{digest(dict(enumerate(kept)))}"
 
 
-def moment(value: str | None) -> datetime | None:
-    """RFC 3339 → aware datetime; None for nothing or nonsense."""
-    if not value:
-        return None
-    try:
-        parsed = datetime.fromisoformat(value)
-        if parsed.tzinfo is UTC:
-            return parsed
-        return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        return None
-
-
-def digest(columns: dict[Any, Any]) -> int:
-    """A 63-bit hash of a row, the same in every process: rows with an equal digest are not written again."""
-    packed = msgspec.msgpack.encode(list(columns.values()))
-    return int.from_bytes(hashlib.blake2b(packed, digest_size=8).digest(), "big") >> 1
-
-
-def stored_digest(values: Iterable[Any]) -> int:
-    """The digest of a row as it was read from the table: its values in the order of `MirroredKind.columns`."""
-    ordered = (dict(sorted(value.items())) if isinstance(value, dict) else value for value in values)
-    return digest(dict(enumerate(ordered)))
-
-
-def plain(text: str | None, length: int) -> str:
-    """Text that every database takes: no NUL, at most `length` characters."""
-    if not text:
-        return ""
-    return (text.replace("\0", "") if "\0" in text else text)[:length]
-
-
-def _common(metadata: Metadata, trimmed: KubeObject) -> Columns:
-    trimmed.metadata.resourceVersion = ""  # it moves with each heartbeat; what is kept must not
-    facts = msgspec.json.encode(trimmed).decode()
-    if "\\u0000" in facts:
-        facts = _NUL.sub(r"\1", facts)
-    return {
-        "uid": plain(metadata.uid, 128),
-        "name": plain(metadata.name, 253),
-        "created_at": moment(metadata.creationTimestamp),
-        "facts": facts,
-    }
-
-
 def _node_row(node: Node, context: Context) -> Columns:
     trimmed = trim_node(node)
     facts = node_facts(node)
-    columns = _common(node.metadata, trimmed)
+    columns = common_columns(node.metadata, trimmed)
     columns |= {
         "ready": facts.ready,
         "ready_reason": plain(facts.ready_reason, 1000),
@@ -156,7 +111,7 @@ def _pod_row(pod: listed.Pod, context: Context) -> Columns | None:
     owner = next((owner for owner in pod.metadata.ownerReferences or () if owner.controller), None)
     waiting = waits(trimmed)
     reason, message = waiting_reason(trimmed) if waiting else ("", "")
-    columns = _common(pod.metadata, trimmed)
+    columns = common_columns(pod.metadata, trimmed)
     columns |= {
         "namespace": plain(pod.metadata.namespace, 253),
         "node_name": plain(pod.spec.nodeName if pod.spec else "", 253),
@@ -195,7 +150,7 @@ def _daemonset_row(daemonset: DaemonSet, context: Context) -> Columns | None:
         return None
     template = trimmed.spec.template if trimmed.spec else None
     name = component_of(template.metadata.labels if template else None)
-    columns = _common(daemonset.metadata, trimmed)
+    columns = common_columns(daemonset.metadata, trimmed)
     columns |= {"namespace": plain(daemonset.metadata.namespace, 253), "component": plain(name, 63)}
     return columns
 
@@ -240,9 +195,34 @@ KINDS = {
         "facts",
         _dirty_stacks,
         (*_COMMON, "namespace", "component"),
+        moves=True,
+    ),
+    Kind.RESOURCESLICES.value: MirroredKind(
+        Kind.RESOURCESLICES,
+        "/apis/resource.k8s.io/v1/resourceslices",
+        ResourceSlice,
+        SliceRow,
+        "uid",
+        claims.slice_row,
+        "node_name",
+        claims.dirty_by_slice,
+        (*_COMMON, "node_name", "driver", "pool"),
+        moves=True,
+    ),
+    Kind.RESOURCECLAIMS.value: MirroredKind(
+        Kind.RESOURCECLAIMS,
+        "/apis/resource.k8s.io/v1/resourceclaims",
+        ResourceClaim,
+        ClaimRow,
+        "uid",
+        claims.claim_row,
+        "node_name",
+        claims.dirty_by_claim,
+        (*_COMMON, "namespace", "node_name", "allocated"),
+        moves=True,
     ),
 }
 
 
-def object_key(kind: MirroredKind, thing: KubeObject | listed.Pod) -> str:
+def object_key(kind: MirroredKind, thing: KubeObject | listed.Pod | ResourceSlice | ResourceClaim) -> str:
     return plain(thing.metadata.name, 253) if kind.key == "name" else plain(thing.metadata.uid, 128)

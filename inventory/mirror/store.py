@@ -13,24 +13,16 @@ from typing import Any, Generic, TypeVar
 from django.utils import timezone
 
 from inventory import bulk
-from inventory.mirror.kinds import (
-    Columns,
-    Dirty,
-    MirroredKind,
-    digest,
-    object_key,
-    plain,
-    stack_context,
-)
+from inventory.mirror.kinds import Dirty, MirroredKind, object_key, stack_context
+from inventory.mirror.values import Columns, digest, plain
 from inventory.mirror.versions import Versions
 from inventory.models import DirtyNode, Unreadable
-from inventory.models.cluster import Kind
-from kube import listed
+from kube import claims, listed
 from kube.decode import ERROR_CHARS, Unread
 from kube.objects import DaemonSet, Metadata, Node
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T", Node, DaemonSet, listed.Pod)
+T = TypeVar("T", Node, DaemonSet, listed.Pod, claims.ResourceSlice, claims.ResourceClaim)
 BATCH = 1000
 
 
@@ -246,7 +238,7 @@ class Store(Generic[T]):
         if upserts:
             names = ("cluster_id", *next(iter(upserts.values())))
             known = {key for key in upserts if key in self.digests}
-            if self.kind.kind == Kind.DAEMONSETS and known:  # its old labels may have been those of another plugin
+            if self.kind.moves and known:  # what it touched before it need not touch now
                 dirty |= self._dirty_of_rows(self._rows.filter(**{f"{self.kind.key}__in": known}))
             new = _values(self.cluster_id, [columns for key, columns in upserts.items() if key not in known])
             changed = _values(self.cluster_id, [columns for key, columns in upserts.items() if key in known])

@@ -1,6 +1,7 @@
 """Tables of the inventory, one module per thing.
 
-Writers, one per table: the watchers of nodes, pods and daemonsets write `Node`, `Pod`, `DaemonSet` and `Unreadable`; the
+Writers, one per table: the watchers of nodes, pods, daemonsets, resource slices and claims write `Node`, `Pod`, `DaemonSet`,
+`ResourceSlice`, `ResourceClaim` and `Unreadable`; the
 reconciler writes `NodeTotals`, `Card`, `Allocation` and `Finding`; commands write `Cluster`; who holds a lease writes `Watch`;
 each background process its own `Heartbeat`
 and `Worker`; who sends a message, and who takes it, its `Message`.
@@ -8,6 +9,7 @@ There is no foreign key between mirrored kinds: a pod may arrive before its node
 """
 
 from inventory.models.cards import Allocation, Card, DirtyNode, Finding, NodeTotals
+from inventory.models.claims import ResourceClaim, ResourceSlice
 from inventory.models.cluster import Cluster, Unreadable, Watch
 from inventory.models.heartbeat import Heartbeat, Role
 from inventory.models.mirror import DaemonSet, Node, Pod
@@ -25,6 +27,8 @@ __all__ = [
     "Node",
     "NodeTotals",
     "Pod",
+    "ResourceClaim",
+    "ResourceSlice",
     "Role",
     "Unreadable",
     "Watch",

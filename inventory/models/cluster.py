@@ -15,17 +15,27 @@ class Kind(models.TextChoices):
     NODES = "nodes", "nodes"
     PODS = "pods", "pods"
     DAEMONSETS = "daemonsets", "daemonsets"
+    RESOURCESLICES = "resourceslices", "resource slices"
+    RESOURCECLAIMS = "resourceclaims", "resource claims"
     CARDS = "cards", "cards"
 
 
+#: What may be missing: the cluster may not serve it, or not let it be read.
+OPTIONAL_KINDS = (Kind.DAEMONSETS, Kind.RESOURCESLICES, Kind.RESOURCECLAIMS)
+
+
 class WatchState(models.TextChoices):
-    """WAITING → LISTING → WATCHING; BACKING_OFF and REFUSED carry a reason and go back to LISTING or WATCHING."""
+    """WAITING → LISTING → WATCHING; BACKING_OFF and REFUSED carry a reason and go back to LISTING or WATCHING.
+
+    NOT_SERVED: the API server does not have this kind; it is asked again from time to time.
+    """
 
     WAITING = "waiting", "waiting for a worker"
     LISTING = "listing", "first list under way"
     WATCHING = "watching", "in step"
     BACKING_OFF = "backing-off", "backing off"
     REFUSED = "refused", "refused"
+    NOT_SERVED = "not-served", "not served"
 
 
 class Cluster(models.Model):

@@ -16,12 +16,16 @@ import msgspec
 from django.db.models import QuerySet
 
 from inventory.clock import database_now
-from inventory.models import Allocation, Card, DirtyNode, Finding, NodeTotals
+from inventory.models import Allocation, Card, DirtyNode, Finding, NodeTotals, Watch
 from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
+from inventory.models import ResourceClaim as ClaimRow
+from inventory.models import ResourceSlice as SliceRow
+from inventory.models.cluster import Kind
 from inventory.stacks.engine import base
 from inventory.stacks.engine.node_report import node_report
+from kube.claims import ResourceClaim, ResourceSlice
 from kube.objects import DaemonSet, Node, Pod
 
 logger = logging.getLogger(__name__)
@@ -34,6 +38,8 @@ SEEN = 10_000
 _node = msgspec.json.Decoder(Node)
 _pod = msgspec.json.Decoder(Pod)
 _daemonset = msgspec.json.Decoder(DaemonSet)
+_slice = msgspec.json.Decoder(ResourceSlice)
+_claim = msgspec.json.Decoder(ResourceClaim)
 
 
 class StoredTotals(msgspec.Struct, frozen=True):
@@ -120,9 +126,17 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
     findings = _by_node(StoredFinding, Finding.objects.filter(**of_these, ended_at=None))
     facts = dict(NodeRow.objects.filter(cluster_id=cluster_id, name__in=names).values_list("name", "facts"))
     pods = _pods(PodRow.objects.filter(**of_these).values_list("node_name", "uid", "facts"))
-    context = msgspec.structs.replace(context, now=chunk.now.timestamp(), daemonsets=_daemonsets(cluster_id))
+    context = msgspec.structs.replace(
+        context, now=chunk.now.timestamp(), daemonsets=_daemonsets(cluster_id), claims_read=_claims_read(cluster_id)
+    )
+    slices, claims = _slices(cluster_id, names), _claims(cluster_id, names)
     for name in names:
-        mine = msgspec.structs.replace(context, known_uuids=_known_uuids(cards[name]))
+        mine = msgspec.structs.replace(
+            context,
+            known_uuids=_known_uuids(cards[name]),
+            slices=(*slices[name], *slices[""]) if slices else (),
+            claims=tuple(claims[name]) if claims else (),
+        )
         try:
             report = _report(facts.get(name), pods[name], mine)
         except Exception:
@@ -167,6 +181,31 @@ def _pods(rows: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, Pod]]:
 def _daemonsets(cluster_id: int) -> tuple[DaemonSet, ...]:
     rows = DaemonSetRow.objects.filter(cluster_id=cluster_id).order_by("id")
     return tuple(_daemonset.decode(facts) for facts in rows.values_list("facts", flat=True))
+
+
+def _slices(cluster_id: int, names: list[str]) -> dict[str, list[ResourceSlice]]:
+    """By node; under "" those of no node. A few objects for each node with such cards, and one query where there are none."""
+    rows = SliceRow.objects.filter(cluster_id=cluster_id, node_name__in=[*names, ""]).order_by("id")
+    return _decoded(rows.values_list("node_name", "facts"), _slice)
+
+
+def _claims(cluster_id: int, names: list[str]) -> dict[str, list[ResourceClaim]]:
+    """By node; those that wait are of none."""
+    rows = ClaimRow.objects.filter(cluster_id=cluster_id, node_name__in=names, allocated=True).order_by("id")
+    return _decoded(rows.values_list("node_name", "facts"), _claim)
+
+
+def _decoded(rows: Iterable[tuple[str, str]], decoder: msgspec.json.Decoder[S]) -> dict[str, list[S]]:
+    grouped: dict[str, list[S]] = defaultdict(list)
+    for node, facts in rows:
+        grouped[node].append(decoder.decode(facts))
+    return grouped
+
+
+def _claims_read(cluster_id: int) -> bool:
+    """Whether both kinds of dynamic resource allocation were listed."""
+    wanted = (Kind.RESOURCESLICES, Kind.RESOURCECLAIMS)
+    return Watch.objects.filter(cluster_id=cluster_id, kind__in=wanted, synced_at__isnull=False).count() == len(wanted)
 
 
 def _known_uuids(cards: list[StoredCard]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
-from inventory.mirror.kinds import Columns, digest, moment, plain
+from inventory.mirror.values import Columns, digest, moment, plain
 from inventory.models.choices import CardState
 from inventory.stacks.engine import base
 from kube.objects import Pod

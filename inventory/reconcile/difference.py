@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from django.db import models
 
 from inventory import bulk
-from inventory.mirror.kinds import Columns, digest
+from inventory.mirror.values import Columns, digest
 from inventory.models import Allocation, Card, Finding, NodeTotals
 from inventory.reconcile.chunk import Chunk, NodeChunk, StoredAllocation
 from inventory.reconcile.columns import (

@@ -15,7 +15,7 @@ from inventory.capacity import capacity
 from inventory.catalogue import CATALOGUE
 from inventory.condition import TAKEOVER_S, Condition, State, condition_of, watches
 from inventory.models import Finding, Watch
-from inventory.models.cluster import Kind
+from inventory.models.cluster import OPTIONAL_KINDS, Kind
 
 #: A cluster that answers within this was only slow.
 PATIENCE_S = 30
@@ -57,7 +57,7 @@ def wanted_findings(own: Iterable[Watch]) -> dict[str, str]:
 
 
 def _code(watch: Watch, condition: Condition, now: datetime) -> str | None:
-    if watch.kind == Kind.DAEMONSETS and condition.state != State.UNWATCHED:
+    if watch.kind in OPTIONAL_KINDS and condition.state != State.UNWATCHED:
         return None  # optional: without them the numbers are still right
     if condition.state in (State.BACKING_OFF, State.REFUSED):
         state = State.UNREACHED if watch.synced_at is None else State.SILENT

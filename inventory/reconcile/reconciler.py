@@ -22,7 +22,7 @@ from inventory.mirror.kinds import stack_context
 from inventory.models import Allocation, Card, DirtyNode, Finding, NodeTotals, Watch
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
-from inventory.models.cluster import Kind, WatchState
+from inventory.models.cluster import OPTIONAL_KINDS, Kind, WatchState
 from inventory.reconcile import ahead, dirty
 from inventory.reconcile.chunk import Chunk, read
 from inventory.reconcile.difference import unit_changed, write
@@ -36,6 +36,8 @@ POLL_S = 0.25
 IDLE_S = 5.0
 #: How often it looks whether the cluster gives no word, and which reports change with time alone.
 LOOK_S = 5.0
+#: An optional kind in one of these states is done without.
+_WITHOUT = (WatchState.REFUSED, WatchState.NOT_SERVED)
 NOT_ACCOUNTED_TEXT = (
     "The figures of this node could not be made anew; they are as they were the last time. "
     "The log of the reconciler has the reason: please report it."
@@ -93,14 +95,13 @@ class NodeReconciler:
             self._looked = time.monotonic()
 
     def _mirror_is_complete(self) -> bool:
-        """Whether nodes and pods were listed once, and DaemonSets too unless they may not be read. Before, sums would be wrong."""
+        """Whether nodes and pods were listed once, and optional kinds unless they cannot be. Before, sums would be wrong."""
         if self._complete:
             return True
         watches = {watch.kind: watch for watch in Watch.objects.filter(cluster_id=self.cluster_id)}
-        daemonsets = watches.get(Kind.DAEMONSETS)
-        ready = all(kind in watches and watches[kind].synced_at for kind in (Kind.NODES, Kind.PODS)) and (
-            daemonsets is None or bool(daemonsets.synced_at) or daemonsets.state == WatchState.REFUSED
-        )
+        needed = all(kind in watches and watches[kind].synced_at for kind in (Kind.NODES, Kind.PODS))
+        optional = [watches[kind] for kind in OPTIONAL_KINDS if kind in watches]
+        ready = needed and all(watch.synced_at or watch.state in _WITHOUT for watch in optional)
         if not ready:
             return False
         self._complete = True

@@ -22,6 +22,7 @@ MODULES = (
     "kubernetes_alpha",
     "hosts",
     "amd",
+    "dra",
     "vendors",
 )
 

@@ -91,8 +91,9 @@ def _verdict(sync: Sync) -> tuple[str, str, str]:
         return "warning", _("waiting for a worker"), sync.reason
     if refused:
         text = _("What they say may be missing: %(what)s. %(reason)s")
-        told = {"what": daemonsets_words(), "reason": _reasons(refused)}
-        return "warning", _("DaemonSets may not be read"), text % told
+        told = {"what": ", ".join(optional_words(watch.kind) for watch in refused), "reason": _reasons(refused)}
+        kinds = ", ".join(kind_words(watch.kind) for watch in refused)
+        return "warning", _("may not be read: %(kinds)s") % {"kinds": kinds}, text % told
     return "good", _("in step"), ""
 
 
@@ -115,6 +116,8 @@ def kind_words(kind: str) -> str:
         Kind.NODES.value: _("nodes"),
         Kind.PODS.value: _("pods"),
         Kind.DAEMONSETS.value: _("daemonsets"),
+        Kind.RESOURCESLICES.value: _("resource slices"),
+        Kind.RESOURCECLAIMS.value: _("resource claims"),
         Kind.CARDS.value: _("cards"),
     }
     return words.get(kind, kind)
@@ -123,6 +126,16 @@ def kind_words(kind: str) -> str:
 def daemonsets_words() -> str:
     """What DaemonSets are read for: what the sharing systems declare, and the components of all."""
     return ", ".join([*(_(stack.daemonsets_for) for stack in STACKS if stack.daemonsets_for), _("plugin components")])
+
+
+def optional_words(kind: str) -> str:
+    """What an optional kind is read for."""
+    words = {
+        Kind.DAEMONSETS.value: daemonsets_words(),
+        Kind.RESOURCESLICES.value: _("cards that are claimed (DRA)"),
+        Kind.RESOURCECLAIMS.value: _("who holds cards that are claimed (DRA)"),
+    }
+    return words.get(kind, "")
 
 
 def _reasons(watches: list[Watch]) -> str:

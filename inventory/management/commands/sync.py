@@ -20,7 +20,7 @@ from inventory.mirror.follow import Follower, NotListed
 from inventory.mirror.keeper import keeper
 from inventory.mirror.lease import acquire, release
 from inventory.models import Card, Cluster, Watch
-from inventory.models.cluster import Kind
+from inventory.models.cluster import OPTIONAL_KINDS, Kind
 from inventory.printable import one_line
 from inventory.process_memory import collect_rarely
 from inventory.reconcile.reconciler import NodeReconciler
@@ -112,7 +112,7 @@ def _one(cluster: Cluster, kind: str, counts: dict[str, tuple[int, float]], fail
     except LeaseLost:
         failures.append(f"{kind}: another process took the lease")
     except NotListed as error:
-        if kind != Kind.DAEMONSETS or not error.refused:
+        if kind not in OPTIONAL_KINDS or not error.refused:
             failures.append(f"{kind}: {error}")
     except Exception as error:
         logger.exception("%s of cluster %s", kind, cluster.name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
+from kube.claims import ResourceClaim, ResourceSlice
 from kube.objects import DaemonSet
 
 # Evidence: where a card of an allocation comes from, best first.
@@ -90,7 +91,8 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 class Context(msgspec.Struct, frozen=True, kw_only=True):
     """What a stack may know besides the node and its pods.
 
-    now: unix seconds. daemonsets: those of device plugins, cluster-wide. known_uuids: UUIDs of this node's cards seen before.
+    now: unix seconds. daemonsets: those of device plugins, cluster-wide. slices, claims: those of the node, and those that are of no
+    node; claims_read: whether the cluster lets both be read. known_uuids: UUIDs of this node's cards seen before.
     settings: (name, value) of the settings that stacks declare; one that is missing has its default.
     pod_labels: labels of pods that apps above want to be kept. taken: resources that on this node are those of another stack
     than of their owner; the engine sets it.
@@ -98,6 +100,9 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
 
     now: float
     daemonsets: tuple[DaemonSet, ...] = ()
+    slices: tuple[ResourceSlice, ...] = ()
+    claims: tuple[ResourceClaim, ...] = ()
+    claims_read: bool = False
     known_uuids: tuple[str, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
     pod_labels: tuple[str, ...] = ()

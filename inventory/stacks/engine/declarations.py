@@ -63,10 +63,6 @@ def _named(kind: type) -> Callable[[object], bool]:
     )
 
 
-def _some_texts(value: object) -> bool:
-    return _texts(value) and value != ()
-
-
 def _callable_or_none(value: object) -> bool:
     return value is None or callable(value)
 
@@ -83,10 +79,11 @@ _RECOGNISED: _Checks = {
 _STACK: _Checks = {
     **_RECOGNISED,
     "label": (_text, "a text that is not empty"),
-    "resources": (_some_texts, "a tuple with the name of a resource at least"),
+    "resources": _TEXTS,
     "read": (callable, "a function"),
     "owns": (_callable_or_none, "a function or None"),
     "marks": (_callable_or_none, "a function or None"),
+    "concerns": (_callable_or_none, "a function or None"),
     "takes": _TEXTS,
     "uncounted_resources": _TEXTS,
     "components": (_is(Components), "Components"),
@@ -104,6 +101,9 @@ def _check(path: str, attribute: str, declared: Recognised, checks: _Checks) -> 
         good, wanted = checks[field.name]
         if not good(getattr(declared, field.name)):
             raise BadDeclaration(f"{path}: {attribute}.{field.name} must be {wanted}")
+    if isinstance(declared, Stack) and not declared.resources and declared.concerns is None:
+        wanted = "must be a tuple with the name of a resource at least, since no function `concerns` says otherwise"
+        raise BadDeclaration(f"{path}: {attribute}.resources {wanted}")
     if getattr(declared, "takes", ()) and getattr(declared, "marks", None) is None:
         raise BadDeclaration(f"{path}: {attribute}.marks must be a function, since {attribute}.takes names resources")
 

@@ -49,6 +49,7 @@ class Registry:
 
     def __init__(self) -> None:
         self.stacks: tuple[Stack, ...] = ()
+        self.by_context: tuple[Stack, ...] = ()
         self.labels: tuple[NodeLabels, ...] = ()
         self.common_labels: tuple[NodeLabels, ...] = ()
         self.prefixes: tuple[str, ...] = ()
@@ -70,6 +71,7 @@ class Registry:
     def populate(self, declared: tuple[Recognised, ...]) -> None:
         """Make all tables. declared: in the order in which their labels are believed."""
         self.stacks = tuple(sorted((item for item in declared if isinstance(item, Stack)), key=lambda item: item.name))
+        self.by_context = tuple(stack for stack in self.stacks if stack.concerns is not None)
         self.labels = tuple(item.node_labels for item in declared)
         self.common_labels = tuple(item.node_labels for item in declared if not isinstance(item, Stack))
         self.prefixes = tuple(prefix for item in declared for prefix in item.resource_prefixes)
@@ -163,9 +165,11 @@ def marked(node: Node) -> list[Stack]:
 
 
 def concerned(node: Node, resources: Iterable[str], context: Context) -> list[Stack]:
-    """The stacks to ask about a node: those that own one of the resources seen there, and those whose mark it carries."""
+    """The stacks to ask about a node: those that own one of the resources seen there, those whose mark it carries,
+    and those of which something is in the context."""
     owner_of = names(context).owner
     wanted = {owner_of(resource) for resource in resources} | {stack.name for stack in marked(node)}
+    wanted |= {stack.name for stack in registry.by_context if stack.concerns is not None and stack.concerns(context)}
     return [stack for stack in registry.stacks if stack.name in wanted]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from inventory.stacks.engine.base import COUNT_ONLY, Allocation
-from kube.objects import Container, Pod
+from kube.objects import Container, ExtendedClaim, Pod
 from kube.quantity import count
 
 _ENDED = frozenset(("Succeeded", "Failed"))
@@ -102,6 +102,8 @@ def requests(pod: Pod, wanted: Callable[[str], bool]) -> list[Need]:
     spec = pod.spec
     if spec is None:
         return []
+    if pod.status is not None and pod.status.extendedResourceClaimStatus is not None:
+        wanted = _not_claimed(pod.status.extendedResourceClaimStatus, wanted)
     needs: list[Need] = []
     for position, container in enumerate(spec.containers or ()):
         if container.resources is not None:
@@ -109,6 +111,12 @@ def requests(pod: Pod, wanted: Callable[[str], bool]) -> list[Need]:
     if spec.initContainers:
         needs += _init_needs(spec.initContainers, wanted, needs)
     return needs
+
+
+def _not_claimed(claim: ExtendedClaim, wanted: Callable[[str], bool]) -> Callable[[str], bool]:
+    """What a claim serves is held by the claim: counted here too, it would be held twice."""
+    served = {mapping.resourceName for mapping in claim.requestMappings or ()}
+    return lambda resource: resource not in served and wanted(resource)
 
 
 def _needs(container: Container, wanted: Callable[[str], bool], position: int, init: bool) -> list[Need]:

@@ -126,6 +126,7 @@ class Stack(Recognised):
     its own. Pure: no clock, no I/O. It never raises, and what it does not know is None, never 0.
     owns: whether it understands a resource; where it is left out, those of `resources`.
     marks: whether the node carries the system's own mark, so that it is asked even where none of its resources is seen.
+    concerns: whether there is something of its own in the context, so that it is asked.
     takes: resources that are its own on nodes with its mark, though another system owns them elsewhere (`Context.taken`).
     uncounted_resources: beginnings of resources whose cards nobody reads and that lie behind cards of this system: while a node
     offers one its sums are not known.
@@ -140,6 +141,7 @@ class Stack(Recognised):
     read: Callable[[Node, list[Pod], Context], StackReport | None]
     owns: Callable[[str, Context], bool] | None = None
     marks: Callable[[Node], bool] | None = None
+    concerns: Callable[[Context], bool] | None = None
     takes: tuple[str, ...] = ()
     uncounted_resources: tuple[str, ...] = ()
     components: Components = field(default_factory=Components)

@@ -35,7 +35,7 @@ def test_a_file_that_is_put_back_under_running_watchers_is_brought_in_step(kubec
             connection.execute("VACUUM INTO ?", [str(backup)])
         with closing(sqlite3.connect(backup)) as connection, connection:
             connection.execute("PRAGMA foreign_keys = OFF")
-            for table in ("allocation", "card", "pod", "nodeaccount"):
+            for table in ("allocation", "card", "pod", "nodetotals"):
                 connection.execute(f"DELETE FROM inventory_{table}")
         for beside in ("-wal", "-shm"):
             Path(f"{file}{beside}").unlink(missing_ok=True)

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from inventory.mirror.follow import Follower
-from inventory.mirror.kinds import KINDS, stored_digest
+from inventory.mirror.kinds import KINDS
 from inventory.mirror.lease import release
 from inventory.mirror.store import Store
+from inventory.mirror.values import stored_digest
 from inventory.models import DirtyNode, Node, Watch
 from inventory.models import Pod as PodRow
 from leases.lease import Lease

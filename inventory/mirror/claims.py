@@ -1,0 +1,54 @@
+"""Rows of dynamic resource allocation: slices of drivers that give out accelerators, and claims for these.
+
+Slices and claims of network cards and other devices are not kept.
+"""
+
+from __future__ import annotations
+
+from inventory.mirror.values import Columns, common_columns, plain
+from inventory.stacks.dra.drivers import asks_for_cards, gives_cards
+from inventory.stacks.dra.trim import trim_claim, trim_slice
+from inventory.stacks.engine.base import Context
+from kube.claims import AllocationResult, ResourceClaim, ResourceSlice, pinned_node
+
+#: The sharing system whose nodes a claim or a slice may touch that names none.
+STACK = "dra"
+
+
+def slice_row(found: ResourceSlice, context: Context) -> Columns | None:
+    if not gives_cards(found):
+        return None
+    columns = common_columns(found.metadata, trim_slice(found))
+    return columns | {
+        "node_name": plain(found.spec.nodeName, 253),
+        "driver": plain(found.spec.driver, 253),
+        "pool": plain(found.spec.pool.name, 253),
+    }
+
+
+def claim_row(claim: ResourceClaim, context: Context) -> Columns | None:
+    if not asks_for_cards(claim):
+        return None
+    allocation = claim.status.allocation if claim.status else None
+    columns = common_columns(claim.metadata, trim_claim(claim))
+    return columns | {
+        "namespace": plain(claim.metadata.namespace, 253),
+        "node_name": plain(_node_of(allocation), 253) if allocation else "",
+        "allocated": allocation is not None,
+    }
+
+
+def _node_of(allocation: AllocationResult) -> str:
+    """The node that the allocation is bound to; else the pool, which by custom has the name of its node."""
+    results = (allocation.devices.results if allocation.devices else None) or []
+    return pinned_node(allocation.nodeSelector) or (results[0].pool if results else "")
+
+
+def dirty_by_slice(node: str) -> set[tuple[str, str]]:
+    """The node, or all nodes of the system where the devices are not of one."""
+    return {(node, "")} if node else {("", STACK)}
+
+
+def dirty_by_claim(node: str) -> set[tuple[str, str]]:
+    """The node whose devices it holds; none while it waits. Where they are of no node, its pods make theirs dirty."""
+    return {(node, "")} if node else set()

@@ -1,0 +1,31 @@
+"""The mirror of dynamic resource allocation: what drivers offer, and what claims hold."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from inventory.models.mirror import Mirrored
+
+
+class ResourceSlice(Mirrored):
+    """Accelerators that a DRA driver offers. node_name: "" for devices that are not of one node."""
+
+    node_name = models.CharField(max_length=253, blank=True)
+    driver = models.CharField(max_length=253)
+    pool = models.CharField(max_length=253)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "uid"], name="resource_slice_once")]
+        indexes = [models.Index(fields=["cluster", "node_name"], name="slices_of_a_node")]
+
+
+class ResourceClaim(Mirrored):
+    """A claim for accelerators. node_name: where its devices are; "" while it waits, or where it is not known."""
+
+    namespace = models.CharField(max_length=253)
+    node_name = models.CharField(max_length=253, blank=True)
+    allocated = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "uid"], name="resource_claim_once")]
+        indexes = [models.Index(fields=["cluster", "node_name"], name="claims_of_a_node")]

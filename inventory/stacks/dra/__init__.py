@@ -1,0 +1,62 @@
+"""Dynamic resource allocation (DRA): drivers offer devices in ResourceSlices, the scheduler gives them to ResourceClaims.
+
+A claim names its devices, so who holds which card is exact. Drivers of NVIDIA, AMD, Intel and HAMi are known by name, any other one
+that gives out accelerators is read by what all have in common. Source: KEP-4381, 4815, 5075, 5055 and the API of Kubernetes 1.36.
+"""
+
+from __future__ import annotations
+
+from inventory.stacks.dra.cards import STACK as NAME
+from inventory.stacks.dra.cards import Cards, cards_of
+from inventory.stacks.dra.drivers import driver
+from inventory.stacks.dra.findings import FINDINGS, findings
+from inventory.stacks.dra.holders import allocations, held_by
+from inventory.stacks.dra.pools import Offered, pools
+from inventory.stacks.engine.base import Context, StackReport
+from inventory.stacks.engine.names import MAX_CARDS
+from inventory.stacks.engine.stack import Stack
+from kube.objects import Node, Pod
+
+
+def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
+    """The cards that drivers offer here, and who holds them by claims. None when there are neither."""
+    offered = pools(context.slices)
+    held = held_by(context.claims, node.metadata.name, offered)
+    here = [device for device in offered.devices.values() if device.node_name == node.metadata.name]
+    if not here and not held and not offered.incomplete:
+        return None
+    found = cards_of(here)
+    known = not offered.incomplete and len(found.cards) <= MAX_CARDS
+    wrong, recheck_at = findings(node.metadata.name, held, offered, here, found, context.now)
+    return StackReport(
+        stack=NAME,
+        cards=tuple(found.cards.values()) if len(found.cards) <= MAX_CARDS else (),
+        cards_known=known,
+        allocations=tuple(allocations(held, found)),
+        findings=tuple(wrong),
+        recheck_at=recheck_at,
+        memory_total_bytes=_memory(found) if known else None,
+        vendor=_vendor(here),
+    )
+
+
+def _memory(found: Cards) -> int | None:
+    memory = [card.memory_total_bytes for card in found.cards.values()]
+    return sum(one or 0 for one in memory) if None not in memory else None
+
+
+def _vendor(devices: list[Offered]) -> str:
+    """NVIDIA's cards may be those of another system here too."""
+    vendors = {driver(device.key[0]).vendor for device in devices}
+    only = vendors.pop() if len(vendors) == 1 else ""
+    return "" if only == "nvidia" else only
+
+
+STACK = Stack(
+    name=NAME,
+    label="Dynamic resource allocation (DRA)",
+    resources=(),
+    read=read,
+    concerns=lambda context: bool(context.slices or context.claims),
+    findings=FINDINGS,
+)

@@ -1,0 +1,79 @@
+"""Which drivers of dynamic resource allocation give out accelerators, and how each names what it gives.
+
+Network cards, compute domains and the like are claimed in the same way and are no cards.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from inventory.stacks.engine.registry import looks_like_gpu
+from kube.claims import DeviceRequest, ResourceClaim, ResourceSlice
+
+
+class Driver(NamedTuple):
+    """vendor: whose cards. parts: values of the attribute `type` of devices that are parts of a card; passed: of those that are a
+    card under another name, to be given to a virtual machine. parents: attributes of a part that name its card, which are the
+    card's attributes of the same place in `identities`.
+    """
+
+    vendor: str = ""
+    parts: tuple[str, ...] = ("mig",)
+    passed: tuple[str, ...] = ("vfio",)
+    parents: tuple[str, ...] = ("parentUUID",)
+    identities: tuple[str, ...] = ("uuid",)
+
+
+#: Sources: kubernetes-sigs/dra-driver-nvidia-gpu 9593204, ROCm/k8s-gpu-dra-driver 2622427,
+#: intel/intel-resource-drivers-for-kubernetes gpu-v0.11, Project-HAMi/k8s-dra-driver v0.1.0.
+DRIVERS = {
+    "gpu.nvidia.com": Driver("nvidia"),
+    "hami-core-gpu.project-hami.io": Driver("nvidia"),
+    "gpu.amd.com": Driver(
+        "amd", ("amdgpu-partition",), (), ("parentPciAddr", "parentDeviceID"), ("pciAddr", "deviceID")
+    ),
+    "gpu.intel.com": Driver("intel", ()),
+}
+_OTHER = Driver()
+#: Parts of a driver's name by which one that is not in the table is taken for a driver of accelerators.
+_WORDS = ("gpu", "npu", "xpu", "accelerator", "neuron", "tpu", "gaudi")
+#: Drivers of other things that have such a word in their names.
+_NOT = ("compute-domain.nvidia.com",)
+
+
+def driver(name: str) -> Driver:
+    """What is known of a driver."""
+    return DRIVERS.get(name, _OTHER)
+
+
+def drives_cards(name: str) -> bool:
+    """Whether a driver (or a device class of its name) gives out accelerators."""
+    if name in DRIVERS:
+        return True
+    words = name.lower()
+    return name not in _NOT and not words.startswith("compute-domain") and any(word in words for word in _WORDS)
+
+
+def gives_cards(found: ResourceSlice) -> bool:
+    return drives_cards(found.spec.driver)
+
+
+def asks_for_cards(claim: ResourceClaim) -> bool:
+    """By what it was given; while it waits, by the class that it asks for."""
+    allocation = claim.status.allocation if claim.status else None
+    if allocation is not None:
+        results = (allocation.devices.results if allocation.devices else None) or ()
+        return any(drives_cards(result.driver) for result in results)
+    wanted = (claim.spec.devices.requests if claim.spec and claim.spec.devices else None) or ()
+    return any(_class_of_cards(name) for request in wanted for name in classes(request))
+
+
+def classes(request: DeviceRequest) -> list[str]:
+    """The device classes that a request would take."""
+    exact = [request.exactly] if request.exactly else []
+    found = [one.deviceClassName for one in (*exact, *(request.firstAvailable or ()))]
+    return [name for name in (request.deviceClassName, *found) if name]
+
+
+def _class_of_cards(name: str) -> bool:
+    return drives_cards(name) or looks_like_gpu(f"class/{name}")

@@ -1,0 +1,114 @@
+"""What is wrong with pools, devices and claims of one node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from inventory.stacks.dra.cards import Cards
+from inventory.stacks.dra.holders import Held
+from inventory.stacks.dra.pools import Offered, Pools
+from inventory.stacks.engine.base import ERROR, INFO, WARNING, Finding
+from inventory.stacks.engine.stack import Entry
+
+#: A claim that is being deleted for longer keeps its devices from everybody.
+TERMINATING_S = 600.0
+
+FINDINGS = {
+    "dra-pool-incomplete": Entry(
+        "Pool of devices incomplete",
+        WARNING,
+        "Not all ResourceSlices of a pool are there. The scheduler gives out nothing of such a pool, so its devices are not counted.",
+        "Look at the log of the DRA driver's pod on the node; it publishes the slices.",
+    ),
+    "dra-device-gone": Entry(
+        "Claimed device gone",
+        ERROR,
+        "A claim holds a device that no driver offers any more. Its pod may work on with it, or have lost its card.",
+        "Look at the driver's log and at the card; delete the pod and its claim when the card is gone.",
+    ),
+    "dra-claim-idle": Entry(
+        "Claim that nobody uses",
+        INFO,
+        "A claim holds a device and no pod uses the claim. The device is not free for others.",
+        "Delete the claim, or start the pod that is to use it.",
+    ),
+    "dra-claim-terminating": Entry(
+        "Claim does not end",
+        WARNING,
+        "A claim that was deleted still holds its device, since a finalizer waits for the driver or the pod.",
+        "Look whether its pod is gone and the driver's pod runs on the node; it has to let go of the device.",
+    ),
+    "device-tainted": Entry(
+        "Device tainted",
+        WARNING,
+        "The driver, or an administrator, has put a taint on the device: new claims do not get it.",
+        "Read the taint: it names what is wrong, often the health of the card.",
+    ),
+}
+
+
+def findings(
+    node: str, held: list[Held], offered: Pools, here: list[Offered], cards: Cards, now: float
+) -> tuple[list[Finding], float | None]:
+    """(findings, unix seconds at which they would be others)."""
+    found = [_incomplete(*one) for one in offered.incomplete]
+    found += [_tainted(device, cards) for device in here if device.taints and device.key in cards.on]
+    unread = {one[:2] for one in offered.incomplete}
+    found += [_gone(item) for item in held if item.device is None and item.key[:2] not in unread]
+    claims = {item.claim.metadata.uid: item for item in held}.values()
+    found += [_idle(item, cards) for item in claims if not (item.claim.status and item.claim.status.reservedFor)]
+    ends = [(item, since) for item in claims if (since := _seconds(item.claim.metadata.deletionTimestamp)) is not None]
+    found += [_terminating(item, cards) for item, since in ends if now - since > TERMINATING_S]
+    return list(dict.fromkeys(found)), _next(since + TERMINATING_S for _, since in ends if now - since <= TERMINATING_S)
+
+
+def _next(moments: Iterable[float]) -> float | None:
+    return min(moments, default=None)
+
+
+def _seconds(stamp: str | None) -> float | None:
+    try:
+        moment = datetime.fromisoformat(stamp) if stamp else None
+    except ValueError:
+        return None
+    return None if moment is None else (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _name(item: Held) -> str:
+    return f"{item.claim.metadata.namespace}/{item.claim.metadata.name}"
+
+
+def _incomplete(driver: str, pool: str, there: int, wanted: int) -> Finding:
+    text = (
+        f"The driver {driver} has published {there} of {wanted} slices of the pool {pool}: none of its devices is given out or "
+        "counted."
+    )
+    return Finding(code="dra-pool-incomplete", severity=WARNING, text=text)
+
+
+def _tainted(device: Offered, cards: Cards) -> Finding:
+    taints = ", ".join(f"{key}:{effect}" for key, effect in device.taints)
+    text = f"The device {device.key[2]} of the driver {device.key[0]} is tainted ({taints}): new claims do not get it."
+    return Finding(code="device-tainted", severity=WARNING, text=text, card=cards.on[device.key])
+
+
+def _gone(item: Held) -> Finding:
+    driver, pool, device = item.key
+    text = f"The claim {_name(item)} holds the device {device} of the pool {pool}, which the driver {driver} does not offer any more."
+    return Finding(code="dra-device-gone", severity=ERROR, text=text, pod=_name(item))
+
+
+def _idle(item: Held, cards: Cards) -> Finding:
+    text = (
+        f"The claim {_name(item)} holds the device {item.key[2]}, and no pod uses it. Delete the claim to have it back."
+    )
+    return Finding(code="dra-claim-idle", severity=INFO, text=text, card=cards.on.get(item.key), pod=_name(item))
+
+
+def _terminating(item: Held, cards: Cards) -> Finding:
+    since = item.claim.metadata.deletionTimestamp
+    text = f"The claim {_name(item)} was deleted at {since} and still holds the device {item.key[2]}."
+    return Finding(
+        code="dra-claim-terminating", severity=WARNING, text=text, card=cards.on.get(item.key), pod=_name(item)
+    )

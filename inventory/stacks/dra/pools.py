@@ -1,0 +1,76 @@
+"""From slices to devices: of each pool the highest generation, and only when it is complete.
+
+A scheduler gives out nothing of a pool of which a slice is missing, so such a pool is said to be incomplete and not counted.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from inventory.stacks.dra.trim import short
+from kube.claims import Device, ResourceSlice, plain_value
+from kube.quantity import size
+
+#: (driver, pool, device)
+Key = tuple[str, str, str]
+
+
+class Offered(NamedTuple):
+    """A device that a driver offers. node_name: "" where it is not of one node. memory: bytes; None where it is not said.
+
+    counters: names of the counter sets that it takes of: devices that take of the same exclude each other.
+    """
+
+    key: Key
+    node_name: str
+    attributes: dict[str, object]
+    memory: int | None
+    counters: frozenset[str]
+    several: bool
+    taints: tuple[tuple[str, str], ...]
+
+    def text(self, *names: str) -> str:
+        """The first of some attributes that has a value, as text."""
+        return next((str(self.attributes[name]) for name in names if self.attributes.get(name) not in (None, "")), "")
+
+
+class Pools(NamedTuple):
+    """incomplete: (driver, pool, slices that are there, slices that there should be)."""
+
+    devices: dict[Key, Offered]
+    incomplete: tuple[tuple[str, str, int, int], ...]
+
+
+def pools(slices: tuple[ResourceSlice, ...]) -> Pools:
+    """All devices of complete pools."""
+    grouped: dict[tuple[str, str], list[ResourceSlice]] = {}
+    for one in slices:
+        grouped.setdefault((one.spec.driver, one.spec.pool.name), []).append(one)
+    devices: dict[Key, Offered] = {}
+    incomplete = []
+    for (driver, pool), members in sorted(grouped.items()):
+        newest = max(one.spec.pool.generation for one in members)
+        current = [one for one in members if one.spec.pool.generation == newest]
+        wanted = max(one.spec.pool.resourceSliceCount for one in current)
+        if len(current) < wanted:
+            incomplete.append((driver, pool, len(current), wanted))
+            continue
+        for one in current:
+            for device in one.spec.devices or ():
+                offered = _offered(one, device)
+                devices[offered.key] = offered
+    return Pools(devices, tuple(incomplete))
+
+
+def _offered(found: ResourceSlice, device: Device) -> Offered:
+    spec = found.spec
+    capacity = {short(name): value.value for name, value in (device.capacity or {}).items()}
+    return Offered(
+        key=(spec.driver, spec.pool.name, device.name),
+        node_name=(device.nodeName if spec.perDeviceNodeSelection else spec.nodeName) or "",
+        attributes={short(name): plain_value(value) for name, value in (device.attributes or {}).items()},
+        memory=size(capacity.get("memory")),
+        counters=frozenset(one.counterSet for one in device.consumesCounters or ()),
+        several=bool(device.allowMultipleAllocations),
+        taints=tuple((one.key, one.effect) for one in device.taints or () if one.effect in ("NoSchedule", "NoExecute")),
+    )
