@@ -17,6 +17,11 @@ _PATHS = {
     "Node": "/api/v1/nodes",
     "Pod": "/api/v1/namespaces/{}/pods",
     "DaemonSet": "/apis/apps/v1/namespaces/{}/daemonsets",
+    "Namespace": "/api/v1/namespaces",
+    "DeviceClass": "/apis/resource.k8s.io/v1/deviceclasses",
+    "ResourceSlice": "/apis/resource.k8s.io/v1/resourceslices",
+    "ResourceClaim": "/apis/resource.k8s.io/v1/namespaces/{}/resourceclaims",
+    "ResourceClaimTemplate": "/apis/resource.k8s.io/v1/namespaces/{}/resourceclaimtemplates",
 }
 MERGE = "application/merge-patch+json"
 
@@ -82,6 +87,11 @@ class Admin:
         self.call("DELETE", "/api/v1/nodes", {})
         for namespace in {thing["metadata"]["namespace"] for thing in self.list("/apis/apps/v1/daemonsets")}:
             self.call("DELETE", f"/apis/apps/v1/namespaces/{namespace}/daemonsets", {})
+
+    def delete_claims(self, namespace: str = "default") -> None:
+        """All that dynamic resource allocation has; a claim goes when its pods are gone and its controller has seen it."""
+        for kind in ("ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass"):
+            self.call("DELETE", _PATHS[kind].format(namespace), {})
 
     def ensure_namespace(self, name: str) -> None:
         try:

@@ -21,6 +21,7 @@ class Seen(msgspec.Struct):
     """What one look at a node and its pods has found.
 
     names: GPU resources that the node states or its pods hold. strange: those of no stack's understanding → pods that hold it.
+    unread_claims: pods that hold resource claims, where claims cannot be read.
     """
 
     gpu_resources: dict[str, int | None]
@@ -30,23 +31,25 @@ class Seen(msgspec.Struct):
     names: set[str]
     gpu_label: str | None = None
     dra: bool = False
+    unread_claims: int = 0
     unreadable_holders: bool = False
     understood: bool = False
+    by_slices: bool = False
 
     @property
     def worth_a_look(self) -> bool:
         """Whether anything here may become a finding."""
-        return bool(self.strange or self.unreadable or self.plugins or self.gpu_label)
+        return bool(self.strange or self.unreadable or self.plugins or self.gpu_label or self.unread_claims)
 
     @property
     def countable(self) -> bool:
         """Whether the cards of this node are counted by some stack, or there are none at all."""
-        return self.understood or not (self.strange or self.gpu_label)
+        return self.understood or self.by_slices or not (self.strange or self.gpu_label)
 
     @property
     def uncounted_cards(self) -> bool:
-        """Whether cards of this node lie behind resources that nobody reads: then they are in no stack's total."""
-        return any(
+        """Whether cards of this node lie behind resources or claims that nobody reads: then they are in no stack's total."""
+        return bool(self.unread_claims) or any(
             name.startswith(registry.uncounted) and (self.gpu_resources.get(name) or 0) > 0 for name in self.strange
         )
 
@@ -54,6 +57,7 @@ class Seen(msgspec.Struct):
 def look(node: Node, pods: list[Pod], context: Context) -> Seen:
     """One pass over the resources of the node and of its pods."""
     seen, known = Seen({}, {}, [], [], set(), _gpu_label(node), _by_claims(node)), names(context)
+    seen.by_slices = bool(context.slices)
     status = node.status
     for offered in (status.allocatable, status.capacity) if status else ():
         for name, value in offered.items() if offered else ():
@@ -61,6 +65,8 @@ def look(node: Node, pods: list[Pod], context: Context) -> Seen:
                 _see_offer(seen, name, value, known)
     for pod in pods:
         _see_pod(seen, pod, known)
+        if not context.claims_read and pod.spec is not None and pod.spec.resourceClaims and holds(pod):
+            seen.unread_claims += 1
     return seen
 
 
@@ -128,6 +134,7 @@ def findings(node: Node, pods: list[Pod], seen: Seen) -> list[Finding]:
         *seen.unreadable[:_MOST_LISTED],
         *(_not_ready(pod) for pod in seen.plugins if _is_not_ready(pod)),
         *_without_resource(seen),
+        *_claims_unread(seen),
         *(_not_understood(name, held, seen) for name, held in sorted(seen.strange.items())),
     ]
 
@@ -148,12 +155,13 @@ def _not_ready(pod: Pod) -> Finding:
 
 
 def _without_resource(seen: Seen) -> list[Finding]:
-    if seen.gpu_label is None or any(number is None or number > 0 for number in seen.gpu_resources.values()):
+    offered = any(number is None or number > 0 for number in seen.gpu_resources.values())
+    if seen.gpu_label is None or offered or seen.by_slices:
         return []
     if seen.dra:
         text = (
-            "The cards of this node are given out by dynamic resource allocation (DRA), which gpudash does not read yet: they "
-            "are not in the totals."
+            "The cards of this node are given out by dynamic resource allocation (DRA), and no slice of a driver is there: they "
+            "are not in the totals. Look whether the cluster lets resourceslices be read, and whether the DRA driver runs here."
         )
         return [Finding(code="resource-not-understood", severity=INFO, text=text)]
     text = (
@@ -161,6 +169,16 @@ def _without_resource(seen: Seen) -> list[Finding]:
         "device plugin runs here."
     )
     return [Finding(code="label-without-resource", severity=WARNING, text=text)]
+
+
+def _claims_unread(seen: Seen) -> list[Finding]:
+    if not seen.unread_claims:
+        return []
+    text = (
+        f"Pods with resource claims (dynamic resource allocation) on this node: {seen.unread_claims}. The cluster does not let "
+        "resourceslices and resourceclaims be read, so which cards there are and what these pods hold is not known."
+    )
+    return [Finding(code="resource-not-understood", severity=INFO, text=text)]
 
 
 def _not_understood(name: str, held: int, seen: Seen) -> Finding:

@@ -1,6 +1,7 @@
 """Reads one golden case of the card model: recorded API objects beside the account that they must give.
 
-A case is a folder: node.json, pods.json, optionally daemonsets.json and context.json (settings), and expected.json.
+A case is a folder: node.json, pods.json, optionally daemonsets.json, slices.json and claims.json (dynamic resource
+allocation) and context.json (settings), and expected.json.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from inventory.stacks.engine.base import Context, NodeReport
+from kube.claims import ResourceClaim, ResourceSlice
 from kube.objects import DaemonSet, Node, Pod
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -46,6 +48,11 @@ def load(name: str) -> Case:
     if (folder / "daemonsets.json").exists():
         found = msgspec.json.decode((folder / "daemonsets.json").read_bytes(), type=list[DaemonSet])
         settings["daemonsets"] = tuple(found)
+    if (folder / "slices.json").exists():
+        settings["slices"] = tuple(msgspec.json.decode((folder / "slices.json").read_bytes(), type=list[ResourceSlice]))
+        settings["claims_read"] = True
+    if (folder / "claims.json").exists():
+        settings["claims"] = tuple(msgspec.json.decode((folder / "claims.json").read_bytes(), type=list[ResourceClaim]))
     return Case(msgspec.json.decode((folder / "node.json").read_bytes(), type=Node), pods, Context(**settings))
 
 
