@@ -67,7 +67,7 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
     here = {"cluster": node_totals.cluster.name, "node": node_totals.node_name}
     return {
         "row": row,
-        "node_totals": node_totals,
+        "totals": node_totals,
         "level": level,
         "words": words,
         "cards": rows,

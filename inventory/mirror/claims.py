@@ -6,13 +6,11 @@ Slices and claims of network cards and other devices are not kept.
 from __future__ import annotations
 
 from inventory.mirror.values import Columns, common_columns, plain
+from inventory.stacks.dra.cards import STACK as NAME
 from inventory.stacks.dra.drivers import asks_for_cards, gives_cards
 from inventory.stacks.dra.trim import trim_claim, trim_slice
 from inventory.stacks.engine.base import Context
 from kube.claims import AllocationResult, ResourceClaim, ResourceSlice, pinned_node
-
-#: The sharing system whose nodes a claim or a slice may touch that names none.
-STACK = "dra"
 
 
 def slice_row(found: ResourceSlice, context: Context) -> Columns | None:
@@ -46,7 +44,7 @@ def _node_of(allocation: AllocationResult) -> str:
 
 def dirty_by_slice(node: str) -> set[tuple[str, str]]:
     """The node, or all nodes of the system where the devices are not of one."""
-    return {(node, "")} if node else {("", STACK)}
+    return {(node, "")} if node else {("", NAME)}
 
 
 def dirty_by_claim(node: str) -> set[tuple[str, str]]:

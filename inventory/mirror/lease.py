@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from inventory.mirror.anew import PUT_BACK, anew
 from inventory.models import Watch
-from inventory.models.cluster import WatchState
+from inventory.models.cluster import DONE_WITHOUT, WatchState
 from leases import lease as leases
 from leases.lease import Lease
 
@@ -33,8 +33,6 @@ def release(lease: Lease) -> None:
     """
     was_put_back = lease.release()
     row = Watch.objects.filter(pk=lease.pk)
-    row.filter(holder="").exclude(state=WatchState.REFUSED).update(
-        state=WatchState.WAITING, reason="", state_since=Now()
-    )
+    row.filter(holder="").exclude(state__in=DONE_WITHOUT).update(state=WatchState.WAITING, reason="", state_since=Now())
     if was_put_back:
         row.filter(epoch__lt=lease.committed).update(**anew(PUT_BACK) | {"epoch": lease.committed + 1})

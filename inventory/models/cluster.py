@@ -38,6 +38,10 @@ class WatchState(models.TextChoices):
     NOT_SERVED = "not-served", "not served"
 
 
+#: An optional kind in one of these states is done without, also by the next watcher until it has tried.
+DONE_WITHOUT = (WatchState.REFUSED, WatchState.NOT_SERVED)
+
+
 class Cluster(models.Model):
     """One Kubernetes cluster. Holds where its credentials are, never the credentials.
 

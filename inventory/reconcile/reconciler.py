@@ -22,7 +22,7 @@ from inventory.mirror.kinds import stack_context
 from inventory.models import Allocation, Card, DirtyNode, Finding, NodeTotals, Watch
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
-from inventory.models.cluster import OPTIONAL_KINDS, Kind, WatchState
+from inventory.models.cluster import DONE_WITHOUT, OPTIONAL_KINDS, Kind, WatchState
 from inventory.reconcile import ahead, dirty
 from inventory.reconcile.chunk import Chunk, read
 from inventory.reconcile.difference import unit_changed, write
@@ -36,8 +36,6 @@ POLL_S = 0.25
 IDLE_S = 5.0
 #: How often it looks whether the cluster gives no word, and which reports change with time alone.
 LOOK_S = 5.0
-#: An optional kind in one of these states is done without.
-_WITHOUT = (WatchState.REFUSED, WatchState.NOT_SERVED)
 NOT_ACCOUNTED_TEXT = (
     "The figures of this node could not be made anew; they are as they were the last time. "
     "The log of the reconciler has the reason: please report it."
@@ -101,7 +99,7 @@ class NodeReconciler:
         watches = {watch.kind: watch for watch in Watch.objects.filter(cluster_id=self.cluster_id)}
         needed = all(kind in watches and watches[kind].synced_at for kind in (Kind.NODES, Kind.PODS))
         optional = [watches[kind] for kind in OPTIONAL_KINDS if kind in watches]
-        ready = needed and all(watch.synced_at or watch.state in _WITHOUT for watch in optional)
+        ready = needed and all(watch.synced_at or watch.state in DONE_WITHOUT for watch in optional)
         if not ready:
             return False
         self._complete = True

@@ -20,7 +20,7 @@ from tests.factories import GIB, end_allocation, lose_card, make_cluster, make_f
 
 ALL = (
     (ClusterFilter, querysets.clusters),
-    (NodeFilter, querysets.accounts),
+    (NodeFilter, querysets.node_totals),
     (CardFilter, querysets.cards_ever),
     (AllocationFilter, querysets.allocations_ever),
     (PodFilter, querysets.pods),

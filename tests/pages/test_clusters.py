@@ -11,6 +11,7 @@ from django.utils import timezone
 from accounts.roles import Role
 from inventory.mirror.anew import relist
 from inventory.models import Cluster, Watch
+from inventory.models.cluster import Kind
 from tests.cast import make_user, signed_in
 from tests.factories import make_cluster, make_unreadable
 from tests.pages.reading import get
@@ -28,8 +29,9 @@ def test_it_counts_the_clusters_in_step(viewer: Client, fleet: Cluster) -> None:
 
 def test_each_kind_has_its_state_age_and_counts(viewer: Client, fleet: Cluster) -> None:
     Watch.objects.filter(kind="pods").update(objects_seen=1200, objects_kept=30, relists=2)
-    rows = {row[0].split(" ")[0]: row for row in get(viewer, "/clusters").rows}
-    assert list(rows) == ["nodes", "pods", "daemonsets", "cards"]
+    order = ("nodes", "pods", "daemonsets", "resource slices", "resource claims", "cards")
+    rows = {next(kind for kind in order if row[0].startswith(kind)): row for row in get(viewer, "/clusters").rows}
+    assert list(rows) == ["nodes", "pods", "daemonsets", "resource slices", "resource claims", "cards"]
     assert rows["pods"][1].startswith("✓good in step")
     assert rows["pods"][2] == "2 s ago"
     assert rows["pods"][4:] == ["30 / 1,200", "2", "none yet"]
@@ -54,7 +56,7 @@ def test_a_cluster_that_was_never_listed_shows_no_sums(viewer: Client) -> None:
 def test_daemonsets_that_may_not_be_read_are_a_warning_not_an_error(viewer: Client, fleet: Cluster) -> None:
     Watch.objects.filter(kind="daemonsets").update(state="refused", reason="403")
     page = get(viewer, "/nodes")
-    assert "DaemonSets may not be read" in page.text
+    assert "may not be read: daemonsets" in page.text
     assert "What they say may be missing: the memory unit of gpushare, plugin components. daemonsets: 403" in page.text
     assert [tag["class"] for tag in page.tags_of("div") if "notice" in tag.get("class", "")] == ["notice warning"]
 
@@ -68,7 +70,7 @@ def test_permissions_are_shown_as_the_last_check_found_them(viewer: Client, flee
             for verb, allowed, optional in answers
         ]
     )
-    rows = get(viewer, "/clusters/prod").rows[4:]
+    rows = get(viewer, "/clusters/prod").rows[len(Kind) :]
     assert [row[1] for row in rows] == [
         "✓good allowed",
         "!warning not allowed (optional)",
@@ -118,7 +120,7 @@ def test_a_cluster_that_was_never_reached_says_since_when_and_why(viewer: Client
 def test_a_watch_that_is_open_again_but_silent_is_not_in_step(viewer: Client, fleet: Cluster) -> None:
     Watch.objects.exclude(kind="cards").update(last_event_at=timezone.now() - timedelta(minutes=9))
     rows = get(viewer, "/clusters/prod").rows
-    assert [row[1].split(" ")[0] for row in rows[:4]] == ["✕error", "✕error", "✕error", "✓good"]
+    assert [row[1].split(" ")[0] for row in rows[: len(Kind)]] == [*["✕error"] * 5, "✓good"]
     assert "no word 9 min" in rows[0][1]
 
 
@@ -132,7 +134,10 @@ def test_being_listed_anew_is_said(viewer: Client, fleet: Cluster) -> None:
 
 def test_an_operator_has_it_listed_anew(operator: Client, fleet: Cluster) -> None:
     response = operator.post("/clusters/prod/relist", follow=True)
-    assert "Asked to be listed anew: nodes, pods, daemonsets, cards." in response.content.decode()
+    assert (
+        "Asked to be listed anew: nodes, pods, daemonsets, resource slices, resource claims, cards."
+        in response.content.decode()
+    )
     assert set(Watch.objects.values_list("relist_reason", flat=True)) == {"asked for by olga"}
 
 

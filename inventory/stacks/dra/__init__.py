@@ -1,14 +1,14 @@
 """Dynamic resource allocation (DRA): drivers offer devices in ResourceSlices, the scheduler gives them to ResourceClaims.
 
-A claim names its devices, so who holds which card is exact. Drivers of NVIDIA, AMD, Intel and HAMi are known by name, any other one
-that gives out accelerators is read by what all have in common. Source: KEP-4381, 4815, 5075, 5055 and the API of Kubernetes 1.36.
+A claim names its devices, so who holds which card is exact. Some drivers are known by name (`drivers`), any other one that gives out
+accelerators is read by what all have in common. Source: KEP-4381, 4815, 5075, 5055 and the API of Kubernetes 1.36.
 """
 
 from __future__ import annotations
 
 from inventory.stacks.dra.cards import STACK as NAME
 from inventory.stacks.dra.cards import Cards, cards_of
-from inventory.stacks.dra.drivers import driver
+from inventory.stacks.dra.drivers import vendor
 from inventory.stacks.dra.findings import FINDINGS, findings
 from inventory.stacks.dra.holders import allocations, held_by
 from inventory.stacks.dra.pools import Offered, pools
@@ -46,10 +46,9 @@ def _memory(found: Cards) -> int | None:
 
 
 def _vendor(devices: list[Offered]) -> str:
-    """NVIDIA's cards may be those of another system here too."""
-    vendors = {driver(device.key[0]).vendor for device in devices}
-    only = vendors.pop() if len(vendors) == 1 else ""
-    return "" if only == "nvidia" else only
+    """ "" where the cards are of several."""
+    vendors = {vendor(device.key[0]) for device in devices}
+    return vendors.pop() if len(vendors) == 1 else ""
 
 
 STACK = Stack(

@@ -131,7 +131,6 @@ def _card(key: str, device: Offered) -> Card:
         memory_total_bytes=device.memory,
         memory_physical_bytes=device.memory,
         memory_source=memory,
-        shares=None if device.several else 1,
     )
 
 

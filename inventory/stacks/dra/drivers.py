@@ -12,12 +12,15 @@ from kube.claims import DeviceRequest, ResourceClaim, ResourceSlice
 
 
 class Driver(NamedTuple):
-    """vendor: whose cards. parts: values of the attribute `type` of devices that are parts of a card; passed: of those that are a
-    card under another name, to be given to a virtual machine. parents: attributes of a part that name its card, which are the
-    card's attributes of the same place in `identities`.
+    """How a driver names what it gives out.
+
+    shared: whether other sharing systems here may give out the same cards.
+    parts: values of the attribute `type` of devices that are parts of a card.
+    passed: of those that are a card under another name, to be given to a virtual machine.
+    parents: attributes of a part that name its card; identities: those of the card, in the same order.
     """
 
-    vendor: str = ""
+    shared: bool = False
     parts: tuple[str, ...] = ("mig",)
     passed: tuple[str, ...] = ("vfio",)
     parents: tuple[str, ...] = ("parentUUID",)
@@ -27,12 +30,12 @@ class Driver(NamedTuple):
 #: Sources: kubernetes-sigs/dra-driver-nvidia-gpu 9593204, ROCm/k8s-gpu-dra-driver 2622427,
 #: intel/intel-resource-drivers-for-kubernetes gpu-v0.11, Project-HAMi/k8s-dra-driver v0.1.0.
 DRIVERS = {
-    "gpu.nvidia.com": Driver("nvidia"),
-    "hami-core-gpu.project-hami.io": Driver("nvidia"),
+    "gpu.nvidia.com": Driver(shared=True),
+    "hami-core-gpu.project-hami.io": Driver(shared=True),
     "gpu.amd.com": Driver(
-        "amd", ("amdgpu-partition",), (), ("parentPciAddr", "parentDeviceID"), ("pciAddr", "deviceID")
+        False, ("amdgpu-partition",), (), ("parentPciAddr", "parentDeviceID"), ("pciAddr", "deviceID")
     ),
-    "gpu.intel.com": Driver("intel", ()),
+    "gpu.intel.com": Driver(False, ()),
 }
 _OTHER = Driver()
 #: Parts of a driver's name by which one that is not in the table is taken for a driver of accelerators.
@@ -44,6 +47,12 @@ _NOT = ("compute-domain.nvidia.com",)
 def driver(name: str) -> Driver:
     """What is known of a driver."""
     return DRIVERS.get(name, _OTHER)
+
+
+def vendor(name: str) -> str:
+    """Whose cards a driver gives out, by its domain; "" where other systems here may give out the same."""
+    parts = name.split(".")
+    return "" if driver(name).shared or len(parts) < 2 else parts[-2]
 
 
 def drives_cards(name: str) -> bool:

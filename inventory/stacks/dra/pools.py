@@ -63,14 +63,15 @@ def pools(slices: tuple[ResourceSlice, ...]) -> Pools:
 
 
 def _offered(found: ResourceSlice, device: Device) -> Offered:
-    spec = found.spec
-    capacity = {short(name): value.value for name, value in (device.capacity or {}).items()}
+    spec, name = found.spec, device.name
+    body = device.basic or device
+    capacity = {short(name): value.value for name, value in (body.capacity or {}).items()}
     return Offered(
-        key=(spec.driver, spec.pool.name, device.name),
-        node_name=(device.nodeName if spec.perDeviceNodeSelection else spec.nodeName) or "",
-        attributes={short(name): plain_value(value) for name, value in (device.attributes or {}).items()},
+        key=(spec.driver, spec.pool.name, name),
+        node_name=(body.nodeName if spec.perDeviceNodeSelection else spec.nodeName) or "",
+        attributes={short(name): plain_value(value) for name, value in (body.attributes or {}).items()},
         memory=size(capacity.get("memory")),
-        counters=frozenset(one.counterSet for one in device.consumesCounters or ()),
-        several=bool(device.allowMultipleAllocations),
-        taints=tuple((one.key, one.effect) for one in device.taints or () if one.effect in ("NoSchedule", "NoExecute")),
+        counters=frozenset(one.counterSet for one in body.consumesCounters or ()),
+        several=bool(body.allowMultipleAllocations),
+        taints=tuple((one.key, one.effect) for one in body.taints or () if one.effect in ("NoSchedule", "NoExecute")),
     )

@@ -30,7 +30,7 @@ class Seen(msgspec.Struct):
     plugins: list[Pod]
     names: set[str]
     gpu_label: str | None = None
-    dra: bool = False
+    by_claims: bool = False
     unread_claims: int = 0
     unreadable_holders: bool = False
     understood: bool = False
@@ -158,7 +158,7 @@ def _without_resource(seen: Seen) -> list[Finding]:
     offered = any(number is None or number > 0 for number in seen.gpu_resources.values())
     if seen.gpu_label is None or offered or seen.by_slices:
         return []
-    if seen.dra:
+    if seen.by_claims:
         text = (
             "The cards of this node are given out by dynamic resource allocation (DRA), and no slice of a driver is there: they "
             "are not in the totals. Look whether the cluster lets resourceslices be read, and whether the DRA driver runs here."

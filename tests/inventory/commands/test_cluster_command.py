@@ -13,6 +13,7 @@ from django.utils import timezone
 from fleetsim import Server
 from inventory import clusters
 from inventory.models import Cluster, Watch
+from inventory.models.cluster import Kind
 from tests.factories import make_cluster, make_fleet
 from tests.inventory.commands.conftest import Run
 from tests.kube.scripted import Answer, ScriptedServer, ok, refusal
@@ -21,12 +22,13 @@ from tests.kube.words import config, write_config
 pytestmark = pytest.mark.django_db
 
 
-def test_a_cluster_is_added_with_its_four_watches(run: Run, kubeconfig: str, api_server: Server) -> None:
+def test_a_cluster_is_added_with_its_watches(run: Run, kubeconfig: str, api_server: Server) -> None:
     said = run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
     assert said == f"demo: {api_server.url}. Next: manage.py cluster check demo\n"
     cluster = Cluster.objects.get()
     assert (cluster.kubeconfig, cluster.server) == (kubeconfig, api_server.url)
-    assert sorted(cluster.watches.values_list("kind", flat=True)) == ["cards", "daemonsets", "nodes", "pods"]
+    kinds = ["cards", "daemonsets", "nodes", "pods", "resourceclaims", "resourceslices"]
+    assert sorted(cluster.watches.values_list("kind", flat=True)) == kinds
 
 
 def test_the_token_is_not_kept(run: Run, kubeconfig: str, api_server: Server) -> None:
@@ -81,14 +83,16 @@ def test_the_list_does_not_believe_a_watcher_that_is_dead(run: Run) -> None:
     make_cluster("dead")
     Watch.objects.update(expires_at=timezone.now() - timedelta(minutes=5))
     said = run("cluster", "list")
-    assert said.count(": nobody watches since ") == 4
+    assert said.count(": nobody watches since ") == len(Kind)
     assert "in step" not in said
 
 
 def test_relist_asks_each_kind_and_returns(run: Run) -> None:
     make_cluster("one")
     make_cluster("two")
-    assert run("cluster", "relist", "one").startswith("one: asked to be listed anew: nodes, pods, daemonsets, cards.")
+    assert run("cluster", "relist", "one").startswith(
+        "one: asked to be listed anew: nodes, pods, daemonsets, resourceslices,"
+    )
     rows = Watch.objects.filter(cluster__name="one")
     assert set(rows.values_list("resource_version", "holder", "token")) == {("", "", 1)}
     assert all(row.relist_reason.endswith("(manage.py cluster relist)") and row.relist_asked_at for row in rows)

@@ -68,22 +68,22 @@ def test_nothing_is_sent_while_there_is_no_worker(clusters: list[Cluster], sent:
 def test_no_more_are_sent_than_there_are_threads_for_and_the_lack_is_said(
     clusters: list[Cluster], sent: list[Any]
 ) -> None:
-    worker("one", 5)
-    assert tasks.dispatch_watchers() == 5
+    worker("one", 7)
+    assert tasks.dispatch_watchers() == 7
     assert tasks.dispatch_watchers() == 0
-    assert [cluster_id for cluster_id, _ in sent] == [clusters[0].id] * 4 + [clusters[1].id]
-    assert "12 watchers wait for a thread, 5 of 5 are free in 1 watch workers" in capacity().lack
+    assert [cluster_id for cluster_id, _ in sent] == [clusters[0].id] * 6 + [clusters[1].id]
+    assert "18 watchers wait for a thread, 7 of 7 are free in 1 watch workers" in capacity().lack
 
 
 def test_a_watcher_is_sent_once_until_it_is_taken(clusters: list[Cluster], sent: list[Any], queue: list[int]) -> None:
     worker("one", 100)
-    assert tasks.dispatch_watchers() == 12
+    assert tasks.dispatch_watchers() == 18
     assert tasks.dispatch_watchers() == 0
-    queue[0] = 12
+    queue[0] = 18
     later(30)
     assert tasks.dispatch_watchers() == 0  # they still lie there
     queue[0] = 0
-    assert tasks.dispatch_watchers() == 12  # the broker has lost them
+    assert tasks.dispatch_watchers() == 18  # the broker has lost them
     assert capacity().lack == ""
 
 
@@ -110,7 +110,7 @@ def full(monkeypatch: pytest.MonkeyPatch) -> None:
 
     class Full(Keeper):
         running = True
-        holds = 12
+        holds = 18
 
     monkeypatch.setattr(dispatch, "keeper", Full())
 
@@ -119,7 +119,7 @@ def full(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_who_has_more_than_its_share_leaves_the_first_message_to_another(
     clusters: list[Cluster], sent: list[Any], queue: list[int]
 ) -> None:
-    worker(PROCESS, 100, 12)
+    worker(PROCESS, 100, 18)
     worker("other", 100, 0)
     tasks.dispatch_watchers()
     assert dispatch.give_way(clusters[0].id, "pods")
@@ -130,7 +130,7 @@ def test_who_has_more_than_its_share_leaves_the_first_message_to_another(
 
 @pytest.mark.usefixtures("full")
 def test_nobody_gives_way_to_a_worker_without_room(clusters: list[Cluster], sent: list[Any]) -> None:
-    worker(PROCESS, 100, 12)
+    worker(PROCESS, 100, 18)
     worker("other", 4, 4)
     tasks.dispatch_watchers()
     assert not dispatch.give_way(clusters[0].id, "pods")

@@ -14,6 +14,7 @@ from inventory.mirror import follow
 from inventory.mirror.lease import acquire
 from inventory.mirror.store import Store
 from inventory.models import Card, Cluster, Node, NodeTotals, Pod, Watch
+from inventory.models.cluster import Kind
 from kube import reflector
 from kube.client import Client
 from tests.inventory.commands.conftest import Run
@@ -42,7 +43,7 @@ def test_it_lists_writes_prints_counts_and_ends(run: Run, kubeconfig: str, api_s
     cards = Card.objects.filter(gone_at=None).count()
     assert f"demo: {cards} cards, in step after" in said
     assert (Node.objects.count(), cards > 0, NodeTotals.objects.count() > 0) == (nodes, True, True)
-    assert set(Watch.objects.values_list("holder", "state")) == {("", "waiting")}
+    assert set(Watch.objects.values_list("holder", "state")) == {("", "waiting"), ("", "not-served")}
 
 
 def test_a_second_time_it_writes_nothing(run: Run, kubeconfig: str) -> None:
@@ -72,7 +73,7 @@ def test_a_cluster_that_refuses_is_said_and_nothing_is_in_step(
     said = refuse("sync", "--once")
     assert "nodes: 401" in said
     assert "pods: 401" in said
-    assert Watch.objects.filter(synced_at=None).count() == 4
+    assert Watch.objects.filter(synced_at=None).count() == len(Kind)
 
 
 def test_a_lease_that_is_held_is_said(run: Run, refuse: Run, kubeconfig: str) -> None:
@@ -98,7 +99,7 @@ def test_an_unforeseen_failure_is_never_in_step(
 
     monkeypatch.setattr(follow, "Store", Failing)
     assert "nodes: ZeroDivisionError: unforeseen" in refuse("sync", "--once")
-    assert Watch.objects.filter(synced_at=None).count() == 4
+    assert Watch.objects.filter(synced_at=None).count() == len(Kind)
 
 
 def test_daemonsets_that_fail_for_the_moment_are_a_failure(
