@@ -1,8 +1,8 @@
 """Raw bytes of a container log → clean text lines with the numbers that a page shows.
 
-Knows encodings, line ends, terminal escapes and time prefixes; knows nothing of suites or verdicts. Linear in the input: a
-pattern reads no byte again that another try of it has read, a line longer than `LONGEST_LINE` is read only that far, and of more
-than `MOST_LINES` lines those in the middle are not read.
+Knows encodings, line ends, terminal escapes and the prefixes of pods and times; knows nothing of suites or verdicts. Linear in the
+input: a pattern reads no byte again that another try of it has read, a line longer than `LONGEST_LINE` is read only that far, and
+of more than `MOST_LINES` lines those in the middle are not read.
 """
 
 from __future__ import annotations
@@ -32,16 +32,20 @@ _CONTROL = re.compile(
     r"|\x1b[ -/]*[0-Z\\^-~]"  # the two- and three-character ones
     r"|[\x00\x1b\x7f]"
 )
+#: What `kubectl logs --prefix` writes before each line, also before the time.
+_POD = re.compile(r"^\[pod/[a-z0-9.-]{1,253}/[a-z0-9-]{1,63}\](?: |$)", re.MULTILINE)
 #: `kubectl logs --timestamps`, and the stream columns of a CRI log file.
 _STAMP = re.compile(
     r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)(?: (?:stdout|stderr) [FP])?(?: |$)", re.MULTILINE
 )
+#: Where prefixes are looked for: a log has them from its first lines on, or not at all.
+_HEAD = 65_536
 
 
 class Lines(msgspec.Struct, frozen=True):
     """A log as parsers read it.
 
-    texts: clean lines (no escapes, no time prefix, no line end). numbers: for each text the 1-based number of the line of
+    texts: clean lines (no escapes, no prefix of pod or time, no line end). numbers: for each text the 1-based number of the line of
     `stored_text` that it is part of; parts that a bare carriage return or a cursor jump separates share one number.
     cut: whether a part of the middle is missing. left_out: how many bytes that is, None when not known.
     """
@@ -82,8 +86,9 @@ def read_log(raw: bytes, most: int | None = MOST_LINES) -> Lines:
     most: lines beyond this number are left out of the middle, which counts as a cut; None: all lines, for a page that shows some.
     """
     text = stored_text(raw)
-    if _STAMP.search(text, 0, 65_536):
-        text = _STAMP.sub("", text)
+    for prefix in (_POD, _STAMP):
+        if prefix.search(text, 0, _HEAD):
+            text = prefix.sub("", text)
     if "\x1b" in text or "\x7f" in text:
         text = _CONTROL.sub(_plain, text)
     lines = text.split("\n")
