@@ -84,7 +84,7 @@ def test_a_log_cut_anywhere_passes_only_with_its_proof(case: Case, data: st.Data
     assert not passes(case.suite, kept) or has_proof(case.suite, read_log(kept))
 
 
-@pytest.mark.parametrize("case", [case for case in PLAIN if "timestamps" not in case.name], ids=_name)
+@pytest.mark.parametrize("case", [case for case in PLAIN if b"Z " not in case.raw[:60]], ids=_name)
 def test_a_pasted_log_is_read_as_the_one_that_it_was(case: Case) -> None:
     """`kubectl logs --prefix`, `--timestamps`, both, and Windows' line ends change nothing, whatever the suite."""
     texts = stored_text(case.raw).split("\n")
