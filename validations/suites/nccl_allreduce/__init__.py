@@ -60,8 +60,10 @@ _COLUMNS = {
     13: _layout(["size", "count", "type", "redop", "root", *_MEASURED, "#wrong", *_MEASURED, "#wrong"]),
     12: _layout(["size", "count", "type", "redop", *_MEASURED, "error", *_MEASURED, "error"]),
 }
-#: A row may end in a date and a time.
+#: Words of a date and a time.
 _STAMP_WORDS = 2
+#: Words of the shortest row.
+_FEWEST = min(_COLUMNS)
 
 
 #: The end of a log, for the declaration of what it says.
@@ -80,6 +82,7 @@ class _Walk:
         self.layout: _Layout | None = None
         self.rows = 0
         self.unchecked = 0
+        self.strange: int | None = None
         self.largest: float | None = None
         self.bounds: list[tuple[int, str, int]] = []
         self.averages: list[tuple[str, str, int]] = []
@@ -115,16 +118,20 @@ def _comment(walk: _Walk, text: str, line: int) -> None:
     elif text.startswith("# Avg") and (match := _AVERAGE.match(text)):
         walk.averages.append((match[1], match[2] or "", line))
     elif "count" in text and (words := text[1:].split())[:2] == ["size", "count"]:
-        walk.layout = _layout(words)
+        # A row may end in a date and a time, which the header calls one column.
+        walk.layout = _layout([word for word in words if word != "timestamp"])
 
 
 def _row(walk: _Walk, reading: Reading, words: list[str], line: int) -> bool:
     """A row of the table: size and count first, then what the header says, for out-of-place and for in-place."""
-    layout = walk.layout or _COLUMNS.get(len(words))
-    if layout is None or not layout.columns <= len(words) <= layout.columns + _STAMP_WORDS:
+    if len(words) < _FEWEST or count(words[0]) is None or count(words[1]) is None:
         return False
-    if count(words[0]) is None or count(words[1]) is None:
-        return False
+    layout = walk.layout
+    if layout is None or len(words) not in (layout.columns, layout.columns + _STAMP_WORDS):
+        layout = _COLUMNS.get(len(words))
+    if layout is None:
+        walk.strange = walk.strange or line
+        return True
     walk.rows += 1
     for at in layout.speeds:
         if (speed := duration(words[at])) is not None:
@@ -161,6 +168,9 @@ def _conclude(reading: Reading, walk: _Walk) -> None:
             reading.failed("bandwidth", f"The average of {name(speed)} GB/s is below the threshold of the test.", line)
     speed, _, line = walk.averages[-1]
     reading.measure("bus_bandwidth_average", number(speed), "GB/s")
+    if walk.strange is not None:
+        reading.missing = f"Line {walk.strange} is a row of another form than the table's header."
+        return
     if not walk.rows:
         reading.missing = "The log has the footer and no row."
         return
