@@ -95,7 +95,7 @@ def read(lines: Lines) -> Reading:
     for line, text in lines:
         if text.startswith("#"):
             _comment(walk, text, line)
-        elif (text[:1] == " " or text[:1].isdigit()) and _row(walk, reading, text.split(), line):
+        elif (text[:1] == " " or text.partition(" ")[0].isdecimal()) and _row(walk, reading, text.split(), line):
             continue
         else:
             failures.add(reading, text, line)
