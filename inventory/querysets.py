@@ -62,7 +62,7 @@ def node_row(cluster: str, name: str) -> NodeRow | None:
     return None if found is None else with_nodes([found])[0]
 
 
-def accounts_by_node(**conditions: object) -> Q:
+def by_node(**conditions: object) -> Q:
     """Condition on totals: their node fulfils `conditions` (fields of Node)."""
     nodes = Node.objects.filter(cluster_id=OuterRef("cluster_id"), name=OuterRef("node_name"), **conditions)
     return Q(Exists(nodes))

@@ -107,10 +107,10 @@ def _split(row: Run, log: Log, window: Window) -> tuple[Window, More | None]:
         return window, None
     place = log.next
     query = {"offset": place.offset, "after": place.line, "encoding": place.form.encoding, "stored": row.log_stored}
-    stamped = {"stamped": "1"} if place.form.stamped else {}
+    prefixes = {name: "1" for name in ("stamped", "named") if getattr(place.form, name)}
     more = More(
         open=[line for line in window.lines if line.number > place.line],
-        url=with_query(reverse("run-log", args=[row.pk]), **query, **stamped),
+        url=with_query(reverse("run-log", args=[row.pk]), **query, **prefixes),
     )
     return replace(window, lines=[line for line in window.lines if line.number <= place.line]), more
 
@@ -120,7 +120,7 @@ def _place(request: HttpRequest) -> Place:
     encoding = request.GET.get("encoding", "") or ENCODINGS[0]
     if encoding not in ENCODINGS:
         raise BadParameter({"encoding": [_("One of %(names)s is wanted.") % {"names": ", ".join(ENCODINGS)}]})
-    form = Form(encoding, bool(request.GET.get("stamped")))
+    form = Form(encoding, bool(request.GET.get("stamped")), bool(request.GET.get("named")))
     return Place(_number(request, "offset"), _number(request, "after"), form)
 
 

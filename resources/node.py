@@ -141,16 +141,16 @@ class NodeFilter(StrictFilterSet):
     def on_ready(self, rows: QuerySet[NodeTotals], _: str, values: list[str]) -> QuerySet[NodeTotals]:
         condition = Q()
         for value in values:
-            condition |= querysets.accounts_by_node(ready={"true": True, "false": False, "unknown": None}[value])
+            condition |= querysets.by_node(ready={"true": True, "false": False, "unknown": None}[value])
         return rows.filter(condition)
 
     def on_node(self, rows: QuerySet[NodeTotals], name: str, values: list[str]) -> QuerySet[NodeTotals]:
-        return rows.filter(querysets.accounts_by_node(**{f"{name}__in": values}))
+        return rows.filter(querysets.by_node(**{f"{name}__in": values}))
 
     def search(self, rows: QuerySet[NodeTotals], _: str, words: list[str]) -> QuerySet[NodeTotals]:
         for word in words:
             own = Q(node_name__icontains=word) | Q(pool__icontains=word) | Q(model__icontains=word)
-            rows = rows.filter(own | querysets.accounts_by_node(address__icontains=word))
+            rows = rows.filter(own | querysets.by_node(address__icontains=word))
         return rows
 
 

@@ -5,6 +5,7 @@ Reads the inventory's tables; makes no call to a cluster.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from django.db.models import Sum
 from inventory.mirror.kinds import stack_context
 from inventory.models import Allocation, Card, Cluster, Node, NodeTotals
 from inventory.stacks import marked
+from inventory.stacks.engine.base import WHOLE
 from inventory.stacks.engine.names import labels_of
 from inventory.stacks.engine.node_facts import node_facts
 from kube import objects as kube
@@ -23,6 +25,8 @@ from validations.suites.engine.placement import registry
 from validations.suites.engine.target import Settings
 
 UNIT_BYTES = {"GiB": 2**30, "MiB": 2**20}
+#: How the model of a card is named that is an instance of another.
+_MIG = re.compile(r"\bMIG[ -]\d")
 _decoder = msgspec.json.Decoder(kube.Node)
 
 
@@ -106,8 +110,14 @@ def _target(row: Node, cards: list[Card], card: Card | None) -> Target:
         card_units=_units(card.memory_total_bytes, unit) if card else None,
         card_free=free_units(card, node_totals, unit) if card else None,
         cards_total=node_totals.cards_total if node_totals else len(cards) or None,
+        whole_cards=sum(map(_whole, cards)) if cards else None,
         runtime_classes=tuple(str(name) for name in launcher.runtime_classes) if launcher else (),
     )
+
+
+def _whole(card: Card) -> bool:
+    """Whether the card is given out to one pod as it is: not shared, and no instance of a card in MIG mode."""
+    return card.mode == WHOLE and not card.uuid.startswith("MIG-") and not _MIG.search(card.model)
 
 
 def _units(memory: int | None, unit: int | None) -> int | None:

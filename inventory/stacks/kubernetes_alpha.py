@@ -18,6 +18,13 @@ from kube.objects import Node, Pod
 
 NAME = "kubernetes-alpha"
 RESOURCE = "alpha.kubernetes.io/nvidia-gpu"
+#: Name of a setting (without GPUDASH_) → its default.
+SETTINGS = {"ALPHA_DRIVER_PATH": ""}
+
+
+def driver_path(settings: tuple[tuple[str, str], ...]) -> str:
+    """Folder of the driver's libraries on such nodes, "" when nobody has said it. settings: as `Context.settings`."""
+    return (SETTINGS | dict(settings))["ALPHA_DRIVER_PATH"]
 
 
 def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
@@ -69,6 +76,7 @@ STACK = Stack(
     label="Kubernetes 1.3–1.7 alpha",
     resources=(RESOURCE,),
     read=read,
+    settings=SETTINGS,
     node_labels=NodeLabels(
         prefixes=("alpha.kubernetes.io/",), naming=(_NAME_LABEL,), model=first((_NAME_LABEL,), model_name)
     ),

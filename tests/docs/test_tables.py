@@ -12,7 +12,7 @@ from api.inventory import metrics as inventory_metrics
 from api.validations import metrics as validation_metrics
 from gpudash import settings as settings_module
 from inventory.models import Cluster
-from tests.docs import findings, reasons
+from tests.docs import findings, reasons, verdicts
 from tests.docs.reading import ROOT, table_rows
 from validations.suites import registry
 
@@ -83,6 +83,10 @@ def test_names_of_settings_in_all_docs_exist() -> None:
 
 def test_the_page_of_findings_is_up_to_date() -> None:
     assert findings.PAGE.read_text(encoding="utf-8") == findings.page(), "run: python -m tests.docs.findings"
+
+
+def test_the_page_of_what_logs_say_is_up_to_date() -> None:
+    assert verdicts.PAGE.read_text(encoding="utf-8") == verdicts.page(), "run: python -m tests.docs.verdicts"
 
 
 def test_the_page_of_reasons_is_up_to_date() -> None:

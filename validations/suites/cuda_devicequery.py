@@ -14,6 +14,7 @@ from validations.suites.engine.base import (
     Lines,
     Option,
     Reading,
+    ReasonWords,
     Suite,
     Target,
     Values,
@@ -22,19 +23,24 @@ from validations.suites.engine.base import (
 )
 from validations.suites.engine.figures import count, name
 from validations.suites.engine.options import IMAGE, common, linux
+from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
 from validations.suites.shared import cuda_texts, tensorworks
 
-VERSION = 1
+VERSION = 2
 _LINUX = "nvcr.io/nvidia/k8s/cuda-sample:devicequery-cuda12.5.0"
 _WINDOWS = tensorworks.example("cuda-devicequery")
 _DETECTED = re.compile(r"Detected (\d{1,6}) CUDA Capable device\(s\)\s*\Z")
 _DEVICE = re.compile(r'Device \d{1,6}: "([^"]{1,200})"\s*\Z')
 _VERSIONS = re.compile(r"  CUDA Driver Version / Runtime Version\s{1,40}([\d.]{1,12}) / ([\d.]{1,12})")
-_CAPABILITY = re.compile(r"  CUDA Capability Major/Minor version number:\s{1,40}(\d{1,3}\.\d{1,3})")
+_CAPABILITY = re.compile(r"  CUDA Capability Major/Minor version number:\s{1,40}(\d{1,4}\.\d{1,4})")
 _MEMORY = re.compile(r"  Total amount of global memory:\s{1,40}\d{1,12} MBytes \((\d{1,16}) bytes\)")
 _MODE = re.compile(r"  CUDA Device Driver Mode \(TCC or WDDM\):\s{1,40}(\w{1,16})")
 _PCI = re.compile(r"  Device PCI Domain ID / Bus ID / location ID:\s{1,20}(\d{1,6}) / (\d{1,3}) / (\d{1,3})")
+_MULTIPROCESSORS = re.compile(r"  \(\s{0,4}(\d{1,4})\) Multiprocessors")
+_COMPUTE_MODE = re.compile(r"     < (?P<mode>\w{1,16})\b")
+#: What a CUDA runtime without a device once gave for its emulation, and what a device gives that cannot be read.
+_NO_CAPABILITY = frozenset(("0.0", "9999.9999"))
 _SUMMARY = re.compile(r"deviceQuery, CUDA Driver = .{0,200}NumDevs = (\d{1,6})\b")
 _COUNT_FAILED = re.compile(r"cudaGetDeviceCount returned (\d{1,6})")
 
@@ -48,7 +54,7 @@ def read(lines: Lines) -> Reading:
         if match := _DEVICE.match(text):
             devices.append({"name": name(match[1])})
         elif text.startswith("  "):
-            _property(reading, devices, text)
+            _property(reading, devices, text, line)
         elif match := _DETECTED.match(text):
             seen["detected"].append((int(match[1]), line))
         elif match := _SUMMARY.match(text):
@@ -62,7 +68,7 @@ def read(lines: Lines) -> Reading:
     return reading
 
 
-def _property(reading: Reading, devices: list[dict[str, Any]], text: str) -> None:
+def _property(reading: Reading, devices: list[dict[str, Any]], text: str, line: int) -> None:
     if not devices:
         return
     device = devices[-1]
@@ -70,8 +76,19 @@ def _property(reading: Reading, devices: list[dict[str, Any]], text: str) -> Non
         reading.facts |= {"driver_version": match[1], "runtime_version": match[2]}
     elif match := _CAPABILITY.match(text):
         device["compute_capability"] = match[1]
+        if match[1] in _NO_CAPABILITY:
+            reading.failed("unreadable-card", f"{device['name']} has the compute capability {match[1]}.", line)
     elif match := _MEMORY.match(text):
         device["memory_bytes"] = count(match[1]) or None
+        if not count(match[1]):
+            reading.failed("unreadable-card", f"{device['name']} has no memory.", line)
+    elif (match := _MULTIPROCESSORS.match(text)) and not int(match[1]):
+        reading.failed("unreadable-card", f"{device['name']} has no multiprocessors.", line)
+    elif (match := _COMPUTE_MODE.match(text)) and match["mode"] == "Prohibited":
+        device["compute_mode"] = match["mode"]
+        reading.warning(
+            "compute-mode", f"The compute mode of {device['name']} is Prohibited: no program can use it.", line
+        )
     elif match := _MODE.match(text):
         device["driver_mode"] = match[1]
     elif match := _PCI.match(text):
@@ -138,5 +155,35 @@ SUITE = Suite(
         images=(Image(mark="devicequery", seconds=2),),
         nodes={"gpu-t4-04": "driver-too-old"},
         exits={"driver-too-old": 1},
+    ),
+    proof="Result = PASS",
+    source="NVIDIA/cuda-samples `deviceQuery.cpp`",
+    phrases=(
+        Phrase(
+            "There are no available device(s) that support CUDA",
+            "no-device",
+            "There is no CUDA device in the container",
+        ),
+        Phrase(
+            "  Total amount of global memory:                 0 MBytes (0 bytes)",
+            "unreadable-card",
+            "The properties of the card read as zero",
+            example='Device 1: "Tesla T4"\n  Total amount of global memory:                 0 MBytes (0 bytes)',
+        ),
+        Phrase(
+            "     < Prohibited (no host thread can use ::cudaSetDevice() with this device) >",
+            "compute-mode",
+            "No program can use the card",
+            "warning",
+            example='Device 1: "Tesla T4"\n     < Prohibited (no host thread can use ::cudaSetDevice() with this device) >',
+        ),
+        *cuda_texts.phrases("-> {}"),
+    ),
+    reasons=(
+        ReasonWords(
+            "unreadable-card",
+            gettext_noop("the properties of the card cannot be true"),
+            "Look at the driver's messages on the node; reset the card or take it out of use.",
+        ),
     ),
 )

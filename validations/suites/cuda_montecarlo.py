@@ -11,11 +11,12 @@ import msgspec
 
 from validations.suites.engine.base import Demo, Image, Lines, Reading, Suite, Target, Values, Workload, gettext_noop
 from validations.suites.engine.figures import count, duration, name, number
+from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
 from validations.suites.shared import cuda_texts
 from validations.suites.shared.tensorworks import example, options, workload
 
-VERSION = 1
+VERSION = 2
 _IMAGE = example("cuda-montecarlo")
 _GPU = re.compile(r"Estimating Pi on GPU \((.{1,200})\)\s*\Z")
 _FIELD = re.compile(
@@ -30,10 +31,11 @@ _RUNTIME = re.compile(r"runtime error \((\w{1,60})\)")
 
 
 class _Estimate(msgspec.Struct):
-    """One estimate: what the program printed of it."""
+    """One estimate: what the program printed of it. measured: whether its performance is a number above zero."""
 
     fields: dict[str, str] = {}
     performance: int | None = None
+    measured: bool = False
 
 
 def read(lines: Lines) -> Reading:
@@ -58,9 +60,10 @@ def read(lines: Lines) -> Reading:
 def _performance(reading: Reading, estimates: list[_Estimate], match: re.Match[str], line: int) -> None:
     if not estimates:
         return
-    estimates[-1].performance = line
-    reading.measure("sims_per_second", duration(match["rate"]), "1/s")
-    reading.measure("time", duration(match["time"]), "ms")
+    rate, time = duration(match["rate"]), duration(match["time"])
+    estimates[-1].performance, estimates[-1].measured = line, rate is not None and time is not None
+    reading.measure("sims_per_second", rate, "1/s")
+    reading.measure("time", time, "ms")
     if not int(match["devices"]):
         reading.failed("no-device", "No device was used.", line)
 
@@ -87,18 +90,21 @@ def _conclude(reading: Reading, estimates: list[_Estimate]) -> None:
         wrong = estimates[right.index(False)]
         reading.failed("verification", "The estimate is further from pi than the tolerance allows.", wrong.performance)
     elif None not in right and line is not None:
-        reading.proof = line
+        if all(estimate.measured for estimate in estimates):
+            reading.proof = line
+        else:
+            reading.missing = "The performance is no measurement."
 
 
 def _right(estimate: _Estimate) -> bool | None:
-    """Whether the result is within the tolerance; None when the estimate is not complete."""
+    """Whether the result is within the tolerance, which is relative; None when the estimate is not complete."""
     words = [estimate.fields.get(label) for label in ("GPU result", "Expected", "Tolerance")]
-    if None in words or estimate.performance is None:
+    if None in words or estimate.performance is None or count(estimate.fields.get("Number of sims", "1")) == 0:
         return None
     result, expected, tolerance = (number(word or "") for word in words)
     if result is None or expected is None or tolerance is None:
         return False
-    return 3.1 < expected < 3.2 and abs(result - expected) <= tolerance < 1
+    return 3.1 < expected < 3.2 and abs(result - expected) / expected <= tolerance < 1
 
 
 def _workload(target: Target, values: Values) -> Workload:
@@ -120,5 +126,16 @@ SUITE = Suite(
     demo=Demo(
         images=(Image(mark="example-cuda-montecarlo", seconds=5, size=3_800_000_000),),
         nodes={"win-mcdm-01": "mismatch"},
+    ),
+    proof="MonteCarloEstimatePiP, Performance = 619920.52 sims/s, Time = 161.31(ms), NumDevsUsed = 1, Blocksize = 128",
+    source="NVIDIA/cuda-samples `MC_EstimatePiP`",
+    phrases=(
+        Phrase(
+            "computed result (2.9e+00) does not match expected result (3.1e+00).",
+            "verification",
+            "The card gave a wrong result, though the program exits with 0",
+        ),
+        Phrase("could not get device count.", "no-device", "The runtime could not count the devices"),
+        *cuda_texts.phrases("CUDA error at piestimator.cu:152 code=999({})"),
     ),
 )

@@ -22,10 +22,11 @@ from validations.suites.engine.base import (
 from validations.suites.engine.demo import START_ERROR, Container
 from validations.suites.engine.figures import count, duration, name
 from validations.suites.engine.options import common, image, linux
+from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
 from validations.suites.shared import cuda_texts
 
-VERSION = 1
+VERSION = 2
 #: What the demo prints for a container that was not told how many.
 _SAMPLE_BODIES = 59_392
 _DEVICE = re.compile(r"> Compute (\d{1,3}\.\d{1,3}) CUDA device: \[(.{1,200})\]\s*\Z")
@@ -34,12 +35,16 @@ _PRECISION = re.compile(r"> (Single|Double) precision floating point simulation"
 _TOTAL = re.compile(r"(\d{1,12}) bodies, total time for (\d{1,9}) iterations: (\S{1,40}) ms")
 _INTERACTIONS = re.compile(r"= (\S{1,40}) billion interactions per second")
 _FLOPS = re.compile(r"= (\S{1,40}) (single|double)-precision GFLOP/s at (\d{1,4}) flops per interaction\s*\Z")
+#: The sample ends with success after some of these.
+_BAD = ('Error: "number of ', "You can't use --numdevices and --device", "Invalid command line parameter")
+_BEGINS = frozenset(text[:3] for text in _BAD)
 _TOO_FEW = re.compile(r"Error: only (\d{1,6}) Devices available, (\d{1,6}) requested")
 
 
 def read(lines: Lines) -> Reading:
     """The proof is the GFLOP/s line with a number above zero, on one named CUDA device or more."""
     reading = Reading(missing="The log has no GFLOP/s line.")
+    unmeasured = False
     for line, text in lines:
         head = text[:2]
         if head == "> ":
@@ -48,10 +53,15 @@ def read(lines: Lines) -> Reading:
             _speed(reading, text, line)
         elif match := _TOTAL.match(text):
             reading.facts |= {"bodies": count(match[1]), "iterations": count(match[2])}
-            reading.measure("time", duration(match[3]), "ms")
+            spent = duration(match[3])
+            reading.measure("time", spent, "ms")
+            unmeasured = unmeasured or not (int(match[1]) and int(match[2]) and spent)
         else:
             _failure(reading, text, line)
-    if reading.proof is not None and "gpu_name" not in reading.facts:
+    if unmeasured and reading.proof is not None:
+        reading.proof = None
+        reading.missing = "Bodies, iterations and time are no measurement."
+    elif reading.proof is not None and "gpu_name" not in reading.facts:
         reading.proof = None
         reading.missing = "The log names no CUDA device."
     return reading
@@ -84,12 +94,25 @@ def _speed(reading: Reading, text: str, line: int) -> None:
 
 
 def _failure(reading: Reading, text: str, line: int) -> None:
-    if match := _TOO_FEW.match(text):
-        reading.failed("no-device", f"{match[1]} devices are there, {match[2]} were asked for.", line)
-    elif "CUDA error" in text or text.startswith(
+    if text[:3] in _BEGINS and _refused(reading, text, line):
+        return
+    if "CUDA error" in text or text.startswith(
         ("CUDA Runtime API error", "Error: ", "There is no device supporting CUDA")
     ):
         cuda_texts.report(reading, text, text, line)
+
+
+def _refused(reading: Reading, text: str, line: int) -> bool:
+    """What the sample says before it starts, and when it compares."""
+    if match := _TOO_FEW.match(text):
+        reading.failed("no-device", f"{match[1]} devices are there, {match[2]} were asked for.", line)
+    elif text.startswith(_BAD):
+        reading.errored("bad-arguments", name(text), line)
+    elif text.startswith("Error: (host)"):
+        reading.failed("verification", f"Card and processor disagree: {name(text)}", line)
+    else:
+        return False
+    return True
 
 
 def _workload(target: Target, values: Values) -> Workload:
@@ -157,4 +180,17 @@ SUITE = Suite(
     workload=_workload,
     measures=True,
     demo=Demo(images=(Image(mark="nbody", seconds=6),), nodes={"gpu-t4-04": START_ERROR}, values=_demo_values),
+    proof="= 12504.139 single-precision GFLOP/s at 20 flops per interaction",
+    source="NVIDIA/cuda-samples `nbody.cpp`",
+    phrases=(
+        Phrase(
+            "Error: only 1 Devices available, 2 requested.  Exiting.",
+            "no-device",
+            "Fewer cards are there than asked for",
+        ),
+        Phrase("> Simulation with CPU", "cpu-only", "The simulation ran on the processor"),
+        Phrase("Error: (host)1.0 != (device)0.0", "verification", "Card and processor disagree"),
+        Phrase('Error: "number of bodies" specified 0 is invalid.', "bad-arguments", "An option is wrong", "errored"),
+        *cuda_texts.phrases('CUDA error at bodysystemcuda_impl.h:160 code=999({}) "cudaSetDevice(0)"'),
+    ),
 )

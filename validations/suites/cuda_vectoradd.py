@@ -12,10 +12,11 @@ import msgspec
 from validations.suites.engine.base import Demo, Image, Lines, Reading, Suite, Target, Values, Workload, gettext_noop
 from validations.suites.engine.figures import count, name
 from validations.suites.engine.options import common, image, linux
+from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
 from validations.suites.shared import cuda_texts
 
-VERSION = 1
+VERSION = 2
 _HEADER = re.compile(r"\[Vector addition of (\d{1,16}) elements\]")
 _LAUNCH = re.compile(r"CUDA kernel launch with (\d{1,16}) blocks of (\d{1,16}) threads")
 _FAILED = re.compile(r"Failed to [a-zA-Z0-9 ]{1,80} \(error code (?P<message>.{1,300})\)!")
@@ -82,6 +83,9 @@ def _proof(reading: Reading, marks: _Marks, lines: Lines) -> None:
     if len(order) < len(places) or order != sorted(order):
         return
     elements, blocks, threads = (reading.facts.get(key, 0) for key in ("elements", "blocks", "threads_per_block"))
+    if not elements:
+        reading.missing = "The run added no elements."
+        return
     if not (blocks - 1) * threads < elements <= blocks * threads:
         text = f"{blocks} blocks of {threads} threads do not suit {elements} elements: lines of several runs are mixed."
         reading.errored("mixed-log", text, lines.numbers[order[1]])
@@ -112,5 +116,14 @@ SUITE = Suite(
         images=(Image(mark="vectoradd", seconds=3), Image(mark="cuda-vector-add", seconds=3)),
         nodes={"gpu-t4-04": "driver-too-old", "gpu-v100-02": "verification"},
         exits={"driver-too-old": 1, "verification": 1, "no-device": 1},
+    ),
+    proof="Test PASSED",
+    source="NVIDIA/cuda-samples `vectorAdd.cu`",
+    phrases=(
+        Phrase("Result verification failed at element 7!", "verification", "The card gave a wrong result"),
+        Phrase(
+            "Failed to allocate host vectors!", "out-of-memory", "The container has too little main memory", "errored"
+        ),
+        *cuda_texts.phrases("Failed to launch vectorAdd kernel (error code {})!"),
     ),
 )

@@ -23,10 +23,11 @@ from validations.suites.engine.base import (
     gettext_noop,
 )
 from validations.suites.engine.figures import count, name
+from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
 from validations.suites.shared.tensorworks import example, options, workload
 
-VERSION = 1
+VERSION = 2
 _IMAGE = example("device-discovery")
 _FOUND = re.compile(r"Discovered (\d{1,9}) devices?\.\s*\Z")
 _SECTION = re.compile(r"\[Device (\d{1,9}) details\]\s*\Z")
@@ -106,6 +107,19 @@ SUITE = Suite(
     demo=Demo(
         images=(Image(mark="example-device-discovery", seconds=3, size=3_500_000_000),),
         nodes={"akswgpu000002": "no-device"},
+    ),
+    proof="Discovered 1 devices.",
+    source="TensorWorks device discovery library",
+    phrases=(
+        Phrase("Discovered 0 devices.", "no-adapter", "The container sees no DirectX adapter"),
+        Phrase(
+            "Description: the name of a software or virtual display adapter, and of no other",
+            "software-adapter",
+            "The container sees no GPU",
+            example="Discovered 1 devices.\n\n[Device 0 details]\n\nDescription:         Microsoft Hyper-V Video\n"
+            "Supports Display:    true\nSupports Compute:    true",
+        ),
+        Phrase("Error: …", "discovery-error", "The discovery did not work", "errored"),
     ),
     reasons=(
         ReasonWords(

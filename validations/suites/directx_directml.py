@@ -19,10 +19,11 @@ from validations.suites.engine.base import (
     gettext_noop,
 )
 from validations.suites.engine.figures import name, number
+from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
 from validations.suites.shared.tensorworks import example, options, workload
 
-VERSION = 1
+VERSION = 2
 _IMAGE = example("directml")
 _LENGTH = 24
 _ADAPTER_LABELS = ("adapter:", "description:", "gpu:", "device:", "using adapter")
@@ -59,6 +60,8 @@ def _compare(reading: Reading, given: list[float | None], line: int, got: list[f
         reading.missing = f"The input line does not have {_LENGTH} numbers."
     elif len(got) < _LENGTH:
         reading.missing = f"The output line does not have {_LENGTH} numbers."
+    elif not any(given):
+        reading.missing = "The input is all zeros: an output that is equal to it proves nothing."
     elif got != given:
         reading.failed("verification", "The output tensor is not equal to the input tensor.", line)
     else:
@@ -85,6 +88,17 @@ SUITE = Suite(
     read=read,
     workload=_workload,
     demo=Demo(images=(Image(mark="example-directml", seconds=3, size=3_500_000_000),)),
+    proof="output tensor: 1.62 1.62 1.62 … (24 numbers, equal to those of the input)",
+    source="TensorWorks example `directml`",
+    phrases=(
+        Phrase(
+            "output tensor: other numbers than input tensor:",
+            "verification",
+            "DirectML gave a wrong answer",
+            example=f"input tensor:{' 1.62' * _LENGTH}\noutput tensor:{' 0.00' * _LENGTH}",
+        ),
+        Phrase("Adapter: Microsoft Basic Render Driver", "software-adapter", "The work ran on a software adapter"),
+    ),
     reasons=(
         ReasonWords(
             "adapter-not-named",

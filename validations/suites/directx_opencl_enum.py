@@ -22,12 +22,14 @@ from validations.suites.engine.base import (
     gettext_noop,
 )
 from validations.suites.engine.figures import count, name
+from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
 from validations.suites.shared.tensorworks import example, options, workload
 
-VERSION = 1
+VERSION = 2
 _IMAGE = example("opencl-enum")
 _PLATFORMS = re.compile(r"(?:Enumerated (\d{1,6}) platforms?\.|Number of platforms {1,200}(\d{1,6}))\s*\Z")
+_PLATFORM = re.compile(r"Platform(?:\[\d{1,6}\])?:")
 _DEVICE = re.compile(r"\s{0,20}Device\[\d{1,6}\]:")
 _ENUM_FIELD = re.compile(r"\s{1,20}(?P<label>Type|Name|Vendor|Device Version|Driver Version):\s*(?P<value>.*)")
 _CLINFO_FIELD = re.compile(
@@ -77,7 +79,7 @@ def _line(walk: _Walk, reading: Reading, line: int, text: str) -> None:
         reading.failed("device-info", f"A device gave no information: {name(text)}", line)
     elif text.strip() == "Done.":
         walk.done = True
-    elif text.startswith("Platform:"):
+    elif _PLATFORM.match(text):
         walk.in_device = False
     elif _DEVICE.match(text):
         walk.in_device = True
@@ -110,20 +112,21 @@ def _conclude(reading: Reading, walk: _Walk) -> None:
         return
     number, line = walk.platforms
     reading.facts["platforms"] = number
-    gpus = [
-        (at, device)
-        for at, device in walk.devices
-        if device.get("type", "").strip().upper() == "GPU" and device.get("name")
-    ]
+    gpus = [(at, device) for at, device in walk.devices if "GPU" in _types(device) and device.get("name")]
     hardware = [(at, device) for at, device in gpus if not is_software(device["name"])]
     if hardware and number:
         reading.proof = hardware[0][0]
     elif gpus:
         reading.failed("software-adapter", f"Only software devices: {gpus[0][1]['name']}.", gpus[0][0])
-    elif any("CPU" in device.get("type", "").upper() for _, device in walk.devices):
+    elif any("CPU" in _types(device) for _, device in walk.devices):
         reading.failed("cpu-only", "OpenCL has CPU devices only.", walk.devices[0][0])
     else:
         reading.failed("no-device", "OpenCL has no GPU device in the container.", line)
+
+
+def _types(device: dict[str, Any]) -> set[str]:
+    """The types of a device are bits: drivers set DEFAULT beside GPU."""
+    return {word.removeprefix("CL_DEVICE_TYPE_") for word in re.findall(r"\w{1,40}", device.get("type", "").upper())}
 
 
 def _workload(target: Target, values: Values) -> Workload:
@@ -142,6 +145,25 @@ SUITE = Suite(
     read=read,
     workload=_workload,
     demo=Demo(images=(Image(mark="example-opencl-enum", seconds=2, size=3_500_000_000),)),
+    proof="Type:           GPU",
+    source="bashbaug/SimpleOpenCLSamples `enumopencl`; clinfo",
+    phrases=(
+        Phrase("Enumerated 0 platforms.", "no-device", "No driver of OpenCL is in the container"),
+        Phrase("Error getting device info for device 1.", "device-info", "A device gave no information"),
+        Phrase(
+            "Type: CPU, and no GPU",
+            "cpu-only",
+            "OpenCL has the processor only",
+            example="Enumerated 1 platforms.\n\nDevice[0]:\n\tType:           CPU \n\tName:           pthread\n\nDone.",
+        ),
+        Phrase(
+            "Type: GPU with the name of a software adapter",
+            "software-adapter",
+            "OpenCL runs on top of a software adapter",
+            example="Enumerated 1 platforms.\n\nDevice[0]:\n\tType:           GPU \n"
+            "\tName:           Microsoft Basic Render Driver\n\nDone.",
+        ),
+    ),
     reasons=(
         ReasonWords(
             "device-info",

@@ -11,10 +11,11 @@ from typing import Any
 from validations.suites.engine.adapters import is_software
 from validations.suites.engine.base import Demo, Image, Lines, Reading, Suite, Target, Values, Workload, gettext_noop
 from validations.suites.engine.figures import count, name
+from validations.suites.engine.phrases import Phrase, first, tell
 from validations.suites.engine.placement import with_api
 from validations.suites.shared.tensorworks import SERVER, options, workload
 
-VERSION = 1
+VERSION = 2
 _SECTION = re.compile(r"GPU(\d{1,4}):\s*\Z")
 _PROPERTY = re.compile(
     r"\s{1,20}(?P<label>apiVersion|driverVersion|vendorID|deviceID|deviceType|deviceName)\s{0,40}= ?(?P<value>.*)"
@@ -22,7 +23,36 @@ _PROPERTY = re.compile(
 _HEAP = re.compile(r"\s{1,20}memoryHeaps\[\d{1,4}\]:?")
 _SIZE = re.compile(r"\s{1,20}size\s{0,40}= ?(\d{1,16})\b")
 _DOTTED = re.compile(r"\d{1,5}(?:\.\d{1,5}){1,3}")
-_NO_DRIVER = ("Registry lookup failed to get ICD manifest files", "ERROR_INCOMPATIBLE_DRIVER")
+_SOURCE = "KhronosGroup/Vulkan-Tools `vulkaninfo.h`"
+_LIMIT = "The driver offers no Vulkan in containers, a known limit of NVIDIA's"
+_PHRASES = (
+    Phrase(
+        "Registry lookup failed to get ICD manifest files",
+        "no-adapter",
+        _LIMIT,
+        source="KhronosGroup/Vulkan-Loader",
+    ),
+    Phrase("ERROR_INCOMPATIBLE_DRIVER", "no-adapter", _LIMIT, source=_SOURCE),
+    Phrase(
+        "loader is not installed, not found, or failed to load",
+        "driver-missing",
+        "The container has no loader of Vulkan: the device plugin mounts it from the driver",
+        source=_SOURCE,
+    ),
+    Phrase("failed with ERROR_OUT_OF_DEVICE_MEMORY", "out-of-memory", "Others hold the memory", "errored", _SOURCE),
+    Phrase("failed with ERROR_OUT_OF_HOST_MEMORY", "out-of-memory", "The container has too little", "errored", _SOURCE),
+    Phrase("failed with ERROR_DEVICE_LOST", "device-removed", "The device was lost", source=_SOURCE),
+    Phrase(
+        "vkCreateInstance failed with ERROR_INITIALIZATION_FAILED", "driver", "The driver did not start", source=_SOURCE
+    ),
+    Phrase(
+        "vkEnumeratePhysicalDevices failed with ERROR_INITIALIZATION_FAILED",
+        "driver",
+        "The driver did not start",
+        source=_SOURCE,
+    ),
+    Phrase("could not find any GPU's", "no-adapter", "The driver has no device in the container", source=_SOURCE),
+)
 _LABELS = {"apiVersion": "api_version", "driverVersion": "driver_version", "deviceType": "type", "deviceName": "name"}
 
 
@@ -35,12 +65,10 @@ def read(lines: Lines) -> Reading:
     for line, text in lines:
         if match := _SECTION.match(text):
             current = devices.setdefault(match[1], {})
-        elif any(words in text for words in _NO_DRIVER):
-            reading.failed(
-                "no-adapter",
-                f"The driver offers no Vulkan in containers, a known limit of NVIDIA's: {name(text)}",
-                line,
-            )
+        elif ("ERROR_" in text or "ailed" in text or "not find" in text) and (
+            phrase := first(_PHRASES, text)
+        ) is not None:
+            tell(reading, phrase, f"{phrase.meaning}: {name(text)}", line)
         elif current is None:
             continue
         elif match := _PROPERTY.match(text):
@@ -101,5 +129,18 @@ SUITE = Suite(
         images=(Image(mark="vulkaninfo", seconds=2, size=5_100_000_000),),
         everywhere="no-driver",
         exits={"no-driver": 1},
+    ),
+    proof="deviceName        = Tesla T4",
+    source=_SOURCE,
+    phrases=(
+        *_PHRASES,
+        Phrase(
+            "deviceName = Microsoft Direct3D12 (Microsoft Basic Render Driver)",
+            "software-adapter",
+            "Mesa's Dozen on Windows' software adapter; on a GPU it has the name of that in brackets and passes",
+            source="Mesa `dzn_device.c`",
+            example="GPU0:\nVkPhysicalDeviceProperties:\n\tdeviceType        = PHYSICAL_DEVICE_TYPE_CPU\n"
+            "\tdeviceName        = Microsoft Direct3D12 (Microsoft Basic Render Driver)",
+        ),
     ),
 )

@@ -30,6 +30,8 @@ class Command(ShownCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         prepare()
         settings.SIGN_IN_LINKS = True
+        # The simulated nodes of Kubernetes 1.7 have a driver where its documentation has it.
+        settings.ALPHA_DRIVER_PATH = settings.ALPHA_DRIVER_PATH or "/usr/lib/nvidia-384"
         service = EmbeddedService(
             port=options["port"]
         )  # first: a port that is taken must not cost another demo its cluster

@@ -1,7 +1,8 @@
 """Golden files: a recorded input beside the expected JSON. `GOLDEN=rewrite` writes them anew; the diff is then read.
 
 A case is `golden/<suite>/<case>.log`, how its container ended in `<case>.outcome.json` (exit code 0 where there is none),
-and what is expected in `<case>.json`. `verdict_line.txt` is a pattern of the last line that a pass cannot do without.
+and what is expected in `<case>.json`. `verdict_line.txt` is a pattern of the last line that a pass
+cannot do without. `sources.txt` says where the format of a log is read that was written by hand.
 """
 
 from __future__ import annotations

@@ -35,6 +35,7 @@ TARGETS: dict[str, Target] = {
         taints=(_NVIDIA_TAINT, Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")),
         runtime_classes=("nvidia", "runc"),
         cards_total=8,
+        whole_cards=8,
     ),
     "nvidia-mig": _linux(
         "gpu-b",
@@ -46,7 +47,14 @@ TARGETS: dict[str, Target] = {
         Resource(name="nvidia.com/gpu", allocatable=0),
         Resource(name="nvidia.com/gpu.shared", allocatable=40, free=39),
     ),
-    "nvidia-alpha": _linux("gpu-old", Resource(name="alpha.kubernetes.io/nvidia-gpu", allocatable=2, free=1)),
+    "nvidia-alpha": _linux(
+        "gpu-old",
+        Resource(name="alpha.kubernetes.io/nvidia-gpu", allocatable=2, free=1),
+        settings=(("ALPHA_DRIVER_PATH", "/usr/lib/nvidia-375"),),
+    ),
+    "nvidia-time-sliced": _linux(
+        "gpu-g", Resource(name="nvidia.com/gpu", allocatable=8, free=8), cards_total=2, whole_cards=0
+    ),
     "gpushare-gib": _linux(
         "gpu-d",
         Resource(name="aliyun.com/gpu-mem", allocatable=30, free=9, unit_bytes=GIB),

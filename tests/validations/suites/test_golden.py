@@ -41,6 +41,19 @@ def test_no_expected_result_is_without_its_log() -> None:
     assert {path for path in results if path.parent.name in registry()} == logs
 
 
+def test_every_source_is_that_of_a_recorded_log() -> None:
+    """`sources.txt`: the upstream file or report whose format a log has that was written by hand."""
+    found = [
+        (path.parent, line.split(": ", 1))
+        for path in ROOT.glob("*/sources.txt")
+        for line in path.read_text("utf-8").splitlines()
+    ]
+    assert len(found) > 60
+    assert [
+        (folder.name, words) for folder, words in found if len(words) != 2 or not (folder / f"{words[0]}.log").exists()
+    ] == []
+
+
 def test_the_result_has_the_promised_form() -> None:
     case = next(case for case in CASES if case.name == "cuda-vectoradd/passed")
     found = json.loads(json.dumps(to_json(case.suite.parse(read_log(case.raw), case.outcome))))

@@ -60,6 +60,11 @@ def test_no_job_has_more_privilege_than_it_needs(suite: Suite, name: str) -> Non
     assert pod["restartPolicy"] == "Never"
     assert job["spec"]["backoffLimit"] == 0
     assert job["spec"]["activeDeadlineSeconds"] > 0
+    # What was there before device plugins has no other way to the driver: two folders, for reading.
+    mounted = pod.get("volumes", []) if name == "nvidia-alpha" else []
+    assert [one["hostPath"]["path"] for one in mounted] in ([], ["/usr/lib/nvidia-375", "/usr/lib/nvidia-375/bin"])
+    assert all(one["readOnly"] for one in _container(job).get("volumeMounts", []) if one["name"] != "shm")
+    text = text.replace('"hostPath"', "", len(mounted))
     for forbidden in ("nodeName", "hostPath", "hostNetwork", "hostPID", "privileged", "ttlSecondsAfterFinished"):
         assert f'"{forbidden}"' not in text
     security = _container(job).get("securityContext")
@@ -69,6 +74,28 @@ def test_no_job_has_more_privilege_than_it_needs(suite: Suite, name: str) -> Non
         # The API server refuses a Windows pod that carries these.
         assert security is None
         assert "securityContext" not in pod
+
+
+@pytest.mark.parametrize(("suite_id", "options"), [("nccl-allreduce", {}), ("dcgm-diag", {"cards": 2})])
+@pytest.mark.parametrize("whole", [0, 1])
+def test_two_cards_are_never_asked_for_where_two_units_may_be_shares_of_one(
+    suite_id: str, options: dict[str, Any], whole: int
+) -> None:
+    shared = msgspec.structs.replace(TARGETS["nvidia-time-sliced"], whole_cards=whole)
+    assert [reason.code for reason in SUITES[suite_id].fit(shared, options)] == ["shared-cards"]
+    assert SUITES[suite_id].fit(msgspec.structs.replace(shared, whole_cards=2), options) == []
+
+
+def test_one_card_of_a_node_that_shares_them_can_be_had() -> None:
+    assert SUITES["cuda-vectoradd"].fit(TARGETS["nvidia-time-sliced"]) == []
+
+
+@pytest.mark.parametrize("path", ["", "usr/lib/nvidia-375", "/usr/lib/../../etc", "/"])
+def test_a_node_before_device_plugins_is_refused_where_nobody_says_where_its_driver_is(path: str) -> None:
+    target = msgspec.structs.replace(TARGETS["nvidia-alpha"], settings=(("ALPHA_DRIVER_PATH", path),))
+    [reason] = SUITES["cuda-vectoradd"].fit(target)
+    assert reason.code == "no-driver-path"
+    assert "GPUDASH_ALPHA_DRIVER_PATH" in reason.text
 
 
 def test_the_region_of_the_registry_is_an_option_and_the_private_host_is_for_alibaba_only() -> None:

@@ -72,7 +72,7 @@ def test_a_passing_log_never_passes_with_a_reason_to_the_contrary_or_an_unknown_
 def test_a_passing_log_that_ends_before_its_verdict_line_never_passes(case: Case) -> None:
     lines = _lines(case)
     own = (ROOT / case.suite.id / "verdict_line.txt").read_text("utf-8").rstrip("\n")
-    pattern = re.compile(r"(?:\S+Z )?" + own)
+    pattern = re.compile(r"(?:\[pod/\S+\] )?(?:\S+Z )?" + own)
     plain = [line.replace("\x1b[2C", "  ") for line in lines]
     first = next(at for at, line in enumerate(plain) if pattern.match(line))
     for length in range(first + 1):

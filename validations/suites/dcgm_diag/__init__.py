@@ -5,6 +5,8 @@ DCGM is known to say Pass beside the text of an error: a pass with warnings is a
 
 from __future__ import annotations
 
+import re
+
 from validations.suites.dcgm_diag import report as reports
 from validations.suites.dcgm_diag.report import Report, Test
 from validations.suites.engine.base import (
@@ -23,30 +25,102 @@ from validations.suites.engine.base import (
 )
 from validations.suites.engine.figures import name
 from validations.suites.engine.options import common, image, linux
+from validations.suites.engine.phrases import Phrase, first, tell
 
-VERSION = 1
+VERSION = 2
+_SOURCE = "NVIDIA/DCGM `dcgmi/Diag.cpp`"
+_NOT_RUN = "DCGM could not run the diagnostic"
+_NO_ENGINE = "The host engine of DCGM is not running"
 _ENGINE = (
-    ("Unable to connect to host engine", "The host engine of DCGM is not running."),
-    ("unable to establish a connection to the specified host", "The host engine of DCGM is not running."),
-    ("Error: Unable to run diagnostics", "DCGM could not run the diagnostic."),
+    Phrase("Unable to connect to host engine", "host-engine", _NO_ENGINE, "errored", _SOURCE),
+    Phrase("unable to establish a connection to the specified host", "host-engine", _NO_ENGINE, "errored", _SOURCE),
+    Phrase("Unable to start an embedded host engine", "host-engine", _NO_ENGINE, "errored", _SOURCE),
+    Phrase("Err: Failed to start DCGM Server", "host-engine", _NO_ENGINE, "errored", "NVIDIA/DCGM `hostengine`"),
+    Phrase("Error: Unable to run diagnostics", "host-engine", _NOT_RUN, "errored", _SOURCE),
+    Phrase("Error: Unable to complete diagnostic", "diagnostic", _NOT_RUN, "errored", _SOURCE),
+    Phrase("Error: Diagnostic could not be run", "diagnostic", _NOT_RUN, "errored", _SOURCE),
+    Phrase("Error: Diagnostic can only be performed on", "diagnostic", _NOT_RUN, "errored", _SOURCE),
 )
+#: Words of DCGM's own errors by which the card is what stopped the diagnostic.
+_CARD_GONE = re.compile(
+    r"\bdetached\b|GPU is lost|fell off the bus|fallen off the bus|requires reset|is inaccessible", re.IGNORECASE
+)
+#: Categories of tests that work on the card; those of Deployment look at the software.
+_AT_WORK = frozenset(("hardware", "integration", "stress"))
 #: Tests of level 2 and above that do work on the card and look at its result, as the table and the JSON name them.
 _ON_THE_CARD = frozenset(
     (
+        "context create",
         "diagnostic",
+        "eud test",
+        "eud",
         "gpu memory",
         "memory",
         "memory bandwidth",
         "memory_bandwidth",
         "memtest",
+        "nccl_tests",
+        "nvbandwidth",
         "pcie",
         "pulse test",
         "pulse_test",
+        "sm stress",
         "targeted power",
         "targeted stress",
         "targeted_power",
         "targeted_stress",
     )
+)
+_TABLE = """Successfully ran diagnostic for group.
++---------------------------+------------------------------------------------+
+|-----  Deployment  --------+------------------------------------------------|
+| software                  | Pass                                           |
++-----  Hardware  ----------+------------------------------------------------+
+{}
++---------------------------+------------------------------------------------+"""
+_STATUSES = (
+    Phrase("| memory | Fail |", "diagnostic", "A test says no", "failed", _SOURCE, _TABLE.format("| memory | Fail |")),
+    Phrase(
+        "| Memory | Pass - GPU: 0 | and below | | Fail - GPU: 1 |",
+        "diagnostic",
+        "A test says no to one of the cards",
+        "failed",
+        "NVIDIA/DCGM 2 and 3 `dcgmi/Diag.cpp`",
+        _TABLE.format("| Memory | Pass - GPU: 0 |\n| | Fail - GPU: 1 |"),
+    ),
+    Phrase("| memory | Warn |", "diagnostic", "A test warns", "warning", _SOURCE, _TABLE.format("| memory | Warn |")),
+    Phrase(
+        "| memory | Pass | with | Warning |",
+        "diagnostic",
+        "A test passed beside the text of an error",
+        "warning",
+        _SOURCE,
+        _TABLE.format("| memory | Pass |\n| Warning: GPU0 | Error using CUDA API |"),
+    ),
+    Phrase(
+        "| memory | Skip |, and so every test of the card",
+        "diagnostic",
+        "Nothing was run on the card",
+        "warning",
+        _SOURCE,
+        _TABLE.format("| memory | Skip |"),
+    ),
+    Phrase(
+        '"runtime_error": "All 1 requested GPUs are detached. …"',
+        "device-removed",
+        "The card is gone",
+        "failed",
+        "NVIDIA/DCGM `DcgmDiagManager.cpp`",
+        '{"DCGM Diagnostic": {"runtime_error": "Error: All 1 requested GPUs are detached."}}',
+    ),
+    Phrase(
+        '"runtime_error": "…"',
+        "diagnostic",
+        "DCGM could not run the diagnostic",
+        "errored",
+        _SOURCE,
+        '{"DCGM Diagnostic": {"runtime_error": "Error: Diagnostic could not be run while DCGM is paused."}}',
+    ),
 )
 _NO_DEVICE = ("No supported GPUs", "No GPUs found", "group is empty", "The Group is empty", "no GPUs in the group")
 
@@ -67,28 +141,45 @@ def read(lines: Lines) -> Reading:
 def _failure(reading: Reading, text: str, line: int) -> None:
     if text[:1] in ("|", "+", "{", " "):
         return
-    for words, meaning in _ENGINE:
-        if words in text:
-            reading.errored("host-engine", f"{meaning[:-1]}: {name(text)}", line)
-            return
-    if any(words in text for words in _NO_DEVICE):
+    # Each text that is looked for has one of these.
+    if not ("rr" in text or "host" in text or "GPUs" in text or "roup" in text):
+        return
+    phrase = first(_ENGINE, text)
+    if (phrase is not None or text.startswith("Error: ")) and _CARD_GONE.search(text):
+        reading.failed("device-removed", f"The card is gone: {name(text)}", line)
+    elif phrase is not None:
+        tell(reading, phrase, f"{phrase.meaning}: {name(text)}", line)
+    elif any(words in text for words in _NO_DEVICE):
         reading.failed("no-device", f"DCGM has no device: {name(text)}", line)
 
 
 def _conclude(reading: Reading, report: Report, lines: Lines) -> None:
-    if report.error is not None:
+    if report.error is not None and _CARD_GONE.search(report.error[0]):
+        reading.failed("device-removed", f"The card is gone: {report.error[0]}", report.error[1])
+    elif report.error is not None:
         reading.errored("diagnostic", f"DCGM stopped with an error: {report.error[0]}", report.error[1])
     for test in report.tests:
         _test(reading, test)
     passed = [test for test in report.tests if test.status == "pass"]
-    if not any(test.name.lower() in _ON_THE_CARD and test.status != "skip" for test in report.tests):
+    at_work = [test for test in report.tests if _at_work(test)]
+    if not any(test.status != "skip" for test in at_work):
         reading.lower("seen", "No test of the diagnostic has worked on the card.")
-    if lines.cut or not report.whole:
+    if report.twice is not None:
+        reading.errored("mixed-log", "The log holds more than one report.", report.twice)
+    elif lines.cut or not report.whole:
         reading.missing = "The report of the diagnostic is not whole."
     elif passed:
         reading.proof = passed[-1].line
+        if at_work and all(test.status == "skip" for test in at_work):
+            text = "Every test that would have worked on the card was skipped"
+            reading.warning("diagnostic", f"{text}: {', '.join(test.name for test in at_work[:16])}.", at_work[0].line)
     elif report.tests and all(test.status == "skip" for test in report.tests):
         reading.skipped("diagnostic", "Every test of the diagnostic was skipped.", report.tests[0].line)
+
+
+def _at_work(test: Test) -> bool:
+    """Whether the test does work on the card."""
+    return test.category.lower() in _AT_WORK or test.name.lower() in _ON_THE_CARD
 
 
 def _test(reading: Reading, test: Test) -> None:
@@ -156,6 +247,13 @@ SUITE = Suite(
         exits={"pcie": 226},
     ),
     grade_by=_grade,
+    proof="| memory | Pass |",
+    source="NVIDIA/DCGM `dcgmi/Diag.cpp`",
+    phrases=(
+        *_STATUSES,
+        *(Phrase(words, "no-device", "DCGM has no device", "failed", _SOURCE) for words in _NO_DEVICE),
+        *_ENGINE,
+    ),
     reasons=(
         ReasonWords(
             "diagnostic",

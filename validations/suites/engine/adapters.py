@@ -6,12 +6,16 @@ import re
 from typing import NamedTuple
 
 #: Microsoft makes no GPU: its adapters are the Basic Render Driver, the Basic Display Adapter, Hyper-V Video, the Remote
-#: Display Adapter. The others are CPU implementations of Vulkan, OpenGL and OpenCL.
+#: Display Adapter. Then CPU implementations of Vulkan, OpenGL and OpenCL, and adapters that only show a picture: those of
+#: virtual machines, remote desktops and virtual monitors.
 _SOFTWARE = re.compile(
-    r"microsoft\b|.{0,64}\b(?:basic (?:render|display)|hyper-v video|remote display adapter"
-    r"|llvmpipe|lavapipe|swiftshader|softpipe|warp\b|pocl\b)",
+    r"microsoft\b|.{0,64}\b(?:basic (?:render|display)|hyper-v video|(?:remote|virtual|indirect) display"
+    r"|llvmpipe|lavapipe|swiftshader|softpipe|warp\b|pocl\b"
+    r"|standard vga|vmware svga|virtualbox graphics|qxl\b|virtio gpu|parallels display|rdpudd\b|displaylink\b)",
     re.IGNORECASE,
 )
+#: Mesa's drivers on top of Direct3D 12 (Dozen, d3d12) name the adapter below them in brackets.
+_ON_DIRECT3D = re.compile(r"(?:Microsoft Direct3D12|D3D12) \((?P<adapter>.{1,200})\)")
 _WINDOWS = (
     "Microsoft Basic Render Driver",
     "Microsoft Basic Display Adapter",
@@ -38,8 +42,10 @@ def software_name(text: str) -> str | None:
 
 
 def is_software(adapter: str) -> bool:
-    """Whether an adapter name is one of the software fallbacks."""
-    return _SOFTWARE.match(adapter.strip()) is not None
+    """Whether the name is that of no GPU: a software fallback, or an adapter that only shows a picture."""
+    adapter = adapter.strip()
+    layered = _ON_DIRECT3D.fullmatch(adapter)
+    return _SOFTWARE.match(layered["adapter"] if layered else adapter) is not None
 
 
 def vgpu(adapter: str) -> Vgpu | None:

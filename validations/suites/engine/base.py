@@ -73,7 +73,7 @@ class Suite(Declaration, frozen=True, kw_only=True):
 
     def parse(self, lines: Lines, outcome: Outcome) -> Result:
         """Judge a log and an exit code together. Never raises."""
-        return judge(self.id, self.parser_version, lines, self.read(lines), outcome)
+        return judge(self.id, self.parser_version, lines, self.read(lines), outcome, self.exits)
 
     def settle(self, given: Mapping[str, object]) -> Values:
         """All options with their values. Raises OptionError naming each option that is wrong."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 
 from validations.suites.engine.demo import Demo
+from validations.suites.engine.exits import Code
 from validations.suites.engine.log import Lines
 from validations.suites.engine.options import Option, Values
+from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.reasons import ReasonWords
 from validations.suites.engine.target import Target
 from validations.suites.engine.verdict import Grade, Level, Reading
@@ -29,6 +31,8 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
     not_compared: measurements that depend on disk, start-up or the processor more than on the card: they are kept, and no run is
     called slower by them. slower_percent: share above which a run is called slower; None: the setting's.
     reasons: the reason codes that no other suite has.
+    proof: an example of the line that a pass rests on. source: where the program that prints it is read. phrases: what else its
+    log says, and what that means: with these, docs/verdicts.md is written. exits: what the program's own exit codes say.
     """
 
     id: str
@@ -48,3 +52,7 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
     not_compared: frozenset[str] = frozenset()
     slower_percent: int | None = None
     reasons: tuple[ReasonWords, ...] = ()
+    proof: str = ""
+    source: str = ""
+    phrases: tuple[Phrase, ...] = ()
+    exits: Mapping[int, Code] = {}

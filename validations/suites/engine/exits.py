@@ -6,6 +6,7 @@ termination reasons. Knows nothing of log texts.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from validations.suites.engine.verdict import Observation, Outcome, Verdict
@@ -88,15 +89,18 @@ def describe(code: int) -> str:
     return f"{code} = 0x{word:08X} {named.name} ({named.text})" if named else f"{code} = 0x{word:08X}"
 
 
-def observe(outcome: Outcome, explained: bool) -> list[Observation]:
-    """What the end of the container says; empty for exit code 0. explained: the log itself says why it did not pass."""
+def observe(outcome: Outcome, explained: bool, own: Mapping[int, Code] | None = None) -> list[Observation]:
+    """What the end of the container says; empty for exit code 0. explained: the log itself says why it did not pass.
+
+    own: what the exit codes of the program itself mean.
+    """
     seen = _by_reason(outcome)
     if outcome.signal:
         seen.append(_signal(outcome.signal, f"Ended by signal {outcome.signal}"))
     if outcome.exit_code is not None:
         # A reason that Kubernetes gives says more than the code that came with it.
         if outcome.exit_code != 0 and not seen:
-            seen.append(_by_code(outcome.exit_code, explained))
+            seen.append(_by_code(outcome.exit_code, explained, own or {}))
     elif outcome.text_alone:
         seen.append(
             Observation(
@@ -120,8 +124,10 @@ def _by_reason(outcome: Outcome) -> list[Observation]:
     return [Observation("errored", "exit-code", text)]
 
 
-def _by_code(code: int, explained: bool) -> Observation:
+def _by_code(code: int, explained: bool, own: Mapping[int, Code]) -> Observation:
     text = f"The exit code is {describe(code)}"
+    if (said := own.get(code)) is not None:
+        return Observation(said.severity, "exit-code" if explained else said.code, f"{text}: {said.text}.")
     if 128 < code < 128 + 65:
         return _signal(code - 128, text)
     named = HRESULTS.get(code & 0xFFFFFFFF) if not 0 <= code <= 255 else _POSIX.get(code)

@@ -42,6 +42,24 @@ def memory_mib(values: Values) -> int:
     return int(values.get("gpu_memory_mib", 1024))
 
 
+def no_mounts(target: Target) -> tuple[Mount, ...]:
+    """The device plugin of the family puts into the container what it needs."""
+    return ()
+
+
+def nothing_lacking(target: Target) -> str:
+    """A container of the family gets the driver's libraries wherever the resource is."""
+    return ""
+
+
+class Mount(msgspec.Struct, frozen=True):
+    """A folder of the node that a container gets, for reading."""
+
+    name: str
+    host_path: str
+    path: str
+
+
 class PodRecord(msgspec.Struct, frozen=True, kw_only=True):
     """How to read what a system writes on a pod of its card, where the device plugin finds the pod by its request alone.
 
@@ -70,6 +88,8 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     names_card: (resource, target, cards) → whether the pod says which card it takes. annotations: (target, units of the whole pod,
     now or None) → how it says so. binds: a pod that names its card brings its node too, and no scheduler sees it: gpudash itself
     looks whether there is room before it is created. record: what the system writes on the pods, where it may be doubted.
+    mounts: what the pod must bring into its container by itself. lacking: why a container on the target would have no driver, ""
+    when it has one. os_label: whether its nodes have the label kubernetes.io/os.
     """
 
     name: str
@@ -86,6 +106,9 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     annotations: Callable[[Target, int, datetime | None], Mapping[str, str]] = no_annotations
     binds: bool = False
     record: PodRecord | None = None
+    mounts: Callable[[Target], tuple[Mount, ...]] = no_mounts
+    lacking: Callable[[Target], str] = nothing_lacking
+    os_label: bool = True
 
     def has(self, resource: str, settings: Settings) -> bool:
         """Whether this extended resource is one of the family."""

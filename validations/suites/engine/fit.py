@@ -53,7 +53,12 @@ def _resource(suite: Declaration, target: Target, values: Values) -> list[Reason
         has = f"it has {', '.join(named)}" if named else "it has none that a suite can ask for"
         return [Reason("no-resource", f"Node {target.node} has no resource that this suite can use; {has}.")]
     choice, resource = found[0], found[0].resource
-    needed = units(choice, values, _cards(suite, values))
+    if lacking := choice.family.lacking(target):
+        return [Reason("no-driver-path", lacking)]
+    cards = _cards(suite, values)
+    if cards > 1 and target.whole_cards is not None and target.whole_cards < cards:
+        return [Reason("shared-cards", _shared(target, resource.name, cards))]
+    needed = units(choice, values, cards)
     if needed is None:
         return [Reason("unit-unknown", f"The memory unit of {resource.name} on node {target.node} is not known.")]
     reasons = []
@@ -61,10 +66,16 @@ def _resource(suite: Declaration, target: Target, values: Values) -> list[Reason
         if there is not None and there < needed:
             reasons.append(Reason("no-free", f"{needed} of {resource.name} are needed; {there} are {name}."))
             break
-    if not reasons and binds(choice, target, _cards(suite, values)) and (target.card_free or 0) < needed:
+    if not reasons and binds(choice, target, cards) and (target.card_free or 0) < needed:
         text = f"{needed} of {resource.name} are needed on card {target.card_key}; {target.card_free} are free there."
         reasons.append(Reason("no-free", text))
     return [*reasons, *_build(suite, target, values)]
+
+
+def _shared(target: Target, resource: str, cards: int) -> str:
+    """Two units of a resource that is shared may be one card: nobody can ask the scheduler for two cards then."""
+    whole = "no card" if not target.whole_cards else f"{target.whole_cards} of its cards"
+    return f"{cards} cards are needed; node {target.node} gives out {whole} whole, and units of {resource} may be shares of one."
 
 
 def _cards(suite: Declaration, values: Values) -> int:

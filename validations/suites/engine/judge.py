@@ -6,7 +6,9 @@ a warning. Passed needs the verdict line and an exit code that is 0, or a caller
 
 from __future__ import annotations
 
-from validations.suites.engine.exits import observe
+from collections.abc import Mapping
+
+from validations.suites.engine.exits import Code, observe
 from validations.suites.engine.log import Lines
 from validations.suites.engine.verdict import Observation, Outcome, Reading, Reason, Result, Verdict
 
@@ -15,11 +17,13 @@ _WEIGHT: dict[Verdict, int] = {"failed": 0, "errored": 1, "warning": 2, "skipped
 MOST_REASONS = 24
 
 
-def judge(suite: str, version: int, lines: Lines, reading: Reading, outcome: Outcome) -> Result:
-    """The result of a run from what its log and its end say."""
+def judge(
+    suite: str, version: int, lines: Lines, reading: Reading, outcome: Outcome, exits: Mapping[int, Code] | None = None
+) -> Result:
+    """The result of a run from what its log and its end say. exits: what the program's own exit codes mean."""
     explained = reading.has("failed", "errored")
     seen = list(reading.observations)
-    seen += observe(outcome, explained)
+    seen += observe(outcome, explained, exits or {})
     if not _proven(reading, outcome) and not explained and not reading.has("skipped"):
         seen.append(_unproven(lines, reading))
     if lines.cut:

@@ -1,8 +1,8 @@
 """Raw bytes of a container log → clean text lines with the numbers that a page shows.
 
-Knows encodings, line ends, terminal escapes and time prefixes; knows nothing of suites or verdicts. Linear in the input: a
-pattern reads no byte again that another try of it has read, a line longer than `LONGEST_LINE` is read only that far, and of more
-than `MOST_LINES` lines those in the middle are not read.
+Knows encodings, line ends, terminal escapes and the prefixes of pods and times; knows nothing of suites or verdicts. Linear in the
+input: a pattern reads no byte again that another try of it has read, a line longer than `LONGEST_LINE` is read only that far, and
+of more than `MOST_LINES` lines those in the middle are not read.
 """
 
 from __future__ import annotations
@@ -32,25 +32,28 @@ _CONTROL = re.compile(
     r"|\x1b[ -/]*[0-Z\\^-~]"  # the two- and three-character ones
     r"|[\x00\x1b\x7f]"
 )
+#: What `kubectl logs --prefix` writes before each line, also before the time.
+_POD = re.compile(r"^\[pod/[a-z0-9.-]{1,253}/[a-z0-9-]{1,63}\](?: |$)", re.MULTILINE)
 #: `kubectl logs --timestamps`, and the stream columns of a CRI log file.
 _STAMP = re.compile(
     r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)(?: (?:stdout|stderr) [FP])?(?: |$)", re.MULTILINE
 )
+#: Where prefixes are looked for: a log has them from its first lines on, or not at all.
+_HEAD = 65_536
 
 
-#: Of these characters at the begin of a log one line must have a time prefix, else none of its lines is rid of one.
-_STAMPS_WITHIN = 65_536
 ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
 
 
 class Form(msgspec.Struct, frozen=True):
     """How a log is written, as its begin says it: what a part of the log needs to be read as the whole would be.
 
-    encoding: one of ENCODINGS. stamped: whether its lines have time prefixes.
+    encoding: one of ENCODINGS. stamped: whether its lines have time prefixes; named: those of their pod.
     """
 
     encoding: str
     stamped: bool
+    named: bool = False
 
     @property
     def feed(self) -> bytes:
@@ -69,7 +72,7 @@ class Form(msgspec.Struct, frozen=True):
 class Lines(msgspec.Struct, frozen=True):
     """A log as parsers read it.
 
-    texts: clean lines (no escapes, no time prefix, no line end). numbers: for each text the 1-based number of the line of
+    texts: clean lines (no escapes, no prefix of pod or time, no line end). numbers: for each text the 1-based number of the line of
     `stored_text` that it is part of; parts that a bare carriage return or a cursor jump separates share one number.
     cut: whether a part of the middle is missing. left_out: how many bytes that is, None when not known.
     """
@@ -88,7 +91,8 @@ def form_of(raw: bytes) -> Form:
     encoding = _encoding(raw)
     if encoding != "utf-8" and not _aligned(raw, encoding):
         encoding = "utf-8"
-    return Form(encoding, _stamped(_decode(raw[: _STAMPS_WITHIN * 4], encoding)))
+    begin = _decode(raw[: _HEAD * 4], encoding)
+    return Form(encoding, _stamped(begin), _POD.search(begin, 0, _HEAD) is not None)
 
 
 def stored_text(raw: bytes, encoding: str = "") -> str:
@@ -122,8 +126,9 @@ def read_log(raw: bytes, most: int | None = MOST_LINES, form: Form | None = None
     form: of the log that these bytes are a part of; None when they are all of it.
     """
     text = stored_text(raw, form.encoding if form else "")
-    if form.stamped if form else _stamped(text):
-        text = _STAMP.sub("", text)
+    for prefix, there in _prefixes(text, form):
+        if there:
+            text = prefix.sub("", text)
     if "\x1b" in text or "\x7f" in text:
         text = _CONTROL.sub(_plain, text)
     lines = text.split("\n")
@@ -139,8 +144,15 @@ def read_log(raw: bytes, most: int | None = MOST_LINES, form: Form | None = None
     return Lines(texts, numbers, cut or crowded, None if crowded else left_out)
 
 
+def _prefixes(text: str, form: Form | None) -> Iterator[tuple[re.Pattern[str], bool]]:
+    """(prefix, whether the lines have it), one after the other: the time stands behind the pod."""
+    yield _POD, form.named if form else _POD.search(text, 0, _HEAD) is not None
+    yield _STAMP, form.stamped if form else _stamped(text)
+
+
 def _stamped(text: str) -> bool:
-    return _STAMP.search(text, 0, _STAMPS_WITHIN) is not None
+    """Also behind the name of a pod."""
+    return _STAMP.search(_POD.sub("", text[:_HEAD])) is not None
 
 
 def _ends(things: Sequence[T], half: int) -> list[T]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from kube.objects import Taint
 from validations.suites.engine.declaration import Declaration
-from validations.suites.engine.family import Family
+from validations.suites.engine.family import Family, Mount
 from validations.suites.engine.fit import BROKEN
 from validations.suites.engine.options import Values
 from validations.suites.engine.placement import Choice, binds, limits, pick, pod_annotations, registry
@@ -88,14 +88,16 @@ def bound(manifest: Mapping[str, Any], stack: str, settings: Settings) -> Bound 
 
 
 def _pod_spec(target: Target, values: Values, workload: Workload, choice: Choice, cards: int) -> dict[str, Any]:
+    mounts = choice.family.mounts(target)
     spec: dict[str, Any] = {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
         "os": {"name": target.os},
-        "nodeSelector": {"kubernetes.io/os": target.os},
+        # Where nodes do not have the label yet, the affinity alone says where to.
+        **({"nodeSelector": {"kubernetes.io/os": target.os}} if choice.family.os_label else {}),
         **({"nodeName": target.node} if binds(choice, target, cards) else {"affinity": _affinity(target)}),
-        "containers": [_container(target, values, workload, limits(choice, target, values, cards))],
+        "containers": [_container(target, values, workload, limits(choice, target, values, cards), mounts)],
     }
     if tolerations := [_toleration(taint) for taint in target.taints if _tolerable(taint)]:
         spec["tolerations"] = tolerations
@@ -103,8 +105,11 @@ def _pod_spec(target: Target, values: Values, workload: Workload, choice: Choice
         spec["runtimeClassName"] = runtime_class
     if security := _pod_security(target, values):
         spec["securityContext"] = security
+    volumes: list[dict[str, Any]] = [{"name": one.name, "hostPath": {"path": one.host_path}} for one in mounts]
     if workload.shared_memory:
-        spec["volumes"] = [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": workload.shared_memory}}]
+        volumes.append({"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": workload.shared_memory}})
+    if volumes:
+        spec["volumes"] = volumes
     if values.get("pull_secret"):
         spec["imagePullSecrets"] = [{"name": values["pull_secret"]}]
     return spec
@@ -145,7 +150,9 @@ def _pod_security(target: Target, values: Values) -> dict[str, Any]:
     return security | ({"runAsNonRoot": True, "runAsUser": user, "runAsGroup": user} if user else {})
 
 
-def _container(target: Target, values: Values, workload: Workload, devices: dict[str, str]) -> dict[str, Any]:
+def _container(
+    target: Target, values: Values, workload: Workload, devices: dict[str, str], mounts: tuple[Mount, ...]
+) -> dict[str, Any]:
     memory = workload.host_memory
     container: dict[str, Any] = {"name": CONTAINER, "image": workload.image}
     if workload.command:
@@ -159,6 +166,9 @@ def _container(target: Target, values: Values, workload: Workload, devices: dict
     container["resources"] = {"limits": limited | devices, "requests": {"cpu": "100m", "memory": memory}}
     if target.os == "linux":
         container["securityContext"] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    mounted: list[dict[str, Any]] = [{"name": one.name, "mountPath": one.path, "readOnly": True} for one in mounts]
     if workload.shared_memory:
-        container["volumeMounts"] = [{"name": "shm", "mountPath": "/dev/shm"}]  # noqa: S108 (where programs look for shared memory)
+        mounted.append({"name": "shm", "mountPath": "/dev/shm"})  # noqa: S108 (where programs look for shared memory)
+    if mounted:
+        container["volumeMounts"] = mounted
     return container

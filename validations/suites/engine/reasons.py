@@ -28,6 +28,11 @@ class ReasonWords(msgspec.Struct, frozen=True):
 
 _OF_THE_DEVICE = (
     ReasonWords(
+        "compute-mode",
+        gettext_noop("the compute mode of the card keeps programs away"),
+        "Set the compute mode of the card back to Default on the node.",
+    ),
+    ReasonWords(
         "cpu-only",
         gettext_noop("only the processor did the work"),
         "Look whether the container was given a device, and whether the driver's libraries are in it.",
@@ -138,6 +143,11 @@ _OF_THE_CONTAINER = (
         "Look at its name, its registry and the pull secret, and whether it has the program that is to run.",
     ),
     ReasonWords(
+        "image-unsuited",
+        gettext_noop("the image has no code for this card"),
+        "Take an image whose program was built for the compute capability of the card.",
+    ),
+    ReasonWords(
         "killed",
         gettext_noop("the container was killed"),
         "For OOMKilled, raise the option `host_memory`; otherwise look who has ended it, then run it again.",
@@ -146,6 +156,11 @@ _OF_THE_CONTAINER = (
         "model-load",
         gettext_noop("the model could not be loaded"),
         "Look whether the image has the model at the path of the options.",
+    ),
+    ReasonWords(
+        "mps",
+        gettext_noop("the MPS server did not take the container"),
+        "Look at the pods of the MPS control daemon on the node.",
     ),
     ReasonWords(
         "out-of-memory",
@@ -159,6 +174,11 @@ _OF_THE_CONTAINER = (
     ),
 )
 _OF_THE_PLACE = (
+    ReasonWords(
+        "no-driver-path",
+        gettext_noop("a container there would have no driver"),
+        "Set `GPUDASH_ALPHA_DRIVER_PATH` to the folder of the driver's libraries on the nodes.",
+    ),
     ReasonWords("no-free", gettext_noop("nothing is free"), "Wait, or choose another card or node.", passes=True),
     ReasonWords(
         "no-place",
@@ -182,6 +202,11 @@ _OF_THE_PLACE = (
         passes=True,
     ),
     ReasonWords("place-changed", gettext_noop("the node has changed since"), "Launch it again."),
+    ReasonWords(
+        "shared-cards",
+        gettext_noop("the node shares its cards"),
+        "Choose a node that gives out whole cards: shares of one card cannot stand for several.",
+    ),
     ReasonWords(
         "suite-missing",
         gettext_noop("the suite is not there any more"),

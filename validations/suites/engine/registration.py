@@ -103,7 +103,7 @@ def _family_problem(family: Family, before: Iterable[Family]) -> str:
     for attribute in ("apis", "resources"):
         if not isinstance(getattr(family, attribute), tuple):
             return f"{where}: {attribute} is no tuple"
-    for attribute in ("units", "also", "names_card", "annotations"):
+    for attribute in ("units", "also", "names_card", "annotations", "mounts", "lacking"):
         if not callable(getattr(family, attribute)):
             return f"{where}: {attribute} is no function"
     if family.os not in ("linux", "windows"):

@@ -35,8 +35,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     the name. windows_build: label node.kubernetes.io/windows-build, "10.0.20348". stack: name of the sharing system.
     settings: those of the sharing systems, as `inventory.stacks` declares them.
     card_*: the card that was asked for, None for "some card"; card_units: its memory in the memory units of the node, card_free:
-    those that nobody holds, both None when not known. cards_total: physical cards of the node. runtime_classes: names that the
-    cluster has.
+    those that nobody holds, both None when not known. cards_total: physical cards of the node. whole_cards: those of them that are
+    given out whole, each to one pod: neither shared nor sliced. runtime_classes: names that the cluster has.
     """
 
     node: str
@@ -54,6 +54,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     card_units: int | None = None
     card_free: int | None = None
     cards_total: int | None = None
+    whole_cards: int | None = None
     runtime_classes: tuple[str, ...] = ()
 
 

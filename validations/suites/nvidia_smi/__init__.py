@@ -24,24 +24,20 @@ from validations.suites.engine.base import (
 from validations.suites.engine.demo import Container
 from validations.suites.engine.figures import name
 from validations.suites.engine.options import IMAGE, common, linux
-from validations.suites.engine.phrases import Phrase
+from validations.suites.engine.phrases import first, tell
 from validations.suites.engine.placement import with_api
+from validations.suites.nvidia_smi import health
 from validations.suites.nvidia_smi import text as texts
 from validations.suites.shared import tensorworks
 
-VERSION = 1
+VERSION = 2
 _LINUX = "nvcr.io/nvidia/cuda:12.5.0-base-ubuntu22.04"
-_QUERY = "index,uuid,name,memory.total,memory.used,pci.bus_id,driver_version,compute_cap,mig.mode.current"
+_QUERY = (
+    "index,uuid,name,memory.total,memory.used,pci.bus_id,driver_version,compute_cap,mig.mode.current,compute_mode,"
+    "ecc.errors.uncorrected.volatile.total"
+)
 _DRIVER = re.compile(r"Driver Version: ([\d.]{1,20})")
 _CUDA = re.compile(r"CUDA Version: ([\d.]{1,12})")
-_LOST = re.compile(r"GPU is lost|GPU has fallen off the bus|Unable to determine the device handle for (?:gpu|GPU)")
-#: All are a "no" of the driver or the card.
-_REFUSED = (
-    Phrase("No devices were found", "no-device", "The driver has no device for this container."),
-    Phrase("couldn't communicate with the NVIDIA driver", "driver", "nvidia-smi could not talk to the driver."),
-    Phrase("Failed to initialize NVML", "driver", "The driver library could not be started"),
-    Phrase("couldn't find libnvidia-ml.so", "driver-missing", "No driver library is in the container."),
-)
 
 
 class _Walk:
@@ -52,6 +48,7 @@ class _Walk:
         self.mig: list[dict[str, Any]] = []
         self.first: int | None = None
         self.columns: list[str] | None = None
+        self.told: list[tuple[int, str]] = []
         self.table_open = False
 
 
@@ -60,7 +57,7 @@ def read(lines: Lines) -> Reading:
     reading = Reading(missing="The log has no row of a card.")
     walk = _Walk()
     for line, text in lines:
-        if not _refusal(reading, text, line):
+        if not _refusal(reading, text, line) and not health.look(reading, text, line):
             _line(walk, reading, text, line)
     reading.facts["devices"] = walk.devices[:256]
     if walk.mig:
@@ -73,15 +70,15 @@ def read(lines: Lines) -> Reading:
 
 
 def _refusal(reading: Reading, text: str, line: int) -> bool:
-    if _LOST.search(text):
-        reading.failed("device-removed", name(text), line)
-        return True
-    for phrase in _REFUSED:
-        if phrase.words in text:
-            more = "." if phrase.meaning.endswith(".") else f": {name(text)}"
-            reading.failed(phrase.code, phrase.meaning.removesuffix(".") + more, line)
-            return True
-    return False
+    # Each text that is looked for has one of these.
+    if not ("ouldn't" in text or "NVML" in text or "devices" in text or "valid" in text):
+        return False
+    phrase = first(health.PHRASES, text)
+    if phrase is None:
+        return False
+    more = "." if phrase.meaning.endswith(".") else f": {name(text)}"
+    tell(reading, phrase, phrase.meaning.removesuffix(".") + more, line)
+    return True
 
 
 def _line(walk: _Walk, reading: Reading, text: str, line: int) -> None:
@@ -95,7 +92,11 @@ def _line(walk: _Walk, reading: Reading, text: str, line: int) -> None:
         columns = texts.csv_columns(text)
         if columns is not None:
             walk.columns = columns
+            walk.told = [(at, column) for at, column in enumerate(texts.csv_names(text)) if health.told(column)]
         elif walk.columns and (row := texts.csv_row(text, walk.columns)) is not None:
+            values = text.split(",") if walk.told else []
+            for at, column in walk.told:
+                health.csv_cell(reading, column, values[at].strip(), line)
             if "driver_version" in row:
                 reading.facts["driver_version"] = row.pop("driver_version")
             _keep(walk, row, line)
@@ -106,14 +107,16 @@ def _table(walk: _Walk, reading: Reading, text: str, line: int) -> None:
         reading.facts["driver_version"] = match[1]
     if match := _CUDA.search(text):
         reading.facts["cuda_version"] = match[1]
-    if (row := texts.table_row(text)) is not None:
+    cells = text.split("|")
+    if (row := texts.table_row(cells)) is not None:
         _keep(walk, row, line)
+        health.ecc(reading, cells, line)
         walk.table_open = True
-    elif walk.table_open and (usage := texts.memory(text)) is not None:
-        walk.devices[-1].update(usage)
+    elif walk.table_open:
+        # The second line of the card; where memory is shared with the processor it has no numbers.
+        walk.devices[-1].update(texts.memory(text) or {})
+        health.mode(reading, cells, line)
         walk.table_open = False
-    if "ERR!" in text:
-        reading.failed("device-removed", "The driver reads ERR! from a card.", line)
 
 
 def _keep(walk: _Walk, row: dict[str, Any], line: int) -> None:
@@ -136,7 +139,7 @@ def _demo_values(container: Container) -> dict[str, str]:
     mig = "Disabled" if container.mig_capable else "[N/A]"
     rows = [
         f"{card.place}, {card.uuid}, {container.gpu}, {container.memory_mib} MiB, 4 MiB, "
-        f"00000000:{0x1A + 4 * card.index:02X}:00.0, {container.driver}, {container.compute}, {mig}"
+        f"00000000:{0x1A + 4 * card.index:02X}:00.0, {container.driver}, {container.compute}, {mig}, Default, 0"
         for card in container.cards
     ]
     return {"smi_rows": "\n".join(rows), "smi_memory": f"{f'4MiB / {container.memory_mib}MiB':>20}"}
@@ -168,7 +171,21 @@ SUITE = Suite(
         exits={"lost": 15},
         values=_demo_values,
     ),
+    proof="0, GPU-7fdaf0a5-179b-f636-d15d-daf243e3ff16, NVIDIA H100 80GB HBM3, 81559 MiB, 4 MiB, 00000000:04:00.0, …",
+    source="nvidia-smi(1)",
+    phrases=(*health.READ, *health.PHRASES),
+    exits=health.EXITS,
     reasons=(
+        ReasonWords(
+            "ecc-errors",
+            gettext_noop("memory errors of the card could not be corrected"),
+            "Run a suite that checks its results on the card, then reset it; replace it when they come again.",
+        ),
+        ReasonWords(
+            "inforom",
+            gettext_noop("the infoROM of the card is corrupted"),
+            "Ask the vendor for a replacement; until then the serial number and ECC counts are not to be trusted.",
+        ),
         ReasonWords(
             "tcc-mode",
             gettext_noop("the card is in TCC mode"),

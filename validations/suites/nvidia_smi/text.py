@@ -29,13 +29,13 @@ _CSV = {
     "driver_version": "driver_version",
     "compute_cap": "compute_capability",
     "mig.mode.current": "mig_mode",
+    "compute_mode": "compute_mode",
     "driver_model.current": "driver_mode",
 }
 
 
-def table_row(text: str) -> dict[str, Any] | None:
-    """`|   0  Tesla T4   On   | 00000000:00:1E.0 Off |   0 |`, None for any other line."""
-    cells = text.split("|")
+def table_row(cells: list[str]) -> dict[str, Any] | None:
+    """`|   0  Tesla T4   On   | 00000000:00:1E.0 Off |   0 |`, split at the bars; None for any other line."""
     if len(cells) < 4:
         return None
     left, middle = cells[1].split(), cells[2].split()
@@ -68,9 +68,14 @@ def mig(text: str) -> dict[str, Any] | None:
     return {"profile": match[1], "index": int(match[2]), "uuid": match[3]} if match else None
 
 
+def csv_names(text: str) -> list[str]:
+    """The columns of a header as they were asked for, without their units."""
+    return [word.split("[")[0].strip() for word in text.split(",")]
+
+
 def csv_columns(text: str) -> list[str] | None:
     """The header of a CSV answer as fact names ("" for columns that are not kept)."""
-    words = [word.split("[")[0].strip() for word in text.split(",")]
+    words = csv_names(text)
     known = [_CSV.get(word, "") for word in words]
     return known if len(words) > 1 and {"index", "uuid", "name"} & set(words) and sum(map(bool, known)) > 1 else None
 

@@ -1,22 +1,38 @@
 """CUDA error texts as the samples and tools print them, and which of them are a "no" of hardware or driver.
 
-Source: the message strings of the CUDA runtime; causes from the trackers of the device plugin and the GPU Operator.
+Source: the message strings and the names of the errors of the CUDA runtime; causes from the trackers of the device plugin and the
+GPU Operator.
 """
 
 from __future__ import annotations
 
 from validations.suites.engine.figures import name
-from validations.suites.engine.phrases import Phrase
+from validations.suites.engine.phrases import Phrase, first, tell
 from validations.suites.engine.verdict import Reading
 
-#: Parts of the message, lower case.
-_FAILED = (
+_SOURCE = "CUDA runtime, `cudaGetErrorString`"
+#: Words in lower case.
+_PHRASES = (
+    Phrase("out of memory", "out-of-memory", "others hold the card's memory", "errored"),
+    Phrase("no kernel image is available", "image-unsuited", "the image has no code for this kind of card", "errored"),
+    Phrase(
+        "device kernel image is invalid", "image-unsuited", "the image has no code for this kind of card", "errored"
+    ),
+    Phrase("mps client failed to connect", "mps", "the MPS server of the node was not reached", "errored"),
+    Phrase("mps server", "mps", "the MPS server of the node did not take the container", "errored"),
+    Phrase("mps client", "mps", "the MPS server of the node did not take the container", "errored"),
     Phrase(
         "driver version is insufficient",
         "cuda-error",
         "no driver libraries in the container (RuntimeClass nvidia?) or the driver is too old",
     ),
+    Phrase("unsupported toolchain", "cuda-error", "the driver is older than the image's code"),
+    Phrase("stub library", "driver-missing", "the container has the CUDA toolkit's stub and no driver library"),
     Phrase("no cuda-capable device", "no-device", "no device was given to the container, or it is broken"),
+    Phrase("no devices supporting cuda", "no-device", "no device was given to the container, or it is broken"),
+    Phrase("no device supporting cuda", "no-device", "no device was given to the container, or it is broken"),
+    Phrase("invalid device ordinal", "no-device", "fewer devices are there than were asked for"),
+    Phrase("compute mode prohibited", "cuda-error", "the compute mode of the card is Prohibited"),
     Phrase("busy or unavailable", "cuda-error", "the device is in exclusive mode or is not supported"),
     Phrase(
         "forward compatibility was attempted",
@@ -26,17 +42,50 @@ _FAILED = (
     Phrase("system not yet initialized", "cuda-error", "the Fabric Manager is not running"),
     Phrase("unsupported display driver", "cuda-error", "driver library and kernel module are of different versions"),
     Phrase("initialization error", "cuda-error", "the injected libraries do not match the driver"),
+    Phrase("uncorrectable ecc error", "cuda-error", "the memory of the card is broken"),
+    Phrase("uncorrectable nvlink error", "cuda-error", "a link of the card is broken"),
 )
+#: Names of the errors, in lower case and without "cudaError", → the words of their message: helper_cuda.h prints the names.
+_NAMES = {
+    "memoryallocation": "out of memory",
+    "nokernelimagefordevice": "no kernel image is available",
+    "invalidkernelimage": "device kernel image is invalid",
+    "mps": "mps server",
+    "insufficientdriver": "driver version is insufficient",
+    "unsupportedptxversion": "unsupported toolchain",
+    "stublibrary": "stub library",
+    "nodevice": "no cuda-capable device",
+    "invaliddevice": "invalid device ordinal",
+    "devicesunavailable": "busy or unavailable",
+    "deviceunavailable": "busy or unavailable",
+    "compatnotsupportedondevice": "forward compatibility was attempted",
+    "systemnotready": "system not yet initialized",
+    "systemdrivermismatch": "unsupported display driver",
+    "initializationerror": "initialization error",
+    "eccuncorrectable": "uncorrectable ecc error",
+    "nvlinkuncorrectable": "uncorrectable nvlink error",
+}
+_NAMED = "cudaerror"
+
+
+def phrases(form: str) -> tuple[Phrase, ...]:
+    """The table for a suite's declaration. form: a line of its program, with "{}" where the message stands."""
+    return tuple(phrase._replace(source=_SOURCE, example=form.format(phrase.words)) for phrase in _PHRASES)
+
+
+def cause(message: str) -> Phrase | None:
+    """What is known of a message; None for one that is not in the table."""
+    low = message.lower()
+    if (phrase := first(_PHRASES, low)) is not None or _NAMED not in low:
+        return phrase
+    rest = low.partition(_NAMED)[2]
+    return next((first(_PHRASES, words) for known, words in _NAMES.items() if rest.startswith(known)), None)
 
 
 def report(reading: Reading, message: str, text: str, line: int | None) -> None:
     """Write a CUDA error into the reading. message: the error text alone; text: what is shown."""
-    low = message.lower()
-    if "out of memory" in low or "memoryallocation" in low:
-        reading.errored("out-of-memory", f"{name(text)}: others hold the card's memory.", line)
-        return
-    for phrase in _FAILED:
-        if phrase.words in low:
-            reading.failed(phrase.code, f"{name(text)}: {phrase.meaning}.", line)
-            return
-    reading.failed("cuda-error", name(text), line)
+    phrase = cause(message)
+    if phrase is None:
+        reading.failed("cuda-error", name(text), line)
+    else:
+        tell(reading, phrase, f"{name(text)}: {phrase.meaning}.", line)

@@ -22,14 +22,17 @@ from validations.suites.engine.base import (
 )
 from validations.suites.engine.figures import duration, rounded
 from validations.suites.engine.options import REGION, common, image
+from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import pick, with_api
-from validations.suites.winml_tinyyolov2.failures import report
+from validations.suites.winml_tinyyolov2.failures import PHRASES, report
 from validations.suites.winml_tinyyolov2.log import Block, Record, collect
 
-VERSION = 1
+VERSION = 2
 ALIBABA_BUILDS = ("10.0.17763", "10.0.18363", "10.0.19041")
 _MODEL = r"c:\data\tinyyolov2-7\model.onnx"
 
+#: Integrated GPUs may be slower than a large processor; this much slower is none.
+_MUCH_SLOWER = 2.0
 #: Measurements that depend on disk, start-up or the processor more than on the card.
 _NOT_OF_THE_CARD = frozenset(
     (
@@ -53,6 +56,7 @@ def read(lines: Lines) -> Reading:
     _devices(record, reading)
     _evaluation(record, reading, lines)
     _measurements(record, reading)
+    _speed(record, reading)
     _fallback(record, reading)
     return reading
 
@@ -150,6 +154,18 @@ def _quotients(reading: Reading) -> None:
         reading.measure("speedup", duration(str(rounded(got["cpu_evaluate"] / got["gpu_evaluate"]))), "x")
 
 
+def _speed(record: Record, reading: Reading) -> None:
+    """An adapter that is far slower than the processor beside it does not do the work that its name promises."""
+    got = {name: measured.value for name, measured in reading.measurements.items()}
+    block = next((block for block in record.blocks if block.gpu), None)
+    if block is None or "cpu_evaluate" not in got or "gpu_evaluate" not in got:
+        return
+    times = got["gpu_evaluate"] / got["cpu_evaluate"]
+    if times > _MUCH_SLOWER:
+        text = f"The adapter needs {rounded(times):g} times as long as the processor."
+        reading.warning("slower-than-cpu", text, block.values[_evaluate_label(block)][1])
+
+
 def _fallback(record: Record, reading: Reading) -> None:
     """The trace that warns of CPU operators also fires when a CPU configuration runs beside: then it says nothing."""
     line = next((number for number, text in record.messages if "CPU fallback detected" in text), None)
@@ -243,6 +259,29 @@ SUITE = Suite(
         exits={"device-removed": -2005270523},
     ),
     not_compared=_NOT_OF_THE_CARD,
+    proof="Evaluating (device = GPU, iteration = 1, …)...[SUCCESS], after the name of a hardware adapter",
+    source="microsoft/Windows-Machine-Learning `WinMLRunner`",
+    phrases=(
+        Phrase(
+            "Created LearningModelDevice with GPU: Microsoft Basic Render Driver",
+            "software-adapter",
+            "The work ran on a software adapter",
+        ),
+        Phrase(
+            "Created LearningModelDevice with CPU device, and no GPU",
+            "cpu-only",
+            "Only the processor was used",
+            example="Created LearningModelDevice with CPU device",
+        ),
+        Phrase(
+            "Evaluating (device = GPU, …)...[FAILED]",
+            "evaluating",
+            "The adapter did not evaluate the model",
+            example="Evaluating (device = GPU, iteration = 1, inputBinding = CPU, inputDataType = Tensor, "
+            "deviceCreationLocation = WinML)...[FAILED]",
+        ),
+        *PHRASES,
+    ),
     reasons=(
         ReasonWords(
             "binding",
@@ -278,6 +317,11 @@ SUITE = Suite(
             "not-a-number",
             gettext_noop("a measurement is no number"),
             "Nothing; the measurement is left out.",
+        ),
+        ReasonWords(
+            "slower-than-cpu",
+            gettext_noop("the adapter is far slower than the processor"),
+            "Look at the driver of the adapter, at other work on it and at the card's clocks.",
         ),
         ReasonWords(
             "session",

@@ -23,7 +23,13 @@ class _Failure(NamedTuple):
 
 
 #: Looked for in every line that is no measurement and no step, lower case, first match wins.
-_PHRASES = (
+PHRASES = (
+    Phrase(
+        "no matching adapter with given adapter name",
+        "bad-arguments",
+        "No adapter has the name that was asked for",
+        "errored",
+    ),
     Phrase("gpu device instance has been suspended", "device-removed", "The device was removed while it worked"),
     Phrase("getdeviceremovedreason", "device-removed", "The device was removed while it worked"),
     Phrase("gpu device instance has been removed", "device-removed", "The device was removed while it worked"),
@@ -43,7 +49,13 @@ _PHRASES = (
     ),
     Phrase("attempting to bind image but input feature", "model-load", "The model takes no image", "errored"),
     Phrase("generating input features [failed]", "model-load", "The input could not be made", "errored"),
-    Phrase("load model:", "model-load", "The model could not be loaded", "errored"),
+    Phrase(
+        "load model:",
+        "model-load",
+        "The model could not be loaded",
+        "errored",
+        example=r"Load Model: c:\model.onnx [FAILED]",
+    ),
     Phrase("dxgi module not found", "image", "The image has no DirectX libraries", "errored"),
     Phrase("iteration time exceeded limit", "timeout", "One iteration took longer than the limit", "errored"),
     Phrase("unknown exception occurred", "exception", "The runner ended with an unknown exception", "errored"),
@@ -53,7 +65,7 @@ _PHRASES = (
     Phrase("creating session [failed]", "session", "No session could be made on the device"),
 )
 _STEPS = frozenset({"session", "binding", "evaluating", "evaluation"})
-_NEEDLES = tuple(phrase.words for phrase in _PHRASES)
+_NEEDLES = tuple(phrase.words for phrase in PHRASES)
 
 
 def report(record: Record, reading: Reading) -> None:
@@ -83,7 +95,7 @@ def _phrases(record: Record) -> list[_Failure]:
         low = text.lower()
         if not any(needle in low for needle in _NEEDLES):
             continue
-        phrase = next(phrase for phrase in _PHRASES if phrase.words in low)
+        phrase = next(phrase for phrase in PHRASES if phrase.words in low)
         if phrase.words != "load model:" or "[failed]" in low:
             found.append(_Failure(line, phrase.severity, phrase.code, f"{phrase.meaning}: {name(text)}"))
     return found

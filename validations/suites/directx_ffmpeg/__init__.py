@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from validations.suites.directx_ffmpeg.failures import PHRASES, Failures
 from validations.suites.engine.base import (
     Demo,
     Image,
@@ -21,12 +22,11 @@ from validations.suites.engine.base import (
     Workload,
     gettext_noop,
 )
-from validations.suites.engine.figures import count, duration, name
-from validations.suites.engine.phrases import Phrase
+from validations.suites.engine.figures import count, duration
 from validations.suites.engine.placement import with_api
 from validations.suites.shared.tensorworks import example, options, workload
 
-VERSION = 1
+VERSION = 2
 _IMAGE = example("ffmpeg")
 _FINAL = re.compile(
     r"frame=\s{0,20}(?P<frames>\d{1,12})\s{1,20}fps=\s{0,20}(?P<fps>[\d.]{1,12}) [^L]{0,120}Lsize=\s{0,20}\d{1,15}(?:kB|KiB)"
@@ -36,66 +36,58 @@ _ENCODER = re.compile(r"\s{1,20}encoder\s{1,20}: Lavc\S{1,20} (?P<encoder>\w{1,3
 _DETECTED = re.compile(r"Detected an? (?P<vendor>\w{1,16}) GPU, using the")
 _WRAPPER_EXIT = re.compile(r"FFmpeg terminated with exit code (-?\d{1,12})")
 _HARDWARE = re.compile(r"(?:h264|hevc|av1)_(?:nvenc|amf|qsv)")
-#: All are a "no" of driver or device.
-_REFUSED = (
-    Phrase("Cannot load nvcuda.dll", "driver-missing", "the device plugin mounted no NVIDIA runtime"),
-    Phrase("Cannot load nvEncodeAPI64.dll", "driver-missing", "the device plugin mounted no NVIDIA encoder library"),
-    Phrase("DLL amfrt64.dll failed to open", "driver-missing", "the device plugin mounted no AMD runtime"),
-    Phrase("Error initializing an internal MFX session", "driver-missing", "there is no Intel runtime"),
-    Phrase(
-        "Driver does not support the required nvenc API version",
-        "driver-too-old",
-        "the driver is older than the encoder wants",
-    ),
-    Phrase(
-        "The minimum required Nvidia driver for nvenc", "driver-too-old", "the driver is older than the encoder wants"
-    ),
-    Phrase("No capable devices found", "no-device", "no device can encode"),
-    Phrase("No NVENC capable devices found", "no-device", "no device can encode"),
-    Phrase("OpenEncodeSessionEx failed", "encoder", "no encoder session could be opened"),
-    Phrase("InitializeEncoder failed", "encoder", "the encoder did not start"),
-    Phrase(
-        "Failed to detect the availability of a supported hardware", "no-adapter", "no hardware encoder was detected"
-    ),
-    Phrase("Error initializing output stream", "encoder", "the encoder could not be opened"),
-    Phrase("Error while opening encoder", "encoder", "the encoder could not be opened"),
-)
+_STREAM = re.compile(r"\s{1,20}Stream #\d{1,4}:\d{1,4}.{0,100}?: (?P<kind>Video|Audio|Subtitle|Data|Attachment): ")
+
+
+class _Walk:
+    """State of one pass. inside: of the description of an output, where its encoders are; kind: of the stream that is described."""
+
+    def __init__(self) -> None:
+        self.inside = True
+        self.kind = "Video"
+        self.encoder = ""
+        self.encoder_line = 0
+        self.final: tuple[re.Match[str], int] | None = None
 
 
 def read(lines: Lines) -> Reading:
-    """The proof is a final progress line with frames, from a hardware encoder that the output names."""
+    """The proof is a final progress line with frames, from a hardware encoder that the output names for its picture."""
     reading = Reading(missing="The log has no final progress line of a hardware encoder.")
-    encoder, encoder_line = "", 0
-    final: tuple[re.Match[str], int] | None = None
+    walk, failures = _Walk(), Failures()
     for line, text in lines:
         if text.startswith("frame="):
             if "Lsize=" in text and (match := _FINAL.match(text)):
-                final = (match, line)
-        elif match := _ENCODER.match(text):
-            encoder, encoder_line = match["encoder"], line
+                walk.final = (match, line)
+        elif text.startswith(("Input #", "Output #")):
+            walk.inside, walk.kind = text.startswith("Output"), "Video"
+        elif text[:1] == " " and _described(walk, text, line):
+            continue
         elif text and text != " ":
-            _failure(reading, text, line)
-    if encoder:
-        reading.facts["encoder"] = encoder
-    if final is not None:
-        _conclude(reading, final[0], final[1], encoder, encoder_line)
+            _other(reading, failures, text, line)
+    if walk.encoder:
+        reading.facts["encoder"] = walk.encoder
+    failures.conclude(reading)
+    if walk.final is not None:
+        _conclude(reading, *walk.final, walk.encoder, walk.encoder_line)
     return reading
 
 
-def _failure(reading: Reading, text: str, line: int) -> None:
-    low = text.lower()
-    if "out of memory" in low:
-        reading.errored("out-of-memory", f"{name(text)}: others hold the card's memory.", line)
+def _described(walk: _Walk, text: str, line: int) -> bool:
+    """A line of the description of inputs and outputs: a clip with sound has an encoder for that too."""
+    if "Stream #" in text and (match := _STREAM.match(text)):
+        walk.kind = match["kind"]
+    elif match := _ENCODER.match(text):
+        if walk.inside and walk.kind == "Video" and not walk.encoder:
+            walk.encoder, walk.encoder_line = match["encoder"], line
+    else:
+        return False
+    return True
+
+
+def _other(reading: Reading, failures: Failures, text: str, line: int) -> None:
+    if failures.add(reading, text, line):
         return
-    for phrase in _REFUSED:
-        if phrase.words in text:
-            reading.failed(phrase.code, f"{name(text)}: {phrase.meaning}.", line)
-            return
-    if text.startswith("Conversion failed!"):
-        reading.errored("conversion", "ffmpeg says that the conversion failed.", line)
-    elif "No such file or directory" in text:
-        reading.errored("bad-arguments", f"A file is missing: {name(text)}", line)
-    elif (match := _WRAPPER_EXIT.search(text)) and match[1] != "0":
+    if (match := _WRAPPER_EXIT.search(text)) and match[1] != "0":
         reading.errored("exit-code", f"ffmpeg ended with exit code {match[1]}.", line)
     elif match := _DETECTED.match(text):
         reading.facts["vendor"] = match["vendor"]
@@ -149,6 +141,9 @@ SUITE = Suite(
         images=(Image(mark="example-ffmpeg", seconds=12, size=3_900_000_000),),
         exits={"no-encoder": 1},
     ),
+    proof="frame= 5551 fps=437 q=27.0 Lsize=   61613kB time=00:03:51.31 bitrate=2182.0kbits/s speed=18.2x",
+    source="FFmpeg `fftools/ffmpeg.c`",
+    phrases=PHRASES,
     reasons=(
         ReasonWords(
             "conversion",

@@ -1,0 +1,306 @@
+"""nccl-tests all_reduce_perf on the cards of one node: they talk to each other, give right sums, and how fast.
+
+Column layout and footer are those of nccl-tests 2.x. A run with the check switched off proves no sum and is a warning.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from validations.suites.engine.base import (
+    Demo,
+    Image,
+    Lines,
+    Option,
+    Reading,
+    ReasonWords,
+    Suite,
+    Target,
+    Values,
+    Workload,
+    gettext_noop,
+)
+from validations.suites.engine.demo import Container
+from validations.suites.engine.figures import count, duration, name, number
+from validations.suites.engine.options import common, image, linux
+from validations.suites.engine.phrases import Phrase
+from validations.suites.nccl_allreduce.failures import PHRASES, Failures
+
+VERSION = 2
+_RANK = re.compile(
+    r"#\s{1,10}Rank\s{1,10}(\d{1,6}) (.{0,200}) device\s{1,10}(\d{1,4}) \[([0-9A-Fa-fx:.]{1,20})\] (.{1,200})\Z"
+)
+_BOUNDS = re.compile(r"# Out of bounds values\s{1,10}: (\d{1,16}) (OK|FAILED)\s*\Z")
+_AVERAGE = re.compile(r"# Avg bus bandwidth\s{1,10}: (\S{1,40})(?:\s{1,4}(OK|FAILED))?\s*\Z")
+_PCI = re.compile(r"[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}")
+
+
+class _Layout(NamedTuple):
+    """Where a table has what is read of it. speeds, sums: places of columns. counts: whether those of sums count wrong ones."""
+
+    columns: int
+    speeds: tuple[int, ...]
+    sums: tuple[int, ...]
+    counts: bool
+
+
+def _layout(columns: list[str]) -> _Layout:
+    return _Layout(
+        len(columns),
+        tuple(at for at, column in enumerate(columns) if column == "busbw"),
+        tuple(at for at, column in enumerate(columns) if column in ("#wrong", "error")),
+        "error" not in columns,
+    )
+
+
+_MEASURED = ("time", "algbw", "busbw")
+#: The columns of a table whose header is not there: with "root" since 2.12, without it before.
+_COLUMNS = {
+    13: _layout(["size", "count", "type", "redop", "root", *_MEASURED, "#wrong", *_MEASURED, "#wrong"]),
+    12: _layout(["size", "count", "type", "redop", *_MEASURED, "error", *_MEASURED, "error"]),
+}
+#: Words of a date and a time.
+_STAMP_WORDS = 2
+#: Words of the shortest row.
+_FEWEST = min(_COLUMNS)
+
+
+#: The end of a log, for the declaration of what it says.
+_FOOTER = (
+    "    33554432   8388608   float   sum   -1   2180.1   15.39   29.50   {wrong}   2285.2   14.68   28.14   {wrong}\n"
+    "# Out of bounds values : {bounds}\n# Avg bus bandwidth    : {average}\n#"
+)
+
+
+class _Walk:
+    """State of one pass: ranks, whether sums were checked, the footer lines."""
+
+    def __init__(self) -> None:
+        self.ranks: list[dict[str, Any]] = []
+        self.places: list[tuple[str, str]] = []
+        self.layout: _Layout | None = None
+        self.rows = 0
+        self.unchecked = 0
+        self.strange: int | None = None
+        self.largest: float | None = None
+        self.bounds: list[tuple[int, str, int]] = []
+        self.averages: list[tuple[str, str, int]] = []
+
+
+def read(lines: Lines) -> Reading:
+    """The proof is the footer: no value out of bounds and an average bandwidth, after one checked row or more."""
+    reading = Reading(missing="The log has no complete footer of all_reduce_perf.")
+    walk, failures = _Walk(), Failures()
+    for line, text in lines:
+        if text.startswith("#"):
+            _comment(walk, text, line)
+        elif (text[:1] == " " or text.partition(" ")[0].isdecimal()) and _row(walk, reading, text.split(), line):
+            continue
+        else:
+            failures.add(reading, text, line)
+    reading.facts |= {"ranks": len(walk.ranks), "devices": walk.ranks[:256]}
+    reading.measure("bus_bandwidth_max", walk.largest, "GB/s")
+    _conclude(reading, walk)
+    failures.conclude(reading)
+    return reading
+
+
+def _comment(walk: _Walk, text: str, line: int) -> None:
+    if "Rank" in text and (match := _RANK.match(text)):
+        walk.ranks.append(
+            {"rank": int(match[1]), "device": int(match[3]), "pci_bus_id": match[4], "name": name(match[5])}
+        )
+        if _PCI.fullmatch(match[4]):
+            walk.places.append((match[2].rpartition(" on ")[2].strip(), match[4]))
+    elif text.startswith("# Out") and (match := _BOUNDS.match(text)):
+        walk.bounds.append((int(match[1]), match[2], line))
+    elif text.startswith("# Avg") and (match := _AVERAGE.match(text)):
+        walk.averages.append((match[1], match[2] or "", line))
+    elif "count" in text and (words := text[1:].split())[:2] == ["size", "count"]:
+        # A row may end in a date and a time, which the header calls one column.
+        walk.layout = _layout([word for word in words if word != "timestamp"])
+
+
+def _row(walk: _Walk, reading: Reading, words: list[str], line: int) -> bool:
+    """A row of the table: size and count first, then what the header says, for out-of-place and for in-place."""
+    if len(words) < _FEWEST or count(words[0]) is None or count(words[1]) is None:
+        return False
+    layout = walk.layout
+    if layout is None or len(words) not in (layout.columns, layout.columns + _STAMP_WORDS):
+        layout = _COLUMNS.get(len(words))
+    if layout is None:
+        walk.strange = walk.strange or line
+        return True
+    walk.rows += 1
+    for at in layout.speeds:
+        if (speed := duration(words[at])) is not None:
+            walk.largest = max(speed, walk.largest or 0.0)
+    for at in layout.sums:
+        if words[at] != "0":
+            _check(walk, reading, layout.counts, words[at], words[0], line)
+    return True
+
+
+def _check(walk: _Walk, reading: Reading, counts: bool, value: str, size: str, line: int) -> None:
+    """A cell of sums that is not 0. "#wrong" counts them; "error", before 2.13, is how far they are off.
+
+    Whether that is too far the footer says; but a difference that is no number the old program did not count.
+    """
+    if value == "N/A":
+        walk.unchecked += 1
+        return
+    wrong = number(value)
+    if wrong is None:
+        reading.failed("verification", f"The sums of {size} bytes are off by {name(value)}.", line)
+    elif counts and wrong != 0 and "e-" not in value:
+        reading.failed("verification", f"{name(value)} sums of {size} bytes are wrong.", line)
+
+
+def _conclude(reading: Reading, walk: _Walk) -> None:
+    if not walk.bounds or not walk.averages:
+        return
+    for out, state, line in walk.bounds:
+        if out or state != "OK":
+            reading.failed("verification", f"{out} values are out of bounds.", line)
+    for speed, threshold, line in walk.averages:
+        if threshold == "FAILED":
+            reading.failed("bandwidth", f"The average of {name(speed)} GB/s is below the threshold of the test.", line)
+    speed, _, line = walk.averages[-1]
+    reading.measure("bus_bandwidth_average", number(speed), "GB/s")
+    if walk.strange is not None:
+        reading.missing = f"Line {walk.strange} is a row of another form than the table's header."
+        return
+    if not walk.rows:
+        reading.missing = "The log has the footer and no row."
+        return
+    # One card alone moves nothing over a bus: its bandwidth is 0.
+    if number(speed) is None or (len(walk.ranks) != 1 and duration(speed) is None):
+        reading.missing = f"The average bandwidth is {name(speed)}, which is no measurement."
+        return
+    reading.proof = line
+    if walk.unchecked:
+        reading.lower("ran", "The sums were not checked.")
+        reading.warning("not-verified", "The sums were not checked (#wrong is N/A).", line)
+    if len(walk.ranks) < 2:
+        reading.lower("ran", "Fewer than two cards took part.")
+        reading.warning("single-rank", "Fewer than two cards took part: no transfer between cards is proven.", line)
+    elif len(set(walk.places)) < len(walk.places):
+        reading.lower("ran", "Ranks had the same card.")
+        reading.warning("same-card", "Two ranks had the same card: no transfer between them is proven.", line)
+
+
+def _workload(target: Target, values: Values) -> Workload:
+    sizes = ("-b", "8", "-e", str(values["largest"]), "-f", "2", "-g", str(values["cards"]), "-c", "1")
+    return Workload(
+        image=str(values["image"]),
+        command=("all_reduce_perf",),
+        args=sizes,
+        host_memory=str(values["host_memory"]),
+        shared_memory="1Gi",
+    )
+
+
+def _demo_values(container: Container) -> dict[str, str]:
+    """The ranks that the program lists before its table."""
+    ranks = [
+        f"#  Rank {card.place:2d} Group  0 Pid  {13919 + card.place} on {container.node:>10} device {card.place:2d} "
+        f"[0000:{0x1A + 4 * card.index:02x}:00] {container.gpu}"
+        for card in container.cards
+    ]
+    return {"nccl_ranks": "\n".join(ranks)}
+
+
+SUITE = Suite(
+    id="nccl-allreduce",
+    title="NCCL all-reduce",
+    proves=gettext_noop("The cards of one node exchange data, the sums are right, and how fast."),
+    level="right",
+    os=("linux",),
+    families=("nvidia-gpu",),
+    parser_version=VERSION,
+    cards=2,
+    options=(
+        image(
+            "nvcr.io/nvidia/pytorch:25.06-py3",
+            gettext_noop("Container image. It must have all_reduce_perf on its path; the default has about 20 GB."),
+        ),
+        Option(
+            name="cards",
+            help=gettext_noop("How many cards take part."),
+            default=2,
+            kind="number",
+            minimum=2,
+            maximum=16,
+        ),
+        Option(name="largest", help=gettext_noop("Largest transfer."), default="128M", pattern=r"[1-9][0-9]{0,5}[KMG]"),
+        *linux(),
+        *common(deadline_s=7200, host_memory="8Gi"),
+    ),
+    read=read,
+    workload=_workload,
+    measures=True,
+    demo=Demo(images=(Image(mark="all_reduce_perf", seconds=9, size=20_000_000_000),), values=_demo_values),
+    proof="# Avg bus bandwidth    : 29.5",
+    source="NVIDIA/nccl-tests `common.cu`, `util.cu`",
+    phrases=(
+        Phrase(
+            "# Out of bounds values : 1 FAILED",
+            "verification",
+            "Sums are wrong",
+            example=_FOOTER.format(bounds="1 FAILED", average="28.8", wrong="0"),
+        ),
+        Phrase(
+            "a number above 0 under #wrong",
+            "verification",
+            "Sums are wrong",
+            example=_FOOTER.format(bounds="0 OK", average="28.8", wrong="50"),
+        ),
+        Phrase(
+            "# Avg bus bandwidth    : 1.5 FAILED",
+            "bandwidth",
+            "The bandwidth is below the threshold of the test",
+            example=_FOOTER.format(bounds="0 OK", average="1.5 FAILED", wrong="0"),
+        ),
+        Phrase(
+            "N/A under #wrong",
+            "not-verified",
+            "The sums were not checked",
+            "warning",
+            example=_FOOTER.format(bounds="0 OK", average="28.8", wrong="N/A"),
+        ),
+        *PHRASES,
+    ),
+    reasons=(
+        ReasonWords(
+            "bandwidth",
+            gettext_noop("the bandwidth is below the threshold"),
+            "Look at the links between the cards (NVLink, PCIe) and at other work on them.",
+        ),
+        ReasonWords(
+            "not-verified",
+            gettext_noop("the sums were not checked"),
+            "Take an image whose all_reduce_perf checks its sums (`-c 1`).",
+        ),
+        ReasonWords(
+            "nccl-system",
+            gettext_noop("NCCL could not work on this system"),
+            "Run it again with NCCL_DEBUG=WARN in the image; read the lines with NCCL WARN.",
+        ),
+        ReasonWords(
+            "same-card",
+            gettext_noop("two ranks had the same card"),
+            "Run it where each unit of the resource is a card of its own: no time-slicing, MPS, MIG or vGPU.",
+        ),
+        ReasonWords(
+            "shared-memory",
+            gettext_noop("the shared memory of the container is too small"),
+            "Give the container more room in /dev/shm, and main memory for it.",
+        ),
+        ReasonWords(
+            "single-rank",
+            gettext_noop("fewer than two cards took part"),
+            "Set the option `cards` to two or more.",
+        ),
+    ),
+)

@@ -1,0 +1,158 @@
+"""What nvidia-smi says of a card besides its name: that it is lost, wants a reset, was wrong about its memory, or takes no programs.
+
+The program prints such things in the cells of one card and goes on with the next, often with exit code 0. Its own exit codes are
+those of its manual page.
+"""
+
+from __future__ import annotations
+
+import re
+
+from validations.suites.engine.exits import Code
+from validations.suites.engine.figures import count, name
+from validations.suites.engine.phrases import Phrase
+from validations.suites.engine.verdict import Reading
+
+_SOURCE = "nvidia-smi, NVML `nvmlErrorString`"
+_MANUAL = "nvidia-smi(1), return values"
+_LOST = re.compile(
+    r"GPU is lost|GPU has fallen off the bus|Unable to determine the device handle for (?:gpu|GPU)"
+    r"|GPU requires reset|\[Unknown Error\]|Reset Required\s{0,40}: Yes"
+)
+_ROM = re.compile(r"(?:WARNING|Warning): {1,2}.{0,80}\b(?P<what>infoROM|InfoROM|ECC)\b")
+#: Cells of the table that say that the driver could not read the card.
+_CELLS = ("ERR!", "Unknown Error", "Requires Reset", "Reset Required")
+#: Columns of a CSV answer, as asked for, where anything above zero or "Yes" deserves a look.
+_COUNTED = re.compile(
+    r"ecc\.errors\.uncorrected\.(?:volatile|aggregate)\.total|remapped_rows\.(?:failure|pending|uncorrectable)|retired_pages\.pending"
+)
+_QUIET = frozenset(("", "0", "no", "none"))
+
+#: Number → what the manual page says of it.
+EXITS = {
+    2: Code("", "errored", "bad-arguments", "an argument is invalid"),
+    3: Code("", "errored", "exit-code", "the operation is not available on the card"),
+    4: Code("", "errored", "exit-code", "the user has no permission"),
+    8: Code("", "failed", "driver", "the power cables of a card are not attached"),
+    9: Code("", "failed", "driver", "the driver is not loaded"),
+    10: Code("", "failed", "driver", "the kernel detected an interrupt issue with a card"),
+    12: Code("", "failed", "driver-missing", "the driver library was not found"),
+    14: Code("", "warning", "inforom", "the infoROM is corrupted"),
+    15: Code("", "failed", "device-removed", "a card has fallen off the bus"),
+}
+_ROW = (
+    "|   1  NVIDIA H100 80GB HBM3          On  |   00000000:05:00.0 Off |                  {ecc} |\n"
+    "| N/A   34C    P0             70W /  700W |       4MiB /  81559MiB |      0%      {mode} |"
+)
+PHRASES = (
+    Phrase("No devices were found", "no-device", "The driver has no device for this container.", source=_SOURCE),
+    Phrase(
+        "couldn't communicate with the NVIDIA driver",
+        "driver",
+        "nvidia-smi could not talk to the driver.",
+        source=_SOURCE,
+    ),
+    Phrase("Failed to initialize NVML", "driver", "The driver library could not be started", source=_SOURCE),
+    Phrase("couldn't find libnvidia-ml.so", "driver-missing", "No driver library is in the container.", source=_SOURCE),
+    Phrase("couldn't find nvml.dll", "driver-missing", "No driver library is in the container.", source=_SOURCE),
+    Phrase("is not a valid field to query", "bad-arguments", "The driver does not know a field", "errored", _SOURCE),
+    Phrase("Invalid combination of input arguments", "bad-arguments", "The arguments are wrong", "errored", _SOURCE),
+)
+#: What is not looked up by its words: for the docs.
+READ = (
+    Phrase("GPU is lost", "device-removed", "The card is gone from the bus", source=_SOURCE),
+    Phrase("GPU has fallen off the bus", "device-removed", "The card is gone from the bus", source=_SOURCE),
+    Phrase(
+        "Unable to determine the device handle for GPU 0000:65:00.0: Unknown Error",
+        "device-removed",
+        "The driver cannot open the card",
+        source=_SOURCE,
+    ),
+    Phrase("[GPU requires reset]", "device-removed", "The card does not work until it is reset", source=_SOURCE),
+    Phrase("[Unknown Error]", "device-removed", "The driver cannot read the card", source=_SOURCE),
+    Phrase(
+        "ERR! in a cell of the table",
+        "device-removed",
+        "The driver cannot read the card",
+        source=_SOURCE,
+        example="|ERR!   34C    P0             70W /  700W |       4MiB /  81559MiB |      0%      Default |",
+    ),
+    Phrase(
+        "WARNING: infoROM is corrupted at gpu 0000:B3:00.0",
+        "inforom",
+        "The card works; what it keeps of itself is not to be trusted",
+        "warning",
+        _SOURCE,
+    ),
+    Phrase(
+        "a number above 0 under Volatile Uncorr. ECC",
+        "ecc-errors",
+        "Memory errors that could not be corrected since the driver was loaded",
+        "warning",
+        _SOURCE,
+        _ROW.format(ecc=2, mode="Default"),
+    ),
+    Phrase(
+        "Prohibited under Compute M.",
+        "compute-mode",
+        "No program can use the card",
+        "warning",
+        _SOURCE,
+        _ROW.format(ecc=0, mode="Prohibited"),
+    ),
+)
+
+
+def look(reading: Reading, text: str, line: int) -> bool:
+    """Write what a line says of a card's state into the reading. Whether it says that no more of the card is to be read."""
+    # Each text that is looked for has one of these; most lines have none.
+    if "GPU " in text or "rror" in text or "Reset" in text or "nfoROM" in text or "ECC" in text:
+        if _LOST.search(text):
+            reading.failed("device-removed", name(text), line)
+            return text[:1] not in ("|", "G") and "," not in text
+        if (match := _ROM.match(text)) is not None:
+            reading.warning("ecc-errors" if match["what"] == "ECC" else "inforom", name(text), line)
+            return True
+    if (
+        text[:1] == "|"
+        and ("ERR!" in text or "rror" in text or "eset" in text)
+        and any(words in text for words in _CELLS)
+    ):
+        reading.failed("device-removed", f"The driver cannot read a card: {name(' '.join(text.split()))}", line)
+    return False
+
+
+def ecc(reading: Reading, cells: list[str], line: int) -> None:
+    """The first line of a card in the table: its last cell counts the memory errors that could not be corrected."""
+    errors = count(cells[3].strip()) if len(cells) > 3 else None
+    if errors:
+        reading.warning("ecc-errors", f"{errors} memory errors could not be corrected.", line)
+
+
+def mode(reading: Reading, cells: list[str], line: int) -> None:
+    """The second line of a card in the table: the compute mode ends its last cell."""
+    if len(cells) > 3 and cells[3].split()[-1:] == ["Prohibited"]:
+        _prohibited(reading, line)
+
+
+def told(column: str) -> bool:
+    """Whether a column of a CSV answer says something of the card's state."""
+    return column in ("compute_mode", "reset_status.reset_required", "gpu_recovery_action") or bool(
+        _COUNTED.fullmatch(column)
+    )
+
+
+def csv_cell(reading: Reading, column: str, value: str, line: int) -> None:
+    """A cell of a CSV answer. column: its name as it was asked for."""
+    if column == "compute_mode" and value == "Prohibited":
+        _prohibited(reading, line)
+    elif column == "reset_status.reset_required" and value == "Yes":
+        reading.failed("device-removed", "The card does not work until it is reset.", line)
+    elif column == "gpu_recovery_action" and value[:1] != "[" and value.lower() not in _QUIET:
+        reading.failed("device-removed", f"The driver wants the card to be recovered: {name(value)}.", line)
+    elif _COUNTED.fullmatch(column) and value[:1] != "[" and value.lower() not in (*_QUIET, "n/a"):
+        reading.warning("ecc-errors", f"{column} is {name(value)}.", line)
+
+
+def _prohibited(reading: Reading, line: int) -> None:
+    reading.warning("compute-mode", "The compute mode of a card is Prohibited: no program can use it.", line)
