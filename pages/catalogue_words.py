@@ -8,6 +8,11 @@ from __future__ import annotations
 from django.utils.translation import gettext_noop as _
 
 TITLES = (
+    _("Pool of devices incomplete"),
+    _("Claimed device gone"),
+    _("Claim that nobody uses"),
+    _("Claim does not end"),
+    _("Device tainted"),
     _("Annotation cannot be read"),
     _("Another database is the launcher"),
     _("Assumed and never assigned"),
@@ -35,6 +40,13 @@ TITLES = (
     _("Two sharing systems on the same cards"),
 )
 MEANINGS = (
+    _(
+        "Not all ResourceSlices of a pool are there. The scheduler gives out nothing of such a pool, so its devices are not counted."
+    ),
+    _("A claim holds a device that no driver offers any more. Its pod may work on with it, or have lost its card."),
+    _("A claim holds a device and no pod uses the claim. The device is not free for others."),
+    _("A claim that was deleted still holds its device, since a finalizer waits for the driver or the pod."),
+    _("The driver, or an administrator, has put a taint on the device: new claims do not get it."),
     _("A label says that the node has a GPU, but it offers none."),
     _("A node offers GPU memory, or cards, but the other of the two is 0 or missing."),
     _("A node offers the same cards through two device plugins that do not know of each other."),
@@ -64,6 +76,11 @@ MEANINGS = (
     _("What labels or settings say about the number of cards does not fit the capacity of the node."),
 )
 ACTIONS = (
+    _("Look at the log of the DRA driver's pod on the node; it publishes the slices."),
+    _("Look at the driver's log and at the card; delete the pod and its claim when the card is gone."),
+    _("Delete the claim, or start the pod that is to use it."),
+    _("Look whether its pod is gone and the driver's pod runs on the node; it has to let go of the device."),
+    _("Read the taint: it names what is wrong, often the health of the card."),
     _("On a copy, nothing. If the other is gone for good: `manage.py cluster take-over NAME`."),
     _("Ask for the memory in one container, or split the pod."),
     _("Correct the value."),
