@@ -88,6 +88,7 @@ _STACK: _Checks = {
     "owns": (_callable_or_none, "a function or None"),
     "marks": (_callable_or_none, "a function or None"),
     "takes": _TEXTS,
+    "claims": (_callable_or_none, "a function or None"),
     "uncounted_resources": _TEXTS,
     "components": (_is(Components), "Components"),
     "kept": (_is(Kept), "Kept"),
