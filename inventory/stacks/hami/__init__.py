@@ -132,6 +132,10 @@ def _total(node: Node, listed: list[Registered] | None, offered: Offer) -> int |
         return None
     if offered.allocatable == 0:
         return 0
+    allocatable = node.status.allocatable if node.status else None
+    if allocatable is not None and offered.slots is None:
+        # No slots under any name, or under a name that cannot be told from others.
+        return None if any(looks_like_gpu(name) for name in allocatable) else 0
     cordoned = {part.strip() for part in annotations_of(node).get(_CORDON, "").split(",")}
     return sum(card.memory for card in listed if card.healthy and card.uuid not in cordoned)
 
