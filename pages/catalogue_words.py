@@ -38,6 +38,10 @@ TITLES = (
     _("Setting on the node cannot be read"),
     _("Several GPU containers in one pod"),
     _("Two sharing systems on the same cards"),
+    _("Driver upgrade under way"),
+    _("MIG layout"),
+    _("Number of cards not known"),
+    _("Unhealthy device held"),
 )
 MEANINGS = (
     _(
@@ -53,7 +57,11 @@ MEANINGS = (
     _("A node or a pod states a quantity that is none; what it stands for is unknown."),
     _("A pod holds GPU memory on a node, but its scheduler has not recorded a card."),
     _("A pod is recorded on a card that the node does not have; it is counted on the node, its card is unknown."),
-    _("A pod that shares a card sets NVIDIA_VISIBLE_DEVICES itself, which defeats the scheduler's choice of card."),
+    _("A node gives out devices that are no cards one by one, and nothing says how many cards they are."),
+    _("A pod sets NVIDIA_VISIBLE_DEVICES itself, so it may use cards that the scheduler has given to others."),
+    _("The GPU Operator is replacing the driver of a node, or has failed to: the device plugin is paused meanwhile."),
+    _("The kubelet calls a device unhealthy that a pod holds."),
+    _("The MIG layout of a node is being changed, could not be applied, or is none that the device plugin gives out."),
     _("A resource looks like a GPU, but its cards are not in the totals."),
     _("An annotation gpudash.io/* on a node has a value that cannot be read; it is ignored."),
     _("An annotation of a sharing system is longer than 64 KiB or not of its form."),
@@ -105,7 +113,11 @@ ACTIONS = (
     _("Set the annotation gpudash.io/memory-unit (GiB or MiB) on the node."),
     _("Start all device plugins with the same --memory-unit."),
     _("Start the watch workers and the schedule (or `manage.py sync`), and look at their logs."),
-    _("Take the variable out of the pod's specification."),
+    _("Take the variable out of the pod's specification; ask for a card where it needs one."),
+    _("Look at the device plugin's log and the driver's messages (XID), and move the pod."),
+    _("Look at the log of the MIG manager, and at nvidia.com/mig.config and the plugin's MIG strategy."),
+    _("State the number in the annotation gpudash.io/card-count on the node."),
+    _("Wait for its end. Where it failed or stands still, look at the driver pod and the operator's log."),
 )
 
 #: What sharing systems say of themselves (`daemonsets_for`, `terminating`).

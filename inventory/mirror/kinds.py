@@ -33,7 +33,7 @@ from kube.claims import ResourceClaim, ResourceSlice
 from kube.objects import DaemonSet, KubeObject, Node, Pod
 
 #: Raise it when the same object would now give another row: watchers then list anew after an upgrade.
-ROWS_VERSION = 2
+ROWS_VERSION = 3
 
 
 #: (node, "") or ("", stack): what becomes dirty, one node or the nodes that a stack has to do with.

@@ -44,6 +44,8 @@ class Evidence(models.TextChoices):
     ANNOTATION_V2 = base.ANNOTATION_V2, _("annotation v2 of the pod")
     ANNOTATION_V1 = base.ANNOTATION_V1, _("annotation v1 of the pod")
     ANNOTATION = base.ANNOTATION, _("annotation of the pod")
+    ONLY_CARD = base.ONLY_CARD, _("the only card of the node")
+    ALL_CARDS = base.ALL_CARDS, _("all cards of the node are held")
     EXPORTER = base.EXPORTER, _("exporter")
     COUNT_ONLY = base.COUNT_ONLY, _("count only")
 

@@ -72,6 +72,7 @@ class StoredAllocation(msgspec.Struct, frozen=True):
     container: str
     resource: str
     card_key: str
+    evidence: str
     digest: int
     started_at: datetime
 

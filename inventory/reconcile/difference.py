@@ -25,6 +25,7 @@ from inventory.reconcile.columns import (
     tile,
     totals_columns,
 )
+from inventory.stacks.engine.base import ALL_CARDS, ONLY_CARD
 
 #: (pod uid, container, resource, card key)
 AllocationKey: TypeAlias = tuple[str, str, str, str]
@@ -45,6 +46,9 @@ _ALLOCATION_UPDATES = (
     "mode",
     "digest",
 )
+
+#: Evidence that is no one's word: the node's numbers left no other card.
+_DEDUCED = frozenset((ONLY_CARD, ALL_CARDS))
 
 
 def write(chunk: Chunk) -> int:
@@ -120,6 +124,8 @@ class _Writer:
     def _compare_allocations(self, node: NodeChunk, new: list[Columns], changed: list[Row], ended: list[Row]) -> None:
         """Same key: updated in place. An allocation whose card became known moves in place: it was there all the time.
 
+        So does one whose card was only deduced, when its name is learned, or when there turn out to be more cards.
+
         The rest begins or ends.
         """
         wanted = _wanted_allocations(node)
@@ -130,11 +136,14 @@ class _Writer:
                 left.append(row)
             elif row.digest != columns["digest"]:
                 changed.append(self._changed(row, columns, node))
-        unplaced = {(row.pod_uid, row.container, row.resource): row for row in left if not row.card_key}
-        was_elsewhere = {row.pod_uid for row in left if row.card_key}
+        movable: dict[tuple[str, str, str], list[StoredAllocation]] = {}
+        for row in left:
+            if not row.card_key or row.evidence in _DEDUCED:
+                movable.setdefault((row.pod_uid, row.container, row.resource), []).append(row)
+        was_elsewhere = {row.pod_uid for row in left if row.card_key and row.evidence not in _DEDUCED}
         for key, columns in wanted.items():
-            placed_now = unplaced.pop(key[:3], None)
-            if placed_now is not None:
+            if rows := movable.get(key[:3]):
+                placed_now = rows.pop(0)
                 left.remove(placed_now)
                 changed.append(self._changed(placed_now, columns, node))
                 continue

@@ -21,6 +21,7 @@ MODULES = (
     "directx_tensorworks",
     "kubernetes_alpha",
     "hosts",
+    "machines",
     "amd",
     "dra",
     "vendors",

@@ -17,7 +17,7 @@ RESOURCES = ("windows.alibabacloud.com/directx",)
 
 def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Shared cards and their holders. None when the node does not offer the resource and no pod holds it."""
-    return simple_share(NAME, RESOURCES, node, pods, Adapters(None))
+    return simple_share(NAME, RESOURCES, node, pods, Adapters({}))
 
 
 STACK = Stack(

@@ -17,8 +17,10 @@ RESOURCES = ("microsoft.com/directx", "microsoft.com.directx/gpu")
 
 def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Shared cards and their holders. None when the node does not offer the resource and no pod holds it."""
-    slots = [found.slots for found in offered(node, RESOURCES).values() if found.slots]
-    return simple_share(NAME, RESOURCES, node, pods, Adapters(max(slots, default=None), "one device an adapter"))
+    slots: dict[str, int | None] = {
+        name: found.slots for name, found in offered(node, RESOURCES).items() if found.slots
+    }
+    return simple_share(NAME, RESOURCES, node, pods, Adapters(slots, "one device an adapter"))
 
 
 _PLUGIN_NAMES = ("directx-device-plugin", "k8s-directx-device-plugin", "aks-windows-gpu-device-plugin")

@@ -1,7 +1,9 @@
 """The DirectX device plugins of TensorWorks (now with Azure): `directx.microsoft.com/compute` and `/display`.
 
-Capacity is adapters × multitenancy, and multitenancy is in the environment of the plugin, not on the node. Compute and display
-on one node are the same adapters. Source: the settings table of the plugins, version 0.0.1.
+Capacity is adapters × multitenancy, and multitenancy is in the environment of the plugin, not on the node. Compute is given out for
+adapters that cannot display, display for those that can, so no adapter is both and their numbers add up. Where the environment
+takes the value from a ConfigMap, which is not mirrored, the number of adapters is not known. Source: the settings table and the
+adapter enumeration of the plugins, version 0.0.1.
 """
 
 from __future__ import annotations
@@ -10,10 +12,11 @@ from collections.abc import Iterable
 
 from inventory.stacks.engine.base import WARNING, Context, Finding, StackReport
 from inventory.stacks.engine.components import component, component_of
+from inventory.stacks.engine.devices import Device
 from inventory.stacks.engine.offers import Offer
 from inventory.stacks.engine.requests import holds
 from inventory.stacks.engine.stack import Components, Kept, Stack
-from inventory.stacks.shared.directx import Adapters, held_by, offered, share
+from inventory.stacks.shared.directx import Adapters, adapter, held_by, offered, share
 from kube.objects import Container, Node, Pod
 from kube.quantity import count
 
@@ -30,28 +33,28 @@ RESOURCES = tuple(_PLUGINS)
 
 def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Shared cards and their holders. None when the node does not offer the resources and no pod holds one."""
-    held, offers = held_by(pods, RESOURCES), offered(node, RESOURCES)
+    held, offers = held_by(pods, RESOURCES, _device), offered(node, RESOURCES)
     if not held and not offers:
         return None
     return share(NAME, node, offers, held, _adapters(offers, pods, context))
 
 
+def _device(resource_id: str) -> Device | None:
+    """The adapter of a device: "<PnP id>\\<n>", the n-th of those that the adapter is offered as."""
+    name, _, ordinal = resource_id.rpartition("\\")
+    return adapter(name) if ordinal.isdigit() else None
+
+
 def _adapters(offers: dict[str, Offer], pods: list[Pod], context: Context) -> Adapters:
-    """The larger of the two counts: compute-only adapters add to neither, the rest are seen by both plugins."""
-    numbers: list[int] = []
+    numbers: dict[str, int | None] = {}
     findings: list[Finding] = []
-    known = True
     for name, found in offers.items():
         if not found.slots:
             continue
         tenants = _multitenancy(name, pods, context)
-        if tenants is None or found.slots % tenants:
-            known = False
-            findings += [_indivisible(name, found.slots, tenants)] if tenants else []
-        else:
-            numbers.append(found.slots // tenants)
-    number = max(numbers, default=None) if known else None
-    return Adapters(number, "capacity ÷ multitenancy", tuple(findings))
+        numbers[name] = found.slots // tenants if tenants and found.slots % tenants == 0 else None
+        findings += [_indivisible(name, found.slots, tenants)] if tenants and numbers[name] is None else []
+    return Adapters(numbers, "capacity ÷ multitenancy", apart=True, findings=tuple(findings))
 
 
 def _indivisible(resource: str, slots: int, tenants: int) -> Finding:

@@ -155,7 +155,7 @@ def test_history_is_apart_from_what_is_held_now(cluster: Cluster) -> None:
 
 
 def test_allocations_without_a_card_can_be_asked_for(cluster: Cluster) -> None:
-    make_node(cluster, "a", "nvidia-count", 1, loads=(1.0,))
+    make_node(cluster, "a", "nvidia-count", 2, loads=(1.0, 0.0))
     make_node(cluster, "b", "nvidia", 1, loads=(1.0,))
     assert [hold.node_name for hold in allocations("placed=false")] == ["a"]
     assert [hold.node_name for hold in allocations("placed=true")] == ["b"]

@@ -55,10 +55,10 @@ def test_a_card_has_its_labels_and_its_bytes(cluster: Cluster) -> None:
 
 
 def test_what_is_not_known_is_absent_and_not_zero(cluster: Cluster) -> None:
-    make_node(cluster, "count", "nvidia-count", 1, loads=(1.0,))
-    make_node(cluster, "alpha", "unknown", 1, loads=(1.0,))
+    make_node(cluster, "count", "nvidia-count", 2, loads=(1.0, 0.0))
+    make_node(cluster, "alpha", "unknown", 2, loads=(1.0, 0.0))
     found = scrape()
-    assert len(found["gpudash_card_memory_bytes"]) == 1
+    assert len(found["gpudash_card_memory_bytes"]) == 2
     for name in (
         "card_memory_allocated_bytes",
         "card_allocations",

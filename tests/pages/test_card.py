@@ -48,7 +48,8 @@ def test_time_before_the_card_was_seen_is_hatched_and_in_no_row(viewer: Client, 
 
 
 def test_a_card_whose_holders_are_not_known_has_no_curve(viewer: Client, cluster: Cluster) -> None:
-    card = _card(cluster, "nvidia-count", 1.0)
+    make_node(cluster, "n", "nvidia-count", 2, loads=(1.0, 0.0))
+    card = Card.objects.filter(index=0).get()
     page = get(viewer, f"/cards/{card.pk}")
     assert 'class="area"' not in page.html
     assert "Holds it now not known" in page.text

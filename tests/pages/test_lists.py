@@ -170,7 +170,7 @@ def test_cards_name_their_holders_and_count_the_rest(viewer: Client, cluster: Cl
 
 
 def test_a_card_whose_holders_are_not_known_has_no_number_of_holders(viewer: Client, cluster: Cluster) -> None:
-    make_node(cluster, "a", "nvidia-count", 1, loads=(1.0,))
+    make_node(cluster, "a", "nvidia-count", 2, loads=(1.0, 0.0))
     row = get(viewer, "/cards").rows[0]
     assert "the cluster says how many cards are held on this node, not which" in row[2]
     assert [row[3], row[5], row[6]] == ["not known"] * 3
@@ -194,7 +194,7 @@ def test_cards_that_are_gone_are_listed_only_when_asked_for(viewer: Client, clus
 
 def test_allocations_say_how_the_card_is_known(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "gpushare", 1, loads=(1.0,))
-    make_node(cluster, "b", "nvidia-count", 1, loads=(1.0,))
+    make_node(cluster, "b", "nvidia-count", 2, loads=(1.0, 0.0))
     cells = {row[4] for row in get(viewer, "/allocations").rows}
     assert cells == {"a card 0 · annotation v1 of the pod", "b not known · count only"}
 

@@ -37,7 +37,7 @@ def test_nodes_without_a_figure_are_counted_beside_the_sum_and_never_added_as_ze
 
 
 def test_a_card_that_is_not_known_is_hatched_and_has_no_number(viewer: Client, cluster: Cluster) -> None:
-    make_node(cluster, "counted", "nvidia-count", 1, loads=(1.0,))
+    make_node(cluster, "counted", "nvidia-count", 2, loads=(1.0, 0.0))
     page = get(viewer, "/")
     tile = next(tag for tag in page.tags_of("a") if "tile" in tag.get("class", ""))
     assert tile["class"].split() == ["tile", "unknown"]

@@ -18,9 +18,22 @@ DEVICE_STATUS = "device-status"  # containerStatuses[].allocatedResourcesStatus
 ANNOTATION_V2 = "annotation-v2"
 ANNOTATION_V1 = "annotation-v1"
 ANNOTATION = "annotation"
+ONLY_CARD = "only-card"  # no other card can be meant
+ALL_CARDS = "all-cards"  # the container holds every one there is
 EXPORTER = "exporter"
 COUNT_ONLY = "count-only"
-EVIDENCE_LADDER = (CLAIM, DEVICE_STATUS, ANNOTATION_V2, ANNOTATION_V1, ANNOTATION, EXPORTER, COUNT_ONLY)
+# A deduction from the node's own numbers cannot be late; an exporter's label is as old as its last scrape.
+EVIDENCE_LADDER = (
+    CLAIM,
+    DEVICE_STATUS,
+    ANNOTATION_V2,
+    ANNOTATION_V1,
+    ANNOTATION,
+    ONLY_CARD,
+    ALL_CARDS,
+    EXPORTER,
+    COUNT_ONLY,
+)
 
 HEALTHY, UNHEALTHY, HEALTH_UNKNOWN = "healthy", "unhealthy", "unknown"
 ERROR, WARNING, INFO = "error", "warning", "info"
@@ -40,6 +53,9 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     memory_source, model_source: the label, annotation or table that said so, in words for the page ("" when unknown).
     shares: how many holders the sharing system admits; None when it does not count holders.
     units: the card's total in the stack's own memory unit.
+    profile: of a slice (a part of a card that is given out by itself), what kind of slice it is, such as "1g.5gb"; "" for a
+    whole card. parent: what the card of a slice is called; None when nothing says which it is.
+    resource: the extended resource that gives it out; "" when the stack's resources all mean the same cards.
     """
 
     key: str
@@ -55,6 +71,9 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     memory_source: str = ""
     shares: int | None = None
     units: int | None = None
+    profile: str = ""
+    parent: str | None = None
+    resource: str = ""
 
 
 class Allocation(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,6 +137,9 @@ class StackReport(msgspec.Struct, frozen=True, kw_only=True):
     total_units: node total (allocatable) in the stack's own memory unit, for reports; None where memory is not counted in units.
     memory_total_bytes: what the stack can give out on this node (allocatable); None when not known or not metered.
     cards_known: False when the stack gives out cards of this node but cannot say how many there are.
+    explained: a finding of the stack says why the node offers less than its labels let expect, or nothing.
+    physical_cards: how many cards there are, whole or cut into slices; None when not known. It is looked at where cards has slices,
+    and where the report is explained.
     vendor: whose cards they are, where no other system here gives out cards of that vendor; "" where several may give out the
     same. Cards of different vendors are never taken for the same card.
     """
@@ -132,12 +154,15 @@ class StackReport(msgspec.Struct, frozen=True, kw_only=True):
     total_units: int | None = None
     memory_total_bytes: int | None = None
     cards_known: bool = True
+    explained: bool = False
+    physical_cards: int | None = None
     vendor: str = ""
 
 
 class NodeReport(msgspec.Struct, frozen=True, kw_only=True):
     """All stacks of one node, joined. This is what is written to the tables.
 
+    cards_total: all that is given out by itself, whole cards and slices. physical_cards: boards, of which slices are parts.
     cards_allocated: cards with a holder; None where only shares are counted and no card is known.
     memory_*: None as soon as one part of the sum is not known or not metered. unplaced: on the node, card unknown.
     total_units: what can be given out in the memory unit of the stack, for reports; None where no stack counts in units.
@@ -156,6 +181,7 @@ class NodeReport(msgspec.Struct, frozen=True, kw_only=True):
     memory_unplaced_bytes: int | None = 0
     recheck_at: float | None = None
     total_units: int | None = None
+    physical_cards: int | None = 0
 
 
 class CardReport(msgspec.Struct, frozen=True, kw_only=True):

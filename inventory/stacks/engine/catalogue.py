@@ -90,6 +90,24 @@ _COMMON: dict[str, Entry] = {
         "What labels or settings say about the number of cards does not fit the capacity of the node.",
         "Restart the plugin that writes the labels, or state the number in gpudash.io/card-count.",
     ),
+    "visible-devices-by-hand": Entry(
+        "NVIDIA_VISIBLE_DEVICES set by hand",
+        WARNING,
+        "A pod sets NVIDIA_VISIBLE_DEVICES itself, so it may use cards that the scheduler has given to others.",
+        "Take the variable out of the pod's specification; ask for a card where it needs one.",
+    ),
+    "device-unhealthy": Entry(
+        "Unhealthy device held",
+        ERROR,
+        "The kubelet calls a device unhealthy that a pod holds.",
+        "Look at the device plugin's log and the driver's messages (XID), and move the pod.",
+    ),
+    "cards-unknown": Entry(
+        "Number of cards not known",
+        INFO,
+        "A node gives out devices that are no cards one by one, and nothing says how many cards they are.",
+        "State the number in the annotation gpudash.io/card-count on the node.",
+    ),
     "resource-not-understood": Entry(
         "Resource not understood",
         INFO,

@@ -85,6 +85,7 @@ _STACK: _Checks = {
     "marks": (_callable_or_none, "a function or None"),
     "concerns": (_callable_or_none, "a function or None"),
     "takes": _TEXTS,
+    "counts_here": (_callable_or_none, "a function or None"),
     "uncounted_resources": _TEXTS,
     "components": (_is(Components), "Components"),
     "kept": (_is(Kept), "Kept"),

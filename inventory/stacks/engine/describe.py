@@ -11,19 +11,21 @@ from collections.abc import Iterable
 import msgspec
 
 from inventory.stacks.engine.names import labels_of
-from inventory.stacks.engine.overrides import MEMORY, MODEL, Overrides
+from inventory.stacks.engine.overrides import COUNT, MEMORY, MODEL, Overrides
 from inventory.stacks.engine.registry import registry
 from inventory.stacks.engine.stack import NodeLabels, Value
 from kube.objects import Node
 
 
 class Described(msgspec.Struct, frozen=True, kw_only=True):
-    """Model and memory of each card of a node. None and "": not known."""
+    """Model and memory of each card of a node, and how many it has by its labels. None and "": not known."""
 
     model: str | None = None
     model_source: str = ""
     memory_bytes: int | None = None
     memory_source: str = ""
+    cards: int | None = None
+    cards_source: str = ""
 
 
 def describe(node: Node, given: Overrides, own: NodeLabels | None = None) -> Described:
@@ -37,15 +39,20 @@ def describe(node: Node, given: Overrides, own: NodeLabels | None = None) -> Des
         _first(writer.model(labels) for writer in writers),
         _first(writer.memory(labels) for writer in writers),
     )
+    cards = _first(writer.cards(labels) for writer in writers)
     if given.model is not None:
         model = given.model, f"annotation {MODEL}"
     if given.memory_bytes is not None:
         memory = given.memory_bytes, f"annotation {MEMORY}"
+    if given.cards is not None:
+        cards = given.cards, f"annotation {COUNT}"
     return Described(
         model=model[0] if model else None,
         model_source=model[1] if model else "",
         memory_bytes=memory[0] if memory else None,
         memory_source=memory[1] if memory else "",
+        cards=cards[0] if cards else None,
+        cards_source=cards[1] if cards else "",
     )
 
 

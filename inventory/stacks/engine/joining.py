@@ -18,6 +18,7 @@ from inventory.stacks.engine.base import (
     Card,
     StackReport,
 )
+from inventory.stacks.engine.placing import DOUBTS, placed
 
 
 class JoinedCards(msgspec.Struct, frozen=True):
@@ -61,6 +62,9 @@ def _join(ordered: list[StackReport]) -> JoinedCards:
     for report in ordered[1:]:
         alias = _merge(cards, report)
         allocations += [_moved(allocation, alias, cards) for allocation in report.allocations]
+    if all(report.cards_known for report in ordered):
+        doubtful = {finding.pod for report in ordered for finding in report.findings if finding.code in DOUBTS}
+        allocations = placed(cards, allocations, len(ordered) == 1, doubtful)
     return JoinedCards(cards, tuple(allocations), primary)
 
 

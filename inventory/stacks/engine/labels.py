@@ -42,6 +42,11 @@ def model_name(value: str) -> str | None:
     return None if word == "true" or word in registry.vendor_words else value
 
 
+def number(value: str) -> int | None:
+    """A label that counts something; None when it is 0 or no number, since then it does not say."""
+    return (count(value) or None) if value.isascii() and value.isdigit() else None
+
+
 def mebibytes(value: str) -> int | None:
     """A label that counts MiB ("15360") in bytes; None when it is 0 or no number."""
     number = count(value) if value.isdigit() else None

@@ -10,7 +10,7 @@ import msgspec
 from inventory.stacks.engine.base import ERROR, INFO, WARNING, Context, Finding
 from inventory.stacks.engine.components import component, ready, waiting_reason
 from inventory.stacks.engine.names import labels_of
-from inventory.stacks.engine.registry import Names, names, registry
+from inventory.stacks.engine.registry import Names, marked, names, registry
 from inventory.stacks.engine.requests import asked, containers, devices, holds, name_of
 from kube.objects import Node, Pod
 
@@ -20,7 +20,8 @@ _MOST_LISTED = 20
 class Seen(msgspec.Struct):
     """What one look at a node and its pods has found.
 
-    names: GPU resources that the node states or its pods hold. strange: those of no stack's understanding → pods that hold it.
+    names: GPU resources that the node states or its pods hold. counted_here: what a stack counts here under a name that is none of
+    its own elsewhere. strange: those of no stack's understanding → pods that hold it.
     unread_claims: pods that hold resource claims, where claims cannot be read.
     """
 
@@ -29,6 +30,7 @@ class Seen(msgspec.Struct):
     unreadable: list[Finding]
     plugins: list[Pod]
     names: set[str]
+    counted_here: frozenset[str] = frozenset()
     gpu_label: str | None = None
     by_claims: bool = False
     unread_claims: int = 0
@@ -56,7 +58,8 @@ class Seen(msgspec.Struct):
 
 def look(node: Node, pods: list[Pod], context: Context) -> Seen:
     """One pass over the resources of the node and of its pods."""
-    seen, known = Seen({}, {}, [], [], set(), _gpu_label(node), _by_claims(node)), names(context)
+    counted_here = frozenset(name for stack in marked(node) if stack.counts_here for name in stack.counts_here(node))
+    seen, known = Seen({}, {}, [], [], set(), counted_here, _gpu_label(node), _by_claims(node)), names(context)
     seen.by_slices = bool(context.slices)
     status = node.status
     for offered in (status.allocatable, status.capacity) if status else ():
@@ -77,7 +80,7 @@ def _see_offer(seen: Seen, name: str, value: str | int, known: Names) -> None:
     if number is None:
         text = f"The node states {str(value)[:40]!r} of {name}, which is no number of devices. How many there are is not known."
         seen.unreadable.append(Finding(code="quantity-unreadable", severity=WARNING, text=text))
-    if known.owner(name) is None:
+    if known.owner(name) is None and name not in seen.counted_here:
         seen.strange.setdefault(name, 0)
     else:
         seen.understood = True
@@ -97,7 +100,7 @@ def _see_pod(seen: Seen, pod: Pod, known: Names) -> None:
             number = devices(value)
             if number is None:
                 _see_unreadable(seen, pod, container.name, name, value)
-            elif number and known.owner(name) is None:
+            elif number and known.owner(name) is None and name not in seen.counted_here:
                 mine.add(name)
             elif number:
                 seen.understood = True
@@ -128,12 +131,12 @@ def _by_claims(node: Node) -> bool:
     return any(labels.get(name) == "true" for writer in registry.labels for name in writer.by_claims)
 
 
-def findings(node: Node, pods: list[Pod], seen: Seen) -> list[Finding]:
-    """The findings of one look."""
+def findings(seen: Seen, explained: bool) -> list[Finding]:
+    """The findings of one look. explained: a stack says itself why the node offers nothing."""
     return [
         *seen.unreadable[:_MOST_LISTED],
         *(_not_ready(pod) for pod in seen.plugins if _is_not_ready(pod)),
-        *_without_resource(seen),
+        *([] if explained else _without_resource(seen)),
         *_claims_unread(seen),
         *(_not_understood(name, held, seen) for name, held in sorted(seen.strange.items())),
     ]
@@ -179,6 +182,32 @@ def _claims_unread(seen: Seen) -> list[Finding]:
         "resourceslices and resourceclaims be read, so which cards there are and what these pods hold is not known."
     )
     return [Finding(code="resource-not-understood", severity=INFO, text=text)]
+
+
+#: Findings that say themselves why cards cannot be counted.
+_SAY_WHY = frozenset(
+    (
+        "annotation-unreadable",
+        "count-zero",
+        "driver-upgrade",
+        "labels-disagree",
+        "mig-config",
+        "quantity-unreadable",
+        "resource-not-understood",
+    )
+)
+
+
+def uncounted(seen: Seen, found: list[Finding]) -> list[Finding]:
+    """`cards-unknown`, for a node whose number of cards is not known, where no other finding says why."""
+    offered = [f"{number} of {name}" for name, number in sorted(seen.gpu_resources.items()) if number]
+    if not offered or any(finding.code in _SAY_WHY for finding in found):
+        return []
+    text = (
+        f"The node offers {', '.join(offered)}, and nothing says how many cards these are: neither its labels nor its instance type "
+        "nor what can be read of the plugin. State the number in the annotation gpudash.io/card-count."
+    )
+    return [Finding(code="cards-unknown", severity=INFO, text=text)]
 
 
 def _not_understood(name: str, held: int, seen: Seen) -> Finding:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from inventory.stacks.engine import findings, node_findings, sums
+from inventory.stacks.engine import findings, health, node_findings, sums
 from inventory.stacks.engine.base import Allocation, CardReport, Context, Finding, NodeReport, StackReport
 from inventory.stacks.engine.joining import JoinedCards, join, merged
 from inventory.stacks.engine.node_findings import Seen
@@ -25,10 +25,11 @@ def node_report(node: Node, pods: list[Pod], context: Context) -> NodeReport:
     reports = _reports(node, pods, context, seen)
     if not reports and not seen.worth_a_look:
         return _EMPTY
-    joined = merged(join(reports))
+    joined, sick = health.judged(merged(join(reports)), pods, context)
     unplaced = tuple(item for item in joined.allocations if item.card is None)
     cards = sums.card_reports(joined, unplaced)
-    return _made(node, pods, reports, seen, joined, cards, unplaced)
+    made = _made(node, reports, seen, joined, cards, unplaced)
+    return msgspec.structs.replace(made, findings=(*made.findings, *dict.fromkeys(sick))) if sick else made
 
 
 _EMPTY = NodeReport()
@@ -50,7 +51,6 @@ def _reports(node: Node, pods: list[Pod], context: Context, seen: Seen) -> list[
 
 def _made(
     node: Node,
-    pods: list[Pod],
     reports: list[StackReport],
     seen: Seen,
     joined: JoinedCards,
@@ -66,7 +66,7 @@ def _made(
         unit_source=primary.unit_source if primary else "",
         cards=cards,
         unplaced=unplaced,
-        findings=_findings(node, pods, reports, seen, joined, cards, unplaced),
+        findings=_findings(node, reports, seen, joined, cards, unplaced, total),
         cards_total=total,
         cards_allocated=sums.cards_allocated(cards, unplaced) if counted and seen.countable else None,
         memory_total_bytes=sums.memory_total(joined) if not seen.uncounted_cards else None,
@@ -74,22 +74,24 @@ def _made(
         memory_unplaced_bytes=sums.total(item.memory_bytes for item in unplaced) if counted else None,
         recheck_at=min((report.recheck_at for report in reports if report.recheck_at is not None), default=None),
         total_units=primary.total_units if primary else None,
+        physical_cards=sums.physical_cards(joined, reports, total),
     )
 
 
 def _findings(
     node: Node,
-    pods: list[Pod],
     reports: list[StackReport],
     seen: Seen,
     joined: JoinedCards,
     cards: tuple[CardReport, ...],
     unplaced: tuple[Allocation, ...],
+    total: int | None,
 ) -> tuple[Finding, ...]:
     found = [finding for report in reports for finding in report.findings]
     found += overrides(node).findings
     found += findings.over_committed(reports, joined, cards, unplaced)
     found += findings.promised_twice(cards, unplaced)
     found += findings.two_stacks(reports, joined)
-    found += node_findings.findings(node, pods, seen)
+    found += node_findings.findings(seen, explained=any(report.explained for report in reports))
+    found += node_findings.uncounted(seen, found) if total is None else []
     return tuple(dict.fromkeys(found))

@@ -7,6 +7,7 @@ is used, it is filled. Must not know any system by name.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
@@ -67,6 +68,9 @@ class Registry:
         self.node_annotations_dropped: tuple[str, ...] = ()
         self.env: frozenset[str] = frozenset()
         self.env_endings: tuple[str, ...] = ()
+        self.env_of_interest: frozenset[str] = frozenset()
+        #: One of those names anywhere in an environment that is not decoded yet.
+        self.env_marks = re.compile(rb"(?!)")
 
     def populate(self, declared: tuple[Recognised, ...]) -> None:
         """Make all tables. declared: in the order in which their labels are believed."""
@@ -86,6 +90,9 @@ class Registry:
         self.node_annotations_dropped = tuple(name for item in kept for name in item.node_annotations_dropped)
         self.env = frozenset(name for item in kept for name in item.env)
         self.env_endings = tuple(ending for item in kept for ending in item.env_endings)
+        self.env_of_interest = frozenset(name for item in kept for name in item.env_of_interest)
+        names = sorted(re.escape(name.encode()) for name in self.env_of_interest)
+        self.env_marks = re.compile(b"|".join(names) or rb"(?!)")
         self._populate_components()
         _names.cache_clear()
 

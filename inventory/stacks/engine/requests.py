@@ -150,10 +150,8 @@ def _init_needs(init: list[Container], wanted: Callable[[str], bool], app: list[
     return sidecars + [need._replace(quantity=extra) for need, extra in excess if extra > 0]
 
 
-def counted(
-    pod: Pod, need: Need, stack: str, mode: str, *, memory_bytes: int | None = None, card: str | None = None
-) -> Allocation:
-    """What a container holds where the system says how many, and of no pod which card. card: where the node has only one."""
+def counted(pod: Pod, need: Need, stack: str, mode: str, *, memory_bytes: int | None = None) -> Allocation:
+    """What a container holds where the system says how many, and of no pod which card."""
     return Allocation(
         pod_uid=pod.metadata.uid,
         namespace=pod.metadata.namespace,
@@ -165,5 +163,4 @@ def counted(
         stack=stack,
         mode=mode,
         memory_bytes=memory_bytes,
-        card=card,
     )

@@ -41,7 +41,8 @@ class NodeLabels:
     present: with the value "true" the node has a GPU. naming: with any value it has.
     by_claims: with the value "true" its cards are given out by dynamic resource allocation, without a resource of the node.
     vendor_words: values by which others name the vendor only, not a model.
-    model, memory, driver: what the cards are; bytes of one card; the driver's version.
+    model, memory, driver: what the cards are; bytes of one card; the driver's version. cards: how many the node has, where labels
+    speak of cards, not of what a plugin gives out.
     """
 
     prefixes: tuple[str, ...] = ()
@@ -54,6 +55,7 @@ class NodeLabels:
     model: LabelReader[str] = says_nothing
     memory: LabelReader[int] = says_nothing
     driver: LabelReader[str] = says_nothing
+    cards: LabelReader[int] = says_nothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +93,8 @@ class Kept:
 
     pod_labels: names. pod_annotations, node_annotations: beginnings; written_annotations: further beginnings of annotations of
     pods, which settings decide. node_annotations_dropped: those that it does not keep all the same (they change all the time).
-    env: names of variables of containers, env_endings: what such names end with.
+    env: names of variables of containers, env_endings: what such names end with. env_of_interest: those of them for which a pod is
+    kept though it asks for nothing.
     """
 
     pod_labels: tuple[str, ...] = ()
@@ -101,6 +104,7 @@ class Kept:
     node_annotations_dropped: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
     env_endings: tuple[str, ...] = ()
+    env_of_interest: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +132,7 @@ class Stack(Recognised):
     marks: whether the node carries the system's own mark, so that it is asked even where none of its resources is seen.
     concerns: whether there is something of its own in the context, so that it is asked.
     takes: resources that are its own on nodes with its mark, though another system owns them elsewhere (`Context.taken`).
+    counts_here: further resources that are its own on this node, which carries its mark: names that an administrator may change.
     uncounted_resources: beginnings of resources whose cards nobody reads and that lie behind cards of this system: while a node
     offers one its sums are not known.
     settings: name of a setting (without GPUDASH_) → its default; `Context.settings` has the values.
@@ -143,6 +148,7 @@ class Stack(Recognised):
     marks: Callable[[Node], bool] | None = None
     concerns: Callable[[Context], bool] | None = None
     takes: tuple[str, ...] = ()
+    counts_here: Callable[[Node], tuple[str, ...]] | None = None
     uncounted_resources: tuple[str, ...] = ()
     components: Components = field(default_factory=Components)
     kept: Kept = field(default_factory=Kept)

@@ -68,6 +68,17 @@ def cards_total(joined: JoinedCards, reports: list[StackReport]) -> int | None:
     return len(joined.cards) if covered or all(report.cards_known for report in reports) else None
 
 
+def physical_cards(joined: JoinedCards, reports: list[StackReport], given_out: int | None) -> int | None:
+    """How many cards there are, whole or cut into slices; None when nothing says of how many cards the slices are parts."""
+    cut = {card.stack for card in joined.cards.values() if card.profile}
+    # While a node is being changed it may offer nothing, and have its cards all the same.
+    cut |= {report.stack for report in reports if report.explained}
+    if not cut:
+        return given_out
+    uncut = sum(1 for card in joined.cards.values() if card.stack not in cut)
+    return total([uncut, *(report.physical_cards for report in reports if report.stack in cut)])
+
+
 def cards_allocated(reports: tuple[CardReport, ...], unplaced: tuple[Allocation, ...]) -> int | None:
     """How many cards have a holder; None where holders without a known card make it a matter of guessing.
 

@@ -51,7 +51,8 @@ def trim_pod(pod: listed.Pod, context: Context) -> Pod | None:
     part = component_of(metadata.labels) if metadata.labels else ""
     if not part and not _asks(spec, known):
         annotations = metadata.annotations
-        if not annotations or not _written_on(annotations, known.annotations):
+        written = annotations and _written_on(annotations, known.annotations)
+        if not written and not (spec is not None and _takes(spec)):
             return None
     status = listed.status(pod)
     return Pod(
@@ -72,6 +73,21 @@ def _asks(spec: listed.PodSpec | None, known: Names) -> bool:
             if resources is not None and (_gpu(resources.limits, known) or _gpu(resources.requests, known)):
                 return True
     return False
+
+
+def _takes(spec: listed.PodSpec) -> bool:
+    """Whether a container takes cards by its environment. Most environments do not have the name anywhere, so they stay bytes."""
+    wanted = registry.env_of_interest
+    for containers in (spec.containers, spec.initContainers):
+        for container in containers or ():
+            raw = container.env
+            if raw and registry.env_marks.search(raw) and _named(container, wanted):
+                return True
+    return False
+
+
+def _named(container: listed.Container, wanted: frozenset[str]) -> bool:
+    return any(item.name in wanted for item in listed.environment(container) or ())
 
 
 def _gpu(quantities: Quantities | None, known: Names) -> bool:

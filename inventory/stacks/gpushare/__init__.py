@@ -11,11 +11,22 @@ from typing import NamedTuple
 from inventory.stacks.engine.base import ERROR, MEMORY, WARNING, WHOLE, Card, Context, Finding, StackReport
 from inventory.stacks.engine.describe import Described, describe
 from inventory.stacks.engine.names import MAX_CARDS
-from inventory.stacks.engine.offers import Offer, offer, shortfall, states
+from inventory.stacks.engine.offers import NOTHING, Offer, offer, shortfall, states
 from inventory.stacks.engine.overrides import overrides
-from inventory.stacks.engine.requests import asked, containers, holds
+from inventory.stacks.engine.registry import owner
+from inventory.stacks.engine.requests import asked, containers, devices, holds
 from inventory.stacks.engine.stack import Stack
-from inventory.stacks.gpushare.declared import COMPONENTS, CORE_RESOURCE, FINDINGS, KEPT, NODE_LABELS, SETTINGS, names
+from inventory.stacks.gpushare.declared import (
+    COMPONENTS,
+    CORE_RESOURCE,
+    EXCLUSIVE,
+    FINDINGS,
+    KEPT,
+    NODE_LABELS,
+    SETTINGS,
+    Names,
+    names,
+)
 from inventory.stacks.gpushare.pods import NAME, Holding, Place, holding
 from inventory.stacks.gpushare.report import REPORT
 from inventory.stacks.gpushare.unit import Unit, unit_of
@@ -27,6 +38,7 @@ class _Offers(NamedTuple):
 
     memory: Offer
     whole: Offer
+    by_topology: bool = False
 
     @property
     def cards(self) -> int | None:
@@ -45,28 +57,49 @@ class _Offers(NamedTuple):
 def owns(resource: str, context: Context) -> bool:
     """Memory units, card units and core percent, under the names of the settings."""
     mine = names(context)
-    return resource in (mine.memory, mine.cards, CORE_RESOURCE)
+    return resource in (mine.memory, mine.cards, CORE_RESOURCE, EXCLUSIVE)
 
 
 def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Cards with units, holders, findings. None when the node states none of the resources and no pod holds one."""
     mine = names(context)
-    if not any(states(node, name) for name in (mine.memory, mine.cards)) and not _held(pods, context):
+    if not any(states(node, name) for name in (mine.memory, mine.cards, EXCLUSIVE)) and not _held(pods, context):
         return None
-    offers = _Offers(offer(node, mine.memory), offer(node, mine.cards))
+    offers = _offers(node, mine)
+    if _is_off(node, offers, context) and not _held(pods, context):
+        return None
     given = overrides(node)
-    unit = unit_of(node, offers.memory.slots, offers.cards, pods, context, given) if offers.by_memory else Unit(None)
-    cards = _cards(offers, unit, describe(node, given))
+    about = describe(node, given)
+    unit = Unit(None)
+    if offers.by_memory:
+        unit = unit_of(node, offers.memory.slots, offers.cards, pods, context, given, about)
+    cards = _cards(offers, unit, about)
     memory = cards[0].memory_total_bytes if cards else None
     place = Place(
         cards=offers.cards,
         unit=unit.size,
         card_memory=memory,
-        counted=mine.cards,
-        resources=frozenset((mine.memory, mine.cards, CORE_RESOURCE)),
+        counted=frozenset((mine.cards, EXCLUSIVE)),
+        resources=frozenset((mine.memory, mine.cards, CORE_RESOURCE, EXCLUSIVE)),
     )
     held = [found for pod in pods if holds(pod) if (found := holding(pod, place, context)) is not None]
     return _share(context, offers, unit, cards, held, _of_node(context, offers, unit))
+
+
+def _offers(node: Node, mine: Names) -> _Offers:
+    """A node places its cards in one way: what is left of the others is 0."""
+    memory, whole, exclusive = offer(node, mine.memory), offer(node, mine.cards), offer(node, EXCLUSIVE)
+    if exclusive.slots and not memory.slots:
+        return _Offers(NOTHING, exclusive, by_topology=True)
+    return _Offers(memory, whole)
+
+
+def _is_off(node: Node, offers: _Offers, context: Context) -> bool:
+    """Whether the plugin has been turned off here: it offers no memory, and another one gives out the cards that it counted."""
+    if offers.memory.slots != 0 or not offers.whole.slots:
+        return False
+    capacity = (node.status.capacity if node.status else None) or {}
+    return any(owner(name, context) not in (None, NAME) and devices(value) for name, value in capacity.items())
 
 
 def _held(pods: list[Pod], context: Context) -> bool:
@@ -138,6 +171,7 @@ def _memory_source(offers: _Offers, unit: Unit, about: Described) -> str:
 def _of_node(context: Context, offers: _Offers, unit: Unit) -> list[Finding]:
     memory, count, _ = names(context)
     withheld = "The plugin has marked devices unhealthy; the scheduler gives out less than the cards have."
+    count = EXCLUSIVE if offers.by_topology else count
     found = [*shortfall(memory, offers.memory, withheld), *shortfall(count, offers.whole, withheld)]
     if offers.memory.slots and unit.name is None:
         text = (
@@ -172,7 +206,7 @@ def _of_count(memory: str, count: str, offers: _Offers) -> list[Finding]:
 STACK = Stack(
     name=NAME,
     label="gpushare",
-    resources=(SETTINGS["GPUSHARE_RESOURCE"], SETTINGS["GPUSHARE_COUNT"], CORE_RESOURCE),
+    resources=(SETTINGS["GPUSHARE_RESOURCE"], SETTINGS["GPUSHARE_COUNT"], CORE_RESOURCE, EXCLUSIVE),
     owns=owns,
     read=read,
     node_labels=NODE_LABELS,

@@ -6,11 +6,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from inventory.stacks.engine.base import ERROR, WARNING, Context
-from inventory.stacks.engine.labels import first, labelled_memory, model_name
+from inventory.stacks.engine.labels import first, labelled_memory, model_name, number
 from inventory.stacks.engine.stack import Components, Entry, Kept, NodeLabels
 
 PLUGIN = "gpushare-device-plugin"
 CORE_RESOURCE = "aliyun.com/gpu-core.percentage"
+#: Whole cards on nodes of ACK that place by topology: how many there are is what the node offers.
+EXCLUSIVE = "aliyun.com/gpu"
 #: The scheduler's choice of card, which a pod must not make itself.
 BY_HAND = "NVIDIA_VISIBLE_DEVICES"
 ALIYUN_NAME = "aliyun.accelerator/nvidia_name"
@@ -55,6 +57,7 @@ NODE_LABELS = NodeLabels(
     naming=(ALIYUN_NAME, ALIYUN_COUNT, ALIYUN_MEMORY),
     model=first((ALIYUN_NAME,), model_name),
     memory=first((ALIYUN_MEMORY,), labelled_memory),
+    cards=first((ALIYUN_COUNT,), number),
 )
 
 COMPONENTS = Components(
@@ -86,12 +89,6 @@ FINDINGS = {
         ERROR,
         "A node offers GPU memory, or cards, but the other of the two is 0 or missing.",
         "Restart the gpushare device plugin; in MiB mode with many cards, use GiB (limit of 4 MiB a message).",
-    ),
-    "visible-devices-by-hand": Entry(
-        "NVIDIA_VISIBLE_DEVICES set by hand",
-        WARNING,
-        "A pod that shares a card sets NVIDIA_VISIBLE_DEVICES itself, which defeats the scheduler's choice of card.",
-        "Take the variable out of the pod's specification.",
     ),
     "several-gpu-containers": Entry(
         "Several GPU containers in one pod",

@@ -33,14 +33,14 @@ _MOST_SKEW_S = 86_400
 class Place(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of the node. cards: None when their number is not known. unit: bytes; None when not known.
 
-    card_memory: bytes of one card, for whole cards. counted: name of the resource that stands for whole cards.
+    card_memory: bytes of one card, for whole cards. counted: names of the resources that stand for whole cards.
     resources: all names of this stack.
     """
 
     cards: int | None
     unit: int | None
     card_memory: int | None
-    counted: str
+    counted: frozenset[str]
     resources: frozenset[str]
 
 
@@ -54,7 +54,7 @@ class Holding(msgspec.Struct):
 
 def holding(pod: Pod, place: Place, context: Context) -> Holding | None:
     """The holding of a pod that holds devices; None when it asks for nothing of this stack."""
-    memory, counted, annotation = names(context)
+    memory, _, annotation = names(context)
     needs = requests(pod, place.resources.__contains__)
     if not needs:
         return None
@@ -62,7 +62,7 @@ def holding(pod: Pod, place: Place, context: Context) -> Holding | None:
     mine = [need for need in needs if need.resource == memory]
     if not mine:
         # Without memory the card unit asks for whole cards, and a bare core share for an unknown part of one.
-        mine = [need for need in needs if need.resource == counted] or needs
+        mine = [need for need in needs if need.resource in place.counted] or needs
     result = Holding([], _problems(pod, written))
     outside: set[int] = set()
     for need, cards in _spread(mine, written):
@@ -144,7 +144,7 @@ def _core(needs: list[Need], need: Need, written: Record, index: int | None) -> 
 def _allocation(
     pod: Pod, need: Need, index: int | None, units: int, written: Record, place: Place, core: int | None
 ) -> Allocation:
-    whole = need.resource == place.counted
+    whole = need.resource in place.counted
     memory = None if need.resource == CORE_RESOURCE else place.card_memory if whole else place.unit
     return Allocation(
         pod_uid=pod.metadata.uid,
@@ -186,7 +186,7 @@ def _of_card(pod: Pod, needs: list[Need], written: Record, outside: set[int], pl
             "node with its card unknown. Restart the scheduler extender if cards were swapped, then delete the pod."
         )
         return [_finding("index-out-of-range", ERROR, pod, text)]
-    if written.v2 or written.index is not None or needs[0].resource in (place.counted, CORE_RESOURCE):
+    if written.v2 or written.index is not None or needs[0].resource in (*place.counted, CORE_RESOURCE):
         return []
     asked = sum(need.quantity for need in needs)
     text = (

@@ -1,8 +1,8 @@
 """Whether a gpushare node counts its memory in GiB or in MiB. The API objects do not say, so there is a ladder.
 
 First the administrator's annotation, then the command line of the device plugin (the pod on this node, else DaemonSets that
-agree), then the card memory in a label of the node, last a rule of thumb. A plugin's word that the node's own values rule out
-is passed over. Must not know pods' requests.
+agree), then the card memory as labels of the node or its instance type say it, last a rule of thumb. A plugin's word that
+the node's own values rule out is passed over. Must not know pods' requests.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import msgspec
 
 from inventory.stacks.engine.base import Context
 from inventory.stacks.engine.components import component, component_of
+from inventory.stacks.engine.describe import Described
 from inventory.stacks.engine.labels import GIB, MIB, labelled_memory
 from inventory.stacks.engine.names import labels_of
 from inventory.stacks.engine.overrides import UNIT, Overrides
@@ -45,9 +46,15 @@ class Unit(msgspec.Struct, frozen=True):
 
 
 def unit_of(
-    node: Node, units: int | None, cards: int | None, pods: list[Pod], context: Context, given: Overrides
+    node: Node,
+    units: int | None,
+    cards: int | None,
+    pods: list[Pod],
+    context: Context,
+    given: Overrides,
+    about: Described,
 ) -> Unit:
-    """Climb down the ladder. units: of the whole node; cards: 0 or None when not known."""
+    """Climb down the ladder. units: of the whole node; cards: 0 or None when not known. about: what the cards are."""
     if given.unit is not None:
         return Unit(given.unit, f"annotation {UNIT}")
     each = _each(node, units, cards)
@@ -55,9 +62,13 @@ def unit_of(
     if said is not None and _plausible(said, each):
         return Unit(said, source)
     note = f" ({source} says {said}, which the values rule out)" if said is not None else ""
-    labelled = _of_label(node, each)
-    if labelled is not None:
-        return Unit(labelled, f"label {ALIYUN_MEMORY}{note}")
+    for memory, who in (
+        (labelled_memory(labels_of(node).get(ALIYUN_MEMORY)), f"label {ALIYUN_MEMORY}"),
+        (about.memory_bytes, about.memory_source),
+    ):
+        fits = _that_fits(memory, each)
+        if fits is not None:
+            return Unit(fits, f"{who}{note}")
     return _by_thumb(each, note)
 
 
@@ -100,9 +111,8 @@ def _flags(containers: Iterable[Container]) -> set[str]:
     return units
 
 
-def _of_label(node: Node, each: int | None) -> str | None:
-    """The unit in which the label's memory comes out as what the node states per card; None when neither does, or both."""
-    memory = labelled_memory(labels_of(node).get(ALIYUN_MEMORY))
+def _that_fits(memory: int | None, each: int | None) -> str | None:
+    """The unit in which the card's memory comes out as what the node states per card; None when neither does, or both."""
     if memory is None or not each:
         return None
     mebibytes = memory // MIB

@@ -9,41 +9,23 @@ from __future__ import annotations
 
 import re
 
-import msgspec
-
-from inventory.stacks.engine.base import (
-    ANNOTATION,
-    COUNT_ONLY,
-    ERROR,
-    HEALTHY,
-    INFO,
-    MEMORY,
-    UNHEALTHY,
-    WARNING,
-    Allocation,
-    Card,
-    Context,
-    Finding,
-    StackReport,
-)
+from inventory.stacks.engine.base import HEALTHY, INFO, MEMORY, UNHEALTHY, WARNING, Card, Context, Finding, StackReport
 from inventory.stacks.engine.describe import Described, describe
-from inventory.stacks.engine.labels import MIB
 from inventory.stacks.engine.names import annotations_of
-from inventory.stacks.engine.offers import offer, shortfall
+from inventory.stacks.engine.offers import Offer, offer, shortfall
 from inventory.stacks.engine.overrides import overrides
-from inventory.stacks.engine.requests import asked, devices, holds, name_of
+from inventory.stacks.engine.registry import looks_like_gpu
+from inventory.stacks.engine.requests import devices
 from inventory.stacks.engine.stack import Components, Kept, NodeLabels, Stack
-from inventory.stacks.hami.records import ALLOCATED, REGISTER, Device, Registered, allocated, register, slots_of
-from kube.objects import Container, Node, Pod
+from inventory.stacks.hami.pods import GPU_MEMORY, NAME, Place, holding
+from inventory.stacks.hami.records import REGISTER, Registered, register
+from kube.objects import Node, Pod
 
-NAME = "hami"
 GPU = "nvidia.com/gpu"
-GPU_MEMORY = "nvidia.com/gpumem"
 #: What HAMi adds to a request of `nvidia.com/gpu`: properties of the slots, held together with them.
 RESOURCES = (GPU_MEMORY, "nvidia.com/gpumem-percentage", "nvidia.com/gpucores", "nvidia.com/priority")
 _NODE_PREFIX = "hami.io/node-"
 _CORDON = "hami.io/device-cordon"
-_PHASE, _TIME = "hami.io/bind-phase", "hami.io/bind-time"
 _OTHER_REGISTER = re.compile(r"hami\.io/node-(?:[a-z0-9]+-)?register(?:-[A-Za-z0-9.-]+)?")
 
 
@@ -55,29 +37,45 @@ def marks(node: Node) -> bool:
     return any(name.startswith(_NODE_PREFIX) and "register" in name for name in annotations)
 
 
+def counts_here(node: Node) -> tuple[str, ...]:
+    """The resource that counts slots, where the administrator has renamed it."""
+    name = _counted(node)
+    return (name,) if name != GPU else ()
+
+
+def _counted(node: Node) -> str:
+    """The resource of which the node offers as many as the register has slots; the name is a setting of HAMi."""
+    status = node.status
+    offered = {**(status.allocatable or {}), **(status.capacity or {})} if status else {}
+    text = annotations_of(node).get(REGISTER)
+    if GPU in offered or text is None or (listed := register(text)) is None:
+        return GPU
+    slots = sum(card.shares for card in listed.cards)
+    found = [name for name, value in offered.items() if looks_like_gpu(name) and devices(value) == slots]
+    return found[0] if len(found) == 1 else GPU
+
+
 def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Cards by the register, holders by the pods' records. None when HAMi has registered no cards of this node."""
     if not marks(node):
         return None
     findings = _other_vendors(node)
     listed = _registered(node, findings)
-    keys = {card.uuid for card in listed or ()}
     about = describe(node, overrides(node))
-    allocations: list[Allocation] = []
-    due: list[float] = []
-    for pod in pods:
-        if holds(pod) and (asks := _asks(pod)):
-            allocations += _of_pod(pod, asks, keys, listed is not None, findings)
-            due += _binding(pod, context, findings)
-    findings += shortfall(GPU, offer(node, GPU), "HAMi gives out fewer slots than the cards have.")
+    resource = _counted(node)
+    place = Place(frozenset(card.uuid for card in listed or ()), resource, listed is not None)
+    held = [found for pod in pods if (found := holding(pod, place, context)) is not None]
+    findings += [item for found in held for item in found.findings]
+    offered = offer(node, resource)
+    findings += shortfall(resource, offered, "HAMi gives out fewer slots than the cards have.")
     return StackReport(
         stack=NAME,
         cards=tuple(_card(card, about) for card in listed or ()),
         cards_known=listed is not None,
-        allocations=tuple(allocations),
+        allocations=tuple(item for found in held for item in found.allocations),
         findings=tuple(findings),
-        recheck_at=min(due, default=None),
-        memory_total_bytes=_total(node, listed),
+        recheck_at=min((due for found in held for due in found.due), default=None),
+        memory_total_bytes=_total(node, listed, offered),
     )
 
 
@@ -125,158 +123,21 @@ def _card(card: Registered, about: Described) -> Card:
     )
 
 
-def _total(node: Node, listed: list[Registered] | None) -> int | None:
-    """What HAMi can still give out: the memory of cards that are healthy and not cordoned."""
+def _total(node: Node, listed: list[Registered] | None, offered: Offer) -> int | None:
+    """What HAMi can still give out: the memory of cards that are healthy and not cordoned.
+
+    Where the kubelet has no slot left to give, the plugin is gone and HAMi takes the cards out of its account.
+    """
     if listed is None:
         return None
+    if offered.allocatable == 0:
+        return 0
+    allocatable = node.status.allocatable if node.status else None
+    if allocatable is not None and offered.slots is None:
+        # No slots under any name, or under a name that cannot be told from others.
+        return None if any(looks_like_gpu(name) for name in allocatable) else 0
     cordoned = {part.strip() for part in annotations_of(node).get(_CORDON, "").split(",")}
     return sum(card.memory for card in listed if card.healthy and card.uuid not in cordoned)
-
-
-def _number(container: Container, resource: str) -> int:
-    return next((devices(value) or 0 for name, value in asked(container) if name == resource), 0)
-
-
-class _Asks(msgspec.Struct):
-    """The containers of a pod, and how many devices each asks for."""
-
-    init: list[Container]
-    app: list[Container]
-
-    def counts(self, containers: list[Container]) -> list[int]:
-        return [_number(container, GPU) for container in containers]
-
-    def __bool__(self) -> bool:
-        return any(self.counts(self.app)) or any(self.counts(self.init))
-
-
-def _asks(pod: Pod) -> _Asks:
-    spec = pod.spec
-    if spec is None:
-        return _Asks([], [])
-    # A sidecar runs beside the app containers, so it holds what it has for as long as they do.
-    sidecars = [item for item in spec.initContainers or () if item.restartPolicy == "Always"]
-    init = [item for item in spec.initContainers or () if item.restartPolicy != "Always"]
-    return _Asks(init, [*(spec.containers or ()), *sidecars])
-
-
-class _Got(msgspec.Struct):
-    """What a container holds of one card (uuid None: not known which)."""
-
-    container: str
-    uuid: str | None
-    quantity: int
-    memory: int | None
-    core: int | None
-
-
-def _of_pod(pod: Pod, asks: _Asks, keys: set[str], registered: bool, findings: list[Finding]) -> list[Allocation]:
-    text = annotations_of(pod).get(ALLOCATED)
-    slots = allocated(text) if text is not None else None
-    if text is not None and slots is None:
-        findings.append(
-            _finding("annotation-unreadable", WARNING, pod, f"The annotation {ALLOCATED} of {{pod}} cannot be read.")
-        )
-    if text is None:
-        said = "{pod} holds a slot of HAMi, but no card is recorded on it. Look whether HAMi's scheduler has placed it."
-        findings.append(_finding("bound-without-card", WARNING, pod, said))
-    got = _got(pod, asks, slots or [], findings if slots is not None else [])
-    strange = sorted({item.uuid for item in got if item.uuid is not None and item.uuid not in keys})
-    if strange and registered:
-        said = f"{{pod}} is recorded on {', '.join(strange[:5])}, which is not in the register of this node."
-        findings.append(_finding("index-out-of-range", ERROR, pod, said))
-    return _allocations(pod, got, keys)
-
-
-def _got(pod: Pod, asks: _Asks, slots: list[list[Device]], findings: list[Finding]) -> list[_Got]:
-    """What every container holds; what is asked for and not recorded has no card."""
-    wanted = asks.counts(asks.app)
-    init, app = slots_of(slots, asks.counts(asks.init), wanted)
-    got: list[_Got] = []
-    for place, container in enumerate(asks.app):
-        mine = app[place] if place < len(app) else []
-        got += [_Got(container.name, item.uuid, 1, item.memory, item.core) for item in mine]
-        if len(mine) < wanted[place]:
-            got.append(_unrecorded(container, wanted[place] - len(mine)))
-    recorded, expected = sum(len(slot) for slot in app), sum(wanted)
-    if recorded != expected:
-        said = f"{{pod}} asks for {expected} of {GPU}, but {recorded} devices are recorded on it."
-        findings.append(_finding("request-annotation-mismatch", WARNING, pod, said))
-    if pod.status is None or pod.status.phase != "Running":
-        got += _excess(asks, init, got)
-    return got
-
-
-def _unrecorded(container: Container, missing: int) -> _Got:
-    each = _number(container, GPU_MEMORY)
-    # Without a stated amount HAMi gives the whole card, whose size is not known where the card is not.
-    return _Got(container.name, None, missing, each * MIB * missing if each else None, None)
-
-
-def _excess(asks: _Asks, init: list[list[Device]], got: list[_Got]) -> list[_Got]:
-    """Until they are done, init containers keep the larger of what they and the app containers have of a card."""
-    more: list[_Got] = []
-    peaks: dict[str, tuple[int, int, str]] = {}
-    for container, slot in zip(asks.init, init, strict=False):
-        for uuid in {item.uuid for item in slot}:
-            mine = [item for item in slot if item.uuid == uuid]
-            peak = (sum(item.memory for item in mine), len(mine), container.name)
-            peaks[uuid] = max(peaks.get(uuid, (0, 0, "")), peak)
-    for uuid, (memory, number, name) in peaks.items():
-        held = [item for item in got if item.uuid == uuid]
-        extra = memory - sum(item.memory or 0 for item in held)
-        if len(held) < number:
-            more.append(_Got(name, uuid, number - len(held), max(extra, 0), None))
-        elif extra > 0:
-            held[0].memory = (held[0].memory or 0) + extra
-    return more
-
-
-def _allocations(pod: Pod, got: list[_Got], keys: set[str]) -> list[Allocation]:
-    return [
-        Allocation(
-            pod_uid=pod.metadata.uid,
-            namespace=pod.metadata.namespace,
-            pod=pod.metadata.name,
-            container=item.container,
-            resource=GPU,
-            quantity=item.quantity,
-            evidence=ANNOTATION if item.uuid in keys else COUNT_ONLY,
-            stack=NAME,
-            card=item.uuid if item.uuid in keys else None,
-            memory_bytes=item.memory,
-            core_percent=item.core,
-            mode=MEMORY,
-        )
-        for item in got
-    ]
-
-
-def _binding(pod: Pod, context: Context, findings: list[Finding]) -> list[float]:
-    """`assumed-not-assigned` for a binding that is stuck; for a younger one the time at which it will be."""
-    annotations = annotations_of(pod)
-    since = _seconds(annotations.get(_TIME))
-    if annotations.get(_PHASE) != "allocating" or since is None:
-        return []
-    due = since + context.assume_timeout_s
-    if context.now < due:
-        return [due]
-    said = (
-        f"{{pod}} was given a card more than {context.assume_timeout_s // 60} minutes ago and HAMi's device plugin has not "
-        "confirmed it. Look at the pod's events and the plugin's log."
-    )
-    findings.append(_finding("assumed-not-assigned", WARNING, pod, said))
-    return []
-
-
-def _seconds(text: str | None) -> float | None:
-    """Unix seconds as text; None when missing or of another form."""
-    return float(text) if text is not None and len(text) <= 12 and text.isascii() and text.isdigit() else None
-
-
-def _finding(code: str, severity: str, pod: Pod, text: str) -> Finding:
-    name = name_of(pod)
-    return Finding(code=code, severity=severity, text=text.replace("{pod}", name), pod=name)
 
 
 _PLUGIN = "hami-device-plugin"
@@ -288,6 +149,7 @@ STACK = Stack(
     read=read,
     marks=marks,
     takes=(GPU,),
+    counts_here=counts_here,
     node_labels=NodeLabels(names=("gpu",)),
     components=Components(
         by_label={"app.kubernetes.io/component": {_PLUGIN: _PLUGIN, "hami-scheduler": "hami-scheduler"}},

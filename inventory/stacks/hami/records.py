@@ -17,10 +17,17 @@ from inventory.stacks.engine.requests import MOST_DEVICES
 
 REGISTER = "hami.io/node-nvidia-register"
 ALLOCATED = "hami.io/vgpu-devices-allocated"
+#: From 2.10 on: which slice of which card, beside the record that names the card.
+MIG_ALLOCATIONS = "hami.io/vgpu-mig-allocations"
 #: Old MIG devices carry template and slot: "GPU-…[7-9]".
 _SLOT = re.compile(r"\[[^\]]*\]$")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _LONGEST_UUID = 128
+#: What HAMi reads as a truth value; with any other text it refuses the whole register.
+_HEALTH = {
+    **dict.fromkeys(("1", "t", "T", "true", "TRUE", "True"), True),
+    **dict.fromkeys(("0", "f", "F", "false", "FALSE", "False"), False),
+}
 
 
 class Registered(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,10 +104,10 @@ def _of_fields(text: str) -> list[Registered] | None:
             return None
         uuid, shares, memory, _, kind, _, health = fields[:7]
         index = _whole(fields[7]) if len(fields) == 9 else place
-        numbers = (_whole(memory), _whole(shares), index)
-        if numbers[0] is None or numbers[1] is None or numbers[2] is None:
+        numbers, healthy = (_whole(memory), _whole(shares), index), _HEALTH.get(health)
+        if numbers[0] is None or numbers[1] is None or numbers[2] is None or healthy is None:
             return None
-        card = _registered(uuid, numbers[2], numbers[0], numbers[1], kind, health == "true")
+        card = _registered(uuid, numbers[2], numbers[0], numbers[1], kind, healthy)
         if card is None:
             return None
         found.append(card)
@@ -152,7 +159,8 @@ def allocated(text: str) -> list[list[Device]] | None:
 
 
 def _device(fields: list[str]) -> Device | None:
-    if len(fields) != 4:
+    # HAMi itself passes over what may follow.
+    if len(fields) < 4:
         return None
     uuid, memory, core = _uuid(fields[0]), _whole(fields[2]), _whole(fields[3])
     if uuid is None or memory is None or core is None:
@@ -160,13 +168,26 @@ def _device(fields: list[str]) -> Device | None:
     return Device(uuid, memory * MIB, core or None)
 
 
+def parents(text: str | None) -> dict[str, str]:
+    """UUID of a slice → UUID of its card; what cannot be read is left out, since the record names the card itself."""
+    if text is None or too_long(text):
+        return {}
+    try:
+        decoded = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError, ValueError):
+        return {}
+    entries = [item for item in decoded if isinstance(item, dict)] if isinstance(decoded, list) else []
+    pairs = [(item.get("migUUID"), item.get("gpuUUID")) for item in entries]
+    return {own: card for own, card in pairs if isinstance(own, str) and own and isinstance(card, str) and card}
+
+
 def slots_of(
     slots: list[list[Device]], init: list[int], app: list[int]
 ) -> tuple[list[list[Device]], list[list[Device]]]:
-    """The slots of the init containers and of the app containers. init, app: devices that each container asks for.
+    """The slots of the init containers, sidecars among them, and of the app containers. init, app: devices that each asks for.
 
-    From 2.9 on init containers come first, before they have no slots, and some versions drop empty ones: the reading is taken
-    whose devices fit the requests. Where none fits, all devices are given to the app containers in order.
+    From 2.9 on init containers come first, in the order of the specification; before they have no slots, and some versions drop empty
+    ones: the reading is taken whose devices fit the requests. Where none fits, all devices are given to the app containers in order.
     """
     if len(slots) == len(init) + len(app):
         first, rest = slots[: len(init)], slots[len(init) :]

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from inventory.stacks.engine.labels import first, mebibytes, text
 from inventory.stacks.engine.stack import Components, Kept, Labels, NodeLabels
+from inventory.stacks.nvidia import gke
 
 PRODUCT = "nvidia.com/gpu.product"
 MEMORY = "nvidia.com/gpu.memory"
+#: The scheduler knows nothing of cards that a pod takes by this variable.
+VISIBLE = "NVIDIA_VISIBLE_DEVICES"
 _DRIVER_FULL = first(("nvidia.com/cuda.driver-version.full", "nvidia.com/vgpu.host-driver-version"), text)
 #: Older GPU Feature Discovery writes only the parts.
 _DRIVER_PARTS = ("nvidia.com/cuda.driver.major", "nvidia.com/cuda.driver.minor", "nvidia.com/cuda.driver.rev")
@@ -28,7 +31,7 @@ def _driver(labels: Labels) -> tuple[str, str] | None:
 
 
 NODE_LABELS = NodeLabels(
-    prefixes=("nvidia.com/",),
+    prefixes=("nvidia.com/", *gke.KEPT),
     dropped=("nvidia.com/gfd.timestamp",),
     present=("nvidia.com/gpu.present",),
     by_claims=("nvidia.com/gpu.deploy.dra-driver",),
@@ -85,5 +88,6 @@ COMPONENTS = Components(
 
 KEPT = Kept(
     node_annotations=("nvidia.com/gpu-driver-upgrade-enabled",),
-    env=("NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"),
+    env=(VISIBLE, "CUDA_VISIBLE_DEVICES"),
+    env_of_interest=(VISIBLE,),
 )

@@ -1,151 +1,166 @@
-"""How the slots of NVIDIA's device plugin map to cards: whole, time-sliced, or in MPS parts.
+"""What the slots of NVIDIA's device plugin are: whole cards, shares, MPS parts, or MIG slices and shares of them.
 
-Capacity is the truth for slots; the labels of GPU Feature Discovery say how many slots a card has. They are checked against
-each other. Must not know pods.
+Capacity is the truth for slots; labels say how many slots a card has, and how many cards there are. They are checked against each
+other: what offers more than the node has cards is never taken for that many cards. Must not know pods.
 """
 
 from __future__ import annotations
 
 import msgspec
 
-from inventory.stacks.engine.base import PARTS, SHARES, WARNING, WHOLE, Finding
+from inventory.stacks.engine.base import PARTS, SHARES, WHOLE
+from inventory.stacks.engine.describe import Described
+from inventory.stacks.engine.labels import MIB
 from inventory.stacks.engine.names import MAX_CARDS, labels_of
 from inventory.stacks.engine.offers import Offer, offer, states
 from inventory.stacks.engine.overrides import Overrides
-from inventory.stacks.nvidia.declared import PRODUCT
+from inventory.stacks.nvidia import gke, mig, slices
+from inventory.stacks.nvidia.gfd import Labels, read
+from inventory.stacks.nvidia.group import Group, disagree, without_memory
+from inventory.stacks.nvidia.slots import Count, divided, stated, whole
 from kube.objects import Node
-from kube.quantity import count
 
 GPU = "nvidia.com/gpu"
 SHARED = "nvidia.com/gpu.shared"
 RESOURCES = (GPU, SHARED)
 
-_COUNT = "nvidia.com/gpu.count"
-_REPLICAS = "nvidia.com/gpu.replicas"
-_STRATEGY = "nvidia.com/gpu.sharing-strategy"
-_MIG = "nvidia.com/mig.strategy"
+
+def groups(node: Node, given: Overrides, about: Described, names: list[str]) -> list[Group]:
+    """One group per resource of the plugin that the node states or that is asked of it. names: those that are this stack's."""
+    labels = read(labels_of(node))
+    offers = {name: offer(node, name) for name in names}
+    offering = [name for name, found in offers.items() if found.slots]
+    found = []
+    for name in names:
+        if name != GPU and not states(node, name):
+            continue
+        alone = not [other for other in offering if other != name]
+        if mig.profile_of(name):
+            group = _of_profile(name, offers[name], labels, about)
+        else:
+            # With renamed shares, what is left under the plain name is whole cards (often 0).
+            shared = name == SHARED or (labels.shared and SHARED not in offering)
+            group = _of_cards(name, offers[name], labels, about, given, shared, alone, node)
+        found.append(msgspec.structs.replace(group, stated=states(node, name)))
+    return slices.checked(found, labels, about)
 
 
-class Group(msgspec.Struct, frozen=True, kw_only=True):
-    """The cards behind one resource name.
-
-    cards: how many, None when it cannot be known. replicas: slots per card (1 for whole cards), None when not known.
-    stated: whether the node names the resource, readably or not.
-    """
-
-    resource: str
-    offer: Offer
-    mode: str
-    cards: int | None
-    replicas: int | None
-    stated: bool
-    findings: tuple[Finding, ...] = ()
-
-
-class _Labels(msgspec.Struct, frozen=True):
-    count: int | None
-    replicas: int | None
-    strategy: str
-    shared_suffix: bool
-    mig: str
-
-    @property
-    def shared(self) -> bool:
-        return self.strategy in ("time-slicing", "mps") or (self.replicas or 0) > 1 or self.shared_suffix
-
-    def counts(self, cards: int) -> bool:
-        """Whether the label's count allows this number of cards.
-
-        Under the mixed MIG strategy it counts cards in MIG mode too, which are not under the plugin's plain resource.
-        """
-        return self.count in (None, cards) or self.mig == "mixed"
-
-    def __str__(self) -> str:
-        known = {
-            _COUNT: self.count,
-            _REPLICAS: self.replicas,
-            _STRATEGY: self.strategy or None,
-        }
-        said = [f"{name}={value}" for name, value in known.items() if value is not None]
-        return ", ".join(said) or "no labels of GPU Feature Discovery"
-
-
-def groups(node: Node, given: Overrides) -> list[Group]:
-    """One group per resource of the plugin that the node states or that is asked of it."""
-    labels = _read(node)
-    plain, renamed = offer(node, GPU), offer(node, SHARED)
-    # With renamed shares, what is left under the plain name is whole cards (often 0).
-    both = bool(renamed.slots)
-    found = [_group(GPU, plain, labels, given, labels.shared and not both, alone=not both)]
-    if states(node, SHARED):
-        found.append(_group(SHARED, renamed, labels, given, shared=True, alone=not plain.slots))
-    return [msgspec.structs.replace(group, stated=states(node, group.resource)) for group in found]
-
-
-def _read(node: Node) -> _Labels:
-    labels = labels_of(node)
-    return _Labels(
-        count=count(labels.get(_COUNT)),
-        replicas=count(labels.get(_REPLICAS)),
-        strategy=labels.get(_STRATEGY, ""),
-        shared_suffix=labels.get(PRODUCT, "").endswith("-SHARED"),
-        mig=labels.get(_MIG, ""),
-    )
-
-
-def _group(resource: str, found: Offer, labels: _Labels, given: Overrides, shared: bool, alone: bool) -> Group:
+def _of_cards(
+    resource: str,
+    found: Offer,
+    labels: Labels,
+    about: Described,
+    given: Overrides,
+    shared: bool,
+    alone: bool,
+    node: Node,
+) -> Group:
     """alone: this is the only resource with slots, so labels and override speak of it."""
-    slots = found.slots
+    slots, unit = found.slots, gke.unit_of(labels_of(node))
     if given.cards and alone and slots:
-        cards, replicas, agreed = _stated(slots, given.cards)
-    elif not shared:
-        agreed = not alone or slots is None or labels.counts(slots)
-        cards, replicas = slots, 1
+        count = stated(slots, given.cards)
+    elif unit is not None:
+        return _of_gke(resource, found, unit, about)
+    elif labels.slice_profile:
+        return _of_single(resource, found, labels, about, shared, alone)
+    elif shared:
+        count = divided(slots, labels, about.cards, alone)
     else:
-        cards, replicas, agreed = _divided(slots, labels, alone)
-    if cards is not None and cards > MAX_CARDS:
-        cards, agreed = None, False
-    mode = _mode(labels, replicas) if shared or replicas != 1 else WHOLE
-    findings = () if agreed else (_disagree(resource, slots, labels, cards),)
+        count = whole(slots, labels, about.cards, alone)
+    count = _believed(count)
+    said = labels.said(about.cards, about.cards_source)
     return Group(
-        resource=resource, offer=found, mode=mode, cards=cards, replicas=replicas, stated=True, findings=findings
+        resource=resource,
+        offer=found,
+        mode=_mode(labels.strategy, count.replicas) if shared or count.replicas != 1 else WHOLE,
+        cards=count.cards,
+        replicas=count.replicas,
+        about=about if count.alike else without_memory(about),
+        boards=count.cards,
+        findings=() if count.agreed else (disagree(resource, slots, said, count.cards, labels.any),),
     )
 
 
-def _stated(slots: int, cards: int) -> tuple[int | None, int | None, bool]:
-    """The administrator's count; never more cards than there are slots, and a count that does not divide them is flagged."""
-    if slots % cards == 0:
-        return cards, slots // cards, True
-    return min(cards, slots), None, False
+def _of_gke(resource: str, found: Offer, unit: gke.Unit, about: Described) -> Group:
+    """Google's plugin: the labels of the node pool say what a slot is."""
+    slots = found.slots
+    boards = unit.cards(slots) if slots else slots
+    replicas = unit.clients
+    each = about.cards * unit.slices if about.cards and unit.slices else None
+    if unit.clients is None and slots and each and slots % each == 0:
+        # The number of clients cannot be read, but that of the cards is known.
+        boards, replicas = about.cards, slots // each
+    agreed = boards is not None or slots is None
+    if boards is not None and boards and about.cards is not None and boards != about.cards:
+        agreed = False
+        boards = boards if boards < about.cards else None
+    cards = boards * unit.slices if boards is not None and unit.slices else boards
+    count = _believed(Count(cards, replicas, agreed))
+    said = f"{unit}, {about.cards} cards by the {about.cards_source}" if about.cards else str(unit)
+    return Group(
+        resource=resource,
+        offer=found,
+        mode=PARTS
+        if unit.strategy == gke.MPS and replicas != 1
+        else SHARES
+        if unit.strategy and replicas != 1
+        else WHOLE,
+        cards=count.cards,
+        replicas=replicas,
+        about=slices.described(about, unit.partition, joint=" MIG ") if unit.partition else about,
+        profile=unit.partition,
+        boards=boards,
+        grain=MIB,
+        findings=() if count.agreed else (disagree(resource, slots, said, count.cards, False),),
+    )
 
 
-def _divided(slots: int | None, labels: _Labels, alone: bool) -> tuple[int | None, int | None, bool]:
-    """(cards, slots per card, whether the labels agree with the capacity and with each other)."""
-    if slots is None:
-        return None, None, True
-    if slots == 0:
-        return 0, labels.replicas, True
-    each, physical = labels.replicas, labels.count
-    consistent = labels.strategy in ("", "time-slicing", "mps")
-    if each is not None and each > 1 and slots % each == 0:
-        cards = slots // each
-        return cards, each, consistent and (not alone or labels.counts(cards))
-    if alone and physical and slots % physical == 0:
-        return physical, slots // physical, consistent and each is None
-    # Shares under their own name and not one label: nothing disagrees, the number of cards is just not known.
-    return None, None, each is None and physical is None
+def _of_single(resource: str, found: Offer, labels: Labels, about: Described, shared: bool, alone: bool) -> Group:
+    """Strategy single: each slice is a device, and the labels speak of slices; they cannot say of how many cards."""
+    count = divided(found.slots, labels, None, alone) if shared else whole(found.slots, labels, None, alone)
+    count = _believed(count)
+    known = about if count.alike and count.agreed else without_memory(about)
+    return Group(
+        resource=resource,
+        offer=found,
+        mode=_mode(labels.strategy, count.replicas) if shared or count.replicas != 1 else WHOLE,
+        cards=count.cards,
+        replicas=count.replicas,
+        about=known,
+        profile=labels.slice_profile,
+        boards=about.cards if about.cards is not None else slices.boards(labels, count.cards),
+        findings=() if count.agreed else (disagree(resource, found.slots, labels.said(), count.cards, True),),
+    )
 
 
-def _mode(labels: _Labels, replicas: int | None) -> str:
+def _of_profile(resource: str, found: Offer, labels: Labels, about: Described) -> Group:
+    """Strategy mixed: each profile is a resource of its own, with labels of its own."""
+    own, profile = labels.of_profile(resource.removesuffix(".shared")), mig.profile_of(resource) or ""
+    shared = mig.is_shared(resource) or own.shared
+    count = divided(found.slots, own, None, alone=True) if shared else whole(found.slots, own, None, alone=True)
+    if not found.slots and found.slots is not None:
+        # A layout that was given up: kubelet goes on naming it, with 0 devices.
+        count = Count(0, count.replicas, True)
+    count = _believed(count)
+    return Group(
+        resource=resource,
+        offer=found,
+        mode=_mode(own.strategy, count.replicas) if shared or count.replicas != 1 else WHOLE,
+        cards=count.cards,
+        replicas=count.replicas,
+        about=slices.labelled(own, about, profile),
+        profile=profile,
+        findings=() if count.agreed else (disagree(resource, found.slots, own.said(), count.cards, own.any),),
+    )
+
+
+def _believed(count: Count) -> Count:
+    if count.cards is not None and count.cards > MAX_CARDS:
+        return count._replace(cards=None, agreed=False)
+    return count
+
+
+def _mode(strategy: str, replicas: int | None) -> str:
     if replicas == 1:
         return WHOLE
-    return PARTS if labels.strategy == "mps" else SHARES
-
-
-def _disagree(resource: str, slots: int | None, labels: _Labels, cards: int | None) -> Finding:
-    held = "the number of cards is not known" if cards is None else f"{cards} cards are shown"
-    text = (
-        f"{resource}: capacity {slots}, but {labels}. Capacity counts, so {held}. Restart GPU Feature Discovery on this "
-        "node, or state the number of cards in the annotation gpudash.io/card-count."
-    )
-    return Finding(code="labels-disagree", severity=WARNING, text=text)
+    return PARTS if strategy == "mps" else SHARES

@@ -1,8 +1,8 @@
 """What the three DirectX device plugins for Windows nodes have in common: cards that are shared and not metered.
 
 A container with a device may use the card (in process isolation even all cards) without any memory being set aside, so
-memory is never "allocated" here. Which card a pod uses is not in the API; it is plain only where the node has one. Must not
-know the resource names.
+memory is never "allocated" here. Which card a pod uses is known where the node has one, and where the kubelet names the device: its
+id begins with the PnP id of the adapter. Must not know the resource names.
 """
 
 from __future__ import annotations
@@ -11,34 +11,67 @@ import re
 
 import msgspec
 
-from inventory.stacks.engine.base import SHARES, WARNING, Card, Finding, StackReport
+from inventory.stacks.engine.base import (
+    COUNT_ONLY,
+    DEVICE_STATUS,
+    SHARES,
+    WARNING,
+    Allocation,
+    Card,
+    Finding,
+    StackReport,
+)
 from inventory.stacks.engine.describe import Described, describe
-from inventory.stacks.engine.names import MAX_CARDS, labels_of
+from inventory.stacks.engine.devices import Device, Held, Reader, held, where, with_ordinals, worse
+from inventory.stacks.engine.names import MAX_CARDS
 from inventory.stacks.engine.offers import Offer, offer, shortfall, states
 from inventory.stacks.engine.overrides import COUNT, Overrides, overrides
-from inventory.stacks.engine.requests import Need, counted, holds, requests
-from inventory.stacks.shared.instances import Instance, instance_of
+from inventory.stacks.engine.requests import holds
+from inventory.stacks.shared.instances import by_instance_type
 from kube.objects import Node, Pod
-from kube.quantity import count
 
 GIB = 2**30
-#: Karpenter on AWS says how many cards the instance type has.
-KARPENTER_COUNT = "karpenter.k8s.aws/instance-gpu-count"
 #: "NVIDIA GRID T4-8Q": a slice of 8 GiB of a T4.
 _VGPU = re.compile(r"(?:GRID |NVIDIA (?:GRID )?)?(?P<card>[A-Z]+[0-9]+[A-Z]*)-(?P<gib>[0-9]{1,3})[QCAB]")
+#: "PCI\\VEN_10DE&DEV_1EB8&SUBSYS_…&REV_A1\\4&2B8E0F3A&0&00E0": enumerator, hardware, instance.
+_PNP = re.compile(r"[A-Z][A-Z0-9_]{1,20}\\[^\\]{1,64}\\[^\\]{1,40}")
 
 
 class Adapters(msgspec.Struct, frozen=True):
-    """How many cards a plugin says there are. number: None when it cannot say. source: in words."""
+    """How many cards a plugin says there are, by resource. numbers: None where it cannot say. source: in words.
 
-    number: int | None
+    apart: cards of one resource are never those of another.
+    """
+
+    numbers: dict[str, int | None]
     source: str = ""
+    apart: bool = False
     findings: tuple[Finding, ...] = ()
 
+    @property
+    def total(self) -> int | None:
+        known = [number for number in self.numbers.values() if number is not None]
+        if not known or len(known) < len(self.numbers):
+            return None
+        return sum(known) if self.apart else max(known)
 
-def held_by(pods: list[Pod], resources: tuple[str, ...]) -> list[tuple[Pod, Need]]:
-    """What the holding pods ask of the resources."""
-    return [(pod, need) for pod in pods if holds(pod) for need in requests(pod, resources.__contains__)]
+
+class _Pool(msgspec.Struct, frozen=True):
+    """Cards that the same resource gives out. resource: "" where it is not told apart. shares: of each card."""
+
+    resource: str
+    number: int
+    shares: int | None
+
+
+def adapter(resource_id: str) -> Device | None:
+    """The id of an adapter as Windows names it; None when it is none."""
+    return Device(resource_id) if _PNP.fullmatch(resource_id) else None
+
+
+def held_by(pods: list[Pod], resources: tuple[str, ...], read: Reader) -> list[Held]:
+    """What the holding pods ask of the resources, with the devices that their statuses name."""
+    return [entry for pod in pods if holds(pod) for entry in held(pod, resources.__contains__, read)]
 
 
 def offered(node: Node, resources: tuple[str, ...]) -> dict[str, Offer]:
@@ -46,93 +79,119 @@ def offered(node: Node, resources: tuple[str, ...]) -> dict[str, Offer]:
     return {name: offer(node, name) for name in resources if states(node, name)}
 
 
-def share(
-    stack: str, node: Node, offers: dict[str, Offer], held: list[tuple[Pod, Need]], adapters: Adapters
-) -> StackReport:
-    """The share of a DirectX plugin: cards by the administrator, the plugin or the instance type; holders without a card."""
+def share(stack: str, node: Node, offers: dict[str, Offer], held_: list[Held], adapters: Adapters) -> StackReport:
+    """The share of a DirectX plugin: cards by the administrator, the plugin or the instance type, and their holders."""
     given = overrides(node)
-    number, findings = _number(node, offers, given, adapters)
     about = _about(node, given)
-    slots = max((found.slots or 0 for found in offers.values()), default=0)
-    cards = tuple(_card(stack, index, about, slots // number) for index in range(number or 0) if number)
-    # Nothing is reserved and there is one adapter: each holder shares that one.
-    only = cards[0].key if len(cards) == 1 else None
+    pools, findings = _pools(offers, given, about, adapters)
+    only = pools is not None and sum(pool.number for pool in pools) == 1
+    cards: list[Card] = []
+    for pool in pools or ():
+        named = _named(pool, held_)
+        cards += [
+            _card(stack, pool, device, index, about, only)
+            for device, index in with_ordinals(named, pool.number, len(cards))
+        ]
+    allocations: list[Allocation] = []
+    for entry in held_:
+        places, wrong = where(entry, {card.key for card in cards})
+        allocations += [_allocation(stack, entry, card, quantity) for card, quantity in places.items()]
+        findings += wrong
     for name, found in offers.items():
         findings += shortfall(name, found, "The plugin has withdrawn devices.")
     return StackReport(
         stack=stack,
-        cards=cards,
-        cards_known=number is not None,
-        allocations=tuple(counted(pod, need, stack, SHARES, card=only) for pod, need in held),
+        cards=tuple(cards),
+        cards_known=pools is not None,
+        allocations=tuple(allocations),
         findings=(*adapters.findings, *findings),
+        memory_total_bytes=about.memory_bytes if only else None,
     )
 
 
-def _number(
-    node: Node, offers: dict[str, Offer], given: Overrides, adapters: Adapters
-) -> tuple[int | None, list[Finding]]:
-    """The number of cards, best source first; a finding when the plugin's number is not that of the instance type."""
-    if not any(found.slots != 0 for found in offers.values()) and offers:
-        return 0, []
-    if given.cards is not None:
-        return given.cards, []
-    table = instance_of(node)
-    karpenter = count(labels_of(node).get(KARPENTER_COUNT))
-    by_type = table[1].cards if table else karpenter or None
-    if adapters.number is not None and adapters.number <= MAX_CARDS:
-        if by_type is not None and by_type != adapters.number:
-            return adapters.number, [_disagree(adapters, by_type)]
-        return adapters.number, []
-    return (by_type if by_type is not None and by_type <= MAX_CARDS else None), []
+def _pools(
+    offers: dict[str, Offer], given: Overrides, about: Described, adapters: Adapters
+) -> tuple[list[_Pool] | None, list[Finding]]:
+    """The cards, best source first, None when no source says it; a finding when the plugin's number is not that of the type."""
+    offering = {name: found.slots for name, found in offers.items() if found.slots != 0}
+    if not offering and offers:
+        return [], []
+    by_type, total, findings = about.cards, adapters.total, []
+    if given.cards is None and total is not None and total <= MAX_CARDS:
+        if by_type is not None and by_type != total:
+            findings = [_disagree(adapters, total, by_type)]
+        if adapters.apart:
+            numbers = [(name, number) for name, number in adapters.numbers.items() if number]
+            return [_Pool(name, number, _shares(offering.get(name), number)) for name, number in numbers], findings
+        by_type = total
+    if by_type is None or by_type > MAX_CARDS:
+        return None, findings
+    slots = max((number or 0 for number in offering.values()), default=0)
+    name = next(iter(offering)) if len(offering) == 1 else ""
+    return [_Pool(name, by_type, _shares(slots, by_type))] if by_type else [], findings
 
 
-def _disagree(adapters: Adapters, by_type: int) -> Finding:
+def _shares(slots: int | None, cards: int) -> int | None:
+    return (slots or 0) // cards or None
+
+
+def _named(pool: _Pool, held_: list[Held]) -> dict[str, Device]:
+    """Card key → device: what statuses name, never more than there are."""
+    named: dict[str, Device] = {}
+    for entry in held_:
+        if pool.resource in ("", entry.need.resource):
+            for item in entry.devices:
+                named[item.key] = worse(named.get(item.key), item)
+    return dict(list(named.items())[: pool.number])
+
+
+def _disagree(adapters: Adapters, number: int, by_type: int) -> Finding:
     text = (
-        f"The plugin offers {adapters.number} cards ({adapters.source}), the instance type has {by_type}. The plugin counts. "
+        f"The plugin offers {number} cards ({adapters.source}), the instance type has {by_type}. The plugin counts. "
         f"State the number of cards in the annotation {COUNT} if it is wrong."
     )
     return Finding(code="labels-disagree", severity=WARNING, text=text)
 
 
 def _about(node: Node, given: Overrides) -> Described:
-    """Model and memory: labels and annotations first, then the instance type, then the name of a vGPU."""
+    """Model and memory: the name of a vGPU says its memory more exactly than the type of the machine does."""
     about = describe(node, given)
-    table = instance_of(node)
-    if table is not None:
-        about = _by_type(about, table[0], table[1])
     vgpu = _VGPU.fullmatch(about.model) if about.model else None
-    if vgpu is not None and about.memory_bytes is None:
-        return msgspec.structs.replace(
-            about, memory_bytes=int(vgpu["gib"]) * GIB, memory_source=f"vGPU name {about.model}"
-        )
-    return about
+    if vgpu is None or (about.memory_bytes is not None and not by_instance_type(about.memory_source)):
+        return about
+    return msgspec.structs.replace(about, memory_bytes=int(vgpu["gib"]) * GIB, memory_source=f"vGPU name {about.model}")
 
 
-def _by_type(about: Described, name: str, instance: Instance) -> Described:
-    source = f"instance type {name}"
-    model = instance.model if instance.share == 1 else f"{instance.model} (1/{instance.share})"
-    vgpu = about.model is not None and _VGPU.fullmatch(about.model) is not None
-    # The name of a vGPU says its memory more exactly than the type of the machine does.
-    memory = about.memory_bytes if about.memory_bytes is not None or vgpu else instance.memory
-    return Described(
-        model=about.model or model,
-        model_source=about.model_source if about.model else source,
-        memory_bytes=memory,
-        memory_source=about.memory_source or (source if memory is not None else ""),
-    )
-
-
-def _card(stack: str, index: int, about: Described, shares: int) -> Card:
+def _card(stack: str, pool: _Pool, device: Device, index: int | None, about: Described, only: bool) -> Card:
     return Card(
-        key=str(index),
+        key=device.key,
         stack=stack,
         mode=SHARES,
         index=index,
         model=about.model,
         model_source=about.model_source,
+        health=device.health,
+        # Where there are several, a container may use any of them: nobody gives out the memory of one.
+        memory_total_bytes=about.memory_bytes if only else None,
         memory_physical_bytes=about.memory_bytes,
         memory_source=about.memory_source,
-        shares=shares or None,
+        shares=pool.shares,
+        resource=pool.resource,
+    )
+
+
+def _allocation(stack: str, entry: Held, card: str | None, quantity: int) -> Allocation:
+    return Allocation(
+        pod_uid=entry.pod.metadata.uid,
+        namespace=entry.pod.metadata.namespace,
+        pod=entry.pod.metadata.name,
+        container=entry.need.container,
+        resource=entry.need.resource,
+        quantity=quantity,
+        evidence=COUNT_ONLY if card is None else DEVICE_STATUS,
+        stack=stack,
+        card=card,
+        mode=SHARES,
     )
 
 
@@ -140,5 +199,5 @@ def simple_share(
     stack: str, resources: tuple[str, ...], node: Node, pods: list[Pod], adapters: Adapters
 ) -> StackReport | None:
     """The share of a plugin whose number of adapters needs no more than the node; None when the node is not its own."""
-    held, offers = held_by(pods, resources), offered(node, resources)
-    return share(stack, node, offers, held, adapters) if held or offers else None
+    held_, offers = held_by(pods, resources, adapter), offered(node, resources)
+    return share(stack, node, offers, held_, adapters) if held_ or offers else None

@@ -94,7 +94,7 @@ def test_the_table_has_a_line_per_node_and_a_question_mark_for_the_unknown(clust
 
 def test_details_have_a_line_per_holder_and_one_for_pods_without_a_card(cluster: Cluster) -> None:
     make_node(cluster, "a", "gpushare", 2, loads=(0.4, 0.0))
-    make_node(cluster, "b", "nvidia-count", 1, loads=(1.0,))
+    make_node(cluster, "b", "nvidia-count", 2, loads=(1.0, 0.0))
     text = run("-d")
     assert "default/train-a-0-0/main" in text
     assert "3 aliyun.com/gpu-mem = 3 GiB" in text

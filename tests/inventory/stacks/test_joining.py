@@ -43,7 +43,7 @@ def test_cards_of_different_vendors_are_not() -> None:
     joined = join(shares)
     assert list(joined.cards) == ["0", "acme-0", "1", "other-0"]
     assert all(card.key == key for key, card in joined.cards.items())
-    assert [item.card for item in joined.allocations] == ["0", "acme-0", None]
+    assert [item.card for item in joined.allocations] == ["0", "acme-0", "other-0"]
     assert two_stacks(shares, joined) == []
 
 

@@ -11,7 +11,6 @@ from inventory.stacks import relevant_resource
 from inventory.stacks.engine.base import ERROR, INFO, WARNING
 from inventory.stacks.engine.findings import units_mixed
 from inventory.stacks.shared.instances import instance_of
-from kube.objects import Node
 from tests.inventory.stacks.build import CONTEXT
 
 
@@ -37,7 +36,7 @@ def test_stacks_are_found_in_the_order_of_their_names() -> None:
         ("directx.microsoft.com/display", "directx-tensorworks"),
         ("microsoft.com/directx", "directx-microsoft"),
         ("microsoft.com.directx/gpu", "directx-microsoft"),
-        ("nvidia.com/mig-1g.5gb", None),
+        ("nvidia.com/mig-1g.5gb", "nvidia"),
         ("acme.example/gpu", None),
         ("cpu", None),
     ],
@@ -105,17 +104,14 @@ def test_units_are_not_mixed_by_a_node_whose_unit_is_not_known(units: list[tuple
     ],
 )
 def test_an_instance_type_has_its_cards(name: str, model: str, cards: int, mebibytes: int | None) -> None:
-    node = msgspec.convert({"metadata": {"labels": {"node.kubernetes.io/instance-type": name}}}, Node)
-    found = instance_of(node)
+    found = instance_of({"node.kubernetes.io/instance-type": name})
     assert found is not None
-    assert found[0] == name
-    memory = found[1].memory // 2**20 if found[1].memory is not None else None
-    assert (found[1].model, found[1].cards, memory) == (model, cards, mebibytes)
+    instance, source = found
+    assert source == f"instance type {name}"
+    memory = instance.memory // 2**20 if instance.memory is not None else None
+    assert (instance.model, instance.cards, memory) == (model, cards, mebibytes)
 
 
 def test_an_unknown_instance_type_has_none() -> None:
-    assert (
-        instance_of(msgspec.convert({"metadata": {"labels": {"node.kubernetes.io/instance-type": "m5.large"}}}, Node))
-        is None
-    )
-    assert instance_of(Node()) is None
+    assert instance_of({"node.kubernetes.io/instance-type": "m5.large"}) is None
+    assert instance_of({}) is None

@@ -35,6 +35,7 @@ GPU = [{"name": "a", "resources": {"limits": {"nvidia.com/gpu": "1", "cpu": "4"}
         {"metadata": {"annotations": {"scheduler.framework.gpushare.allocation": "{}"}}},
         {"metadata": {"annotations": {"hami.io/vgpu-node": "n"}}},
         {"metadata": {"labels": {"app": "nvidia-dcgm-exporter"}}},
+        {"spec": {"containers": [{}, {"env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]}]}},
     ],
 )
 def test_a_pod_that_has_to_do_with_gpus_is_kept(fields: dict[str, Any]) -> None:
@@ -47,7 +48,7 @@ def test_a_pod_that_has_to_do_with_gpus_is_kept(fields: dict[str, Any]) -> None:
         {},
         {"spec": {"containers": [{"resources": {"limits": {"cpu": "1", "example.com/disk": "1"}}}]}},
         {"metadata": {"labels": {"app": "web"}, "annotations": {"prometheus.io/scrape": "true"}}},
-        {"spec": {"containers": [{"env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]}]}},
+        {"spec": {"containers": [{"env": [{"name": "OTHER", "value": "NVIDIA_VISIBLE_DEVICES"}]}]}},
     ],
 )
 def test_a_pod_that_has_nothing_to_do_with_gpus_is_not_kept(fields: dict[str, Any]) -> None:

@@ -1,0 +1,201 @@
+"""What one pod holds of the cards of HAMi, by its own record: which container got what of which card.
+
+The record has a slot per container. Init containers have slots from 2.9 on; a sidecar is an init container and holds what it has
+for as long as the app containers do. Source: Project-HAMi/HAMi v2.10.0, pkg/device (devices.go, initContainer.go).
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from inventory.stacks.engine.base import ANNOTATION, COUNT_ONLY, ERROR, MEMORY, WARNING, Allocation, Context, Finding
+from inventory.stacks.engine.labels import MIB
+from inventory.stacks.engine.names import annotations_of
+from inventory.stacks.engine.requests import asked, devices, holds, name_of
+from inventory.stacks.hami.records import ALLOCATED, MIG_ALLOCATIONS, Device, allocated, parents, slots_of
+from kube.objects import Container, Pod
+
+NAME = "hami"
+GPU_MEMORY = "nvidia.com/gpumem"
+PHASE, TIME = "hami.io/bind-phase", "hami.io/bind-time"
+
+
+class Place(msgspec.Struct, frozen=True):
+    """What is known of the node. keys: of its cards. resource: that counts slots. registered: whether its register could be read."""
+
+    keys: frozenset[str]
+    resource: str
+    registered: bool
+
+
+class Holding(msgspec.Struct):
+    """What one pod holds, and what is wrong with it."""
+
+    allocations: list[Allocation]
+    findings: list[Finding]
+    due: list[float]
+
+
+class _Asks(msgspec.Struct):
+    """The containers of a pod, and how many devices each asks for."""
+
+    resource: str
+    init: list[Container]
+    app: list[Container]
+
+    def counts(self, containers: list[Container]) -> list[int]:
+        return [_number(container, self.resource) for container in containers]
+
+    def __bool__(self) -> bool:
+        return any(self.counts(self.app)) or any(self.counts(self.init))
+
+
+class _Got(msgspec.Struct):
+    """What a container holds of one card (uuid None: not known which)."""
+
+    container: str
+    uuid: str | None
+    quantity: int
+    memory: int | None
+    core: int | None
+
+
+def holding(pod: Pod, place: Place, context: Context) -> Holding | None:
+    """The holding of a pod that holds devices; None when it asks for none and none of this node is recorded on it."""
+    if not holds(pod):
+        return None
+    asks, findings = _asks(pod, place.resource), list[Finding]()
+    text = annotations_of(pod).get(ALLOCATED)
+    slots = allocated(text) if text is not None else None
+    if not asks and not any(item.uuid in place.keys for slot in slots or () for item in slot):
+        return None
+    if text is not None and slots is None:
+        findings.append(
+            _finding("annotation-unreadable", WARNING, pod, f"The annotation {ALLOCATED} of {{pod}} cannot be read.")
+        )
+    if text is None:
+        said = "{pod} holds a slot of HAMi, but no card is recorded on it. Look whether HAMi's scheduler has placed it."
+        findings.append(_finding("bound-without-card", WARNING, pod, said))
+    got = _got(pod, asks, slots or [], findings if slots is not None and asks else [])
+    cut = parents(annotations_of(pod).get(MIG_ALLOCATIONS))
+    for item in got:
+        if item.uuid is not None and item.uuid not in place.keys:
+            item.uuid = cut.get(item.uuid, item.uuid)
+    strange = sorted({item.uuid for item in got if item.uuid is not None and item.uuid not in place.keys})
+    if strange and place.registered:
+        said = f"{{pod}} is recorded on {', '.join(strange[:5])}, which is not in the register of this node."
+        findings.append(_finding("index-out-of-range", ERROR, pod, said))
+    due = _binding(pod, context, findings)
+    return Holding(_allocations(pod, got, place), findings, due)
+
+
+def _number(container: Container, resource: str) -> int:
+    return next((devices(value) or 0 for name, value in asked(container) if name == resource), 0)
+
+
+def _asks(pod: Pod, resource: str) -> _Asks:
+    spec = pod.spec
+    return _Asks(
+        resource, list((spec.initContainers if spec else None) or ()), list((spec.containers if spec else None) or ())
+    )
+
+
+def _got(pod: Pod, asks: _Asks, slots: list[list[Device]], findings: list[Finding]) -> list[_Got]:
+    """What every container holds; what is asked for and not recorded has no card."""
+    init, app = slots_of(slots, asks.counts(asks.init), asks.counts(asks.app))
+    sidecars = [(place, item) for place, item in enumerate(asks.init) if _is_sidecar(item)]
+    running = [(item, app[place] if place < len(app) else []) for place, item in enumerate(asks.app)]
+    running += [(item, init[place] if place < len(init) else []) for place, item in sidecars]
+    got: list[_Got] = []
+    for container, mine in running:
+        got += [_Got(container.name, item.uuid, 1, item.memory, item.core) for item in mine]
+        missing = _number(container, asks.resource) - len(mine)
+        if missing > 0:
+            got.append(_unrecorded(container, missing))
+    recorded, expected = sum(len(mine) for _, mine in running), sum(_number(item, asks.resource) for item, _ in running)
+    if recorded != expected:
+        said = f"{{pod}} asks for {expected} of {asks.resource}, but {recorded} devices are recorded on it."
+        findings.append(_finding("request-annotation-mismatch", WARNING, pod, said))
+    if pod.status is None or pod.status.phase != "Running":
+        got += _excess(asks, init, got)
+    return got
+
+
+def _is_sidecar(container: Container) -> bool:
+    return container.restartPolicy == "Always"
+
+
+def _unrecorded(container: Container, missing: int) -> _Got:
+    each = _number(container, GPU_MEMORY)
+    # Without a stated amount HAMi gives the whole card, whose size is not known where the card is not.
+    return _Got(container.name, None, missing, each * MIB * missing if each else None, None)
+
+
+def _excess(asks: _Asks, init: list[list[Device]], got: list[_Got]) -> list[_Got]:
+    """Until they are done, init containers keep what they, with the sidecars before them, have more of a card than the pod will."""
+    more: list[_Got] = []
+    before: list[Device] = []
+    peaks: dict[str, tuple[int, int, str]] = {}
+    for container, slot in zip(asks.init, init, strict=False):
+        if _is_sidecar(container):
+            before += slot
+            continue
+        for uuid in {item.uuid for item in slot}:
+            mine = [item for item in (*before, *slot) if item.uuid == uuid]
+            peak = (sum(item.memory for item in mine), len(mine), container.name)
+            peaks[uuid] = max(peaks.get(uuid, (0, 0, "")), peak)
+    for uuid, (memory, number, name) in peaks.items():
+        held = [item for item in got if item.uuid == uuid]
+        extra = memory - sum(item.memory or 0 for item in held)
+        if len(held) < number:
+            more.append(_Got(name, uuid, number - len(held), max(extra, 0), None))
+        elif extra > 0:
+            held[0].memory = (held[0].memory or 0) + extra
+    return more
+
+
+def _allocations(pod: Pod, got: list[_Got], place: Place) -> list[Allocation]:
+    return [
+        Allocation(
+            pod_uid=pod.metadata.uid,
+            namespace=pod.metadata.namespace,
+            pod=pod.metadata.name,
+            container=item.container,
+            resource=place.resource,
+            quantity=item.quantity,
+            evidence=ANNOTATION if item.uuid in place.keys else COUNT_ONLY,
+            stack=NAME,
+            card=item.uuid if item.uuid in place.keys else None,
+            memory_bytes=item.memory,
+            core_percent=item.core,
+            mode=MEMORY,
+        )
+        for item in got
+    ]
+
+
+def _binding(pod: Pod, context: Context, findings: list[Finding]) -> list[float]:
+    """`assumed-not-assigned` for a binding that is stuck; for a younger one the time at which it will be."""
+    annotations = annotations_of(pod)
+    since = _seconds(annotations.get(TIME))
+    if annotations.get(PHASE) != "allocating" or since is None:
+        return []
+    due = since + context.assume_timeout_s
+    if context.now < due:
+        return [due]
+    said = (
+        f"{{pod}} was given a card more than {context.assume_timeout_s // 60} minutes ago and HAMi's device plugin has not "
+        "confirmed it. Look at the pod's events and the plugin's log."
+    )
+    findings.append(_finding("assumed-not-assigned", WARNING, pod, said))
+    return []
+
+
+def _seconds(text: str | None) -> float | None:
+    """Unix seconds as text; None when missing or of another form."""
+    return float(text) if text is not None and len(text) <= 12 and text.isascii() and text.isdigit() else None
+
+
+def _finding(code: str, severity: str, pod: Pod, text: str) -> Finding:
+    name = name_of(pod)
+    return Finding(code=code, severity=severity, text=text.replace("{pod}", name), pod=name)
