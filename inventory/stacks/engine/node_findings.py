@@ -68,9 +68,15 @@ def look(node: Node, pods: list[Pod], context: Context) -> Seen:
                 _see_offer(seen, name, value, known)
     for pod in pods:
         _see_pod(seen, pod, known)
-        if not context.claims_read and pod.spec is not None and pod.spec.resourceClaims and holds(pod):
+        if not context.claims_read and _has_claims(pod) and holds(pod):
             seen.unread_claims += 1
     return seen
+
+
+def _has_claims(pod: Pod) -> bool:
+    """Also claims that were made for it, since it asks for an extended resource that drivers give out."""
+    made = pod.status is not None and pod.status.extendedResourceClaimStatus is not None
+    return made or bool(pod.spec is not None and pod.spec.resourceClaims)
 
 
 def _see_offer(seen: Seen, name: str, value: str | int, known: Names) -> None:
