@@ -53,8 +53,9 @@ def node(request: HttpRequest, cluster: str, name: str) -> HttpResponseBase:
 
 def _context(row: querysets.NodeRow) -> dict[str, Any]:
     node_totals, mine = row.totals, {"cluster_id": row.totals.cluster_id, "node_name": row.totals.node_name}
-    cards: Any = querysets.with_holders(querysets.cards_present().filter(**mine)).order_by("index", "id")
-    rows = [card_row(card, card.holders) for card in cards[:MOST_CARDS]]
+    found: Any = querysets.with_holders(querysets.cards_present().filter(**mine)).order_by("index", "id")
+    cards = list(found[:MOST_CARDS])
+    rows = [card_row(card, card.holders) for card in cards]
     # Without an order in the query the index of the node serves it; the order is made here.
     unplaced = sorted(
         querysets.unplaced(node_totals.cluster_id, node_totals.node_name).order_by()[:MOST_READ],
@@ -68,6 +69,7 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
     return {
         "row": row,
         "totals": node_totals,
+        "sliced": any(card.profile for card in cards),
         "level": level,
         "words": words,
         "cards": rows,

@@ -47,6 +47,8 @@ class Card(Shape):
         int | None, fact("Bytes; null: unknown or not metered.", order=True, title=_("Free, GiB"), number=True)
     ]
     shares: Annotated[int | None, fact("Holders that the sharing system admits; null: it does not count.")]
+    profile: Annotated[str | None, fact("Of a slice, what kind it is: 1g.5gb. null: a whole card.", order=True)]
+    parent: Annotated[str | None, fact("Of a slice, the card that it is a part of; null: not known, or a whole card.")]
     holders_count: Annotated[int, fact(order=True, title=_("Holders"), number=True)]
     worst_severity: str | None
     first_seen_at: datetime
@@ -64,6 +66,7 @@ class CardFilter(StrictFilterSet):
     model = WordsFilter("model", label="card model")
     state = ChoiceFilter(CardState.values, "state", label="how full the card is")
     health = ChoiceFilter(Health.values, "health", label="health as the system says it")
+    profile = WordsFilter("profile", label="profile of a slice, such as 1g.5gb")
     mode = ChoiceFilter(Mode.values, "mode", label="how the card is given out")
     severity = ChoiceFilter(Severity.values, "worst_severity", label="worst finding of the card")
     min_free_bytes = BytesFilter("memory_free_bytes", lookup_expr="gte", label="memory free on the card, at least")
@@ -108,6 +111,8 @@ CARDS = Resource(
         "memory_allocated_bytes",
         "memory_free_bytes",
         "shares",
+        "profile",
+        "parent",
         "holders_count",
         "worst_severity",
         "first_seen_at",

@@ -45,6 +45,9 @@ class Node(Shape):
     model: Annotated[str | None, fact(of="totals.model", order="model")]
     unit: Annotated[str | None, fact("GiB or MiB where the sharing system counts memory in units.", of="totals.unit")]
     unit_source: Annotated[str | None, fact(of="totals.unit_source")]
+    cards_physical: Annotated[
+        int | None, fact("Boards; cards_total counts slices of them too.", of="totals.cards_physical")
+    ]
     cards_total: Annotated[
         int | None, fact(of="totals.cards_total", order="cards_total", title=_("Cards"), number=True)
     ]
@@ -169,6 +172,7 @@ NODES = Resource(
         "model",
         "unit",
         "unit_source",
+        "cards_physical",
         "cards_total",
         "cards_allocated",
         "cards_free",

@@ -20,6 +20,8 @@ class NodeTotals(models.Model):
     model = models.CharField(max_length=128, blank=True)
     unit = models.CharField(max_length=8, blank=True)
     unit_source = models.CharField(max_length=255, blank=True)
+    #: Boards, where cards_total counts slices of them too; None: not known.
+    cards_physical = models.IntegerField(null=True)
     cards_total = models.IntegerField(null=True)
     cards_allocated = models.IntegerField(null=True)
     #: Cards known to have no holder at all.
@@ -77,6 +79,9 @@ class Card(models.Model):
     memory_allocated_bytes = models.BigIntegerField(null=True)
     memory_free_bytes = models.BigIntegerField(null=True)
     shares = models.IntegerField(null=True)
+    #: Of a slice: its kind ("1g.5gb"; "" for a whole card), and what its card is called; "" where nothing says which it is.
+    profile = models.CharField(max_length=64, blank=True, default="", db_default="")
+    parent = models.CharField(max_length=128, blank=True, default="", db_default="")
     holders_count = models.IntegerField(default=0)
     worst_severity = models.CharField(max_length=8, blank=True)
     first_seen_at = models.DateTimeField()

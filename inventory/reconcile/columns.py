@@ -64,6 +64,8 @@ def card_columns(report: base.CardReport, node: base.NodeReport) -> Columns:
         "memory_allocated_bytes": fitting(report.memory_allocated_bytes),
         "memory_free_bytes": fitting(free),
         "shares": fitting(card.shares, 31),
+        "profile": plain(card.profile, 64),
+        "parent": plain(card.parent, 128),
         "holders_count": len({held.pod_uid for held in report.allocations}),
         "worst_severity": worst([finding.severity for finding in node.findings if finding.card == card.key]),
     }
@@ -142,6 +144,7 @@ def totals_columns(report: base.NodeReport, cards: list[Columns]) -> Columns:
         "model": model,
         "unit": report.unit or "",
         "unit_source": plain(report.unit_source, 255),
+        "cards_physical": fitting(report.physical_cards, 31),
         "cards_total": fitting(report.cards_total, 31),
         "cards_allocated": fitting(report.cards_allocated, 31),
         "cards_free": fitting(_free_cards(report, cards), 31),

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from accounts.roles import Role
 from inventory.models import Cluster, Watch
+from inventory.models.cluster import Kind
 from tests.cast import bearer, make_token, make_user
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +20,10 @@ def test_an_operators_token_has_a_cluster_listed_anew(fleet: Cluster) -> None:
     program = bearer(make_token(make_user("olga", Role.OPERATOR), Role.OPERATOR))
     response = program.post("/api/v1/clusters/prod/relist")
     assert response.status_code == 202
-    assert response.json() == {"cluster": "prod", "kinds": ["nodes", "pods", "daemonsets", "cards"]}
+    assert response.json() == {
+        "cluster": "prod",
+        "kinds": list(Kind.values),
+    }
     watches = program.get("/api/v1/clusters/prod").json()["watches"]
     assert {one["relist_reason"] for one in watches} == {"asked for by olga"}
     assert all(one["relist_asked_at"] for one in watches)

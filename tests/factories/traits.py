@@ -101,6 +101,20 @@ TRAITS: dict[str, Trait] = {
     "gpushare-mib": Trait("aliyun.com/gpu-mem", 7611, 2, _COUNT, _accelerator("Tesla-P4", 7611), writes=2),
     "nvidia": Trait("nvidia.com/gpu", labels=_A100, device_ids="GPU-{node}-{index}"),
     "nvidia-count": Trait("nvidia.com/gpu", labels=_A100, placed=False),
+    "mig": Trait(
+        "nvidia.com/mig-1g.10gb",
+        labels=(
+            ("nvidia.com/gpu.product", "NVIDIA-A100-SXM4-80GB"),
+            ("nvidia.com/gpu.memory", "81920"),
+            ("nvidia.com/gpu.count", "1"),
+            ("nvidia.com/mig.strategy", "mixed"),
+            ("nvidia.com/mig.capable", "true"),
+            ("nvidia.com/mig-1g.10gb.count", "{cards}"),
+            ("nvidia.com/mig-1g.10gb.memory", "9728"),
+            ("nvidia.com/mig-1g.10gb.product", "NVIDIA-A100-SXM4-80GB-MIG-1g.10gb"),
+        ),
+        device_ids="MIG-{node}-{index}",
+    ),
     "time-sliced": Trait(
         "nvidia.com/gpu.shared",
         4,

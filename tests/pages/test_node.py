@@ -132,3 +132,12 @@ def test_only_the_notice_of_its_own_cluster_is_shown(viewer: Client, cluster: Cl
     make_node(cluster, "a", "gpushare", 1)
     page = get(viewer, "/nodes/prod/a")
     assert not [tag for tag in page.tags_of("div") if tag.get("class") == "notice warning"]
+
+
+def test_slices_are_told_from_cards(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "sliced", "mig", 7, loads=(1.0, 0.0))
+    text = get(viewer, "/nodes/prod/sliced").text
+    assert "7 × NVIDIA-A100-SXM4-80GB-MIG-1g.10gb – slices included, on 1 card ·" in text
+    card = Card.objects.filter(node_name="sliced", holders_count=1)[0]
+    assert (card.profile, card.parent, card.memory_total_bytes) == ("1g.10gb", "", 9728 * 2**20)
+    assert "Slice 1g.10gb nothing says of which card" in get(viewer, f"/cards/{card.pk}").text

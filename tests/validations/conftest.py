@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,10 @@ from fleetsim.fleet import Fleet
 from fleetsim.server import Server, serve
 from gpudash.demo_programs import demo_programs
 from inventory.clusters import client_of
-from inventory.mirror.follow import Follower
+from inventory.mirror.follow import Follower, NotListed
 from inventory.mirror.lease import acquire, release
 from inventory.models import Cluster, Watch
-from inventory.models.cluster import Kind
+from inventory.models.cluster import OPTIONAL_KINDS, Kind
 from inventory.reconcile.reconciler import NodeReconciler
 from tests.factories import make_cluster, make_node
 from tests.processes import ROOT
@@ -44,10 +45,11 @@ def demo_cluster(db: None, settings: Any, demo: Server, tmp_path: Path) -> Itera
     row = Cluster.objects.create(name="demo", kubeconfig=str(demo.kubeconfig(tmp_path / "config")))
     Watch.objects.bulk_create(Watch(cluster=row, kind=kind) for kind in Kind)
     client = client_of(row)
-    for kind in (Kind.NODES, Kind.DAEMONSETS, Kind.PODS):
+    for kind in (Kind.NODES, Kind.PODS, *OPTIONAL_KINDS):
         lease = acquire(row.pk, kind)
         assert lease is not None
-        Follower(lease, client, threading.Event()).run(once=True)
+        with suppress(NotListed) if kind in OPTIONAL_KINDS else nullcontext():  # the demo does not serve all
+            Follower(lease, client, threading.Event()).run(once=True)
         release(lease)
     lease = acquire(row.pk, Kind.CARDS)
     assert lease is not None
