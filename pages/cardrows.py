@@ -51,8 +51,10 @@ class CardRow:
 def card_name(card: Card) -> str:
     """ "card 3", or the end of the UUID when the scheduler gives it no index."""
     if card.index is not None:
-        return _("card %(index)d") % {"index": card.index}
-    return _("card …%(end)s") % {"end": (card.uuid or card.key)[-8:]}
+        told = {"index": card.index, "profile": card.profile}
+        return (_("slice %(index)d, %(profile)s") if card.profile else _("card %(index)d")) % told
+    told = {"end": (card.uuid or card.key)[-8:], "profile": card.profile}
+    return (_("slice …%(end)s, %(profile)s") if card.profile else _("card …%(end)s")) % told
 
 
 def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow:

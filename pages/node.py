@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 import msgspec
+from django.db.models import F
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -53,7 +54,9 @@ def node(request: HttpRequest, cluster: str, name: str) -> HttpResponseBase:
 
 def _context(row: querysets.NodeRow) -> dict[str, Any]:
     node_totals, mine = row.totals, {"cluster_id": row.totals.cluster_id, "node_name": row.totals.node_name}
-    found: Any = querysets.with_holders(querysets.cards_present().filter(**mine)).order_by("index", "id")
+    found: Any = querysets.with_holders(querysets.cards_present().filter(**mine)).order_by(
+        F("index").asc(nulls_last=True), "id"
+    )
     cards = list(found[:MOST_CARDS])
     rows = [card_row(card, card.holders) for card in cards]
     # Without an order in the query the index of the node serves it; the order is made here.

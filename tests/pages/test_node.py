@@ -138,6 +138,7 @@ def test_slices_are_told_from_cards(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "sliced", "mig", 7, loads=(1.0, 0.0))
     text = get(viewer, "/nodes/prod/sliced").text
     assert "7 × NVIDIA-A100-SXM4-80GB-MIG-1g.10gb – slices included, on 1 card ·" in text
+    assert "slice …sliced-1, 1g.10gb" in text
     card = Card.objects.filter(node_name="sliced", holders_count=1)[0]
     assert (card.profile, card.parent, card.memory_total_bytes) == ("1g.10gb", "", 9728 * 2**20)
     assert "Slice 1g.10gb nothing says of which card" in get(viewer, f"/cards/{card.pk}").text
