@@ -130,7 +130,9 @@ def sync_of(watches: Iterable[Watch], now: datetime | None = None) -> Sync:
     firsts = [watch.synced_at if watch else None for watch in needed]
     lasts = [rows[kind].last_event_at if kind in rows else None for kind in AGEING_KINDS]
     ages = [conditions[kind].age_s if kind in rows else None for kind in AGEING_KINDS]
-    worst = min(conditions.values(), key=lambda one: one.rank, default=None)
+    # What a cluster does not serve is no state of its mirror.
+    served = [one for one in conditions.values() if one.state != State.NOT_SERVED]
+    worst = min(served, key=lambda one: one.rank, default=None)
     return Sync(
         synced_at=None if None in firsts else max(first for first in firsts if first),
         last_event_at=None if None in lasts else min(last for last in lasts if last),

@@ -158,3 +158,18 @@ def test_another_cluster_at_the_address_is_told(viewer: Client, fleet: Cluster) 
     Cluster.objects.update(uid="b", recreated_at=timezone.now() - timedelta(minutes=3))
     text = get(viewer, "/clusters/prod").text
     assert "Another cluster answers at this address; it was listed anew 3 min ago" in text
+
+
+def test_what_a_cluster_does_not_serve_is_calm(viewer: Client, fleet: Cluster) -> None:
+    Watch.objects.filter(kind__startswith="resource").update(state="not-served", reason="404", synced_at=None)
+    rows = {row[0]: row[1] for row in get(viewer, "/clusters/prod").rows}
+    told = next(state for kind, state in rows.items() if kind.startswith("resource slices"))
+    assert "not served" in told
+    assert "1 of 1 cluster is in step" in get(viewer, "/clusters").text
+    assert [tag for tag in get(viewer, "/nodes").tags_of("div") if "notice" in tag.get("class", "")] == []
+
+
+def test_its_state_is_that_of_what_it_serves(api: Client, fleet: Cluster) -> None:
+    Watch.objects.filter(kind__startswith="resource").update(state="not-served", synced_at=None)
+    (found,) = api.get("/api/v1/clusters").json()["results"]
+    assert found["state"] == "watching"
