@@ -17,7 +17,7 @@ from bench.report import MIB, emit, progress
 from tests.processes import Processes
 from tests.services import wait_until
 
-CLUSTERS, KINDS = int(os.environ.get("CLUSTERS", "100")), 4
+CLUSTERS, KINDS = int(os.environ.get("CLUSTERS", "100")), 6
 IDLE_S, SETTLE_S = 60.0, 30.0
 SYNC_TARGET_S, CPU_TARGET, RSS_TARGET, CONNECTIONS_TARGET = 60.0, 0.30, 1 << 30, 100
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -75,7 +75,7 @@ def _clusters(bed: Bed) -> Processes:
             "INSERT INTO inventory_watch (cluster_id, kind, holder, token, resource_version, made_by, state, reason, "
             "objects_seen, objects_kept, relists) "
             "SELECT c.id, k, '', 0, '', '', 'waiting', '', 0, 0, 0 FROM inventory_cluster c, "
-            "unnest(ARRAY['nodes', 'pods', 'daemonsets', 'cards']) k "
+            "unnest(ARRAY['nodes', 'pods', 'daemonsets', 'resourceslices', 'resourceclaims', 'cards']) k "
             "WHERE NOT EXISTS (SELECT 1 FROM inventory_watch w WHERE w.cluster_id = c.id)"
         )
     return team

@@ -112,7 +112,11 @@ def test_the_shipped_role_gives_nothing_more(admin: Admin, plane: ControlPlane, 
     review = {"spec": {"namespace": "default"}}
     before = _rules(Admin(as_user(plane, tmp_path, "stranger")), review)
     granted = [rule for rule in _rules(reader, review) if rule not in before]
-    needed = {(("",), ("nodes", "pods"), tuple(READ)), (("apps",), ("daemonsets",), tuple(READ))}
+    needed = {
+        (("",), ("nodes", "pods"), tuple(READ)),
+        (("apps",), ("daemonsets",), tuple(READ)),
+        (("resource.k8s.io",), ("resourceclaims", "resourceslices"), tuple(READ)),
+    }
     identity = (("",), ("namespaces",), ("get",))
     assert set(granted) == needed | {identity}
     for method, path in (("GET", "/api/v1/secrets"), ("DELETE", "/api/v1/nodes/any"), ("GET", "/apis/batch/v1/jobs")):

@@ -103,7 +103,7 @@ def test_relist_by_hand_mends_what_somebody_changed_in_the_tables(
     Card.objects.filter(node_name="mib-0").delete()
     assert differences(admin, watched) != []
     said = processes.call("cluster", "relist", "test")
-    assert "asked to be listed anew: nodes, pods, daemonsets, cards" in said
+    assert "asked to be listed anew: nodes, pods, daemonsets, resourceslices, resourceclaims, cards" in said
     fault("rows deleted by hand, then manage.py cluster relist", in_step(admin, watched))
     wait_until(lambda: all_watching(watched), "all kinds are in step again")
     assert not Watch.objects.filter(cluster=watched).exclude(relist_reason="").exists()
