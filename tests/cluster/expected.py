@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tests.controlplane.objects import DIRECTX, GPU_MEM, KINDS, NVIDIA, Json, Kind, plugin_labels
+from tests.controlplane.objects import DIRECTX, GPU_MEM, KINDS, MIB, NVIDIA, Json, Kind, plugin_labels
 
 RESOURCES = (GPU_MEM, NVIDIA, DIRECTX)
 
@@ -115,4 +115,9 @@ def totals(node: Json, kind: Kind, pods: list[Json]) -> Totals:
     """Sums of a node from its status and the pods that hold something on it."""
     units = number(node["status"]["capacity"][kind.resource])
     held = sum(asked(pod).get(kind.resource, 0) for pod in pods)
-    return Totals(units // kind.each, memory(kind, units), memory(kind, held))
+    cards = units // kind.each
+    own = node["metadata"].get("labels", {}).get("nvidia.com/gpu.memory")
+    if kind.unit is None and kind.memory is None and own is not None:
+        # Cards that are shared in turns: what they have is known, what is taken of it is not metered.
+        return Totals(cards, cards * int(own) * MIB, None)
+    return Totals(cards, memory(kind, units), memory(kind, held))
