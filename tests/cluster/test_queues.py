@@ -13,6 +13,7 @@ from django.db.models.functions import Now
 from inventory import clusters
 from inventory.heartbeats import LATE_S
 from inventory.models import Cluster, Heartbeat, Message, Role, Watch, Worker
+from inventory.models.cluster import Kind
 from tests.cluster.fleet import Fleet
 from tests.cluster.test_takeover import START_S, holders
 from tests.controlplane.controlplane import ControlPlane
@@ -60,7 +61,7 @@ def test_clusters_that_are_added_later_leave_one_process_room_for_its_tasks(
     fleet.build()
     processes.manage("standalone", "--kubeconfig", str(plane.kubeconfig), "--name", "first", "--port", "0")
     held = Watch.objects.filter(expires_at__gt=Now(), synced_at__isnull=False)
-    wait_until(lambda: held.count() == 4, "the first cluster is in step", START_S)
+    wait_until(lambda: held.count() == len(Kind), "the first cluster is in step", START_S)
     for name in ("second", "third", "fourth"):
         clusters.add(name, str(plane.kubeconfig))
     wait_until(lambda: held.count() == 16, "the others are, too", START_S)

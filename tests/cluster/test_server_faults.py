@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from inventory.models import Cluster, Watch
-from inventory.models.cluster import WatchState
+from inventory.models.cluster import Kind, WatchState
 from kube.client import Client
 from kube.objects import Node
 from kube.reflector import Listed, ListEnd, Message, Reflector, Relist, Trouble
@@ -161,4 +161,4 @@ def _signal(pid: int, number: int) -> None:
 
 
 def _held(cluster: Cluster) -> bool:
-    return Watch.objects.filter(cluster=cluster).exclude(holder="").count() == 4
+    return Watch.objects.filter(cluster=cluster).exclude(holder="").count() == len(Kind)
