@@ -22,6 +22,7 @@ MODULES = (
     "kubernetes_alpha",
     "hosts",
     "machines",
+    "kai",
     "amd",
     "dra",
     "vendors",
