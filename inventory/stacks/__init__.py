@@ -23,6 +23,7 @@ MODULES = (
     "hosts",
     "machines",
     "kai",
+    "volcano",
     "amd",
     "dra",
     "vendors",
