@@ -24,6 +24,7 @@ MODULES = (
     "machines",
     "kai",
     "volcano",
+    "koordinator",
     "amd",
     "dra",
     "vendors",
