@@ -25,6 +25,7 @@ MODULES = (
     "kai",
     "volcano",
     "koordinator",
+    "gaia",
     "amd",
     "dra",
     "vendors",

@@ -166,7 +166,9 @@ def _named(found: list[_Got], known: dict[str, int], cards: int | None) -> dict[
 
 
 def _cards(node: Node, here: _Node, named: dict[str, Device]) -> list[Card]:
-    """All cards where their number is known, else those that records name: another system may know how many there are."""
+    """All cards where their number is known, else those that records name, where another system knows how many there are."""
+    if here.cards is None and not states(node, _WHOLE):
+        return []
     about = describe(node, overrides(node))
     return [
         Card(
