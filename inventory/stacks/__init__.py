@@ -26,6 +26,7 @@ MODULES = (
     "volcano",
     "koordinator",
     "gaia",
+    "cloud_shares",
     "amd",
     "dra",
     "vendors",
