@@ -80,7 +80,11 @@ def test_settings_of_systems_are_settings_of_the_product_with_the_same_defaults(
 
 def domains(declaration: Recognised) -> set[str]:
     """Domains of the resources that a module declares."""
-    names = {*declaration.resource_prefixes, *getattr(declaration, "resources", ())}
+    names = {
+        *declaration.resource_prefixes,
+        *getattr(declaration, "resources", ()),
+        *getattr(declaration, "divides", ()),
+    }
     return {name.partition("/")[0] for name in names}
 
 

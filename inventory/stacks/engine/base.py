@@ -80,6 +80,7 @@ class Allocation(msgspec.Struct, frozen=True, kw_only=True):
     """One container's hold on one card (or on "some card of this node": card None).
 
     quantity: in the resource's own unit, the part that falls on this card. memory_bytes: None when not metered or not known.
+    with_pod: uid of a pod that holds the same card, where this is all that is known of which one it is; "" else.
     """
 
     pod_uid: str
@@ -95,6 +96,7 @@ class Allocation(msgspec.Struct, frozen=True, kw_only=True):
     core_percent: int | None = None
     #: One of WHOLE, MEMORY, SHARES, PARTS.
     mode: str = WHOLE
+    with_pod: str = ""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,6 +144,8 @@ class StackReport(msgspec.Struct, frozen=True, kw_only=True):
     and where the report is explained.
     vendor: whose cards they are, where no other system here gives out cards of that vendor; "" where several may give out the
     same. Cards of different vendors are never taken for the same card.
+    beside: what it gives out are parts of cards that another system offers, and that knows of it.
+    instead: uids of pods whose holds in other reports do not count, since allocations of this report are in their place.
     """
 
     stack: str
@@ -157,6 +161,8 @@ class StackReport(msgspec.Struct, frozen=True, kw_only=True):
     explained: bool = False
     physical_cards: int | None = None
     vendor: str = ""
+    beside: bool = False
+    instead: tuple[str, ...] = ()
 
 
 class NodeReport(msgspec.Struct, frozen=True, kw_only=True):

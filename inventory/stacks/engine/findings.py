@@ -112,7 +112,7 @@ def _twice(one: CardReport) -> Finding:
 
 def two_stacks(reports: list[StackReport], joined: JoinedCards) -> list[Finding]:
     """`two-stacks-one-card`: two stacks offer the same cards, and at least one of them promises more than a share."""
-    offering = [report for report in reports if any(card.units != 0 for card in report.cards)]
+    offering = [report for report in reports if not report.beside and any(card.units != 0 for card in report.cards)]
     seen = sum(len(report.cards) for report in offering)
     exclusive = any(card.mode != SHARES for report in offering for card in report.cards)
     if len(offering) < 2 or not exclusive or seen <= len(joined.cards):

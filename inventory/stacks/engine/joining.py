@@ -18,7 +18,7 @@ from inventory.stacks.engine.base import (
     Card,
     StackReport,
 )
-from inventory.stacks.engine.placing import DOUBTS, placed
+from inventory.stacks.engine.placing import DOUBTS, placed, standing
 
 
 class JoinedCards(msgspec.Struct, frozen=True):
@@ -33,6 +33,7 @@ class JoinedCards(msgspec.Struct, frozen=True):
 def join(reports: list[StackReport]) -> JoinedCards:
     """Join the cards of all reports of one node and move every allocation to its joined card.
 
+    Allocations that stand in the place of others are put there.
     Cards of different vendors are never the same; where they have the same key, that of the later vendor (by name) begins with
     its name.
     """
@@ -41,7 +42,7 @@ def join(reports: list[StackReport]) -> JoinedCards:
         _join([one for one in ordered if one.vendor == vendor]) for vendor in sorted({one.vendor for one in ordered})
     ]
     if len(pools) < 2:
-        return pools[0] if pools else JoinedCards({}, (), None)
+        return _stood(pools[0], reports) if pools else JoinedCards({}, (), None)
     cards, allocations = dict(pools[0].cards), list(pools[0].allocations)
     for joined in pools[1:]:
         vendor = joined.primary.vendor if joined.primary else ""
@@ -51,7 +52,13 @@ def join(reports: list[StackReport]) -> JoinedCards:
             msgspec.structs.replace(item, card=keys.get(item.card)) if item.card is not None else item
             for item in joined.allocations
         ]
-    return JoinedCards(cards, tuple(allocations), ordered[0])
+    return _stood(JoinedCards(cards, tuple(allocations), ordered[0]), reports)
+
+
+def _stood(joined: JoinedCards, reports: list[StackReport]) -> JoinedCards:
+    if not any(report.instead or report.beside for report in reports):
+        return joined
+    return JoinedCards(joined.cards, standing(joined.cards, joined.allocations, reports), joined.primary)
 
 
 def _join(ordered: list[StackReport]) -> JoinedCards:
@@ -69,9 +76,11 @@ def _join(ordered: list[StackReport]) -> JoinedCards:
 
 
 def _rank(report: StackReport) -> tuple[int, str]:
-    """Who counts memory comes first, then who has cards."""
+    """Who counts memory comes first, then who has cards, last who gives out parts of the cards of another."""
     if report.total_units or any(card.mode == MEMORY and card.units != 0 for card in report.cards):
         return 0, report.stack
+    if report.beside:
+        return 3, report.stack
     return (1 if report.cards else 2), report.stack
 
 

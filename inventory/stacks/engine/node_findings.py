@@ -13,6 +13,7 @@ from inventory.stacks.engine.names import labels_of
 from inventory.stacks.engine.registry import Names, marked, names, registry
 from inventory.stacks.engine.requests import asked, containers, devices, holds, name_of
 from kube.objects import Node, Pod
+from kube.quantity import size
 
 _MOST_LISTED = 20
 
@@ -80,7 +81,7 @@ def _has_claims(pod: Pod) -> bool:
 
 
 def _see_offer(seen: Seen, name: str, value: str | int, known: Names) -> None:
-    number = devices(value)
+    number = _number(name, value)
     seen.gpu_resources[name] = number
     seen.names.add(name)
     if number is None:
@@ -90,6 +91,10 @@ def _see_offer(seen: Seen, name: str, value: str | int, known: Names) -> None:
         seen.strange.setdefault(name, 0)
     else:
         seen.understood = True
+
+
+def _number(name: str, value: str | int) -> int | None:
+    return size(value) if name in registry.in_bytes else devices(value)
 
 
 def _see_pod(seen: Seen, pod: Pod, known: Names) -> None:
@@ -103,7 +108,7 @@ def _see_pod(seen: Seen, pod: Pod, known: Names) -> None:
             if "/" not in name or not known.relevant(name):
                 continue
             seen.names.add(name)
-            number = devices(value)
+            number = _number(name, value)
             if number is None:
                 _see_unreadable(seen, pod, container.name, name, value)
             elif number and known.owner(name) is None and name not in seen.counted_here:

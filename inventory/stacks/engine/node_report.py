@@ -13,6 +13,7 @@ from inventory.stacks.engine.joining import JoinedCards, join, merged
 from inventory.stacks.engine.node_findings import Seen
 from inventory.stacks.engine.overrides import overrides
 from inventory.stacks.engine.registry import concerned, marked
+from inventory.stacks.engine.stack import Stack
 from kube.objects import Node, Pod
 
 
@@ -37,9 +38,12 @@ _EMPTY = NodeReport()
 
 def _reports(node: Node, pods: list[Pod], context: Context, seen: Seen) -> list[StackReport]:
     """What each stack says; one that has nothing to say is left out where another has."""
+    asked = concerned(node, seen.names, context)
     if taken := frozenset(name for stack in marked(node) for name in stack.takes):
         context = msgspec.structs.replace(context, taken=taken)
-    said = (stack.read(node, pods, context) for stack in concerned(node, seen.names, context))
+    if named := _named(node, pods, asked):
+        context = msgspec.structs.replace(context, known_uuids=tuple(dict.fromkeys((*named, *context.known_uuids))))
+    said = (stack.read(node, pods, context) for stack in asked)
     reports = [report for report in said if report is not None]
     if len(reports) < 2:
         return reports
@@ -47,6 +51,11 @@ def _reports(node: Node, pods: list[Pod], context: Context, seen: Seen) -> list[
         report for report in reports if report.cards or report.allocations or report.findings or not report.cards_known
     ]
     return speaking or reports[:1]
+
+
+def _named(node: Node, pods: list[Pod], asked: list[Stack]) -> tuple[str, ...]:
+    """UUIDs of cards of the node, by records of pods that the stacks have read."""
+    return tuple(uuid for stack in asked if stack.names_cards for uuid in stack.names_cards(node, pods))
 
 
 def _made(

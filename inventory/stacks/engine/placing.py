@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from inventory.stacks.engine.base import ALL_CARDS, MEMORY, ONLY_CARD, WHOLE, Allocation, Card
+from inventory.stacks.engine.base import ALL_CARDS, MEMORY, ONLY_CARD, WHOLE, Allocation, Card, StackReport
 
 #: What is said of a pod whose status or record names other cards than those of the node.
 DOUBTS = frozenset(("index-out-of-range", "request-annotation-mismatch"))
@@ -45,3 +45,30 @@ def _on(item: Allocation, card: Card, quantity: int, evidence: str) -> Allocatio
     # A card held as a whole is allocated in full.
     memory = card.memory_total_bytes if item.mode == WHOLE else item.memory_bytes
     return msgspec.structs.replace(item, card=card.key, quantity=quantity, evidence=evidence, memory_bytes=memory)
+
+
+def standing(
+    cards: dict[str, Card], allocations: tuple[Allocation, ...], reports: list[StackReport]
+) -> tuple[Allocation, ...]:
+    """The same without the holds in whose place others stand, and those others on the cards of the holds, where these are known.
+
+    What a system beside others gives out is on the only card of a node, where there is one only.
+    """
+    instead = {uid: report.stack for report in reports for uid in report.instead}
+    kept = [item for item in allocations if instead.get(item.pod_uid, item.stack) == item.stack]
+    spots: dict[str, list[Allocation]] = {}
+    for item in allocations:
+        if item.card is not None and instead.get(item.pod_uid, item.stack) != item.stack:
+            spots.setdefault(item.pod_uid, []).append(item)
+    beside = {report.stack for report in reports if report.beside and not report.vendor}
+    alone = next(iter(cards.values())) if len(cards) == 1 and all(report.cards_known for report in reports) else None
+    return tuple(_stood(item, spots.get(item.with_pod, []), alone if item.stack in beside else None) for item in kept)
+
+
+def _stood(item: Allocation, spots: list[Allocation], alone: Card | None) -> Allocation:
+    card, evidence = item.card, item.evidence
+    if card is None and len(spots) == 1:
+        card, evidence = spots[0].card, spots[0].evidence
+    elif card is None and alone is not None and item.mode != WHOLE:
+        card, evidence = alone.key, ONLY_CARD
+    return msgspec.structs.replace(item, card=card, evidence=evidence, with_pod="")

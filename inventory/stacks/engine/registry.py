@@ -21,7 +21,7 @@ class Names:
     """What is recognised under one set of settings.
 
     annotations: what annotations of pods that are kept begin with. pod_labels: names of labels of pods that are kept for stacks
-    and for apps above.
+    and for apps above; label_prefixes: what further ones begin with.
     """
 
     def __init__(self, context: Context) -> None:
@@ -30,6 +30,7 @@ class Names:
         self.annotations = tuple(
             prefix for item in kept for prefix in (*item.pod_annotations, *item.written_annotations(context))
         )
+        self.label_prefixes = tuple(prefix for item in kept for prefix in item.pod_label_prefixes)
         self.pod_labels = frozenset((*(name for item in kept for name in item.pod_labels), *context.pod_labels))
         # Resource names are few and asked for once per container, so the answers are kept; the bound is for hostile names.
         self.owner = lru_cache(maxsize=4096)(self._owner)
@@ -60,6 +61,7 @@ class Registry:
         self.commands: frozenset[str] = frozenset()
         self.readers: dict[str, tuple[str, ...]] = {}
         self.uncounted: tuple[str, ...] = ()
+        self.in_bytes: frozenset[str] = frozenset()
         self.vendor_words: frozenset[str] = frozenset()
         self.label_prefixes: tuple[str, ...] = ()
         self.label_names: frozenset[str] = frozenset()
@@ -80,6 +82,7 @@ class Registry:
         self.common_labels = tuple(item.node_labels for item in declared if not isinstance(item, Stack))
         self.prefixes = tuple(prefix for item in declared for prefix in item.resource_prefixes)
         self.words = tuple(word for item in declared for word in item.resource_words)
+        self.in_bytes = frozenset(name for stack in self.stacks for name in stack.in_bytes)
         self.vendor_words = frozenset(word for item in self.labels for word in item.vendor_words)
         self.uncounted = tuple(prefix for stack in self.stacks for prefix in stack.uncounted_resources)
         self.label_prefixes = tuple(prefix for item in self.labels for prefix in item.prefixes)
@@ -172,12 +175,12 @@ def marked(node: Node) -> list[Stack]:
 
 
 def concerned(node: Node, resources: Iterable[str], context: Context) -> list[Stack]:
-    """The stacks to ask about a node: those that own one of the resources seen there, those whose mark it carries,
-    and those of which something is in the context."""
-    owner_of = names(context).owner
+    """The stacks to ask about a node: those that own one of the resources seen there or divide its cards, those whose mark
+    it carries, and those of which something is in the context."""
+    owner_of, resources = names(context).owner, set(resources)
     wanted = {owner_of(resource) for resource in resources} | {stack.name for stack in marked(node)}
     wanted |= {stack.name for stack in registry.by_context if stack.concerns is not None and stack.concerns(context)}
-    return [stack for stack in registry.stacks if stack.name in wanted]
+    return [stack for stack in registry.stacks if stack.name in wanted or not resources.isdisjoint(stack.divides)]
 
 
 def readers(components: Iterable[str]) -> set[str]:

@@ -91,13 +91,15 @@ class Components:
 class Kept:
     """What the mirror keeps, because `read` reads it.
 
-    pod_labels: names. pod_annotations, node_annotations: beginnings; written_annotations: further beginnings of annotations of
+    pod_labels: names; pod_label_prefixes: beginnings of further ones.
+    pod_annotations, node_annotations: beginnings; written_annotations: further beginnings of annotations of
     pods, which settings decide. node_annotations_dropped: those that it does not keep all the same (they change all the time).
     env: names of variables of containers, env_endings: what such names end with. env_of_interest: those of them for which a pod is
     kept though it asks for nothing.
     """
 
     pod_labels: tuple[str, ...] = ()
+    pod_label_prefixes: tuple[str, ...] = ()
     pod_annotations: tuple[str, ...] = ()
     written_annotations: Callable[[Context], tuple[str, ...]] = lambda context: ()
     node_annotations: tuple[str, ...] = ()
@@ -133,6 +135,9 @@ class Stack(Recognised):
     concerns: whether there is something of its own in the context, so that it is asked.
     takes: resources that are its own on nodes with its mark, though another system owns them elsewhere (`Context.taken`).
     counts_here: further resources that are its own on this node, which carries its mark: names that an administrator may change.
+    divides: resources of other systems whose cards it gives out in parts, so that it is asked where one of them is seen.
+    names_cards: UUIDs of cards of this node by the records of its pods, for those that know the cards by number only.
+    in_bytes: those of its resources that are sizes, so no number of devices.
     uncounted_resources: beginnings of resources whose cards nobody reads and that lie behind cards of this system: while a node
     offers one its sums are not known.
     settings: name of a setting (without GPUDASH_) → its default; `Context.settings` has the values.
@@ -149,6 +154,9 @@ class Stack(Recognised):
     concerns: Callable[[Context], bool] | None = None
     takes: tuple[str, ...] = ()
     counts_here: Callable[[Node], tuple[str, ...]] | None = None
+    divides: tuple[str, ...] = ()
+    names_cards: Callable[[Node, list[Pod]], tuple[str, ...]] | None = None
+    in_bytes: tuple[str, ...] = ()
     uncounted_resources: tuple[str, ...] = ()
     components: Components = field(default_factory=Components)
     kept: Kept = field(default_factory=Kept)

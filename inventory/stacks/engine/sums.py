@@ -53,7 +53,9 @@ def card_memory(card: Card, held: list[Allocation], open_modes: set[str]) -> int
             else allocation.memory_bytes
             for allocation in held
         )
-    if card.mode == SHARES or (card.mode != MEMORY and card.mode in open_modes):
+    # What is held in parts of a card that is else given out whole is held by nobody as a whole.
+    apart = card.mode == WHOLE and held
+    if card.mode == SHARES or (card.mode != MEMORY and card.mode in open_modes and not apart):
         return None
     return total(allocation.memory_bytes for allocation in held)
 
@@ -88,7 +90,7 @@ def cards_allocated(reports: tuple[CardReport, ...], unplaced: tuple[Allocation,
     held = sum(1 for report in reports if report.allocations)
     if not unplaced:
         return held
-    whole_only = all(item.mode == WHOLE for report in reports for item in report.allocations)
+    whole_only = all(WHOLE in (item.mode, report.card.mode) for report in reports for item in report.allocations)
     if whole_only and all(item.mode == WHOLE for item in unplaced):
         return held + sum(item.quantity for item in unplaced)
     return held if reports and held == len(reports) else None

@@ -107,7 +107,7 @@ def _written_on(annotations: dict[str, str], prefixes: tuple[str, ...]) -> bool:
 
 
 def _metadata(metadata: Metadata, known: Names) -> Metadata:
-    labels, annotations, wanted = metadata.labels, metadata.annotations, known.pod_labels
+    labels, annotations = metadata.labels, metadata.annotations
     return Metadata(
         name=metadata.name,
         namespace=metadata.namespace,
@@ -115,10 +115,14 @@ def _metadata(metadata: Metadata, known: Names) -> Metadata:
         resourceVersion=metadata.resourceVersion,
         creationTimestamp=metadata.creationTimestamp,
         deletionTimestamp=metadata.deletionTimestamp,
-        labels={name: value for name, value in labels.items() if name in _LABELS or name in wanted} if labels else None,
+        labels={name: value for name, value in labels.items() if _label(name, known)} if labels else None,
         annotations=kept(annotations, known.annotations) if annotations else None,
         ownerReferences=metadata.ownerReferences,
     )
+
+
+def _label(name: str, known: Names) -> bool:
+    return name in _LABELS or name in known.pod_labels or name.startswith(known.label_prefixes)
 
 
 def kept(annotations: dict[str, str], prefixes: tuple[str, ...]) -> dict[str, str]:

@@ -1,0 +1,259 @@
+"""Koordinator: parts of cards, recorded on the pod as a whole by the card's number (minor) and, in newer versions, its UUID.
+
+The scheduler also writes keys of other systems on the pod, and pods may ask for whole cards under the vendor's own name: where
+Koordinator's record stands, it alone counts. Which cards a node has is in objects of Koordinator that are not read; how many there
+are is 100 of `koordinator.sh/gpu-core` each. Source: koordinator-sh/koordinator a7a1b76 (apis/extension/device_share.go).
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from inventory.stacks.engine.base import MEMORY, Allocation, Card, Context, Finding, StackReport
+from inventory.stacks.engine.describe import describe
+from inventory.stacks.engine.devices import Device, with_ordinals
+from inventory.stacks.engine.labels import first, text
+from inventory.stacks.engine.names import MAX_CARDS, annotations_of, too_long
+from inventory.stacks.engine.offers import states
+from inventory.stacks.engine.overrides import overrides
+from inventory.stacks.engine.requests import asked, containers, devices, holds
+from inventory.stacks.engine.stack import Kept, NodeLabels, Stack
+from inventory.stacks.shared.holding import held, warning
+from kube.objects import Node, Pod
+from kube.quantity import size
+
+NAME = "koordinator"
+#: Of the device plugin; pods that ask for it are recorded as well.
+_WHOLE = "nvidia.com/gpu"
+_GPU, _CORE, _RATIO = "koordinator.sh/gpu", "koordinator.sh/gpu-core", "koordinator.sh/gpu-memory-ratio"
+_BYTES, _SHARED = "koordinator.sh/gpu-memory", "koordinator.sh/gpu.shared"
+RESOURCES = (_GPU, _CORE, _RATIO, _BYTES, _SHARED)
+ALLOCATED = "scheduling.koordinator.sh/device-allocated"
+_MODEL = "node.koordinator.sh/gpu-model"
+#: A card is a hundred of each of these; a node counts cards wanted the same way.
+_HUNDREDS = (_CORE, _RATIO, _GPU, _SHARED)
+_LONGEST_ID = 128
+
+
+class _Got(msgspec.Struct, frozen=True):
+    """What a pod has of one card. minor, uuid: None where the record does not say."""
+
+    minor: int | None
+    uuid: str | None
+    core: int | None
+    ratio: int | None
+    memory: int | None
+
+
+class _Node(msgspec.Struct, frozen=True):
+    """What the node offers. cards: None when not known; each: memory of a card."""
+
+    cards: int | None
+    total: int | None
+    each: int | None
+
+
+def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
+    """Cards by count, holders by the pods' records. None when nothing of Koordinator is here."""
+    offered, findings = _offered(node), list[Finding]()
+    records = {
+        place: _record(annotations_of(pod)[ALLOCATED])
+        for place, pod in enumerate(pods)
+        if holds(pod) and _recorded(pod)
+    }
+    asking = {place for place, pod in enumerate(pods) if holds(pod) and _quantity(pod, RESOURCES)}
+    placed = {place for place, got in records.items() if got or (got is None and place in asking)}
+    if offered is None and not asking and not any(records[place] for place in placed):
+        return None
+    here = offered if offered is not None else _Node(None, None, None)
+    written = [got for place in sorted(placed) for got in records[place] or ()]
+    named = _named(written, _minors(written), here.cards)
+    keys = {item.uuid: key for key, item in named.items() if item.uuid is not None}
+    cards = _cards(node, here, named)
+    allocations: list[Allocation] = []
+    for place, pod in enumerate(pods):
+        if place in placed or place in asking:
+            got = records.get(place)
+            allocations += _held(pod, got, here, {card.key for card in cards}, keys, findings)
+    return StackReport(
+        stack=NAME,
+        cards=tuple(cards),
+        cards_known=here.cards is not None or (offered is None and states(node, _WHOLE)),
+        allocations=tuple(allocations),
+        findings=tuple(findings),
+        memory_total_bytes=here.total,
+        beside=True,
+        instead=tuple(pods[place].metadata.uid for place in sorted(placed) if records[place]),
+    )
+
+
+def _recorded(pod: Pod) -> bool:
+    return ALLOCATED in annotations_of(pod)
+
+
+def _offered(node: Node) -> _Node | None:
+    status = node.status
+    capacity = {**(status.allocatable or {}), **(status.capacity or {})} if status else {}
+    if not any(name in capacity for name in RESOURCES):
+        return None
+    number = next((found for name in _HUNDREDS if (found := devices(capacity.get(name))) is not None), None)
+    given = overrides(node).cards
+    cards = given if given is not None else number // 100 if number is not None and number % 100 == 0 else None
+    if cards is not None and cards > MAX_CARDS:
+        cards = None
+    memory = size(capacity.get(_BYTES))
+    allocatable = size((status.allocatable or {}).get(_BYTES)) if status else None
+    return _Node(cards, allocatable, memory // cards if memory and cards else None)
+
+
+def _record(text: str) -> list[_Got] | None:
+    """The GPUs of a record; none where it speaks of other devices only. None when it cannot be read."""
+    if too_long(text):
+        return None
+    try:
+        decoded = msgspec.json.decode(text)
+    except (msgspec.MsgspecError, RecursionError, ValueError):
+        return None
+    entries = decoded.get("gpu", []) if isinstance(decoded, dict) else None
+    if not isinstance(entries, list) or len(entries) > MAX_CARDS:
+        return None
+    found = [_entry(item) for item in entries]
+    return [item for item in found if item is not None] if None not in found else None
+
+
+def _entry(item: object) -> _Got | None:
+    if not isinstance(item, dict):
+        return None
+    minor, name, given = item.get("minor"), item.get("id"), item.get("resources") or {}
+    if not isinstance(given, dict) or isinstance(minor, bool) or not isinstance(minor, int | None):
+        return None
+    name = name if isinstance(name, str) and 0 < len(name) <= _LONGEST_ID and name.isprintable() else None
+    if minor is None and name is not None and name.isascii() and name.isdigit() and len(name) <= 4:
+        minor = int(name)
+    if minor is not None and not 0 <= minor < MAX_CARDS:
+        return None
+    # A PCI address or a number is no UUID.
+    uuid = name if name is not None and name.startswith("GPU-") else None
+    if minor is None and uuid is None:
+        return None
+    core, ratio, memory = (_plain(given.get(one)) for one in (_CORE, _RATIO, _BYTES))
+    return _Got(minor, uuid, devices(core), devices(ratio), size(memory))
+
+
+def _plain(value: object) -> str | int | None:
+    """A quantity as the record has it, text or number."""
+    return value if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
+def _minors(found: list[_Got]) -> dict[str, int]:
+    """UUID → minor, as records that have both say."""
+    return {item.uuid: item.minor for item in found if item.uuid is not None and item.minor is not None}
+
+
+def _named(found: list[_Got], known: dict[str, int], cards: int | None) -> dict[str, Device]:
+    """Card key → device, of those that records name. The key is the number: a UUID may be known now and not later."""
+    named: dict[str, Device] = {}
+    for item in found:
+        minor = item.minor if item.minor is not None else known.get(item.uuid or "")
+        if minor is not None and (cards is None or minor < cards):
+            before = named.get(str(minor))
+            uuid = item.uuid if item.uuid is not None else before.uuid if before is not None else None
+            named[str(minor)] = Device(str(minor), uuid, minor)
+    for item in found:
+        if item.minor is None and item.uuid is not None and item.uuid not in known:
+            named.setdefault(item.uuid, Device(item.uuid, item.uuid))
+    return named if cards is None else dict(list(named.items())[:cards])
+
+
+def _cards(node: Node, here: _Node, named: dict[str, Device]) -> list[Card]:
+    """All cards where their number is known, else those that records name, where another system knows how many there are."""
+    if here.cards is None and not states(node, _WHOLE):
+        return []
+    about = describe(node, overrides(node))
+    return [
+        Card(
+            key=item.key,
+            stack=NAME,
+            mode=MEMORY,
+            index=index,
+            uuid=item.uuid,
+            model=about.model,
+            model_source=about.model_source,
+            memory_total_bytes=here.each,
+            memory_physical_bytes=about.memory_bytes,
+            memory_source=f"{_BYTES} ÷ cards" if here.each is not None else "",
+            units=0 if here.cards is None else None,
+        )
+        for item, index in with_ordinals(named, here.cards if here.cards is not None else len(named), 0)
+    ]
+
+
+def _held(
+    pod: Pod, got: list[_Got] | None, here: _Node, keys: set[str], by_uuid: dict[str, str], findings: list[Finding]
+) -> list[Allocation]:
+    container = _container(pod)
+    if not got:
+        code = "annotation-unreadable" if _recorded(pod) and got is None else "bound-without-card"
+        said = (
+            f"The annotation {ALLOCATED} of {{pod}} cannot be read."
+            if code == "annotation-unreadable"
+            else "{pod} holds a part of a card, but none is recorded on it. Look whether Koordinator's scheduler has placed it."
+        )
+        findings.append(warning(code, pod, said))
+        ratio = _quantity(pod, (_RATIO, _GPU))
+        memory = _quantity(pod, (_BYTES,)) or _part(ratio, here.each)
+        core = _quantity(pod, (_CORE, _GPU))
+        return [held(pod, container, _RATIO, ratio or core or 1, NAME, memory=memory, core=core)]
+    found = []
+    for item in got:
+        key = str(item.minor) if item.minor is not None else by_uuid.get(item.uuid or "")
+        card = key if key in keys else None
+        if card is None and keys:
+            said = (
+                f"{{pod}} is recorded on the card {(item.uuid or str(item.minor))[:60]}, and the node has {len(keys)}."
+            )
+            findings.append(warning("index-out-of-range", pod, said))
+        memory = item.memory if item.memory is not None else _part(item.ratio, here.each)
+        quantity = item.ratio or item.core or 1
+        found.append(held(pod, container, _RATIO, quantity, NAME, card=card, memory=memory, core=item.core))
+    return found
+
+
+def _part(ratio: int | None, each: int | None) -> int | None:
+    return each * ratio // 100 if ratio and each is not None else None
+
+
+def _container(pod: Pod) -> str:
+    """The record is one of the pod; it is shown at the first container that asks, else at the first."""
+    found = list(containers(pod))
+    mine = [one for _, _, one in found if any(name in RESOURCES for name, _ in asked(one))]
+    asking = [one for _, _, one in found if one.resources is not None and list(asked(one))]
+    return next((one.name for one in (*mine, *asking, *(item for _, _, item in found))), "")
+
+
+def _quantity(pod: Pod, names: tuple[str, ...]) -> int | None:
+    """The sum of what containers ask for of the first of these resources; None when of none."""
+    for wanted in names:
+        read_ = size if wanted == _BYTES else devices
+        found = [
+            number
+            for _, init, one in containers(pod)
+            if not init
+            for name, value in asked(one)
+            if name == wanted and (number := read_(value))
+        ]
+        if found:
+            return sum(found)
+    return None
+
+
+STACK = Stack(
+    name=NAME,
+    label="Koordinator",
+    resources=RESOURCES,
+    read=read,
+    divides=(_WHOLE,),
+    in_bytes=(_BYTES,),
+    node_labels=NodeLabels(prefixes=("node.koordinator.sh/gpu",), model=first((_MODEL,), text)),
+    kept=Kept(pod_annotations=(ALLOCATED,)),
+)

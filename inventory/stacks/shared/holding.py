@@ -1,0 +1,52 @@
+"""What systems have in common whose scheduler writes the card of a pod on it: the allocation of one container, and findings."""
+
+from __future__ import annotations
+
+from inventory.stacks.engine.base import ANNOTATION, COUNT_ONLY, ERROR, MEMORY, WARNING, WHOLE, Allocation, Finding
+from inventory.stacks.engine.names import MAX_CARDS
+from inventory.stacks.engine.requests import name_of
+from kube.objects import Pod
+
+
+def held(
+    pod: Pod,
+    container: str,
+    resource: str,
+    quantity: int,
+    stack: str,
+    *,
+    card: str | None = None,
+    memory: int | None = None,
+    core: int | None = None,
+    whole: bool = False,
+    evidence: str = ANNOTATION,
+) -> Allocation:
+    """One container's hold; evidence: where the card comes from, if it is known."""
+    return Allocation(
+        pod_uid=pod.metadata.uid,
+        namespace=pod.metadata.namespace,
+        pod=pod.metadata.name,
+        container=container,
+        resource=resource,
+        quantity=quantity,
+        evidence=evidence if card is not None else COUNT_ONLY,
+        stack=stack,
+        card=card,
+        memory_bytes=memory,
+        core_percent=core,
+        mode=WHOLE if whole else MEMORY,
+    )
+
+
+def warning(code: str, pod: Pod, text: str) -> Finding:
+    """A finding about a pod; "{pod}" in the text is its name."""
+    severity = ERROR if code == "index-out-of-range" else WARNING
+    return Finding(code=code, severity=severity, text=text.replace("{pod}", name_of(pod)), pod=name_of(pod))
+
+
+def indices(text: str | None) -> list[int] | None:
+    """Numbers of cards, as "0" or "1,0"; None when it is no such list."""
+    parts = [part.strip() for part in (text or "").split(",")]
+    if len(parts) > MAX_CARDS or not all(part.isascii() and part.isdigit() and len(part) <= 4 for part in parts):
+        return None
+    return [int(part) for part in parts]

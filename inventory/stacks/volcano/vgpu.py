@@ -1,0 +1,137 @@
+"""Virtual GPUs of Volcano: which container holds which part of which card, by the record on its pod.
+
+The record has a place for each container that asks, init containers have none. Memory and cores are those of each virtual GPU.
+"""
+
+from __future__ import annotations
+
+from inventory.stacks.engine.base import HEALTHY, MEMORY, UNHEALTHY, WARNING, Allocation, Card, Finding, StackReport
+from inventory.stacks.engine.describe import describe
+from inventory.stacks.engine.labels import MIB
+from inventory.stacks.engine.names import annotations_of, labels_of
+from inventory.stacks.engine.offers import offer, shortfall, states
+from inventory.stacks.engine.overrides import overrides
+from inventory.stacks.engine.requests import asked, devices, holds
+from inventory.stacks.shared.holding import held, warning
+from inventory.stacks.volcano.register import ALLOCATED, REGISTER, Device, Registered, allocated, factor, register
+from kube.objects import Container, Node, Pod
+
+NAME = "volcano"
+NUMBER, MEMORY_UNITS = "volcano.sh/vgpu-number", "volcano.sh/vgpu-memory"
+RESOURCES = (NUMBER, MEMORY_UNITS, "volcano.sh/vgpu-memory-percentage", "volcano.sh/vgpu-cores")
+BOUND_TO = "vgpu-node"
+
+
+def read(node: Node, pods: list[Pod]) -> StackReport | None:
+    """Cards by the register, holders by the pods' records. None when the node has no virtual GPU and no pod holds one."""
+    text = annotations_of(node).get(REGISTER)
+    asking = [pod for pod in pods if holds(pod) and _asking(pod)]
+    if text is None and not asking and not states(node, NUMBER) and not states(node, MEMORY_UNITS):
+        return None
+    found, findings = register(text) if text is not None else None, list[Finding]()
+    if text is not None and found is None:
+        said = f"The annotation {REGISTER} of this node cannot be read, so its cards are not known. Restart Volcano's device plugin."
+        findings.append(Finding(code="annotation-unreadable", severity=WARNING, text=said))
+    about = describe(node, overrides(node))
+    size = factor(found or [], about.memory_bytes)
+    keys = {card.uuid for card in found} if found is not None else None
+    allocations = [item for pod in asking for item in _holding(pod, keys, size, findings)]
+    offered = offer(node, NUMBER)
+    findings += shortfall(NUMBER, offered, "Volcano gives out fewer virtual GPUs than the cards have.")
+    healthy = [card.units for card in found or () if card.healthy]
+    return StackReport(
+        stack=NAME,
+        cards=tuple(_card(card, size, about.memory_bytes, about.memory_source) for card in found or ()),
+        cards_known=found is not None,
+        allocations=tuple(allocations),
+        findings=tuple(findings),
+        memory_total_bytes=_bytes(sum(healthy) if offered.allocatable != 0 else 0, size) if found is not None else None,
+    )
+
+
+def _bytes(units: int | None, size: int | None) -> int | None:
+    return units * size * MIB if units is not None and size is not None else None
+
+
+def _card(card: Registered, size: int | None, physical: int | None, source: str) -> Card:
+    return Card(
+        key=card.uuid,
+        stack=NAME,
+        mode=MEMORY,
+        uuid=card.uuid,
+        model=card.type.removeprefix("NVIDIA-") or None,
+        model_source=f"annotation {REGISTER}" if card.type else "",
+        health=HEALTHY if card.healthy else UNHEALTHY,
+        memory_total_bytes=_bytes(card.units, size),
+        memory_physical_bytes=physical,
+        memory_source=f"annotation {REGISTER}, unit by the {source}" if size is not None else "",
+        shares=card.shares,
+        units=card.units,
+    )
+
+
+def _of(container: Container, resource: str) -> int:
+    return next((devices(value) or 0 for name, value in asked(container) if name == resource), 0)
+
+
+def _number(container: Container) -> int:
+    """Virtual GPUs that a container asks for; memory alone means one."""
+    return _of(container, NUMBER) or min(1, _of(container, MEMORY_UNITS))
+
+
+def _asking(pod: Pod) -> list[Container]:
+    return [item for item in (pod.spec.containers if pod.spec else None) or () if _number(item)]
+
+
+def _holding(pod: Pod, keys: set[str] | None, size: int | None, findings: list[Finding]) -> list[Allocation]:
+    asking = _asking(pod)
+    slots = _slots(pod, findings)
+    found: list[Allocation] = []
+    strange: set[str] = set()
+    for place, container in enumerate(asking):
+        mine: list[Device] = slots[place] if place < len(slots) else []
+        for item in mine:
+            card = item.uuid if keys is not None and item.uuid in keys else None
+            strange |= {item.uuid} if card is None and keys is not None else set()
+            memory = _bytes(item.units, size)
+            found.append(
+                held(pod, container.name, MEMORY_UNITS, item.units, NAME, card=card, memory=memory, core=item.core)
+            )
+        if (missing := _number(container) - len(mine)) > 0:
+            found.append(_unrecorded(pod, container, missing, size))
+    recorded, wanted = sum(map(len, slots)), sum(map(_number, asking))
+    if slots and recorded != wanted:
+        said = f"{{pod}} asks for {wanted} of {NUMBER}, but {recorded} devices are recorded on it."
+        findings.append(warning("request-annotation-mismatch", pod, said))
+    if strange:
+        said = f"{{pod}} is recorded on {', '.join(sorted(strange)[:5])}, which is not in the register of this node."
+        findings.append(warning("index-out-of-range", pod, said))
+    return found
+
+
+def _unrecorded(pod: Pod, container: Container, missing: int, size: int | None) -> Allocation:
+    each = _of(container, MEMORY_UNITS)
+    if not each:
+        return held(pod, container.name, NUMBER, missing, NAME)
+    return held(pod, container.name, MEMORY_UNITS, each * missing, NAME, memory=_bytes(each * missing, size))
+
+
+def _slots(pod: Pod, findings: list[Finding]) -> list[list[Device]]:
+    """The record of the pod; nothing where it is missing, cannot be read, or was written for another node."""
+    annotations = annotations_of(pod)
+    text = annotations.get(ALLOCATED)
+    meant = annotations.get(BOUND_TO) or labels_of(pod).get(BOUND_TO)
+    here = pod.spec.nodeName if pod.spec else None
+    if text is None:
+        said = (
+            "{pod} holds a virtual GPU, but no card is recorded on it. Look whether Volcano's scheduler has placed it."
+        )
+        findings.append(warning("bound-without-card", pod, said))
+        return []
+    if meant and meant != here:
+        said = f"The record of {{pod}} was written for the node {meant[:80]}, and it is on this one: its card is not known."
+        findings.append(warning("request-annotation-mismatch", pod, said))
+        return []
+    if (slots := allocated(text)) is None:
+        findings.append(warning("annotation-unreadable", pod, f"The annotation {ALLOCATED} of {{pod}} cannot be read."))
+    return slots or []
