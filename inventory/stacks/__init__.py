@@ -23,6 +23,7 @@ MODULES = (
     "hosts",
     "machines",
     "amd",
+    "intel",
     "dra",
     "vendors",
 )

@@ -5,12 +5,11 @@ A vendor that gets a module of its own is declared there and no longer here.
 
 from __future__ import annotations
 
-from inventory.stacks.engine.stack import NodeLabels, Recognised
+from inventory.stacks.engine.stack import Recognised
 
 RECOGNISED = Recognised(
     name="vendors",
     resource_prefixes=(
-        "gpu.intel.com/",
         "habana.ai/",
         "huawei.com/ascend",
         "hygon.com/",
@@ -25,5 +24,4 @@ RECOGNISED = Recognised(
         "birentech.com/",
         "aws.amazon.com/neuron",
     ),
-    node_labels=NodeLabels(prefixes=("gpu.intel.com/",)),
 )
