@@ -24,6 +24,7 @@ MODULES = (
     "machines",
     "amd",
     "intel",
+    "virtual_machines",
     "dra",
     "vendors",
 )
