@@ -25,6 +25,7 @@ MODULES = (
     "amd",
     "intel",
     "virtual_machines",
+    "ascend",
     "dra",
     "vendors",
 )

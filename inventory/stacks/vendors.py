@@ -11,7 +11,6 @@ RECOGNISED = Recognised(
     name="vendors",
     resource_prefixes=(
         "habana.ai/",
-        "huawei.com/ascend",
         "hygon.com/",
         "cambricon.com/",
         "iluvatar.ai/",
