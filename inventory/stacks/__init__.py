@@ -26,6 +26,7 @@ MODULES = (
     "intel",
     "virtual_machines",
     "ascend",
+    "resource_map",
     "dra",
     "vendors",
 )
