@@ -12,6 +12,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from inventory.stacks.resource_map import problem
+
 #: What these characters of a password make of a URL cannot be told from a typing error.
 QUOTE = "in the user name or password, write @ as %40, / as %2F, # as %23, ? as %3F and % as %25"
 _PATH_PART = re.compile(r"[A-Za-z0-9._~-]+")
@@ -50,6 +52,14 @@ def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
     value = text(name, default)
     if value not in allowed:
         raise BadSetting(name, f"one of {', '.join(allowed)} is wanted")
+    return value
+
+
+def resources(name: str, default: str) -> str:
+    """Extended resources of accelerators: "acme.example/npu=acme:whole:32Gi", separated by commas."""
+    value = text(name, default)
+    if wrong := problem(value):
+        raise BadSetting(name, wrong)
     return value
 
 

@@ -28,6 +28,10 @@ MODULES = (
     "gaia",
     "cloud_shares",
     "amd",
+    "intel",
+    "virtual_machines",
+    "ascend",
+    "resource_map",
     "dra",
     "vendors",
 )

@@ -5,14 +5,12 @@ A vendor that gets a module of its own is declared there and no longer here.
 
 from __future__ import annotations
 
-from inventory.stacks.engine.stack import NodeLabels, Recognised
+from inventory.stacks.engine.stack import Recognised
 
 RECOGNISED = Recognised(
     name="vendors",
     resource_prefixes=(
-        "gpu.intel.com/",
         "habana.ai/",
-        "huawei.com/ascend",
         "hygon.com/",
         "cambricon.com/",
         "iluvatar.ai/",
@@ -25,5 +23,4 @@ RECOGNISED = Recognised(
         "birentech.com/",
         "aws.amazon.com/neuron",
     ),
-    node_labels=NodeLabels(prefixes=("gpu.intel.com/",)),
 )

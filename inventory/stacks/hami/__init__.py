@@ -1,13 +1,11 @@
 """HAMi: parts of NVIDIA cards by memory and cores, recorded on nodes and pods as annotations.
 
 `nvidia.com/gpu` on a node with HAMi's register is a number of slots, not of cards. The register says which cards there are,
-the pod's record which of them each container got. Only the register of NVIDIA cards is read; those of other vendors show as
-not understood.
+the pod's record which of them each container got. The registers of other vendors' cards have the same form (`vendors`); one of a
+vendor that is not known shows as not understood.
 """
 
 from __future__ import annotations
-
-import re
 
 from inventory.stacks.engine.base import HEALTHY, INFO, MEMORY, UNHEALTHY, WARNING, Card, Context, Finding, StackReport
 from inventory.stacks.engine.describe import Described, describe
@@ -17,8 +15,10 @@ from inventory.stacks.engine.overrides import overrides
 from inventory.stacks.engine.registry import looks_like_gpu
 from inventory.stacks.engine.requests import devices
 from inventory.stacks.engine.stack import Components, Kept, NodeLabels, Stack
+from inventory.stacks.engine.sums import total
 from inventory.stacks.hami.pods import GPU_MEMORY, NAME, Place, holding
-from inventory.stacks.hami.records import REGISTER, Registered, register
+from inventory.stacks.hami.records import ALLOCATED, REGISTER, Registered, register
+from inventory.stacks.hami.vendors import PREFIXES, TAKEN, Vendor, vendors_of
 from kube.objects import Node, Pod
 
 GPU = "nvidia.com/gpu"
@@ -26,7 +26,6 @@ GPU = "nvidia.com/gpu"
 RESOURCES = (GPU_MEMORY, "nvidia.com/gpumem-percentage", "nvidia.com/gpucores", "nvidia.com/priority")
 _NODE_PREFIX = "hami.io/node-"
 _CORDON = "hami.io/device-cordon"
-_OTHER_REGISTER = re.compile(r"hami\.io/node-(?:[a-z0-9]+-)?register(?:-[A-Za-z0-9.-]+)?")
 
 
 def marks(node: Node) -> bool:
@@ -38,9 +37,10 @@ def marks(node: Node) -> bool:
 
 
 def counts_here(node: Node) -> tuple[str, ...]:
-    """The resource that counts slots, where the administrator has renamed it."""
+    """The resource that counts slots, where the administrator has renamed it, and those of other vendors' registered cards."""
     name = _counted(node)
-    return (name,) if name != GPU else ()
+    others = tuple(resource for vendor in vendors_of(node)[0] for resource in vendor.resources)
+    return ((name,) if name != GPU else ()) + others
 
 
 def _counted(node: Node) -> str:
@@ -59,54 +59,68 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Cards by the register, holders by the pods' records. None when HAMi has registered no cards of this node."""
     if not marks(node):
         return None
-    findings = _other_vendors(node)
-    listed = _registered(node, findings)
-    about = describe(node, overrides(node))
-    resource = _counted(node)
-    place = Place(frozenset(card.uuid for card in listed or ()), resource, listed is not None)
-    held = [found for pod in pods if (found := holding(pod, place, context)) is not None]
-    findings += [item for found in held for item in found.findings]
-    offered = offer(node, resource)
-    findings += shortfall(resource, offered, "HAMi gives out fewer slots than the cards have.")
+    known, strange = vendors_of(node)
+    findings = [_not_read(name) for name in strange]
+    parts = [_part(node, pods, context, vendor, findings) for vendor in known]
+    nvidia = Vendor(REGISTER, ALLOCATED, _counted(node), GPU_MEMORY)
+    if not parts or REGISTER in annotations_of(node):
+        parts.insert(0, _part(node, pods, context, nvidia, findings))
     return StackReport(
         stack=NAME,
-        cards=tuple(_card(card, about) for card in listed or ()),
+        cards=tuple(card for part in parts for card in part.cards),
+        # A register of a vendor that is not read has cards too.
+        cards_known=all(part.cards_known for part in parts) and not (strange and not any(part.cards for part in parts)),
+        allocations=tuple(item for part in parts for item in part.allocations),
+        findings=tuple(findings),
+        recheck_at=min((part.recheck_at for part in parts if part.recheck_at is not None), default=None),
+        memory_total_bytes=total(part.memory_total_bytes for part in parts),
+    )
+
+
+def _part(node: Node, pods: list[Pod], context: Context, vendor: Vendor, findings: list[Finding]) -> StackReport:
+    """The cards of one register and who holds them; findings are added to those given."""
+    listed = _registered(node, vendor.register, findings)
+    mine = vendor.register == REGISTER
+    about = describe(node, overrides(node)) if mine else Described()
+    keys = frozenset(card.uuid for card in listed or ())
+    place = Place(keys, vendor.resource, listed is not None, vendor.record, vendor.memory, vendor.unit)
+    held = [found for pod in pods if (found := holding(pod, place, context)) is not None]
+    findings += [item for found in held for item in found.findings]
+    offered = offer(node, vendor.resource)
+    findings += shortfall(vendor.resource, offered, "HAMi gives out fewer slots than the cards have.")
+    return StackReport(
+        stack=NAME,
+        cards=tuple(_card(card, about, vendor.register) for card in listed or ()),
         cards_known=listed is not None,
         allocations=tuple(item for found in held for item in found.allocations),
-        findings=tuple(findings),
         recheck_at=min((due for found in held for due in found.due), default=None),
         memory_total_bytes=_total(node, listed, offered),
     )
 
 
-def _registered(node: Node, findings: list[Finding]) -> list[Registered] | None:
-    text = annotations_of(node).get(REGISTER)
+def _registered(node: Node, name: str, findings: list[Finding]) -> list[Registered] | None:
+    text = annotations_of(node).get(name)
     if text is None:
         return None
     listed = register(text)
     if listed is None:
-        said = f"The annotation {REGISTER} of this node cannot be read, so its cards are not known. Restart HAMi's device plugin."
+        said = f"The annotation {name} of this node cannot be read, so its cards are not known. Restart HAMi's device plugin."
         findings.append(Finding(code="annotation-unreadable", severity=WARNING, text=said))
         return None
     if listed.repeated:
-        said = f"The annotation {REGISTER} of this node names {', '.join(listed.repeated[:5])} more than once; the first counts."
+        said = f"The annotation {name} of this node names {', '.join(listed.repeated[:5])} more than once; the first counts."
         findings.append(Finding(code="annotation-unreadable", severity=WARNING, text=said))
     return listed.cards
 
 
-def _other_vendors(node: Node) -> list[Finding]:
-    names = (name for name in annotations_of(node) if name != REGISTER and _OTHER_REGISTER.fullmatch(name))
-    return [
-        Finding(
-            code="resource-not-understood",
-            severity=INFO,
-            text=f"{name} lists cards of another vendor, which gpudash does not read. They are not in the totals of this node.",
-        )
-        for name in names
-    ]
+def _not_read(name: str) -> Finding:
+    said = (
+        f"{name} lists cards of another vendor, which gpudash does not read. They are not in the totals of this node."
+    )
+    return Finding(code="resource-not-understood", severity=INFO, text=said)
 
 
-def _card(card: Registered, about: Described) -> Card:
+def _card(card: Registered, about: Described, source: str) -> Card:
     return Card(
         key=card.uuid,
         stack=NAME,
@@ -114,11 +128,11 @@ def _card(card: Registered, about: Described) -> Card:
         index=card.index,
         uuid=card.uuid,
         model=card.type.removeprefix("NVIDIA-") or about.model,
-        model_source=f"annotation {REGISTER}" if card.type else about.model_source,
+        model_source=f"annotation {source}" if card.type else about.model_source,
         health=HEALTHY if card.healthy else UNHEALTHY,
         memory_total_bytes=card.memory,
         memory_physical_bytes=about.memory_bytes,
-        memory_source=f"annotation {REGISTER}",
+        memory_source=f"annotation {source}",
         shares=card.shares,
     )
 
@@ -148,7 +162,8 @@ STACK = Stack(
     resources=RESOURCES,
     read=read,
     marks=marks,
-    takes=(GPU,),
+    takes=(GPU, *TAKEN),
+    resource_prefixes=PREFIXES,
     counts_here=counts_here,
     node_labels=NodeLabels(names=("gpu",)),
     components=Components(

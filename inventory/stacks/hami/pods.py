@@ -21,11 +21,15 @@ PHASE, TIME = "hami.io/bind-phase", "hami.io/bind-time"
 
 
 class Place(msgspec.Struct, frozen=True):
-    """What is known of the node. keys: of its cards. resource: that counts slots. registered: whether its register could be read."""
+    """What is known of the node's cards of one vendor. keys: of its cards. resource: that counts slots. registered: whether its
+    register could be read. record: annotation of pods; memory: resource that asks for a part, in units of so many bytes."""
 
     keys: frozenset[str]
     resource: str
     registered: bool
+    record: str = ALLOCATED
+    memory: str = GPU_MEMORY
+    unit: int = MIB
 
 
 class Holding(msgspec.Struct):
@@ -65,18 +69,18 @@ def holding(pod: Pod, place: Place, context: Context) -> Holding | None:
     if not holds(pod):
         return None
     asks, findings = _asks(pod, place.resource), list[Finding]()
-    text = annotations_of(pod).get(ALLOCATED)
+    text = annotations_of(pod).get(place.record)
     slots = allocated(text) if text is not None else None
     if not asks and not any(item.uuid in place.keys for slot in slots or () for item in slot):
         return None
     if text is not None and slots is None:
         findings.append(
-            _finding("annotation-unreadable", WARNING, pod, f"The annotation {ALLOCATED} of {{pod}} cannot be read.")
+            _finding("annotation-unreadable", WARNING, pod, f"The annotation {place.record} of {{pod}} cannot be read.")
         )
     if text is None:
         said = "{pod} holds a slot of HAMi, but no card is recorded on it. Look whether HAMi's scheduler has placed it."
         findings.append(_finding("bound-without-card", WARNING, pod, said))
-    got = _got(pod, asks, slots or [], findings if slots is not None and asks else [])
+    got = _got(pod, asks, place, slots or [], findings if slots is not None and asks else [])
     cut = parents(annotations_of(pod).get(MIG_ALLOCATIONS))
     for item in got:
         if item.uuid is not None and item.uuid not in place.keys:
@@ -100,7 +104,7 @@ def _asks(pod: Pod, resource: str) -> _Asks:
     )
 
 
-def _got(pod: Pod, asks: _Asks, slots: list[list[Device]], findings: list[Finding]) -> list[_Got]:
+def _got(pod: Pod, asks: _Asks, place_: Place, slots: list[list[Device]], findings: list[Finding]) -> list[_Got]:
     """What every container holds; what is asked for and not recorded has no card."""
     init, app = slots_of(slots, asks.counts(asks.init), asks.counts(asks.app))
     sidecars = [(place, item) for place, item in enumerate(asks.init) if _is_sidecar(item)]
@@ -111,7 +115,7 @@ def _got(pod: Pod, asks: _Asks, slots: list[list[Device]], findings: list[Findin
         got += [_Got(container.name, item.uuid, 1, item.memory, item.core) for item in mine]
         missing = _number(container, asks.resource) - len(mine)
         if missing > 0:
-            got.append(_unrecorded(container, missing))
+            got.append(_unrecorded(container, place_, missing))
     recorded, expected = sum(len(mine) for _, mine in running), sum(_number(item, asks.resource) for item, _ in running)
     if recorded != expected:
         said = f"{{pod}} asks for {expected} of {asks.resource}, but {recorded} devices are recorded on it."
@@ -125,10 +129,10 @@ def _is_sidecar(container: Container) -> bool:
     return container.restartPolicy == "Always"
 
 
-def _unrecorded(container: Container, missing: int) -> _Got:
-    each = _number(container, GPU_MEMORY)
+def _unrecorded(container: Container, place: Place, missing: int) -> _Got:
+    each = _number(container, place.memory)
     # Without a stated amount HAMi gives the whole card, whose size is not known where the card is not.
-    return _Got(container.name, None, missing, each * MIB * missing if each else None, None)
+    return _Got(container.name, None, missing, each * place.unit * missing if each else None, None)
 
 
 def _excess(asks: _Asks, init: list[list[Device]], got: list[_Got]) -> list[_Got]:

@@ -1,0 +1,323 @@
+"""Huawei's Ascend NPUs by MindCluster: the Ascend device plugin, with Volcano as scheduler.
+
+Whole chips are `huawei.com/Ascend910` (or 310, 310P; `npu` of the generation 950). Static parts of a chip carry their AI cores in
+the name (`huawei.com/Ascend910-2c`); dynamic ones are given out as AI cores, `huawei.com/npu-core`. The plugin writes the chips that
+a pod really has on the pod. Source: Ascend/mind-cluster 22bb3d98, component/ascend-device-plugin.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from inventory.stacks.engine.base import (
+    ANNOTATION,
+    COUNT_ONLY,
+    ERROR,
+    HEALTH_UNKNOWN,
+    HEALTHY,
+    INFO,
+    SHARES,
+    WARNING,
+    WHOLE,
+    Allocation,
+    Card,
+    Context,
+    Finding,
+    StackReport,
+)
+from inventory.stacks.engine.describe import Described, describe
+from inventory.stacks.engine.labels import GIB, first, text
+from inventory.stacks.engine.names import MAX_CARDS, annotations_of, labels_of, too_long
+from inventory.stacks.engine.offers import Offer, offer, shortfall
+from inventory.stacks.engine.overrides import overrides
+from inventory.stacks.engine.requests import Need, holds, name_of, requests
+from inventory.stacks.engine.stack import Components, Kept, NodeLabels, Stack
+from kube.objects import Node, Pod
+
+NAME = "ascend"
+_DOMAIN = "huawei.com/"
+WHOLE_CHIPS = tuple(f"{_DOMAIN}{word}" for word in ("Ascend910", "Ascend310", "Ascend310P", "npu"))
+CORES = f"{_DOMAIN}npu-core"
+#: AI cores, then CPUs and memory where the template states them: Ascend910-2c, Ascend910-5c.1cpu.8g, Ascend310P-4c.3cpu.ndvpp.
+_PART = re.compile(r"huawei\.com/Ascend(?:910|310P)-(([1-9][0-9]?)c(?:\.[1-9]cpu)?(?:\.([0-9]{1,3})g)?(?:\.n?dvpp)?)")
+#: What the pod really has; what the kubelet picked may be another chip. What the scheduler chose stands under the resource's name.
+REAL, KUBELET = f"{_DOMAIN}AscendReal", f"{_DOMAIN}kltDev"
+_CHIP = re.compile(r"(?:Ascend(?:910|310P|310)-|npu-)?([0-9]{1,4})")
+#: Cores, number of the part, physical id of its chip.
+_VIRTUAL = re.compile(r"Ascend(?:910|310P)-[0-9]{1,2}c[a-z0-9.]{0,24}-([0-9]{1,6})-([0-9]{1,4})")
+#: Physical id and template: 0-vir02.
+_TEMPLATE = re.compile(r"([0-9]{1,4})-vir[0-9]{2}[a-z0-9_]{0,24}")
+_SERVER = re.compile(r"Ascend[0-9A-Z]{2,8}-([1-9][0-9]?)")
+SERVER, CHIP_MEMORY, CHIP = "servertype", "mind-cluster/npu-chip-memory", "node.kubernetes.io/npu.chip.name"
+_GIGABYTES = re.compile(r"([1-9][0-9]{0,3})G")
+_MOST_NAMED = 256
+
+
+class _Group(msgspec.Struct, frozen=True):
+    """What lies behind one resource. number: of chips or parts, None when not known. cores: of a chip, where cores are given out."""
+
+    resource: str
+    offer: Offer
+    number: int | None
+    profile: str = ""
+    memory: int | None = None
+    cores: int | None = None
+
+
+class _Named(msgspec.Struct, frozen=True):
+    """A chip or a part of one, as a record names it."""
+
+    key: str
+    chip: str
+
+
+class _Held(msgspec.Struct):
+    """What a container needs of a resource, and what its pod's record gives it; None where it has no readable record."""
+
+    pod: Pod
+    need: Need
+    named: list[_Named] | None
+
+
+def owns(resource: str, context: Context) -> bool:
+    """Whole chips, parts of them, and AI cores."""
+    return resource in WHOLE_CHIPS or resource == CORES or _PART.fullmatch(resource) is not None
+
+
+def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
+    """Chips and parts, and who holds them. None when the node has none and no pod holds one, or they are another system's."""
+
+    def mine(resource: str) -> bool:
+        return owns(resource, context) and resource not in context.taken
+
+    status = node.status
+    stated = sorted(filter(mine, {**(status.capacity or {}), **(status.allocatable or {})})) if status else []
+    findings: list[Finding] = []
+    held = [item for pod in pods if holds(pod) for item in _held(pod, requests(pod, mine), findings)]
+    if not stated and not held:
+        return None
+    about = describe(node, overrides(node), NODE_LABELS)
+    groups = [_group(node, name, about) for name in stated]
+    cards = [card for group in groups for card in _cards(group, held, about)]
+    kept = {card.key: card for card in cards}
+    by_resource = {group.resource: group for group in groups}
+    allocations = [one for item in held for one in _placed(item, by_resource.get(item.need.resource), kept, findings)]
+    findings += _without_cores(groups)
+    for group in groups:
+        findings += shortfall(group.resource, group.offer, "The plugin has marked chips unhealthy, or has lost them.")
+    parts = [group for group in groups if group.profile and group.number]
+    return StackReport(
+        stack=NAME,
+        vendor=NAME,
+        cards=tuple(kept.values()),
+        cards_known=bool(groups)
+        and all(group.number is not None for group in groups)
+        and all(item.need.resource in by_resource for item in held),
+        allocations=tuple(allocations),
+        findings=tuple(findings),
+        memory_total_bytes=_memory(groups),
+        physical_cards=None if parts else len(kept),
+    )
+
+
+def _group(node: Node, resource: str, about: Described) -> _Group:
+    found, part = offer(node, resource), _PART.fullmatch(resource)
+    number = found.slots if found.slots is not None and found.slots <= MAX_CARDS else None
+    if part is not None:
+        return _Group(resource, found, number, part[1], int(part[3]) * GIB or None if part[3] else None)
+    if resource != CORES:
+        return _Group(resource, found, number, "", about.memory_bytes)
+    match = _SERVER.fullmatch(labels_of(node).get(SERVER, ""))
+    cores = int(match[1]) if match else None
+    if found.slots == 0:
+        return _Group(resource, found, 0, "", about.memory_bytes, cores)
+    known = found.slots is not None and cores is not None and found.slots % cores == 0
+    number = found.slots // cores if known and found.slots is not None and cores is not None else None
+    return _Group(resource, found, number if (number or 0) <= MAX_CARDS else None, "", about.memory_bytes, cores)
+
+
+def _held(pod: Pod, needs: list[Need], findings: list[Finding]) -> list[_Held]:
+    """The pod's needs, with the chips of its record in the order of its containers: the record is one for all of them."""
+    found: list[_Held] = []
+    for resource in dict.fromkeys(need.resource for need in needs):
+        mine = [need for need in needs if need.resource == resource]
+        named = _recorded(pod, resource, findings)
+        wanted = sum(need.quantity for need in mine)
+        if named is not None and resource != CORES and len(named) != wanted:
+            said = (
+                f"{name_of(pod)} asks for {wanted} of {resource}, but {len(named)} chips are recorded on it. "
+                "They are shown as not known."
+            )
+            findings.append(_finding("request-annotation-mismatch", WARNING, said, pod))
+            named = None
+        for need in mine:
+            if named is None or (resource == CORES and len(mine) > 1):
+                found.append(_Held(pod, need, None))
+            elif resource == CORES:
+                found.append(_Held(pod, need, named))
+            else:
+                found.append(_Held(pod, need, named[: need.quantity]))
+                named = named[need.quantity :]
+    return found
+
+
+def _recorded(pod: Pod, resource: str, findings: list[Finding]) -> list[_Named] | None:
+    """What the pod's annotations say, the best first; None when none says it."""
+    annotations = annotations_of(pod)
+    for key in (REAL, resource, KUBELET):
+        value = annotations.get(key, "")
+        # Another scheduler writes JSON under the name of the resource.
+        if not value or value.lstrip().startswith("["):
+            continue
+        named = _names(value)
+        if named is None:
+            said = f"The annotation {key} of {name_of(pod)} cannot be read."
+            findings.append(_finding("annotation-unreadable", WARNING, said, pod))
+            continue
+        return named
+    return None
+
+
+def _names(value: str) -> list[_Named] | None:
+    parts = [] if too_long(value) else [part.strip() for part in value.split(",") if part.strip()]
+    if not parts or len(parts) > _MOST_NAMED:
+        return None
+    found = [_name(part) for part in parts]
+    return [item for item in dict.fromkeys(found) if item is not None] if None not in found else None
+
+
+def _name(part: str) -> _Named | None:
+    if match := _CHIP.fullmatch(part):
+        return _Named(str(int(match[1])), str(int(match[1])))
+    if match := _VIRTUAL.fullmatch(part):
+        return _Named(part, str(int(match[2])))
+    if match := _TEMPLATE.fullmatch(part):
+        return _Named(str(int(match[1])), str(int(match[1])))
+    return None
+
+
+def _cards(group: _Group, held: list[_Held], about: Described) -> list[Card]:
+    """Those that records name first, by their ids, and for the rest ids that are free."""
+    total = group.number or 0
+    mine = (item for entry in held if entry.need.resource == group.resource for item in entry.named or ())
+    named = list({item.key: item for item in mine}.values())[:total]
+    taken = {item.key for item in named}
+    ordinals = (f"{group.profile}-{number}" if group.profile else str(number) for number in range(total + len(named)))
+    rest = [_Named(key, "") for key in ordinals if key not in taken][: total - len(named)]
+    return [_card(group, item, about) for item in (*named, *rest)]
+
+
+def _card(group: _Group, item: _Named, about: Described) -> Card:
+    found = group.offer
+    all_given_out = found.capacity is not None and found.capacity == found.allocatable
+    return Card(
+        key=item.key,
+        stack=NAME,
+        mode=SHARES if group.resource == CORES else WHOLE,
+        index=int(item.key) if item.key.isdigit() else None,
+        model=about.model,
+        model_source=about.model_source,
+        health=HEALTHY if all_given_out else HEALTH_UNKNOWN,
+        memory_total_bytes=group.memory,
+        memory_physical_bytes=group.memory,
+        memory_source=(f"resource {group.resource}" if group.memory else "") if group.profile else about.memory_source,
+        shares=None if group.resource == CORES else 1,
+        profile=group.profile,
+        parent=item.chip or None if group.profile else None,
+        resource=group.resource,
+    )
+
+
+def _placed(item: _Held, group: _Group | None, cards: dict[str, Card], findings: list[Finding]) -> list[Allocation]:
+    known = group is not None and group.number is not None
+    names = item.named if known else None
+    if not names:
+        return [_allocation(item, group, None, item.need.quantity)]
+    strange = [one.key for one in names if one.key not in cards]
+    if strange:
+        said = f"{name_of(item.pod)} is recorded on {', '.join(strange[:5])}, but the node's capacity has no room for one more chip."
+        findings.append(_finding("index-out-of-range", ERROR, said, item.pod))
+    if item.need.resource == CORES:
+        each, rest = divmod(item.need.quantity, len(names))
+        if strange or rest:
+            return [_allocation(item, group, None, item.need.quantity)]
+        return [_allocation(item, group, one.key, each) for one in names]
+    return [_allocation(item, group, one.key if one.key in cards else None, 1) for one in names]
+
+
+def _allocation(item: _Held, group: _Group | None, card: str | None, quantity: int) -> Allocation:
+    cores = item.need.resource == CORES
+    each = group.memory if group is not None and not cores else None
+    of_chip = group.cores if group is not None and cores else None
+    return Allocation(
+        pod_uid=item.pod.metadata.uid,
+        namespace=item.pod.metadata.namespace,
+        pod=item.pod.metadata.name,
+        container=item.need.container,
+        resource=item.need.resource,
+        quantity=quantity,
+        evidence=COUNT_ONLY if card is None else ANNOTATION,
+        stack=NAME,
+        card=card,
+        mode=SHARES if cores else WHOLE,
+        memory_bytes=each * quantity if each is not None else None,
+        core_percent=quantity * 100 // of_chip if of_chip and card is not None else None,
+    )
+
+
+def _memory(groups: list[_Group]) -> int | None:
+    total = 0
+    for group in groups:
+        given = group.offer.allocatable
+        number = -(-given // group.cores) if given and group.resource == CORES and group.cores else given
+        if number is None or group.number is None or (number and group.memory is None):
+            return None
+        total += number * (group.memory or 0)
+    return total if groups else None
+
+
+def _without_cores(groups: list[_Group]) -> list[Finding]:
+    """AI cores are no chips: how many a chip has is on a label only."""
+    unknown = [group for group in groups if group.resource == CORES and group.number is None]
+    return [
+        Finding(
+            code="resource-not-understood",
+            severity=INFO,
+            text=f"{CORES} counts AI cores, and no label {SERVER} (such as Ascend910-20) of which they are a multiple says how many "
+            "a chip has: how many chips there are is not known.",
+        )
+        for group in unknown
+    ]
+
+
+def _finding(code: str, severity: str, said: str, pod: Pod) -> Finding:
+    return Finding(code=code, severity=severity, text=said, pod=name_of(pod))
+
+
+def _gigabytes(value: str) -> int | None:
+    match = _GIGABYTES.fullmatch(value)
+    return int(match[1]) * GIB if match else None
+
+
+NODE_LABELS = NodeLabels(
+    names=("accelerator", "accelerator-type", SERVER, CHIP_MEMORY, CHIP),
+    vendor_words=("huawei-ascend910", "huawei-ascend310", "huawei-ascend310p", "huawei-npu"),
+    model=first((CHIP,), text),
+    memory=first((CHIP_MEMORY,), _gigabytes),
+)
+
+_PLUGIN = "ascend-device-plugin"
+
+STACK = Stack(
+    name=NAME,
+    label="Ascend NPU (MindCluster)",
+    resources=(*WHOLE_CHIPS, CORES, f"{_DOMAIN}Ascend910-2c", f"{_DOMAIN}Ascend310P-4c"),
+    owns=owns,
+    read=read,
+    resource_prefixes=("huawei.com/ascend", "huawei.com/npu"),
+    node_labels=NODE_LABELS,
+    components=Components(by_label={"name": {"ascend-device-plugin-ds": _PLUGIN}}, device_plugins=(_PLUGIN,)),
+    kept=Kept(pod_annotations=(_DOMAIN,)),
+)

@@ -1,0 +1,297 @@
+"""Intel's GPU device plugin: `gpu.intel.com/i915` and `gpu.intel.com/xe`, one resource for each kernel driver.
+
+A node offers each card as many times as `-shared-dev-num` says (1 where it is not given). That number is in the command line of
+the plugin only; else labels that count PCI devices give it. Who shares a card is not metered. A device is called `card0-3`: the
+fourth share of the card that the kernel calls card0. Source: intel/intel-device-plugins-for-kubernetes 94a91bc9, cmd/gpu_plugin.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from inventory.stacks.engine.base import (
+    COUNT_ONLY,
+    DEVICE_STATUS,
+    HEALTH_UNKNOWN,
+    HEALTHY,
+    SHARES,
+    WARNING,
+    WHOLE,
+    Allocation,
+    Card,
+    Context,
+    Finding,
+    StackReport,
+)
+from inventory.stacks.engine.components import component, component_of
+from inventory.stacks.engine.describe import Described, describe
+from inventory.stacks.engine.devices import Device, Held, held, where, worse
+from inventory.stacks.engine.labels import first, model_name
+from inventory.stacks.engine.names import MAX_CARDS, labels_of
+from inventory.stacks.engine.offers import Offer, offer, shortfall, states
+from inventory.stacks.engine.overrides import overrides
+from inventory.stacks.engine.requests import holds
+from inventory.stacks.engine.stack import Components, NodeLabels, Stack
+from kube.objects import Container, Node, Pod
+from kube.quantity import count
+
+NAME = "intel"
+_DOMAIN = "gpu.intel.com/"
+#: One for each driver; dxg is that of Windows' subsystem for Linux.
+CARDS = (f"{_DOMAIN}dxg", f"{_DOMAIN}i915", f"{_DOMAIN}xe")
+#: One device that means all cards, for those who measure: nobody holds a card by it.
+MONITORING = (f"{_DOMAIN}monitoring", f"{_DOMAIN}i915_monitoring", f"{_DOMAIN}xe_monitoring")
+#: Of an older plugin beside its own scheduler: properties of the shares that are asked for with them.
+_PROPERTIES = (f"{_DOMAIN}millicores", f"{_DOMAIN}memory.max", f"{_DOMAIN}tiles")
+PRESENT = "intel.feature.node.kubernetes.io/gpu"
+_BY_ID = re.compile(r"gpu\.intel\.com/device-id\.[0-9a-f]{4}-[0-9a-f]{4}\.count")
+_COUNT = f"{_DOMAIN}device.count"
+_DEVICE = re.compile(r"card([0-9]{1,3})-[0-9]{1,6}")
+_FLAG = re.compile(r"(?:^|\s)--?shared-dev-num(?:=|\s+)(\S+)")
+PLUGIN = "intel-gpu-plugin"
+
+
+class _Group(msgspec.Struct, frozen=True):
+    """The cards of one driver. cards, shares: None when not known."""
+
+    resource: str
+    offer: Offer
+    cards: int | None
+    shares: int | None
+
+    @property
+    def mode(self) -> str:
+        return WHOLE if self.shares == 1 else SHARES
+
+
+def owns(resource: str, context: Context) -> bool:
+    """Cards, what watches them, and properties of a share."""
+    return resource in CARDS or resource in MONITORING or resource in _PROPERTIES
+
+
+def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
+    """Cards of each driver and who holds them. None when the node has none and no pod holds one."""
+    held_ = [entry for pod in pods if holds(pod) for entry in held(pod, lambda name: name in CARDS, _device)]
+    stated = [resource for resource in CARDS if states(node, resource)]
+    if not held_ and not stated and not any(states(node, name) for name in MONITORING):
+        return None
+    given = overrides(node)
+    findings: list[Finding] = []
+    groups = _groups(node, stated, given.cards, _of_plugin(pods, context), findings)
+    cards = _cards(groups, held_, describe(node, given, NODE_LABELS))
+    allocations: list[Allocation] = []
+    keys = {card.key for card in cards}
+    for entry in held_:
+        places, wrong = where(entry, keys)
+        group = next((one for one in groups if one.resource == entry.need.resource), None)
+        allocations += [_allocation(entry, group, key, quantity, cards) for key, quantity in places.items()]
+        # Without a known number of cards a name that is none of them says nothing.
+        findings += wrong if group is not None and group.cards is not None else []
+    for group in groups:
+        findings += shortfall(group.resource, group.offer, _withheld(group))
+    return StackReport(
+        stack=NAME,
+        vendor=NAME,
+        cards=cards,
+        cards_known=bool(stated)
+        and all(group.cards is not None for group in groups)
+        and all(entry.need.resource in stated for entry in held_),
+        allocations=tuple(allocations),
+        findings=tuple(findings),
+        memory_total_bytes=_memory(groups, cards),
+    )
+
+
+def _withheld(group: _Group) -> str:
+    if group.shares == 1:
+        return "The plugin has marked devices unhealthy, or the node has lost them."
+    return f"The plugin has marked devices unhealthy; each card has {group.shares or 'several'} of them."
+
+
+def _groups(
+    node: Node, stated: list[str], by_hand: int | None, shares: int | None, findings: list[Finding]
+) -> list[_Group]:
+    offers = {resource: offer(node, resource) for resource in stated}
+    slots = [found.slots for found in offers.values()]
+    labelled = by_hand if by_hand is not None else _labelled(node)
+    by_label = _divided(slots, labelled)
+    if shares is None or by_hand is not None:
+        shares = by_label if by_label is not None else shares
+    elif labelled is not None and by_label is not None and by_label != shares:
+        findings.append(_disagree(labelled, slots, shares))
+    if shares is None and by_hand is None and all(number in (None, 0, 1) for number in slots):
+        shares = 1  # of one device there is one card, however often it may be shared
+    return [_Group(name, found, _number(found.slots, shares), shares) for name, found in offers.items()]
+
+
+def _divided(slots: list[int | None], cards: int | None) -> int | None:
+    """How often each card is offered, where so many cards give these slots; None when they cannot."""
+    numbers = [number for number in slots if number is not None]
+    if not cards or len(numbers) < len(slots) or not sum(numbers) or sum(numbers) % cards:
+        return None
+    shares = sum(numbers) // cards
+    return shares if all(number % shares == 0 for number in numbers) else None
+
+
+def _number(slots: int | None, shares: int | None) -> int | None:
+    """How many cards; shares that do not divide are those of a plugin that has changed its mind: not known."""
+    if slots == 0:
+        return 0
+    if slots is None or not shares or slots % shares or slots // shares > MAX_CARDS:
+        return None
+    return slots // shares
+
+
+def _disagree(labelled: int, slots: list[int | None], shares: int) -> Finding:
+    offered = sum(number for number in slots if number is not None)
+    text = (
+        f"The labels {_DOMAIN}device… count {labelled} cards, but the node offers {offered} devices and the plugin makes {shares} of "
+        "each card: the plugin counts. Look which cards have a driver, or state the number in the annotation gpudash.io/card-count."
+    )
+    return Finding(code="labels-disagree", severity=WARNING, text=text)
+
+
+def _labelled(node: Node) -> int | None:
+    """Intel's cards by the labels of Node Feature Discovery; None when they do not say."""
+    labels = labels_of(node)
+    by_id = [count(value) for name, value in labels.items() if _BY_ID.fullmatch(name)]
+    numbers = [number for number in by_id if number is not None]
+    if by_id:
+        return sum(numbers) or None if len(numbers) == len(by_id) and sum(numbers) <= MAX_CARDS else None
+    number = count(labels.get(_COUNT))
+    return number if number and number <= MAX_CARDS else None
+
+
+def _of_plugin(pods: list[Pod], context: Context) -> int | None:
+    """How often each card is offered: by the plugin's pod on this node, else by all its DaemonSets, if they agree."""
+    running = [pod for pod in pods if component(pod) == PLUGIN and holds(pod)]
+    here = {_shares((pod.spec.containers if pod.spec else None) or ()) for pod in running}
+    if len(here) == 1:
+        return here.pop()
+    sets: set[int | None] = set()
+    for daemonset in context.daemonsets:
+        template = daemonset.spec.template if daemonset.spec else None
+        labels = (template.metadata.labels if template else None, daemonset.metadata.labels)
+        if any(component_of(each) == PLUGIN for each in labels):
+            sets.add(_shares((template.spec.containers if template and template.spec else None) or ()))
+    return sets.pop() if len(sets) == 1 else None
+
+
+def _shares(containers: Iterable[Container]) -> int | None:
+    """What the command lines state; 1 where they state nothing, as the plugin does; None for what it would refuse."""
+    found = list(_stated(containers))
+    if not found:
+        return 1
+    number = count(found[-1]) if found[-1].isascii() and found[-1].isdigit() else None
+    return number or None
+
+
+def _stated(containers: Iterable[Container]) -> Iterator[str]:
+    for container in containers:
+        yield from _FLAG.findall(" ".join([*(container.command or ()), *(container.args or ())]))
+
+
+def _device(name: str) -> Device | None:
+    match = _DEVICE.fullmatch(name)
+    return Device(str(int(match[1])), number=int(match[1])) if match else None
+
+
+def _cards(groups: list[_Group], held_: list[Held], about: Described) -> tuple[Card, ...]:
+    """The cards that statuses name, by the kernel's numbers, and for the rest numbers that are free."""
+    named: dict[str, dict[str, Device]] = {group.resource: {} for group in groups}
+    for entry in held_:
+        mine = named.get(entry.need.resource)
+        for item in entry.devices if mine is not None else ():
+            if mine is not None:
+                mine[item.key] = worse(mine.get(item.key), item)
+    kept = {group.resource: list(named[group.resource].values())[: group.cards or 0] for group in groups}
+    taken = {item.number for items in kept.values() for item in items}
+    free = (number for number in range(MAX_CARDS * 4) if number not in taken)
+    cards: list[Card] = []
+    for group in groups:
+        mine_ = kept[group.resource]
+        rest = [Device(str(number), number=number) for number in _first(free, (group.cards or 0) - len(mine_))]
+        cards += [_card(group, item, about) for item in (*mine_, *rest)]
+    # By name: a number of two drivers' statuses would be one key twice.
+    return tuple({card.key: card for card in cards}.values())
+
+
+def _first(numbers: Iterator[int], many: int) -> list[int]:
+    return [next(numbers) for _ in range(many)]
+
+
+def _card(group: _Group, device: Device, about: Described) -> Card:
+    found = group.offer
+    all_given_out = found.capacity is not None and found.capacity == found.allocatable
+    return Card(
+        key=device.key,
+        stack=NAME,
+        mode=group.mode,
+        index=device.number,
+        model=about.model,
+        model_source=about.model_source,
+        health=HEALTHY if device.health == HEALTH_UNKNOWN and all_given_out else device.health,
+        memory_total_bytes=about.memory_bytes,
+        memory_physical_bytes=about.memory_bytes,
+        memory_source=about.memory_source,
+        shares=group.shares,
+        resource=group.resource,
+    )
+
+
+def _allocation(
+    entry: Held, group: _Group | None, card: str | None, quantity: int, cards: tuple[Card, ...]
+) -> Allocation:
+    mode = group.mode if group is not None else SHARES
+    each = cards[0].memory_total_bytes if cards else None
+    return Allocation(
+        pod_uid=entry.pod.metadata.uid,
+        namespace=entry.pod.metadata.namespace,
+        pod=entry.pod.metadata.name,
+        container=entry.need.container,
+        resource=entry.need.resource,
+        quantity=quantity,
+        evidence=COUNT_ONLY if card is None else DEVICE_STATUS,
+        stack=NAME,
+        card=card,
+        mode=mode,
+        memory_bytes=each * quantity if mode == WHOLE and each is not None else None,
+    )
+
+
+def _memory(groups: list[_Group], cards: tuple[Card, ...]) -> int | None:
+    """What can be given out. Cards that are shared have their memory, though what is taken of it is not metered."""
+    each, total = (cards[0].memory_total_bytes if cards else None), 0
+    for group in groups:
+        given, shares = group.offer.allocatable, group.shares
+        if given is None or group.cards is None or (given and not shares):
+            return None
+        total += -(-given // shares) if shares else 0
+    if total == 0:
+        return 0 if groups else None
+    return total * each if each is not None else None
+
+
+NODE_LABELS = NodeLabels(
+    prefixes=(_DOMAIN, PRESENT),
+    present=(PRESENT,),
+    vendor_words=("intel",),
+    model=first((f"{_DOMAIN}product",), model_name),
+)
+
+STACK = Stack(
+    name=NAME,
+    label="Intel GPU device plugin",
+    resources=CARDS,
+    owns=owns,
+    read=read,
+    resource_prefixes=(_DOMAIN,),
+    node_labels=NODE_LABELS,
+    components=Components(
+        by_label={"app": {PLUGIN: PLUGIN}}, device_plugins=(PLUGIN,), daemonsets=(PLUGIN,), commands=(PLUGIN,)
+    ),
+    daemonsets_for="how often Intel's plugin offers each card",
+)

@@ -1,0 +1,244 @@
+"""NVIDIA cards for virtual machines (KubeVirt, Kata Containers): passed through as a whole, or cut into vGPUs.
+
+The sandbox device plugin names a passed-through card after its PCI name (`nvidia.com/TU104GL_TESLA_T4`) or `nvidia.com/pgpu`, and
+a vGPU after its type: `nvidia.com/NVIDIA_A10-12Q` has 12 GB of the frame buffer of its card. Of how many cards the vGPUs are parts
+is not in the resource.
+Sources: NVIDIA/kubevirt-gpu-device-plugin d26f2374, pkg/device_plugin; NVIDIA vGPU user guide (names of types).
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from inventory.stacks.engine.base import (
+    COUNT_ONLY,
+    DEVICE_STATUS,
+    HEALTH_UNKNOWN,
+    HEALTHY,
+    WARNING,
+    WHOLE,
+    Allocation,
+    Card,
+    Context,
+    Finding,
+    StackReport,
+)
+from inventory.stacks.engine.describe import Described, describe
+from inventory.stacks.engine.devices import Device, Held, held, where, with_ordinals, worse
+from inventory.stacks.engine.labels import GIB, MIB
+from inventory.stacks.engine.names import MAX_CARDS, labels_of
+from inventory.stacks.engine.offers import Offer, offer, shortfall
+from inventory.stacks.engine.overrides import MEMORY, overrides
+from inventory.stacks.engine.requests import holds
+from inventory.stacks.engine.stack import Components, NodeLabels, Stack
+from kube.objects import Node, Pod
+
+NAME = "virtual-machines"
+_DOMAIN = "nvidia.com/"
+PGPU = f"{_DOMAIN}pgpu"
+#: What runs on the node: the plugin for containers, or that for virtual machines.
+WORKLOAD = f"{_DOMAIN}gpu.workload.config"
+_OF_CONTAINERS = (f"{_DOMAIN}gpu", f"{_DOMAIN}gpu.shared")
+#: Board, then GB of frame buffer and series: Q, A, B, C; forms such as "1-5C" and "1-10CME" are parts of a card in MIG mode.
+_VGPU = re.compile(
+    r"nvidia\.com/((?:GRID_|NVIDIA_)?([A-Za-z][A-Za-z0-9_.-]{0,40}?)-(?:[0-9]-)?([0-9]{1,3})[QABC](?:ME|[0-9])?)"
+)
+#: The name of the chip begins the PCI name: TU104GL, GA102GL, GH100, GV100GL.
+_PCI = re.compile(r"nvidia\.com/G?[A-Z]{1,2}[0-9]{2,3}[A-Z]{0,4}_([A-Za-z0-9_]{1,80})")
+#: Further names of an administrator's own; those of the other plugins are in lower case.
+_OWN = re.compile(r"nvidia\.com/[A-Z][A-Za-z0-9_.-]{0,62}")
+_LONGEST_ID = 64
+
+
+class _Group(msgspec.Struct, frozen=True):
+    """What lies behind one resource. number: None when it is not known. profile: the type of vGPU, "" for whole cards."""
+
+    resource: str
+    offer: Offer
+    number: int | None
+    model: str | None
+    profile: str
+    memory: int | None
+    memory_source: str
+    model_source: str
+
+
+def owns(resource: str, context: Context) -> bool:
+    """Cards that are passed through by their PCI name or alias, and vGPUs by their type."""
+    return resource == PGPU or _VGPU.fullmatch(resource) is not None or _PCI.fullmatch(resource) is not None
+
+
+def marks(node: Node) -> bool:
+    """Whether the node's cards are for virtual machines."""
+    return labels_of(node).get(WORKLOAD, "").startswith("vm-")
+
+
+def counts_here(node: Node) -> tuple[str, ...]:
+    """Names that an administrator has given to cards of this node."""
+    return tuple(name for name in _offered(node) if _OWN.fullmatch(name))
+
+
+def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
+    """Cards and vGPUs by count, and who holds them. None when the node has none and no pod holds one."""
+    here = counts_here(node) if marks(node) else ()
+
+    def mine(resource: str) -> bool:
+        return owns(resource, context) or resource in here
+
+    stated = [name for name in _offered(node) if mine(name)]
+    held_ = [entry for pod in pods if holds(pod) for entry in held(pod, mine, _device)]
+    if not stated and not held_:
+        return None
+    given = overrides(node)
+    about = describe(node, given)
+    groups = [_group(node, name, about, given.memory_bytes) for name in stated]
+    cards = _cards(groups, held_)
+    by_resource, keys = {group.resource: group for group in groups}, {card.key for card in cards}
+    allocations: list[Allocation] = []
+    findings = _mixed(node, groups)
+    for entry in held_:
+        places, wrong = where(entry, keys)
+        group = by_resource.get(entry.need.resource)
+        allocations += [_allocation(entry, group, card, quantity) for card, quantity in places.items()]
+        findings += wrong if group is not None and group.number is not None else []
+    for group in groups:
+        findings += shortfall(group.resource, group.offer, "The plugin has marked devices unhealthy, or has lost them.")
+    return StackReport(
+        stack=NAME,
+        vendor=NAME,
+        cards=tuple(cards),
+        cards_known=bool(groups)
+        and all(group.number is not None for group in groups)
+        and all(entry.need.resource in by_resource for entry in held_),
+        allocations=tuple(allocations),
+        findings=tuple(findings),
+        memory_total_bytes=_memory(groups),
+        physical_cards=_physical(groups, about),
+    )
+
+
+def _offered(node: Node) -> list[str]:
+    status = node.status
+    return sorted({**(status.capacity or {}), **(status.allocatable or {})}) if status else []
+
+
+def _group(node: Node, resource: str, about: Described, by_hand: int | None) -> _Group:
+    found, vgpu, pci = offer(node, resource), _VGPU.fullmatch(resource), _PCI.fullmatch(resource)
+    number = found.slots if found.slots is not None and found.slots <= MAX_CARDS else None
+    if vgpu is not None:
+        gigabytes = int(vgpu[3])
+        memory = by_hand if by_hand is not None else gigabytes * GIB or 512 * MIB
+        source = f"annotation {MEMORY}" if by_hand is not None else f"resource {resource}"
+        return _Group(resource, found, number, vgpu[2], vgpu[1], memory, source, f"resource {resource}")
+    model = pci[1].replace("_", " ") if pci is not None and about.model is None else about.model
+    said = f"resource {resource}" if pci is not None and about.model is None else about.model_source
+    return _Group(resource, found, number, model, "", about.memory_bytes, about.memory_source, said)
+
+
+def _device(name: str) -> Device | None:
+    """Passed-through cards are called by IOMMU groups ("17"), vGPUs by the UUIDs of their mediated devices."""
+    if not 0 < len(name) <= _LONGEST_ID or not name.isprintable():
+        return None
+    return Device(f"iommu-{name}") if name.isdigit() else Device(name)
+
+
+def _cards(groups: list[_Group], held_: list[Held]) -> list[Card]:
+    cards: list[Card] = []
+    for group in groups:
+        named: dict[str, Device] = {}
+        for entry in held_:
+            for item in entry.devices if entry.need.resource == group.resource else ():
+                named[item.key] = worse(named.get(item.key), item)
+        some = dict(list(named.items())[: group.number or 0])
+        cards += [
+            _card(group, item, index) for item, index in with_ordinals(some, group.number or 0, offset=len(cards))
+        ]
+    return list({card.key: card for card in cards}.values())
+
+
+def _card(group: _Group, device: Device, index: int | None) -> Card:
+    found = group.offer
+    all_given_out = found.capacity is not None and found.capacity == found.allocatable
+    return Card(
+        key=device.key,
+        stack=NAME,
+        mode=WHOLE,
+        index=index,
+        model=group.model,
+        model_source=group.model_source,
+        health=HEALTHY if device.health == HEALTH_UNKNOWN and all_given_out else device.health,
+        memory_total_bytes=group.memory,
+        memory_physical_bytes=group.memory,
+        memory_source=group.memory_source,
+        shares=1,
+        profile=group.profile,
+        resource=group.resource,
+    )
+
+
+def _allocation(entry: Held, group: _Group | None, card: str | None, quantity: int) -> Allocation:
+    each = group.memory if group is not None else None
+    return Allocation(
+        pod_uid=entry.pod.metadata.uid,
+        namespace=entry.pod.metadata.namespace,
+        pod=entry.pod.metadata.name,
+        container=entry.need.container,
+        resource=entry.need.resource,
+        quantity=quantity,
+        evidence=COUNT_ONLY if card is None else DEVICE_STATUS,
+        stack=NAME,
+        card=card,
+        mode=WHOLE,
+        memory_bytes=each * quantity if each is not None else None,
+    )
+
+
+def _memory(groups: list[_Group]) -> int | None:
+    total = 0
+    for group in groups:
+        given = group.offer.allocatable
+        if given is None or group.number is None or (given and group.memory is None):
+            return None
+        total += given * (group.memory or 0)
+    return total if groups else None
+
+
+def _physical(groups: list[_Group], about: Described) -> int | None:
+    """Boards: vGPUs are parts of as many as labels or the administrator say."""
+    if not any(group.profile and group.number for group in groups):
+        return sum(group.number or 0 for group in groups)
+    return about.cards
+
+
+def _mixed(node: Node, groups: list[_Group]) -> list[Finding]:
+    """`labels-disagree` where the node gives out cards to virtual machines and to containers: it can do one only."""
+    beside = [name for name in _OF_CONTAINERS if offer(node, name).slots]
+    here = [group.resource for group in groups if group.number]
+    if not beside or not here:
+        return []
+    text = (
+        f"The node offers {', '.join(here[:5])} for virtual machines and {', '.join(beside)} for containers. A card serves one of "
+        f"them, so one of the numbers is old. Look at the label {WORKLOAD} and at both device plugins on this node."
+    )
+    return [Finding(code="labels-disagree", severity=WARNING, text=text)]
+
+
+_PLUGIN = "nvidia-kubevirt-gpu-device-plugin"
+
+STACK = Stack(
+    name=NAME,
+    label="Cards of virtual machines (KubeVirt, Kata)",
+    resources=(PGPU, f"{_DOMAIN}TU104GL_TESLA_T4", f"{_DOMAIN}GRID_T4-1Q", f"{_DOMAIN}NVIDIA_A10-12Q"),
+    owns=owns,
+    read=read,
+    marks=marks,
+    counts_here=counts_here,
+    node_labels=NodeLabels(names=(WORKLOAD, f"{_DOMAIN}vgpu.config", f"{_DOMAIN}vgpu.config.state")),
+    components=Components(
+        # The plugin of the project; that of the GPU Operator is declared with the operator.
+        by_label={"name": {"nvidia-kubevirt-gpu-dp-ds": _PLUGIN}},
+        device_plugins=(_PLUGIN,),
+    ),
+)
