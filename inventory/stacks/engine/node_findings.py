@@ -50,6 +50,11 @@ class Seen(msgspec.Struct):
         return self.understood or self.by_slices or not (self.strange or self.gpu_label)
 
     @property
+    def strange_offered(self) -> bool:
+        """Whether the node offers something of a resource that no stack understands."""
+        return any((self.gpu_resources.get(name) or 0) > 0 for name in self.strange)
+
+    @property
     def uncounted_cards(self) -> bool:
         """Whether cards of this node lie behind resources or claims that nobody reads: then they are in no stack's total."""
         return bool(self.unread_claims) or any(

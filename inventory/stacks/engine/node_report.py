@@ -68,6 +68,8 @@ def _made(
 ) -> NodeReport:
     primary = joined.primary
     total = None if seen.uncounted_cards or not (reports or seen.countable) else sums.cards_total(joined, reports)
+    if total == 0 and seen.strange_offered:
+        total = None  # what nobody reads may be cards: none that is counted is not none
     counted = not seen.unreadable_holders and not seen.uncounted_cards
     return NodeReport(
         stacks=tuple(sorted(report.stack for report in reports)),
