@@ -1,0 +1,35 @@
+"""The setting that names accelerators: a bad entry is named, and what to write instead is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpudash import env
+
+NAME = "GPUDASH_RESOURCES"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("acme.example/npu=acme", "the entry 'acme.example/npu=acme' must be name=vendor:kind"),
+        ("npu=acme:whole", "must begin with the name of an extended resource"),
+        ("acme.example/npu=Acme Inc:whole", "must have a vendor of lower case letters"),
+        ("acme.example/npu=acme:part", "has the kind 'part'; write whole, shares or memory"),
+        ("acme.example/npu=acme:memory", "must say how much memory a device is"),
+        ("acme.example/npu=acme:whole:9", "has the memory '9'; write a quantity from 1Mi to 4Ti"),
+        ("a.example/b=a:whole, a.example/b=a:shares", "names a.example/b again"),
+        ("nvidia.com/gpu=acme:whole", "NVIDIA device plugin is read already; leave it out"),
+    ],
+)
+def test_a_bad_entry_is_named_and_what_to_do(value: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(NAME, value)
+    with pytest.raises(env.BadSetting) as caught:
+        env.resources(NAME, "")
+    assert str(caught.value).startswith(f"{NAME}: the entry")
+    assert said in str(caught.value)
+
+
+def test_good_entries_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(NAME, " acme.example/npu=acme:whole:32Gi, acme.example/mem=acme:memory:1Gi,")
+    assert env.resources(NAME, "") == "acme.example/npu=acme:whole:32Gi, acme.example/mem=acme:memory:1Gi,"
