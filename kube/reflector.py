@@ -13,19 +13,15 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Generic, TypeVar
+from typing import Generic
 
-import msgspec
-
-from kube import claims, listed
 from kube.client import ApiError, BadKubeconfig, Client, Stream
-from kube.decode import Decoder, Event, NotAList, Page
+from kube.decode import Decoder, Event, NotAList
 from kube.identity import Identity, goes_back, identity_of, version_now
-from kube.objects import DaemonSet, Node, Pod
+from kube.messages import Changes, Listed, ListEnd, Message, Relist, T, Trouble, Watching
 from kube.pages import Pages
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T", Node, Pod, DaemonSet, listed.Pod, claims.ResourceSlice, claims.ResourceClaim)
 
 #: Bookmarks come about each minute, so a longer silence means a dead connection.
 SILENCE_S = 70.0
@@ -47,54 +43,6 @@ UNNAMED_TRIES = 4
 #: A reader that waits for the server cannot be woken; after this it is left to end by its own time-out.
 STOP_S = 0.5
 
-
-class Relist(msgspec.Struct, frozen=True):
-    """A full list begins: what it will not name is to be deleted."""
-
-    reason: str
-
-
-class Listed(msgspec.Struct, Generic[T], frozen=True):
-    """One page of the list."""
-
-    page: Page[T]
-
-
-class ListEnd(msgspec.Struct, frozen=True):
-    """The list is complete; the watch goes on from resource_version."""
-
-    resource_version: str
-
-
-class Changes(msgspec.Struct, Generic[T], frozen=True):
-    """Events in order (ADDED, MODIFIED, DELETED, BOOKMARK); at least one. Times are of the monotonic clock.
-
-    as_of: when nothing else waited to be read. A reader that does not keep up with its stream shows it here: what it reads now may
-    have waited since then.
-    """
-
-    events: list[Event[T]]
-    received_at: float
-    as_of: float
-
-
-class Watching(msgspec.Struct, frozen=True):
-    """A watch is open."""
-
-
-class Trouble(msgspec.Struct, frozen=True):
-    """The cluster cannot be read now. refused: it said no (401, 403). absent: it does not have this kind (404).
-
-    The next try is in `wait_s`.
-    """
-
-    reason: str
-    refused: bool
-    wait_s: float
-    absent: bool = False
-
-
-Message = Relist | Listed[T] | ListEnd | Changes[T] | Watching | Trouble | Identity
 
 COMPACTED = "the cluster's history was compacted (410)"
 WENT_BACK = "the cluster's resource version went back"

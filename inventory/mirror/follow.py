@@ -23,17 +23,8 @@ from inventory.models import Watch
 from inventory.models.cluster import OPTIONAL_KINDS, WatchState
 from kube.client import Client
 from kube.identity import Identity
-from kube.reflector import (
-    Changes,
-    Listed,
-    ListEnd,
-    Message,
-    Reflector,
-    Relist,
-    Trouble,
-    Watching,
-    last_version,
-)
+from kube.messages import Changes, Listed, ListEnd, Message, Relist, Trouble, Watching
+from kube.reflector import Reflector, last_version
 from leases.lease import Lease, LeaseLost
 
 logger = logging.getLogger(__name__)

@@ -11,8 +11,9 @@ import pytest
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind, WatchState
 from kube.client import Client
+from kube.messages import Listed, ListEnd, Message, Relist, Trouble
 from kube.objects import Node
-from kube.reflector import Listed, ListEnd, Message, Reflector, Relist, Trouble
+from kube.reflector import Reflector
 from tests.cluster.agreement import in_step
 from tests.cluster.fleet import Fleet
 from tests.controlplane.admin import Admin

@@ -10,8 +10,9 @@ import pytest
 from fleetsim import Fleet, Server
 from fleetsim.resources import PODS
 from kube.client import Client
+from kube.messages import Changes, Listed, ListEnd, Relist, Watching
 from kube.objects import Pod
-from kube.reflector import Changes, Listed, ListEnd, Reflector, Relist, Watching, last_version
+from kube.reflector import Reflector, last_version
 from tests.fleetsim.conftest import pass_time
 
 Versions = dict[str, str]

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from kube.client import Client
+from kube.messages import Changes, Listed, ListEnd, Message, Relist, Trouble, Watching
 from kube.objects import Pod
-from kube.reflector import Changes, Listed, ListEnd, Message, Reflector, Relist, Trouble, Watching
+from kube.reflector import Reflector
 from tests.kube.scripted import PATIENCE_S
 from tests.kube.words import PODS
 

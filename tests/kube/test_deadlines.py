@@ -15,7 +15,7 @@ from urllib3.exceptions import NameResolutionError
 
 from kube import deadline
 from kube.client import ApiError, Client
-from kube.reflector import Changes, Trouble
+from kube.messages import Changes, Trouble
 from tests.kube.certificates import Authority
 from tests.kube.reading import Reading
 from tests.kube.scripted import Answer, Hang, ScriptedServer, ok, stream

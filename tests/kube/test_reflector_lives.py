@@ -8,7 +8,7 @@ import pytest
 
 from kube import credentials
 from kube.client import Client
-from kube.reflector import ListEnd, Trouble
+from kube.messages import ListEnd, Trouble
 from tests.kube.plugins import credential, exec_user, plugin
 from tests.kube.reading import Reading
 from tests.kube.scripted import Answer, Asked, Hang, ScriptedServer, refusal

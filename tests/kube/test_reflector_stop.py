@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kube.reflector import QUEUE_LENGTH, Changes, Relist, Trouble, Watching
+from kube.messages import Changes, Relist, Trouble, Watching
+from kube.reflector import QUEUE_LENGTH
 from tests.kube.reading import Reading
 from tests.kube.scripted import Hang, ScriptedServer, refusal, stream
 from tests.kube.words import line, page, pod

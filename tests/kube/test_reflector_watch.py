@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from kube import reflector as reflector_module
+from kube.messages import Changes, Trouble, Watching
 from kube.objects import Pod
-from kube.reflector import QUEUE_LENGTH, Changes, Reflector, Trouble, Watching
+from kube.reflector import QUEUE_LENGTH, Reflector
 from tests.kube.reading import Reading
 from tests.kube.scripted import Answer, Cut, Hang, ScriptedServer, Step, refusal, stream
 from tests.kube.words import bookmark, client, error_line, line, page, pod

@@ -11,7 +11,8 @@ from inventory.mirror.follow import Follower
 from inventory.models import Cluster, Watch
 from kube.client import ApiError
 from kube.identity import Identity, goes_back, identity_of
-from kube.reflector import Reflector, Relist
+from kube.messages import Relist
+from kube.reflector import Reflector
 from leases.lease import Lease, LeaseLost
 from tests.factories import make_cluster
 from tests.inventory.mirror.objects import pod_json
