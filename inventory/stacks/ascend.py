@@ -1,4 +1,4 @@
-"""Huawei's Ascend NPUs by MindCluster: the Ascend device plugin, with Volcano as scheduler.
+"""Huawei's Ascend NPUs by MindCluster: the Ascend device plugin, beside a batch scheduler.
 
 Whole chips are `huawei.com/Ascend910` (or 310, 310P; `npu` of the generation 950). Static parts of a chip carry their AI cores in
 the name (`huawei.com/Ascend910-2c`); dynamic ones are given out as AI cores, `huawei.com/npu-core`. The plugin writes the chips that
