@@ -185,9 +185,22 @@ def _daemonsets(cluster_id: int) -> tuple[DaemonSet, ...]:
 
 
 def _slices(cluster_id: int, names: list[str]) -> dict[str, list[ResourceSlice]]:
-    """By node; under "" those of no node. A few objects for each node with such cards, and one query where there are none."""
-    rows = SliceRow.objects.filter(cluster_id=cluster_id, node_name__in=[*names, ""]).order_by("id")
-    return _decoded(rows.values_list("node_name", "facts"), _slice)
+    """By node, all slices of its pools; under "" those of no node.
+
+    A pool may go over several nodes, and is complete with all its slices.
+    """
+    rows = SliceRow.objects.filter(cluster_id=cluster_id)
+    pools = set(rows.filter(node_name__in=[*names, ""]).values_list("node_name", "driver", "pool"))
+    if not pools:
+        return {}
+    found = rows.filter(pool__in={pool for _, _, pool in pools}).order_by("id")
+    by_pool: dict[tuple[str, str], list[ResourceSlice]] = defaultdict(list)
+    for driver, pool, facts in found.values_list("driver", "pool", "facts"):
+        by_pool[driver, pool].append(_slice.decode(facts))
+    grouped: dict[str, list[ResourceSlice]] = defaultdict(list)
+    for node, driver, pool in sorted(pools):
+        grouped[node] += by_pool[driver, pool]
+    return grouped
 
 
 def _claims(cluster_id: int, names: list[str]) -> dict[str, list[ResourceClaim]]:

@@ -66,7 +66,7 @@ def look(node: Node, pods: list[Pod], context: Context) -> Seen:
     """One pass over the resources of the node and of its pods."""
     counted_here = frozenset(name for stack in marked(node) if stack.counts_here for name in stack.counts_here(node))
     seen, known = Seen({}, {}, [], [], set(), counted_here, _gpu_label(node), _by_claims(node)), names(context)
-    seen.by_slices = bool(context.slices)
+    seen.by_slices = any(one.spec.nodeName == node.metadata.name for one in context.slices)
     status = node.status
     for offered in (status.allocatable, status.capacity) if status else ():
         for name, value in offered.items() if offered else ():
