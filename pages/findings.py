@@ -50,7 +50,7 @@ def finding_lines(rows: Iterable[Finding]) -> list[FindingLine]:
             cluster_id__in={row.cluster_id for row in keyed},
             node_name__in={row.node_name for row in keyed},
             key__in={row.card_key for row in keyed},
-        ).only("cluster_id", "node_name", "key", "index", "uuid")
+        ).only("cluster_id", "node_name", "key", "index", "uuid", "profile")
     }
     return [_line(row, cards.get((row.cluster_id, row.node_name, row.card_key))) for row in found]
 
