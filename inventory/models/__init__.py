@@ -13,11 +13,13 @@ from inventory.models.claims import ResourceClaim, ResourceSlice
 from inventory.models.cluster import Cluster, Unreadable, Watch
 from inventory.models.heartbeat import Heartbeat, Role
 from inventory.models.mirror import DaemonSet, Node, Pod
+from inventory.models.usage import CardUsage, UsageSource
 from inventory.models.worker import Message, Worker
 
 __all__ = [
     "Allocation",
     "Card",
+    "CardUsage",
     "Cluster",
     "DaemonSet",
     "DirtyNode",
@@ -31,6 +33,7 @@ __all__ = [
     "ResourceSlice",
     "Role",
     "Unreadable",
+    "UsageSource",
     "Watch",
     "Worker",
 ]

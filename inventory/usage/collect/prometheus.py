@@ -1,0 +1,240 @@
+"""One Prometheus, or what answers as one (Thanos, Mimir, VictoriaMetrics, OpenShift's): its query API, read only.
+
+Source: Prometheus' HTTP API, "Expression queries". Each answer has a total time and a largest size; a redirect is never followed,
+since the token would go with it; no token and no header appears in an error, a log or a repr.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import msgspec
+import urllib3
+
+from kube.deadline import CONNECT_S, Deadline, keep_deadlines, watching
+from kube.errors import plain
+
+#: Decompressed bytes of one answer: 40,000 rows with their labels are some 18 MB.
+MAX_ANSWER = 64 << 20
+#: One question, from its first byte to the last of its answer. Prometheus' own limit is two minutes.
+ANSWER_S = 30.0
+#: What Prometheus says of itself when it refuses is short.
+MAX_REFUSAL = 64 << 10
+#: A token is a line; what is longer is another file.
+MAX_TOKEN = 64 << 10
+
+REFUSED, TOO_LARGE, BUSY, AWAY, STRANGE, QUESTION = "refused", "too-large", "busy", "away", "strange", "question"
+
+
+class PrometheusError(Exception):
+    """What went wrong and what to do. kind: one of the words above; retry_after_s: what it asked for."""
+
+    def __init__(self, kind: str, text: str, retry_after_s: float | None = None) -> None:
+        super().__init__(text)
+        self.kind, self.text, self.retry_after_s = kind, text, retry_after_s
+
+
+class BadAddress(ValueError):
+    """An address, a header or a file that cannot be used; says which and why."""
+
+
+class _Refusal(msgspec.Struct):
+    """The body of a refusal."""
+
+    status: str = ""
+    errorType: str = ""
+    error: str = ""
+
+
+def address(text: str) -> str:
+    """The address without a slash at its end. Raises BadAddress."""
+    bad = BadAddress(f"{_shown(text)} is not an address such as http://prometheus.monitoring:9090")
+    try:
+        parts = urlsplit(text.strip())
+        port = parts.port
+    except ValueError:
+        raise bad from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
+        raise bad
+    if parts.username is not None or parts.password is not None:
+        raise BadAddress("the address holds a user name or a password: put a token into a file and name that file")
+    if parts.query or parts.fragment:
+        raise BadAddress(f"{_shown(text)} has a part after ? or #: give the address in front of /api/v1")
+    if re.search(r"[\x00-\x20\x7f]", text.strip()):
+        raise BadAddress("the address holds a blank or a control character")
+    bare = text.strip().rstrip("/")
+    return bare.removesuffix("/api/v1").rstrip("/")
+
+
+def _shown(text: str) -> str:
+    """Without what may be a password."""
+    return re.sub(r"//[^/@]*@", "//…@", text.strip())[:200]
+
+
+def header(text: str) -> tuple[str, str]:
+    """Name and value: "X-Scope-OrgID: team". Raises BadAddress."""
+    name, colon, value = text.partition(":")
+    name, value = name.strip(), value.strip()
+    if not colon or not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name):
+        raise BadAddress("a header is given as 'Name: value', such as 'X-Scope-OrgID: team-a'")
+    if not value or not (value.isascii() and value.isprintable()):
+        raise BadAddress(f"the header {name} has no value, or one with characters that no header can carry")
+    if name.lower() in ("authorization", "host", "content-length", "content-type", "connection", "transfer-encoding"):
+        raise BadAddress(f"the header {name} is not one to be set here; a token comes from a file")
+    return name, value
+
+
+class Prometheus:
+    """Thread-safe: urllib3's pool is, and the token's file is read anew for each question (it rotates).
+
+    token_file: a file with a bearer token; ca_file: the certificates to trust instead of the system's; "" for none of them.
+    """
+
+    def __init__(
+        self, base: str, token_file: str = "", ca_file: str = "", headers: Mapping[str, str] | None = None
+    ) -> None:
+        self.base, self.token_file = address(base), token_file
+        self._headers = dict(headers or {})
+        options: dict[str, Any] = {"cert_reqs": "CERT_REQUIRED"}
+        if ca_file:
+            if not Path(ca_file).is_file():
+                raise BadAddress(f"the file of certificates {ca_file} is not there")
+            options["ca_certs"] = ca_file
+        self._pools = urllib3.PoolManager(maxsize=4, retries=False, **options)
+        keep_deadlines(self._pools)
+
+    def __repr__(self) -> str:
+        return f"<Prometheus {self.base}>"
+
+    def close(self) -> None:
+        self._pools.clear()
+
+    def query(self, expression: str, at_s: float | None = None, limit: int = MAX_ANSWER) -> bytes:
+        """The answer to one expression, at one moment (Unix seconds; None: now). Raises PrometheusError."""
+        asked = {"query": expression, "timeout": f"{ANSWER_S:.0f}s"}
+        if at_s is not None:
+            asked["time"] = f"{at_s:.3f}"
+        return self._post("/api/v1/query", asked, limit)
+
+    def query_range(
+        self, expression: str, start_s: float, end_s: float, step_s: float, limit: int = MAX_ANSWER
+    ) -> bytes:
+        """The same over time. Raises PrometheusError."""
+        asked = {
+            "query": expression,
+            "start": f"{start_s:.3f}",
+            "end": f"{end_s:.3f}",
+            "step": f"{step_s:.3f}",
+            "timeout": f"{ANSWER_S:.0f}s",
+        }
+        return self._post("/api/v1/query_range", asked, limit)
+
+    def _post(self, path: str, asked: dict[str, str], limit: int) -> bytes:
+        headers = {
+            "Accept": "application/json",
+            "Accept-Encoding": "gzip",
+            "Content-Type": "application/x-www-form-urlencoded",
+            "User-Agent": "gpudash",
+            **self._headers,
+            **self._authorization(),
+        }
+        deadline = Deadline(ANSWER_S + CONNECT_S)
+        try:
+            with watching(deadline):
+                response = self._pools.request(
+                    "POST",
+                    self.base + path,
+                    body=urlencode(asked).encode(),
+                    headers=headers,
+                    preload_content=False,
+                    retries=False,
+                    redirect=False,
+                    timeout=urllib3.Timeout(connect=CONNECT_S, read=ANSWER_S),
+                )
+                try:
+                    if response.status != 200:
+                        raise self._refusal(response)
+                    return self._whole(response, limit)
+                finally:
+                    # Of an answer that was not read to its end the connection cannot be used again.
+                    response.close()
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            why = f"no whole answer within {ANSWER_S:.0f} s" if deadline.passed else plain(error)
+            raise PrometheusError(AWAY, f"{self.base} was not reached: {why}") from None
+        finally:
+            deadline.end()
+
+    def _whole(self, response: urllib3.BaseHTTPResponse, limit: int) -> bytes:
+        body = bytearray()
+        for chunk in response.stream(1 << 18, decode_content=True):
+            body += chunk
+            if len(body) > limit:
+                raise PrometheusError(TOO_LARGE, f"{self.base}: an answer has more than {limit >> 20} MiB")
+        if not body.lstrip()[:1] == b"{":
+            raise PrometheusError(STRANGE, f"{self.base} {_is_no_prometheus(bytes(body[:2000]))}")
+        return bytes(body)
+
+    def _refusal(self, response: urllib3.BaseHTTPResponse) -> PrometheusError:
+        status = response.status
+        retry_after = _seconds(response.headers.get("Retry-After"))
+        if 300 <= status < 400:
+            where = _shown(response.headers.get("Location", ""))
+            return PrometheusError(
+                REFUSED, f"{self.base} sends us on to {where or 'another address'}: set that address if it is yours"
+            )
+        try:
+            body = response.read(MAX_REFUSAL, decode_content=True)
+        except (urllib3.exceptions.HTTPError, OSError):
+            body = b""
+        said = _said(body)
+        if status in (401, 403):
+            token = "the token file's content is refused" if self.token_file else "it wants a token: name a token file"
+            return PrometheusError(REFUSED, f"{self.base} answered {status}: {token}{said and ': '}{said}")
+        if status == 422:
+            return PrometheusError(TOO_LARGE, f"{self.base} cannot carry the question out: {said or status}")
+        if status in (429, 502, 503, 504):
+            return PrometheusError(BUSY, f"{self.base} answered {status}{said and ': '}{said}", retry_after)
+        if status == 400:
+            return PrometheusError(QUESTION, f"{self.base} does not take the question: {said or status}")
+        what = said or _is_no_prometheus(body[:2000])
+        return PrometheusError(STRANGE, f"{self.base} answered {status}: {what}", retry_after)
+
+    def _authorization(self) -> dict[str, str]:
+        if not self.token_file:
+            return {}
+        try:
+            with open(self.token_file, "rb") as file:
+                token = file.read(MAX_TOKEN + 1).decode().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise PrometheusError(REFUSED, f"the token file {self.token_file} cannot be read: {plain(error)}") from None
+        if not token or len(token) > MAX_TOKEN or not (token.isascii() and token.isprintable()):
+            raise PrometheusError(REFUSED, f"the token file {self.token_file} holds no token in one line")
+        return {"Authorization": f"Bearer {token}"}
+
+
+def _said(body: bytes) -> str:
+    """What Prometheus says of a refusal, as one line; "" when the body is not its."""
+    try:
+        refusal = msgspec.json.decode(body, type=_Refusal)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return ""
+    return " ".join(f"{refusal.errorType} {refusal.error}".split())[:300]
+
+
+def _is_no_prometheus(body: bytes) -> str:
+    if b"<html" in body.lower() or b"<!doctype" in body.lower():
+        return "answers with a web page: a sign-in page or a proxy stands in front of Prometheus"
+    return "answers, but not as Prometheus does"
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        seconds = float(text or "")
+    except ValueError:
+        return None
+    return min(seconds, 3600.0) if math.isfinite(seconds) and seconds >= 0 else None
