@@ -62,6 +62,7 @@ HEARTBEAT_S = 5.0
 # A lease runs out after LEASE_S (10 s); looked at every 3 s, a killed watcher is replaced within 15 s.
 app.conf.beat_schedule = {
     "dispatch-watchers": {"task": "inventory.tasks.dispatch_watchers", "schedule": 3.0},
+    "dispatch-collectors": {"task": "inventory.tasks.dispatch_collectors", "schedule": 5.0},
     "heartbeat": {"task": "inventory.tasks.heartbeat", "schedule": HEARTBEAT_S},
     "check-clusters": {"task": "inventory.tasks.check_clusters", "schedule": 600.0},
     "dispatch-reconcilers": {"task": "validations.tasks.dispatch_reconcilers", "schedule": 2.0},

@@ -47,7 +47,7 @@ class EmbeddedService:
             app=app,
             pool_cls="threads",
             concurrency=WATCH_THREADS + TASK_THREADS,
-            queues=["watch", "default"],
+            queues=["watch", "default", "usage"],
             without_heartbeat=True,
             without_mingle=True,
             without_gossip=True,

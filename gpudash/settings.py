@@ -228,7 +228,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
-CELERY_TASK_ROUTES = {"inventory.tasks.watch": {"queue": "watch"}}
+CELERY_TASK_ROUTES = {"inventory.tasks.watch": {"queue": "watch"}, "inventory.tasks.collect": {"queue": "usage"}}
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONSUMER = "gpudash.consumer:Consumer"
 # None of our tasks is acknowledged late, so nothing is cancelled; else Celery warns at each loss that it once may.

@@ -25,6 +25,9 @@ from inventory.models import Cluster, Role, Watch
 from inventory.models.cluster import Kind, WatchState
 from inventory.reconcile.outage import find_outages
 from inventory.reconcile.reconciler import NodeReconciler
+from inventory.usage.collect import collector
+from inventory.usage.collect import lease as collectors
+from inventory.usage.collect.collector import lose_silent
 from kube.client import ApiError, BadKubeconfig
 from leases.lease import Lease, LeaseLost
 
@@ -159,3 +162,30 @@ def check_cluster(cluster_id: int) -> None:
         clusters.check(cluster)
     except (ApiError, BadKubeconfig) as error:
         logger.warning("cluster %s: permissions not checked: %s", cluster.name, error)
+
+
+@shared_task(base=OnceTask)
+def dispatch_collectors() -> int:
+    """Send a round for each source whose turn it is; returns how many. Cards of a silent one are said to be not measured."""
+    sent = 0
+    for cluster_id in collectors.due().values_list("cluster_id", flat=True):
+        sent += send_once(collect.name, (cluster_id,), queue="usage")
+    lose_silent()
+    give_back()
+    return sent
+
+
+@shared_task(base=OnceTask)
+def collect(cluster_id: int) -> None:
+    """One round of the exporters of a cluster, by whoever gets the lease."""
+    lease = collectors.acquire(cluster_id)
+    if lease is None:
+        return
+    try:
+        with about(cluster_id):
+            collector.collect(lease)
+    except LeaseLost:
+        logger.warning("exporters of cluster %d: another collector has the lease", cluster_id)
+    finally:
+        lease.release()
+        give_back()

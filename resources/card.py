@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from inventory import querysets
+from inventory.measured import with_usage
 from inventory.models import Allocation as AllocationRow
 from inventory.models import Card as CardRow
 from inventory.models.choices import CardState, Health, Mode, Severity
@@ -54,6 +55,41 @@ class Card(Shape):
     first_seen_at: datetime
     changed_at: Annotated[datetime, fact("When these figures last changed.", order=True, title=_("Changed"))]
     gone_at: datetime | None
+    memory_used_bytes: Annotated[
+        int | None,
+        fact(
+            "Measured by an exporter; null: not collected, never 0.",
+            of="measured.memory_used_bytes",
+            order="usage__memory_used_bytes",
+            title=_("Used, GiB"),
+            number=True,
+        ),
+    ]
+    utilization_ratio: Annotated[
+        float | None,
+        fact(
+            "Share of time in which anything ran, 0 to 1; null: not collected.",
+            of="measured.utilization_ratio",
+            order="usage__utilization_ratio",
+        ),
+    ]
+    activity_ratio: Annotated[
+        float | None,
+        fact(
+            "The best sign of work that the exporter has, 0 to 1; null: not collected.",
+            of="measured.activity_ratio",
+            order="usage__activity_ratio",
+        ),
+    ]
+    activity_measure: Annotated[
+        str | None, fact("By which measure work is seen: graphics_active, sm_active, utilization.", of="measured.activity_measure")
+    ]
+    temperature_celsius: Annotated[float | None, fact("Of the chip; null: not collected.", of="measured.temperature_celsius")]
+    power_watts: Annotated[float | None, fact("null: not collected.", of="measured.power_watts")]
+    measured_at: Annotated[datetime | None, fact("When the exporter measured it.", of="measured.measured_at")]
+    usage_source: Annotated[
+        str | None, fact("The exporter and its version; null: no exporter names the card.", of="measured.usage_source")
+    ]
     allocations: Annotated[list[Allocation], fact(of="holders", title=_("Held by"))]
 
 
@@ -70,6 +106,7 @@ class CardFilter(StrictFilterSet):
     mode = ChoiceFilter(Mode.values, "mode", label="how the card is given out")
     severity = ChoiceFilter(Severity.values, "worst_severity", label="worst finding of the card")
     min_free_bytes = BytesFilter("memory_free_bytes", lookup_expr="gte", label="memory free on the card, at least")
+    min_used_bytes = BytesFilter("usage__memory_used_bytes", lookup_expr="gte", label="memory measured in use, at least")
     gone = YesNoFilter("gone_at", method=tri_state, default="false", label="cards that their node had before")
     q = SearchFilter(method="search", label="free search: node, UUID, model, and holders' pod, namespace, owner")
 
@@ -95,6 +132,7 @@ CARDS = Resource(
     Card,
     CardFilter,
     lambda: querysets.with_holders(querysets.cards_ever()),
+    join=with_usage,
     csv=(
         "cluster",
         "node",
@@ -110,6 +148,14 @@ CARDS = Resource(
         "memory_source",
         "memory_allocated_bytes",
         "memory_free_bytes",
+        "memory_used_bytes",
+        "utilization_ratio",
+        "activity_ratio",
+        "activity_measure",
+        "temperature_celsius",
+        "power_watts",
+        "measured_at",
+        "usage_source",
         "shares",
         "profile",
         "parent",
@@ -126,6 +172,7 @@ CARDS = Resource(
         "memory_allocated_bytes",
         "memory_total_bytes",
         "memory_free_bytes",
+        "memory_used_bytes",
         "holders_count",
         "changed_at",
     ),

@@ -16,11 +16,20 @@ from inventory.catalogue import CATALOGUE
 from inventory.condition import State, condition_of, sync_of
 from inventory.condition import watches as watches_now
 from inventory.heartbeats import pulses
+from inventory.measured import measured_now
 from inventory.models import Card, Cluster, Finding, NodeTotals, Watch
 from inventory.models.choices import CardState
 
 _ESCAPE = re.compile(r'[\\"\n]')
 _ESCAPED = {"\\": r"\\", '"': r"\"", "\n": r"\n"}
+#: Columns of what is measured → name and help of the family.
+_MEASURED = {
+    "memory_used_bytes": ("gpudash_card_memory_used_bytes", "Memory of the card in use, in bytes"),
+    "utilization_ratio": ("gpudash_card_utilization_ratio", "Share of time in which anything ran on the card, 0 to 1"),
+    "activity_ratio": ("gpudash_card_activity_ratio", "The best sign of work on the card, 0 to 1"),
+    "temperature_celsius": ("gpudash_card_temperature_celsius", "Temperature of the chip, in degrees Celsius"),
+    "power_watts": ("gpudash_card_power_watts", "Power that the card draws, in watts"),
+}
 
 
 @dataclass
@@ -67,16 +76,17 @@ def escaped(text: str) -> str:
 def _cards(names: dict[int, str]) -> Iterable[Family]:
     total = Family("gpudash_card_memory_bytes", "Memory of the card that its sharing system gives out, in bytes.")
     allocated = Family("gpudash_card_memory_allocated_bytes", "Memory of the card promised by the scheduler, in bytes.")
-    used = Family("gpudash_card_memory_used_bytes", "Memory of the card measured as in use, in bytes.")
+    measured = [Family(name, f"{text}, as its exporter says.") for name, text in _MEASURED.values()]
+    known = {card: values for card, *values in measured_now().values_list("card_id", *_MEASURED)}
+    nothing: list[float | None] = []
     holds = Family("gpudash_card_allocations", "Allocations that hold the card now.")
     clusters = {pk: escaped(name) for pk, name in names.items()}
     columns = ("cluster_id", "node_name", "index", "key", "uuid", "model", "stack", "state")
     figures = ("memory_total_bytes", "memory_allocated_bytes", "holders_count")
-    rows = Card.objects.filter(gone_at=None).order_by("id").values_list(*columns, *figures)
+    rows = Card.objects.filter(gone_at=None).order_by("id").values_list("id", *columns, *figures)
     seen: set[str] = set()
-    for cluster, node, index, key, uuid, model, stack, state, total_bytes, allocated_bytes, holders in rows.iterator(
-        5000
-    ):
+    for row in rows.iterator(5000):
+        card, cluster, node, index, key, uuid, model, stack, state, total_bytes, allocated_bytes, holders = row
         place = f'cluster="{clusters.get(cluster, "")}",node="{escaped(node)}",card="'
         rest = f'",uuid="{escaped(uuid)}",model="{escaped(model)}",stack="{escaped(stack)}"'
         labels = f"{place}{escaped(key) if index is None else index}{rest}"
@@ -89,7 +99,10 @@ def _cards(names: dict[int, str]) -> Iterable[Family]:
             allocated.add(labels, allocated_bytes)
         if state != CardState.UNKNOWN:
             holds.add(labels, holders)
-    return total, allocated, used, holds
+        for family, value in zip(measured, known.get(card, nothing), strict=False):
+            if value is not None:
+                family.add(labels, value)
+    return total, allocated, *measured, holds
 
 
 def _nodes(names: dict[int, str]) -> Iterable[Family]:

@@ -99,10 +99,12 @@ class CardUsage(models.Model):
     power_watts = models.FloatField(null=True)
     #: All other measures: {name: value}.
     more = models.JSONField(default=dict)
-    #: Who is on the card, as the exporter says: [[namespace, pod, container, pod uid, memory used or null]].
+    #: Who is on the card, as exporters say: [{"namespace", "pod", "container", "uid", "memory", "of_pod", "format"}].
     holders = models.JSONField(default=list)
+    #: How old the sample was when its round asked, in seconds.
+    age_s = models.FloatField(default=0.0)
     #: When these values were written, and since when the exporter says nothing of this card; None: it was in the last round.
-    measured_at = models.DateTimeField()
+    written_at = models.DateTimeField()
     lost_at = models.DateTimeField(null=True)
     #: Since when it is watched without a gap, and when work was seen last within that time.
     watched_since = models.DateTimeField(null=True)
@@ -111,6 +113,7 @@ class CardUsage(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["cluster", "node_name", "ident"], name="usage_once")]
         indexes = [
+            models.Index(fields=["cluster", "node_name"], name="usage_of_a_node"),
             models.Index(fields=["memory_used_bytes", "card"], name="usage_by_memory"),
             models.Index(fields=["activity_ratio", "card"], name="usage_by_activity"),
         ]

@@ -16,7 +16,7 @@ import msgspec
 from django.db.models import QuerySet
 
 from inventory.clock import database_now
-from inventory.models import Allocation, Card, DirtyNode, Finding, NodeTotals, Watch
+from inventory.models import Allocation, Card, CardUsage, DirtyNode, Finding, NodeTotals, Watch
 from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
@@ -131,12 +131,14 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
         context, now=chunk.now.timestamp(), daemonsets=_daemonsets(cluster_id), claims_read=_claims_read(cluster_id)
     )
     slices, claims = _slices(cluster_id, names), _claims(cluster_id, names)
+    measured = _measured(cluster_id, names)
     for name in names:
         mine = msgspec.structs.replace(
             context,
             known_uuids=_known_uuids(cards[name]),
             slices=(*slices[name], *slices[""]) if slices else (),
             claims=tuple(claims[name]) if claims else (),
+            measured=tuple(measured[name]) if measured else (),
         )
         try:
             report = _report(facts.get(name), pods[name], mine)
@@ -207,6 +209,17 @@ def _claims(cluster_id: int, names: list[str]) -> dict[str, list[ResourceClaim]]
     """By node; those that wait are of none."""
     rows = ClaimRow.objects.filter(cluster_id=cluster_id, node_name__in=names, allocated=True).order_by("id")
     return _decoded(rows.values_list("node_name", "facts"), _claim)
+
+
+def _measured(cluster_id: int, names: list[str]) -> dict[str, list[base.MeasuredCard]]:
+    """By node, what its exporter says now."""
+    grouped: dict[str, list[base.MeasuredCard]] = defaultdict(list)
+    rows = CardUsage.objects.filter(cluster_id=cluster_id, node_name__in=names, lost_at=None).order_by("id")
+    for node, ident, uuid, index, holders in rows.values_list("node_name", "ident", "uuid", "index", "holders"):
+        who = tuple((one["namespace"], one["pod"], one["container"]) for one in holders)
+        card = base.MeasuredCard(uuid=uuid, index=index, instance=ident.partition("/")[2], holders=who)
+        grouped[node].append(card)
+    return grouped
 
 
 def _decoded(rows: Iterable[tuple[str, str]], decoder: msgspec.json.Decoder[S]) -> dict[str, list[S]]:

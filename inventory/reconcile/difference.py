@@ -25,7 +25,7 @@ from inventory.reconcile.columns import (
     tile,
     totals_columns,
 )
-from inventory.stacks.engine.base import ALL_CARDS, ONLY_CARD
+from inventory.stacks.engine.base import ALL_CARDS, EXPORTER, ONLY_CARD
 
 #: (pod uid, container, resource, card key)
 AllocationKey: TypeAlias = tuple[str, str, str, str]
@@ -47,8 +47,8 @@ _ALLOCATION_UPDATES = (
     "digest",
 )
 
-#: Evidence that is no one's word: the node's numbers left no other card.
-_DEDUCED = frozenset((ONLY_CARD, ALL_CARDS))
+#: Evidence that is no record: the node's numbers left no other card, or an exporter's label said so and says so no more.
+_DEDUCED = frozenset((ONLY_CARD, ALL_CARDS, EXPORTER))
 
 
 def write(chunk: Chunk) -> int:

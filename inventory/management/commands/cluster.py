@@ -1,4 +1,4 @@
-"""`manage.py cluster add|list|check|relist|take-over|remove`."""
+"""`manage.py cluster add|set|list|check|relist|take-over|remove`."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ from inventory.condition import condition_of
 from inventory.heartbeats import pulses
 from inventory.management.arguments import chosen_clusters
 from inventory.management.shown import ShownCommand
+from inventory.management.usage_arguments import add_usage_arguments, set_usage
 from inventory.mirror import anew
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
 from inventory.printable import one_line
 from inventory.spans import span
+from inventory.usage.collect import sources
 from kube.client import ApiError, BadKubeconfig
 
 
 class Command(ShownCommand):
-    help = "Add, list, check or remove clusters, or have them listed anew."
+    help = "Add, set, list, check or remove clusters, or have them listed anew."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
@@ -40,6 +42,13 @@ class Command(ShownCommand):
             help="the credentials that launch validations, for the tasks workers (default: those of --kubeconfig)",
         )
         add.add_argument("--in-cluster", action="store_true", help="use the service account of the pod")
+        add_usage_arguments(add)
+        change = verbs.add_parser("set", help="say where the exporters of a cluster are read")
+        change.add_argument("name")
+        add_usage_arguments(change)
+        change.add_argument(
+            "--no-usage", action="store_true", help="read its exporters no more, and forget what they said"
+        )
         verbs.add_parser("list", help="the clusters and how they are in step")
         for verb, text in (
             ("check", "say what the credentials may do and what is missing"),
@@ -66,6 +75,25 @@ class Command(ShownCommand):
                 "; ".join(error.messages) if isinstance(error, ValidationError) else str(error)
             ) from None
         self.stdout.write(f"{cluster.name}: {cluster.server}. Next: manage.py cluster check {cluster.name}")
+        self._set_usage(cluster, options)
+
+    def _set(self, options: dict[str, Any]) -> None:
+        cluster = chosen_clusters(options["name"])[0]
+        if options["no_usage"]:
+            removed = sources.remove(cluster)
+            text = "its exporters are read no more" if removed else "its exporters were not read"
+            self.stdout.write(f"{cluster.name}: {text}")
+        elif not self._set_usage(cluster, options):
+            raise CommandError("nothing is set: give --prometheus URL, or --no-usage")
+
+    def _set_usage(self, cluster: Cluster, options: dict[str, Any]) -> bool:
+        try:
+            text = set_usage(cluster, options)
+        except sources.BadAddress as error:
+            raise CommandError(str(error)) from None
+        if text:
+            self.stdout.write(f"{cluster.name}: {text}")
+        return bool(text)
 
     def _list(self, options: dict[str, Any]) -> None:
         for pulse in pulses():

@@ -109,12 +109,25 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     pod: str | None = None
 
 
+class MeasuredCard(msgspec.Struct, frozen=True, kw_only=True):
+    """A card, or a slice of one, as an exporter on the node names it now.
+
+    index: the exporter's. instance: of a slice, its number. holders: (namespace, pod, container) of those it is labelled with.
+    """
+
+    uuid: str
+    index: int | None = None
+    instance: str = ""
+    holders: tuple[tuple[str, str, str], ...] = ()
+
+
 class Context(msgspec.Struct, frozen=True, kw_only=True):
     """What a stack may know besides the node and its pods.
 
     now: unix seconds. daemonsets: those of device plugins, cluster-wide. slices, claims: those of the node, and those that are of no
     node; claims_read: whether the cluster lets both be read. known_uuids: UUIDs of this node's cards seen before.
     settings: (name, value) of the settings that stacks declare; one that is missing has its default.
+    measured: cards of the node as its exporter names them now; empty where there is none.
     pod_labels: labels of pods that apps above want to be kept. taken: resources that on this node are those of another stack
     than of their owner; the engine sets it.
     """
@@ -125,6 +138,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     claims: tuple[ResourceClaim, ...] = ()
     claims_read: bool = False
     known_uuids: tuple[str, ...] = ()
+    measured: tuple[MeasuredCard, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
     pod_labels: tuple[str, ...] = ()
     taken: frozenset[str] = frozenset()

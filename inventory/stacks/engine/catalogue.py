@@ -96,6 +96,12 @@ _COMMON: dict[str, Entry] = {
         "A pod sets NVIDIA_VISIBLE_DEVICES itself, so it may use cards that the scheduler has given to others.",
         "Take the variable out of the pod's specification; ask for a card where it needs one.",
     ),
+    "exporter-disagrees": Entry(
+        "Exporter names another card",
+        WARNING,
+        "The exporter's labels name a container at another card than the one that the cluster records for it; the record counts.",
+        "Look at nvidia-smi in the container. Where the record is right, look at the exporter's version and at relabelling.",
+    ),
     "device-unhealthy": Entry(
         "Unhealthy device held",
         ERROR,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from inventory.stacks.engine import findings, health, node_findings, sums
+from inventory.stacks.engine import findings, health, measured, node_findings, sums
 from inventory.stacks.engine.base import Allocation, CardReport, Context, Finding, NodeReport, StackReport
 from inventory.stacks.engine.joining import JoinedCards, join, merged
 from inventory.stacks.engine.node_findings import Seen
@@ -26,7 +26,9 @@ def node_report(node: Node, pods: list[Pod], context: Context) -> NodeReport:
     reports = _reports(node, pods, context, seen)
     if not reports and not seen.worth_a_look:
         return _EMPTY
-    joined, sick = health.judged(merged(join(reports)), pods, context)
+    joined, doubts = measured.told(merged(join(reports)), context)
+    joined, sick = health.judged(joined, pods, context)
+    sick += doubts
     unplaced = tuple(item for item in joined.allocations if item.card is None)
     cards = sums.card_reports(joined, unplaced)
     made = _made(node, reports, seen, joined, cards, unplaced)

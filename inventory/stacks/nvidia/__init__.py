@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from inventory.stacks.engine import measured
 from inventory.stacks.engine.base import (
     COUNT_ONLY,
     DEVICE_STATUS,
@@ -59,7 +60,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     given = overrides(node)
     about = describe(node, given)
     found = [as_slices(group, held_) for group in groups(node, given, about, names or list(RESOURCES[:1]))]
-    cards = cards_of(found, held_, context.known_uuids)
+    cards = cards_of(found, held_, context.known_uuids, measured.uuids(context))
     allocations, findings = _place(held_, {group.resource: group for group in found}, {card.key for card in cards})
     for group in found:
         # Devices that are withheld on purpose have no fault.

@@ -12,14 +12,19 @@ from inventory.stacks.nvidia.ids import SLICE
 NAME = "nvidia"
 
 
-def cards_of(found: list[Group], held: list[Held], known: tuple[str, ...]) -> list[Card]:
-    """All cards of the node. known: UUIDs of its cards seen before."""
+def cards_of(found: list[Group], held: list[Held], known: tuple[str, ...], told: tuple[str, ...] = ()) -> list[Card]:
+    """All cards of the node. known: UUIDs of its cards seen before. told: those of the cards that its exporter names now.
+
+    The exporter names all cards of the node, so it tells nothing where the plugin gives out fewer: which ones nobody says.
+    """
     cards: list[Card] = []
     single = sum(1 for group in found if group.cards) == 1
     for group in found:
         if group.cards:
             # A slice is none of the cards that were there before the card was cut, and the other way round.
             mine = [uuid for uuid in known if uuid.startswith(SLICE) == bool(group.profile)] if single else []
+            if single and not group.profile and len(told) == group.cards:
+                mine = list(told)
             named = _named(group, held, mine)
             cards += _group_cards(group, named, offset=len(cards))
     return cards
