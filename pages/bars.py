@@ -7,11 +7,12 @@ known is hatched and says why.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from inventory.measured import NOT_COLLECTED, Usage
 from inventory.models import Allocation, Card
 from inventory.models.choices import CardState
 from inventory.stacks.engine import base
@@ -35,6 +36,8 @@ class Piece:
 class Bar:
     """One card's bar. rest: what is said of the part without a holder. full_at: where full is, when over.
 
+    used: what is measured as in use, 0 to 1 of the bar's length, "" where it is not; used_title: in words.
+
     kind: "", "over", "unknown", or "unmetered" (how much more fits is not counted).
     """
 
@@ -42,10 +45,26 @@ class Bar:
     kind: str
     rest: str
     full_at: str = ""
+    used: str = ""
+    used_title: str = ""
 
 
-def bar_of(card: Card, holders: Sequence[Allocation]) -> Bar:
-    """The bar of a card with its holders now."""
+def bar_of(card: Card, holders: Sequence[Allocation], usage: Usage = NOT_COLLECTED) -> Bar:
+    """The bar of a card with its holders now, and what is measured of it."""
+    return _with_used(_allocated_bar(card, holders), card, usage)
+
+
+def _with_used(bar: Bar, card: Card, usage: Usage) -> Bar:
+    """Along the same length: a bar that is longer than full shows what is used in proportion."""
+    used, size = usage.memory_used_bytes, card.memory_total_bytes or card.memory_physical_bytes
+    if used is None or not (size := size or usage.memory_measured_bytes):
+        return bar
+    length = max(size, card.memory_allocated_bytes or 0) if bar.kind == "over" and card.mode != base.SHARES else size
+    title = _("%(used)s used, measured by %(source)s") % {"used": amounts.gib(used), "source": usage.usage_source}
+    return replace(bar, used=amounts.width(used, length), used_title=title)
+
+
+def _allocated_bar(card: Card, holders: Sequence[Allocation]) -> Bar:
     if card.mode == base.SHARES:
         return _shares_bar(card, holders)
     if card.state == CardState.UNKNOWN:

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from inventory import querysets
+from inventory.measured import with_usage
 from inventory.models import Card
 from inventory.stacks.engine import base
 from pages import timeline
@@ -25,6 +26,7 @@ from pages.frame.freshness import notices
 from pages.frame.links import state_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import BadParameter, NotThere, answered
+from pages.usage import usage_facts, why_not_collected
 
 #: Allocations that the page reads; the rest of the history is one link away.
 MOST_HELD = 200
@@ -69,9 +71,14 @@ def _context(found: Card, hours: int) -> dict[str, Any]:
     begin = end - timedelta(hours=hours)
     seen_from = _seen_from(held, found)
     here = {"cluster": found.cluster.name, "card_id": found.pk, "ended": "any"}
+    with_usage([found])
+    row = card_row(found, now_held)
     return {
         "card": found,
-        "row": card_row(found, now_held),
+        "row": row,
+        "usage": row.usage,
+        "usage_facts": usage_facts(row.usage),
+        "usage_why": "" if row.usage.measured_at or row.usage.lost_at else why_not_collected(found),
         "now_held": [allocation_line(one) for one in now_held],
         "before": [allocation_line(one) for one in held if one.ended_at is not None][:20],
         "cut": len(held) == MOST_HELD,

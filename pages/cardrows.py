@@ -7,6 +7,7 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
+from inventory.measured import NOT_COLLECTED, Usage
 from inventory.models import Allocation, Card
 from inventory.models.choices import CardState
 from inventory.stacks.engine import base
@@ -44,6 +45,7 @@ class CardRow:
     shared: bool
     health: str
     severity: str
+    usage: Usage
     changed_at: datetime
     gone_at: datetime | None
 
@@ -58,7 +60,11 @@ def card_name(card: Card) -> str:
 
 
 def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow:
-    """most: how many pods to name; the rest is counted in more_holders. A pod with several containers is one holder."""
+    """most: how many pods to name; the rest is counted in more_holders. A pod with several containers is one holder.
+
+    What is measured is shown of cards that went through `with_usage`.
+    """
+    usage: Usage = getattr(card, "measured", NOT_COLLECTED)
     pods = list({held.pod_uid: held for held in holders}.values())
     shared = card.mode == base.SHARES
     state = CardState(card.state) if card.state in CardState.values else CardState.UNKNOWN
@@ -74,7 +80,7 @@ def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow
         stack=card.stack,
         state=state.value,
         state_words=str(state.label),
-        bar=bars.bar_of(card, holders),
+        bar=bars.bar_of(card, holders, usage),
         allocated=card.memory_allocated_bytes,
         allocated_why="" if card.memory_allocated_bytes is not None else _why_not_allocated(card),
         total=card.memory_total_bytes,
@@ -89,6 +95,7 @@ def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow
         shared=shared,
         health=card.health,
         severity=card.worst_severity,
+        usage=usage,
         changed_at=card.changed_at,
         gone_at=card.gone_at,
     )

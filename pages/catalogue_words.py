@@ -42,6 +42,7 @@ TITLES = (
     _("MIG layout"),
     _("Number of cards not known"),
     _("Unhealthy device held"),
+    _("Exporter names another card"),
 )
 MEANINGS = (
     _(
@@ -61,6 +62,9 @@ MEANINGS = (
     _("A pod sets NVIDIA_VISIBLE_DEVICES itself, so it may use cards that the scheduler has given to others."),
     _("The GPU Operator is replacing the driver of a node, or has failed to: the device plugin is paused meanwhile."),
     _("The kubelet calls a device unhealthy that a pod holds."),
+    _(
+        "The exporter's labels name a container at another card than the one that the cluster records for it; the record counts."
+    ),
     _("The MIG layout of a node is being changed, could not be applied, or is none that the device plugin gives out."),
     _("A resource looks like a GPU, but its cards are not in the totals."),
     _("An annotation gpudash.io/* on a node has a value that cannot be read; it is ignored."),
@@ -115,6 +119,9 @@ ACTIONS = (
     _("Start the watch workers and the schedule (or `manage.py sync`), and look at their logs."),
     _("Take the variable out of the pod's specification; ask for a card where it needs one."),
     _("Look at the device plugin's log and the driver's messages (XID), and move the pod."),
+    _(
+        "Look at nvidia-smi in the container. Where the record is right, look at the exporter's version and at relabelling."
+    ),
     _("Look at the log of the MIG manager, and at nvidia.com/mig.config and the plugin's MIG strategy."),
     _("State the number in the annotation gpudash.io/card-count on the node."),
     _("Wait for its end. Where it failed or stands still, look at the driver pod and the operator's log."),

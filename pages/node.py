@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from inventory import querysets
+from inventory.measured import with_usage
 from inventory.models import Card, Cluster, NodeTotals, Pod
 from inventory.stacks.engine import base, components
 from kube import objects as kube
@@ -57,7 +58,7 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
     found: Any = querysets.with_holders(querysets.cards_present().filter(**mine)).order_by(
         F("index").asc(nulls_last=True), "id"
     )
-    cards = list(found[:MOST_CARDS])
+    cards = with_usage(found[:MOST_CARDS])
     rows = [card_row(card, card.holders) for card in cards]
     # Without an order in the query the index of the node serves it; the order is made here.
     unplaced = sorted(
@@ -76,6 +77,7 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
         "level": level,
         "words": words,
         "cards": rows,
+        "measured": any(row.usage.measured_at or row.usage.lost_at for row in rows),
         "cards_hidden": max(0, (node_totals.cards_total or 0) - len(rows)) if len(rows) == MOST_CARDS else 0,
         "best": max((card for card in rows if card.free), key=lambda card: card.free or 0, default=None),
         "loose": loose,

@@ -12,6 +12,7 @@ import django_filters as df
 from django.db.models import F, OrderBy, QuerySet
 
 from resources.filter_fields import StrictForm
+from resources.keyset import column
 
 
 class StrictFilterSet(df.FilterSet):
@@ -70,4 +71,4 @@ class StrictFilterSet(df.FilterSet):
 
 def _may_be_null(rows: QuerySet[Any], path: str) -> bool:
     """Whether a column of the rows can be null. An annotation of `querysets` never is."""
-    return path not in rows.query.annotations and bool(rows.model._meta.get_field(path.removesuffix("_id")).null)
+    return path not in rows.query.annotations and column(rows.model, path.removesuffix("_id"))[1]

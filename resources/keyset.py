@@ -164,7 +164,7 @@ def _encode(backward: bool, terms: Sequence[Term], row: Any) -> str:
 
 def _value(row: Any, path: str) -> Any:
     for step in path.split("__"):
-        row = getattr(row, step)
+        row = getattr(row, step, None)  # the row on the way may be missing
     return row
 
 
@@ -206,4 +206,15 @@ def _checked(value: Any, term: Term, rows: QuerySet[Any]) -> Any:
 
 
 def _field(model: type[Model], path: str) -> Any:
-    return model._meta.get_field(path)
+    return column(model, path)[0]
+
+
+def column(model: type[Model], path: str) -> tuple[Any, bool]:
+    """The field at the end of a path, and whether a row may lack it: the column is null, or a row on the way is missing."""
+    nullable, (*steps, last) = False, path.split("__")
+    for step in steps:
+        relation: Any = model._meta.get_field(step)
+        nullable = nullable or relation.auto_created or relation.null
+        model = relation.related_model
+    field: Any = model._meta.get_field(last)
+    return field, bool(nullable or field.null)

@@ -130,7 +130,7 @@ class CardDetail(ApiView):
         row = querysets.with_holders(querysets.cards_ever()).filter(pk=card_id).first()
         if row is None:
             raise NotFound(f"There is no card {card_id}. /api/v1/cards lists them.")
-        return Response(CARDS.read(row, cluster_names()))
+        return Response(CARDS.fill([row], cluster_names())[0])
 
 
 class Summary(ApiView):

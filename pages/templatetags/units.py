@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from inventory.spans import span
 from pages.frame import amounts
 from pages.frame.holders import hue as hue_of
+from pages.usage import percent
 
 register = template.Library()
 
@@ -48,6 +49,12 @@ def gib(amount: int | None) -> str:
 def gib_number(amount: int | None) -> str:
     """Bytes in GiB, without unit; None as the mark of what is not known."""
     return not_known() if amount is None else amounts.gib_number(amount)
+
+
+@register.filter
+def percent_of_one(ratio: float | None) -> str:
+    """0.37 as 37 %; None as the mark of what is not known."""
+    return not_known() if ratio is None else percent(ratio)
 
 
 @register.filter

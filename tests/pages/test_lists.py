@@ -166,14 +166,14 @@ def test_cards_name_their_holders_and_count_the_rest(viewer: Client, cluster: Cl
     row = get(viewer, "/cards").rows[0]
     assert "default/train-a-0-0 default/train-a-0-1 and 2 more" in row[2]
     assert row[3] == "not metered"
-    assert row[6] == "4"
+    assert row[7] == "4"
 
 
 def test_a_card_whose_holders_are_not_known_has_no_number_of_holders(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "nvidia-count", 2, loads=(1.0, 0.0))
     row = get(viewer, "/cards").rows[0]
     assert "the cluster says how many cards are held on this node, not which" in row[2]
-    assert [row[3], row[5], row[6]] == ["not known"] * 3
+    assert [row[3], row[5], row[7]] == ["not known"] * 3
 
 
 def test_an_over_committed_card_is_marked_with_a_sign_and_a_negative_rest(viewer: Client, cluster: Cluster) -> None:
