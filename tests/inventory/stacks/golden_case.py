@@ -1,7 +1,7 @@
 """Reads one golden case of the card model: recorded API objects beside the account that they must give.
 
 A case is a folder: node.json, pods.json, optionally daemonsets.json, slices.json and claims.json (dynamic resource
-allocation) and context.json (settings), and expected.json.
+allocation), measured.json (cards and holders as an exporter names them) and context.json (settings), and expected.json.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from inventory.stacks.engine.base import Context, NodeReport
+from inventory.stacks.engine.base import Context, MeasuredCard, NodeReport
 from kube.claims import ResourceClaim, ResourceSlice
 from kube.objects import DaemonSet, Node, Pod
 
@@ -53,6 +53,9 @@ def load(name: str) -> Case:
         settings["claims_read"] = True
     if (folder / "claims.json").exists():
         settings["claims"] = tuple(msgspec.json.decode((folder / "claims.json").read_bytes(), type=list[ResourceClaim]))
+    if (folder / "measured.json").exists():
+        said = msgspec.json.decode((folder / "measured.json").read_bytes(), type=list[MeasuredCard])
+        settings["measured"] = tuple(said)
     return Case(msgspec.json.decode((folder / "node.json").read_bytes(), type=Node), pods, Context(**settings))
 
 
