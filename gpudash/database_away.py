@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import psycopg
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, connections
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
@@ -31,17 +32,22 @@ DETAIL = (
 #: SQLSTATEs of a server that is not there for us: connection lost or refused, shutting down, full, another password.
 _AWAY = ("08", "57P", "53300", "28")
 _SQLITE_AWAY = ("unable to open", "locked", "disk I/O")
+#: The driver's own errors: Django wraps none that closing a cursor of the server raises, when the connection was lost under it.
+_UNWRAPPED = (psycopg.OperationalError, psycopg.InterfaceError)
 #: They need no database, or say themselves that it is away.
 _OTHERS = ("/healthz", "/readyz", "/static/")
 
 
 def is_away(error: BaseException | None) -> bool:
     """Whether this error means that the database is not there, and not that a statement was wrong."""
-    if not isinstance(error, (OperationalError, InterfaceError)):
+    if isinstance(error, _UNWRAPPED):
+        state = error.sqlstate
+    elif not isinstance(error, (OperationalError, InterfaceError)):
         return False
-    if connection.vendor == "sqlite":
+    elif connection.vendor == "sqlite":
         return any(text in str(error) for text in _SQLITE_AWAY)
-    state = getattr(error.__cause__, "sqlstate", None)
+    else:
+        state = getattr(error.__cause__, "sqlstate", None)
     return state is None or state.startswith(_AWAY)
 
 

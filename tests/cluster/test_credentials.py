@@ -9,7 +9,7 @@ import pytest
 
 from inventory import clusters
 from inventory.models import Cluster, Watch
-from inventory.models.cluster import WatchState
+from inventory.models.cluster import Kind, WatchState
 from tests.cluster.agreement import in_step
 from tests.cluster.credentials import grant, role, token_file_config
 from tests.cluster.fleet import Fleet
@@ -51,11 +51,12 @@ def test_a_revoked_token_is_refused_with_a_reason_and_a_rotated_file_heals_it(
     fleet.build()
     processes.manage("sync")
     in_step(admin, cluster)
+    watched = Watch.objects.filter(cluster=cluster, state=WatchState.WATCHING).exclude(kind=Kind.CARDS).count()
 
     plane.drop_token(old)
     plane.restart("apiserver")
     refused = Watch.objects.filter(cluster=cluster, state=WatchState.REFUSED, reason__contains="401")
-    wait_until(lambda: refused.count() == 3, "each kind says that it is refused, and why")
+    wait_until(lambda: refused.count() == watched > 0, "each kind says that it is refused, and why")
     fleet.run("gib", "meanwhile", "gib-0", {6: 2})
 
     token_file.write_text(new)

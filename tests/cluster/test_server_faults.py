@@ -58,11 +58,12 @@ def test_the_api_server_is_away_for_a_while(
 ) -> None:
     fleet.build()
     in_step(admin, watched)
+    kinds = Watch.objects.filter(cluster=watched, state=WatchState.WATCHING).exclude(kind=Kind.CARDS).count()
     plane.stop("apiserver")
     backing_off = Watch.objects.filter(
         cluster=watched, state=WatchState.BACKING_OFF, reason__contains="was not reached"
     )
-    wait_until(lambda: backing_off.count() == 3, "each kind says that it backs off, and why")
+    wait_until(lambda: backing_off.count() == kinds > 0, "each kind says that it backs off, and why")
     assert all(watch.next_try_at for watch in backing_off)
     plane.start("apiserver")
     plane.wait_for("apiserver")
