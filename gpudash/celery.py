@@ -21,6 +21,8 @@ WATCH_THREADS = 768
 ARENAS = 1
 #: A task of the queue `default` may wait for a cluster that does not answer, one thread each.
 TASK_THREADS = 32
+#: Each reads one Prometheus, and may hold 100 MiB while it does.
+USAGE_THREADS = 4
 
 
 @celeryd_init.connect
@@ -29,7 +31,9 @@ def _enough_threads(conf: Any, options: dict[str, Any], **_: Any) -> None:
     if "thread" not in str(options.get("pool") or options.get("pool_cls") or conf.worker_pool):
         return
     if not options.get("concurrency"):
-        conf.worker_concurrency = WATCH_THREADS if "watch" in str(options.get("queues") or "") else TASK_THREADS
+        queues = str(options.get("queues") or "")
+        threads = {"watch": WATCH_THREADS, "usage": USAGE_THREADS}
+        conf.worker_concurrency = next((count for name, count in threads.items() if name in queues), TASK_THREADS)
     from gpudash.database_pool import use_pool
     from inventory.process_memory import limit_arenas
 

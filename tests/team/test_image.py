@@ -147,7 +147,7 @@ def test_each_service_of_the_compose_file_starts_from_it(
 ) -> None:
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
     own = {name: one["command"].split() for name, one in compose.items() if name not in ("postgres", "redis")}
-    assert own.keys() == {"migrate", "web", "watch", "tasks", "schedule"}
+    assert own.keys() == {"migrate", "web", "watch", "tasks", "usage", "schedule"}
     inside(*own.pop("migrate"), **environment)
     port = free_port()
     running = []
