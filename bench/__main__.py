@@ -5,6 +5,7 @@ parse         MB of log a second, one core, for each suite
 shared        20 visitors at once on pages, REST and /healthz of one web process (PROCESSES=n: of several), on 5,000 nodes
 run-overhead  seconds of a run beyond its Job, and calls of the API per run: alone, and in a campaign of 1,000
 queue         seconds of a pass of the launcher with 50 and with 10,000 runs in the queue, and their ratio
+usage         one round of the exporters of 40,000 cards from a real Prometheus: seconds, memory, rows written
 history       lists, the card page and retention with 90 days of 200,000 ended allocations each
 first-sync    the large cluster into an empty PostgreSQL and an empty SQLite, beside kubectl; then an unchanged sync
 churned       a first sync while 200 objects a second change, beside a quiet one
@@ -30,7 +31,7 @@ from pathlib import Path
 from bench import queue, validations
 
 ON_A_CLUSTER = ("first-sync", "churned", "events", "takeover", "pages")
-NAMES = ("decode", "parse", "shared", "run-overhead", "queue", "history", "clusters", *ON_A_CLUSTER)
+NAMES = ("decode", "parse", "shared", "run-overhead", "queue", "usage", "history", "clusters", *ON_A_CLUSTER)
 
 
 def main() -> int:
@@ -94,11 +95,18 @@ def _history(small: bool) -> None:
     history.run(small)
 
 
+def _usage(small: bool) -> None:
+    from bench import usage
+
+    usage.run(small)
+
+
 #: Those that need PostgreSQL or Redis, and no control plane.
 ON_SERVICES: dict[str, Callable[[bool], None]] = {
     "shared": _shared,
     "run-overhead": validations.overhead,
     "queue": queue.run,
+    "usage": _usage,
     "history": _history,
 }
 

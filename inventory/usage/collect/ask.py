@@ -7,7 +7,7 @@ answer is that of the question. Ages are by Prometheus' clock alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgspec
@@ -51,9 +51,9 @@ def ask(client: Prometheus, matchers: str, context: Context, alive: Callable[[],
     present = asker.names()
     # Prometheus' clock is the one that ages are counted by.
     context = msgspec.structs.replace(context, now=made.at or context.now)
-    for found in recognised(present):
+    for found in recognised(frozenset(present)):
         if not found.format.bare:
-            made.reports.append((found, asker.report(found, context)))
+            made.reports.append((found, asker.report(found, context, present)))
     made.problems = told.problems()
     return made
 
@@ -64,22 +64,20 @@ class _Asker:
     def __init__(self, client: Prometheus, matchers: str, made: Round, told: Told, alive: Callable[[], None]) -> None:
         self._client, self._matchers, self._made, self._told, self._alive = client, matchers, made, told, alive
 
-    def names(self) -> frozenset[str]:
-        """The metrics, of those that exporters are recognised by, which have samples now."""
+    def names(self) -> dict[str, float]:
+        """The metrics of all exporters that have samples now, each with the number of its series."""
         self._made.at = self._now()
-        marks = sorted({name for known in FORMATS if not known.bare for name in known.marks})
-        plain = [name for known in FORMATS if not known.bare and not known.prefixed for name in known.marks]
-        prefixed = [name for known in FORMATS if not known.bare and known.prefixed for name in known.marks]
-        if not marks:
-            return frozenset()
-        # A name as a whole is looked up in an index; one that may have something before it is looked for.
-        asked = "|".join(sorted(plain))
-        if prefixed:
-            asked += f"|([a-zA-Z0-9_:]+_)?({'|'.join(sorted(prefixed))})"
-        selector = f'{{__name__=~"{asked}"{self._more}}}'
-        body = self._client.query(f"count by (__name__) ({selector})")
-        samples = self._read(body, "")
-        return frozenset(sample.name for sample in samples)
+        plain = {name for known in FORMATS if not known.bare and not known.prefixed for name in known.metrics}
+        prefixed = {name for known in FORMATS if not known.bare and known.prefixed for name in known.metrics}
+        found: dict[str, float] = {}
+        # A name as a whole is looked up in an index; one that may have something before it is looked for among all.
+        for names, before in ((plain, ""), (prefixed, "([a-zA-Z0-9_:]+_)?")):
+            if names:
+                selector = f'{{__name__=~"{before}({"|".join(sorted(names))})"{self._more}}}'
+                samples = self._read(self._client.query(f"count by (__name__) ({selector})"), "")
+                found.update((sample.name, sample.value) for sample in samples)
+                self._alive()
+        return found
 
     def _now(self) -> float:
         found = self._read(self._client.query("vector(time())"), "time")
@@ -89,24 +87,23 @@ class _Asker:
     def _more(self) -> str:
         return f",{self._matchers}" if self._matchers else ""
 
-    def report(self, found: Found, context: Context) -> Report:
+    def report(self, found: Found, context: Context, present: dict[str, float]) -> Report:
         reader = found.format.reader(context, found.prefix)
-        times = _Times(self._stamps(found))
-        names = [f"{found.prefix}{name}" for name in found.format.metrics]
+        names = found.names(present)
+        times = _Times(self._stamps(max(names, key=lambda name: present[name])))
         with ThreadPoolExecutor(1, "prometheus") as pool:
             for name, body in self._answers(pool, names):
                 reader.add(times.stamped(self._counted(body, name)))
                 self._alive()
         return reader.report()
 
-    def _stamps(self, found: Found) -> Iterator[Sample]:
-        """When the samples of one metric of each dialect were taken, by the metric that the exporter is recognised by."""
-        for name in sorted(found.format.marks):
-            for body in self._pieces("timestamp({})", f"{found.prefix}{name}", DEPTH):
-                yield from self._read(body, name)
+    def _stamps(self, name: str) -> Iterator[Sample]:
+        """When the samples of one metric were taken: of that which has most series. Those of one target are of one moment."""
+        for body in self._pieces("timestamp({})", name, DEPTH):
+            yield from self._read(body, name)
             self._alive()
 
-    def _answers(self, pool: ThreadPoolExecutor, names: list[str]) -> Iterator[tuple[str, bytes]]:
+    def _answers(self, pool: ThreadPoolExecutor, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         """Name and answer, one answer ahead of the reader."""
         waiting: list[tuple[str, Future[list[bytes]]]] = []
         for name in names:
