@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from inventory import clusters, querysets
+from inventory.clock import database_now
 from inventory.condition import condition_of
 from inventory.heartbeats import pulses
 from inventory.management.arguments import chosen_clusters
@@ -23,7 +24,7 @@ from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
 from inventory.printable import one_line
 from inventory.spans import span
-from inventory.usage.collect import sources
+from inventory.usage.collect import sources, told
 from kube.client import ApiError, BadKubeconfig
 
 
@@ -106,6 +107,9 @@ class Command(ShownCommand):
             for watch in cluster.watches.all():
                 self.stdout.write(_watch_line(watch))
             self._told(cluster)
+            source = told.source_of(cluster.pk)
+            for line in told.lines(source, database_now()) if source else ():
+                self.stdout.write(f"  {one_line(line)}")
 
     def _told(self, cluster: Cluster) -> None:
         """What others know of the cluster."""
@@ -137,6 +141,9 @@ class Command(ShownCommand):
         for answer in answers:
             self.stdout.write(_permission_line(answer))
         self._told(cluster)
+        source = told.source_of(cluster.pk)
+        for line in told.check(source) if source else ():
+            self.stdout.write(f"  {one_line(line)}")
         missing = sorted({one.wanted.role for one in answers if one.wanted.optional and one.allowed is False})
         if missing:
             self.stdout.write(f"  what is optional and not granted is in {', '.join(missing)}")

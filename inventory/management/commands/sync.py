@@ -14,16 +14,19 @@ from django.db import connections
 from django.db.models import Count
 
 from inventory import clusters, tasks
+from inventory.clock import database_now
 from inventory.management.arguments import chosen_clusters
 from inventory.management.shown import ShownCommand
 from inventory.mirror.follow import Follower, NotListed
 from inventory.mirror.keeper import keeper
 from inventory.mirror.lease import acquire, release
-from inventory.models import Card, Cluster, Watch
+from inventory.models import Card, Cluster, UsageSource, Watch
 from inventory.models.cluster import OPTIONAL_KINDS, Kind
 from inventory.printable import one_line
 from inventory.process_memory import collect_rarely
 from inventory.reconcile.reconciler import NodeReconciler
+from inventory.usage.collect import collector, told
+from inventory.usage.collect import lease as collectors
 from kube.client import BadKubeconfig
 from leases.lease import Lease, LeaseLost
 
@@ -60,6 +63,8 @@ class Command(ShownCommand):
             thread.join()
         if not failures:
             _one(cluster, Kind.CARDS, counts, failures)
+        if not failures and (source := told.source_of(cluster.pk)):
+            self._exporters(source, counts, failures)
         if failures:
             raise CommandError("; ".join(failures))
         for watch in Watch.objects.filter(cluster=cluster).order_by("kind"):
@@ -73,6 +78,21 @@ class Command(ShownCommand):
             self.stdout.write(f"{cluster.name} {watch.kind}: {seen}{written} rows written in {seconds:.2f} s")
         cards = Card.objects.filter(cluster=cluster, gone_at=None).aggregate(n=Count("id"))["n"]
         self.stdout.write(f"{cluster.name}: {cards} cards, in step after {time.perf_counter() - started:.2f} s")
+
+    def _exporters(self, source: UsageSource, counts: dict[str, tuple[int, float]], failures: list[str]) -> None:
+        """Once; then the cards again, since exporters may say who is on them."""
+        UsageSource.objects.filter(pk=source.pk).update(due_at=None)
+        lease = collectors.acquire(source.cluster_id)
+        if lease is None:
+            failures.append("exporters: another process reads them (its lease is held); wait a moment")
+            return
+        try:
+            source = collector.collect(lease)
+        finally:
+            lease.release()
+        for line in told.lines(source, database_now()):
+            self.stdout.write(f"{source.cluster.name} {one_line(line)}")
+        _one(source.cluster, Kind.CARDS, counts, failures)
 
     def _forever(self, chosen: list[Cluster]) -> None:
         self.stdout.write(f"Watching {', '.join(cluster.name for cluster in chosen)}. Ctrl-C ends.")

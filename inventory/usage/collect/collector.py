@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -37,17 +38,22 @@ def collect(lease: Lease) -> UsageSource:
     source = UsageSource.objects.select_related("cluster").get(pk=lease.pk)
     began, now = time.monotonic(), database_now()
     try:
-        client = sources.client_of(source)
-        try:
-            found = ask(client, source.matchers, _context(source.cluster_id), lease.tick)
-        finally:
-            client.close()
+        found = look(source, lease.tick)
     except (PrometheusError, BadAddress) as error:
         _failed(lease, source, error, now)
     else:
         _write(lease, source, found, now, began)
     source.refresh_from_db()
     return source
+
+
+def look(source: UsageSource, alive: Callable[[], None] = lambda: None) -> Round:
+    """Ask, and write nothing. Raises PrometheusError and BadAddress."""
+    client = sources.client_of(source)
+    try:
+        return ask(client, source.matchers, _context(source.cluster_id), alive)
+    finally:
+        client.close()
 
 
 def _context(cluster_id: int) -> Context:
@@ -104,8 +110,8 @@ def _state(source: UsageSource, found: Round, merged: Merged, now: datetime, beg
         "samples": found.samples,
         "cards_measured": matched,
         "cards_unmatched": len(merged.cards) - matched + merged.homeless,
-        "formats": _formats(found),
-        "problems": _problems(found),
+        "formats": formats_of(found),
+        "problems": problems_of(found),
     }
 
 
@@ -119,7 +125,8 @@ def _doubts(found: Round) -> str:
     return "; ".join(told[:MOST_TOLD])[:2000]
 
 
-def _formats(found: Round) -> list[dict[str, Any]]:
+def formats_of(found: Round) -> list[dict[str, Any]]:
+    """Each exporter that was found."""
     return [
         {
             "format": one.format.name,
@@ -132,7 +139,8 @@ def _formats(found: Round) -> list[dict[str, Any]]:
     ]
 
 
-def _problems(found: Round) -> list[dict[str, Any]]:
+def problems_of(found: Round) -> list[dict[str, Any]]:
+    """What was dropped or doubted, by exporter."""
     told = [("", problem) for problem in found.problems]
     told += [(one.format.name, problem) for one, report in found.reports for problem in report.problems]
     return [
