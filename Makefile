@@ -35,7 +35,7 @@ test: setup ## the tests that need nothing installed before
 	$(PY) -m pytest $(ARGS)
 
 test-postgres: setup ## the tests of tables, pages and REST again, on a throw-away PostgreSQL
-	$(PY) -m tools.with_postgres pytest tests/inventory/mirror tests/inventory/reconcile tests/accounts tests/api tests/leases tests/pages tests/validations $(ARGS)
+	$(PY) -m tools.with_postgres pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/usage tests/accounts tests/api tests/leases tests/pages tests/validations $(ARGS)
 
 test-cluster: setup ## the tests against a real control plane (etcd, kube-apiserver, scheduler)
 	$(PY) -m pytest -m cluster -n 0 tests/cluster $(ARGS)

@@ -21,6 +21,10 @@ from inventory.usage.engine.measures import MEASURES
 IDLE_BELOW = 0.01
 #: Between two rounds further apart nobody knows what happened.
 MOST_GAP = timedelta(minutes=5)
+#: An exporter asks the kubelet for the pods at each scrape; where that fails its labels are gone for once. They are kept for so long.
+KEEP_HOLDERS_S = 180.0
+#: In `more`: since when (unix seconds) the holders are those of before.
+KEPT_SINCE = "holders_kept_since"
 #: What is less does not change a row, by unit; of numbers that only count, any change does.
 _NOISE = {
     measures.BYTES: float(16 << 20),
@@ -165,6 +169,9 @@ def _columns(one: Measured, old: Columns | None, now: datetime, last_round: date
     works = activity is not None and activity > IDLE_BELOW
     # The row of a card that works is written rarely: it did until the round before.
     before = None if old is None or broken else last_round if _works(old) else old["active_at"]
+    holders, since = (one.holders, None) if one.holders or broken else _kept(old, now)
+    if since is not None:
+        more[KEPT_SINCE] = since
     return columns | {
         "uuid": one.uuid[:128],
         "index": one.index,
@@ -174,13 +181,21 @@ def _columns(one: Measured, old: Columns | None, now: datetime, last_round: date
         "activity_ratio": activity,
         "activity_measure": measure,
         "more": more | one.told,
-        "holders": one.holders,
+        "holders": holders,
         "age_s": one.age_s,
         "written_at": now,
         "lost_at": None,
         "watched_since": now if broken or old is None else old["watched_since"],
         "active_at": now if works else before,
     }
+
+
+def _kept(old: Columns | None, now: datetime) -> tuple[list[dict[str, Any]], float | None]:
+    """(the holders of before, since when they are kept) where the exporter names none now, for a while."""
+    if old is None or not old["holders"]:
+        return [], None
+    since: float = old["more"].get(KEPT_SINCE, now.timestamp())
+    return (old["holders"], since) if now.timestamp() - since <= KEEP_HOLDERS_S else ([], None)
 
 
 def _differs(old: Columns, new: Columns) -> bool:

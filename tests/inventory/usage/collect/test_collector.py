@@ -10,7 +10,7 @@ from django.db.models.functions import Now
 
 from inventory.models import Allocation, Card, CardUsage, Cluster, DirtyNode, UsageSource
 from inventory.models.usage import SourceState
-from inventory.usage.collect import collector, lease, sources
+from inventory.usage.collect import collector, lease, rows, sources
 from tests.factories import make_cluster
 from tests.inventory.reconcile.conftest import Fleet
 from tests.inventory.reconcile.objects import whole_node, whole_pod
@@ -134,12 +134,12 @@ def test_a_card_that_falls_silent_is_not_known_and_its_last_values_stay(scraped:
     cluster = fleet.cluster
     held = holder(cluster)
     who = f"{held.namespace}/{held.pod}/{held.container}"
-    rows = [row(0, "DCGM_FI_DEV_FB_USED", 100), row(1, "DCGM_FI_DEV_FB_USED", 9000, who)]
-    scraped.show("gpu-1", page(*rows))
+    both = [row(0, "DCGM_FI_DEV_FB_USED", 100), row(1, "DCGM_FI_DEV_FB_USED", 9000, who)]
+    scraped.show("gpu-1", page(*both))
     sources.set_prometheus(cluster, scraped.url, matchers='cluster="prod"')
     collect(cluster)
     fleet.reconcile()
-    scraped.show("gpu-1", page(rows[0]))
+    scraped.show("gpu-1", page(both[0]))
     collect(cluster)
     lost = CardUsage.objects.get(index=1)
     assert lost.lost_at is not None
@@ -183,3 +183,24 @@ def test_where_no_exporter_is_known_it_is_said(scraped: Prometheus, cluster: Clu
     sources.set_prometheus(cluster, scraped.url, matchers='cluster="nowhere"')
     source = collect(cluster)
     assert (source.state, "no exporter that is known" in source.reason) == (SourceState.READING, True)
+
+
+def test_labels_that_are_gone_for_a_scrape_change_nothing(
+    scraped: Prometheus, fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = fleet.cluster
+    held = holder(cluster)
+    who = f"{held.namespace}/{held.pod}/{held.container}"
+    scraped.show("gpu-1", page(row(0, "DCGM_FI_DEV_FB_USED", 100), row(1, "DCGM_FI_DEV_FB_USED", 9000, who)))
+    sources.set_prometheus(cluster, scraped.url, matchers='cluster="prod"')
+    collect(cluster)
+    fleet.reconcile()
+    assert holder(cluster).evidence == "exporter"
+    scraped.show("gpu-1", page(row(0, "DCGM_FI_DEV_FB_USED", 100), row(1, "DCGM_FI_DEV_FB_USED", 9000)))
+    collect(cluster)
+    fleet.reconcile()
+    assert holder(cluster).evidence == "exporter"
+    monkeypatch.setattr(rows, "KEEP_HOLDERS_S", -1.0)
+    collect(cluster)
+    fleet.reconcile()
+    assert holder(cluster).evidence == "count-only"
