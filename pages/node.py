@@ -58,7 +58,7 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
     found: Any = querysets.with_holders(querysets.cards_present().filter(**mine)).order_by(
         F("index").asc(nulls_last=True), "id"
     )
-    cards = with_usage(found[:MOST_CARDS])
+    cards: list[Any] = with_usage(found[:MOST_CARDS])
     rows = [card_row(card, card.holders) for card in cards]
     # Without an order in the query the index of the node serves it; the order is made here.
     unplaced = sorted(

@@ -7,6 +7,7 @@ from typing import Any
 
 from inventory.models import Cluster
 from inventory.usage.collect import sources
+from inventory.usage.collect.prometheus import BadAddress
 
 
 def add_usage_arguments(parser: ArgumentParser) -> None:
@@ -40,7 +41,7 @@ def set_usage(cluster: Cluster, options: dict[str, Any]) -> str:
     if not options["prometheus"]:
         given = [name for name in ("token_file", "ca_file", "header", "match") if options[f"prometheus_{name}"]]
         if given:
-            raise sources.BadAddress(f"--prometheus-{given[0].replace('_', '-')} wants --prometheus URL beside it")
+            raise BadAddress(f"--prometheus-{given[0].replace('_', '-')} wants --prometheus URL beside it")
         return ""
     source = sources.set_prometheus(
         cluster,

@@ -25,6 +25,7 @@ from inventory.models.cluster import Kind
 from inventory.printable import one_line
 from inventory.spans import span
 from inventory.usage.collect import sources, told
+from inventory.usage.collect.prometheus import BadAddress
 from kube.client import ApiError, BadKubeconfig
 
 
@@ -90,7 +91,7 @@ class Command(ShownCommand):
     def _set_usage(self, cluster: Cluster, options: dict[str, Any]) -> bool:
         try:
             text = set_usage(cluster, options)
-        except sources.BadAddress as error:
+        except BadAddress as error:
             raise CommandError(str(error)) from None
         if text:
             self.stdout.write(f"{cluster.name}: {text}")

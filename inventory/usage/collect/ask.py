@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgspec
 
+from inventory.usage import FORMATS, recognise
 from inventory.usage.collect.prometheus import TOO_LARGE, Prometheus, PrometheusError
 from inventory.usage.engine.answers import read_answer
 from inventory.usage.engine.context import Context
@@ -19,7 +20,6 @@ from inventory.usage.engine.format import Format, Found
 from inventory.usage.engine.problems import Problem, Told
 from inventory.usage.engine.readings import Report
 from inventory.usage.engine.samples import Sample
-from inventory.usage.registry import FORMATS, recognised
 
 #: Questions under way at once: one is answered while another is read.
 IN_FLIGHT = 2
@@ -51,7 +51,7 @@ def ask(client: Prometheus, matchers: str, context: Context, alive: Callable[[],
     present = asker.names()
     # Prometheus' clock is the one that ages are counted by.
     context = msgspec.structs.replace(context, now=made.at or context.now)
-    for found in recognised(frozenset(present)):
+    for found in recognise(frozenset(present)):
         if not found.format.bare:
             made.reports.append((found, asker.report(found, context, present)))
     made.problems = told.problems()

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import NamedTuple
+
+import msgspec
 
 from inventory.usage.engine.identity import normal_uuid
 from inventory.usage.engine.readings import CardReading
 
 
-class Known(NamedTuple):
+class Known(msgspec.Struct, frozen=True):
     """A card of the mirror that is not gone."""
 
     id: int

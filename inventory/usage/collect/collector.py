@@ -75,7 +75,7 @@ def _context(cluster_id: int) -> Context:
 
 def _cards(cluster_id: int) -> Cards:
     present = Card.objects.filter(cluster_id=cluster_id, gone_at=None).order_by("id")
-    return Cards(Known(*values) for values in present.values_list(*Known._fields))
+    return Cards(Known(*values) for values in present.values_list(*Known.__struct_fields__))
 
 
 def _write(lease: Lease, source: UsageSource, found: Round, now: datetime, began: float) -> None:

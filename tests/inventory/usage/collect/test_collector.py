@@ -60,8 +60,8 @@ def row(card: int, name: str, value: float, pod: str = "", **labels: str) -> str
     }
     if pod:
         own["namespace"], own["pod"], own["container"] = pod.split("/")
-    labels = ",".join(f'{key}="{text}"' for key, text in own.items())
-    return f"{name}{{{labels}}} {value}"
+    block = ",".join(f'{key}="{text}"' for key, text in own.items())
+    return f"{name}{{{block}}} {value}"
 
 
 def collect(cluster: Cluster) -> UsageSource:
