@@ -10,7 +10,7 @@ UV = $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
 export GPUDASH_ENV_FILE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock openapi demo test test-cluster test-postgres test-team e2e lint types bench soak screenshots clean
+.PHONY: help setup lock openapi demo test test-sweep test-cluster test-postgres test-team e2e lint types bench soak screenshots clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -34,8 +34,11 @@ demo: setup ## a simulated fleet in one process, on http://127.0.0.1:$(PORT)
 test: setup ## the tests that need nothing installed before
 	$(PY) -m pytest $(ARGS)
 
+test-sweep: setup ## the tests that try everything, or often: minutes of work, nothing installed before
+	$(PY) -m pytest -m sweep $(ARGS)
+
 test-postgres: setup ## the tests of tables, pages and REST again, on a throw-away PostgreSQL
-	$(PY) -m tools.with_postgres pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/usage tests/accounts tests/api tests/leases tests/pages tests/validations $(ARGS)
+	$(PY) -m tools.with_postgres pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/usage tests/accounts tests/api tests/leases tests/pages tests/validations -m "not cluster and not browser and not team" $(ARGS)
 
 test-cluster: setup ## the tests against a real control plane (etcd, kube-apiserver, scheduler)
 	$(PY) -m pytest -m cluster -n 0 tests/cluster $(ARGS)

@@ -15,6 +15,8 @@ from tests.cast import PASSWORD
 from tests.services import Missing, or_skip, postgres
 from tests.web import BEHIND_PROXY, Answer, Web, migrated, web
 
+pytestmark = pytest.mark.sweep
+
 FORM = "Content-Type: application/x-www-form-urlencoded"
 CSRF = "c" * 32
 TRIES = 24

@@ -37,6 +37,8 @@ from tests.cast import bearer, make_token, make_user, signed_in
 from tests.factories import make_cluster, make_finding, make_node
 from tests.pages.validations.rows import make_run
 
+pytestmark = pytest.mark.sweep
+
 FILTERS = {
     "nodes": NodeFilter,
     "cards": CardFilter,

@@ -97,6 +97,7 @@ def check_no_device_is_reported_twice(fleet: Fleet) -> None:
     assert max(seen.values()) == 1
 
 
+@pytest.mark.sweep
 def test_two_thousand_steps_break_no_promise_but_the_planted_ones() -> None:
     fleet = Fleet(nodes=40, seed=1, now=START)
     phases: Counter[str] = Counter()

@@ -34,6 +34,7 @@ def loose() -> Any:
     os.umask(before)
 
 
+@pytest.mark.sweep
 @pytest.mark.usefixtures("loose")
 def test_everything_is_private_from_the_first_moment(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
+import pytest
 from django.test import Client
 
 from inventory.models import Allocation, Cluster
@@ -23,6 +24,7 @@ def _shape(link: str) -> str:
     return f"{path}?{'&'.join(names)}"
 
 
+@pytest.mark.sweep
 def test_every_link_leads_somewhere(viewer: Client, cluster: Cluster) -> None:
     make_fleet(cluster, nodes=60, cards=2, waiting=3)
     make_finding(cluster, "count-zero", "error", "gpu-00000", "0")

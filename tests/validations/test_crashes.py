@@ -31,6 +31,8 @@ from validations.maker import maker
 from validations.models import Launcher, Run, RunStep
 from validations.requests import request_cancel, request_run
 
+pytestmark = pytest.mark.sweep
+
 _WRITES = ("INSERT", "UPDATE", "DELETE")
 
 

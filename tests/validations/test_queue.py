@@ -35,6 +35,7 @@ def queries(work: Callable[[], Any]) -> int:
     return len(caught)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("limit", "node"), [("MAX_RUNS_PER_CLUSTER", "node-{}"), ("MAX_RUNS_PER_NODE", "gpu-1")])
 def test_ten_thousand_in_the_queue_cost_a_pass_as_many_queries_as_fifty(
     prod: Cluster, fake: FakeCluster, settings: Any, limit: str, node: str

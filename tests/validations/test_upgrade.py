@@ -13,6 +13,8 @@ from django.utils import timezone
 
 from tests.factories import make_cluster
 
+pytestmark = pytest.mark.sweep
+
 BEFORE = [("validations", "0002_launcher_next_try")]
 
 

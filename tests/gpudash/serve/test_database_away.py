@@ -13,6 +13,8 @@ from tests import services
 from tests.services import Missing, Postgres, or_skip, wait_until
 from tests.web import Web, migrated, web
 
+pytestmark = pytest.mark.sweep
+
 PAGES = ("/", "/cards", "/sign-in", "/api/v1/cards", "/metrics")
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.processes import Processes
 from tests.services import wait_until
 
-pytestmark = pytest.mark.timeout(120, func_only=True)
+pytestmark = [pytest.mark.timeout(120, func_only=True), pytest.mark.sweep]
 PODS = "SELECT count(*) FROM inventory_pod"
 CARDS = "SELECT count(*) FROM inventory_card WHERE gone_at IS NULL"
 

@@ -14,6 +14,8 @@ from validations.suites import registry
 from validations.suites.engine.base import Outcome, Suite, read_log, stored_text
 from validations.suites.engine.log import MOST_LINES
 
+pytestmark = pytest.mark.sweep
+
 SIZE = 40_000
 #: What takes less than this is not looked at closer: a quadratic reader needs a minute for four times SIZE.
 AT_ONCE_S = 0.25
