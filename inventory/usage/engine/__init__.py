@@ -1,0 +1,1 @@
+"""The machinery of reading exporters. It knows no exporter by name."""

@@ -1,0 +1,1 @@
+"""What several exporters have in common: tables of names that two of them publish."""
