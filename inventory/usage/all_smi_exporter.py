@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from inventory.usage.engine import measures as m
 from inventory.usage.engine import takes
+from inventory.usage.engine.cards import Card
 from inventory.usage.engine.format import Format, Gauge, Identity, Metric
+from inventory.usage.engine.reader import Reader
 from inventory.usage.engine.values import MEGA, PERCENT
 
 _METRICS: dict[str, Metric] = {
@@ -29,6 +31,14 @@ _METRICS: dict[str, Metric] = {
     "all_smi_build_info": takes.version("version"),
 }
 
+
+def _finish(card: Card, reader: Reader) -> None:
+    """Where a vendor's tool says nothing of the memory, used and total are 0, and neither is a value."""
+    used = card.values.get(m.MEMORY_USED.name)
+    if used is not None and used.value == 0 and m.MEMORY_TOTAL.name not in card.values:
+        del card.values[m.MEMORY_USED.name]
+
+
 FORMAT = Format(
     name="all-smi",
     label="all-smi",
@@ -38,10 +48,12 @@ FORMAT = Format(
         index=("gpu_index", "index", "device_id"),
         model=("gpu",),
         instance=("gpu_instance_id",),
+        mig=("mig_uuid",),
         profile=("mig_profile",),
     ),
     marks=frozenset(("all_smi_gpu_info", "all_smi_gpu_memory_used_bytes", "all_smi_gpu_utilization")),
     slices_add=True,
+    finish=_finish,
     verified="at b92ea0a (source)",
     not_verified="a page of a machine; labels before 0.20",
 )

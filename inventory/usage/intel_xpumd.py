@@ -84,7 +84,9 @@ _NEW: dict[str, Metric] = {
     "hw_memory_bandwidth_utilization_ratio": Gauge(m.DRAM_ACTIVE, part="module", part_labels=_MODULE, when=_DEVICE),
     "hw_temperature_celsius": Special(_temperature, (m.TEMPERATURE, m.MEMORY_TEMPERATURE)),
     "hw_power_watts": Special(_power, (m.POWER,)),
-    "hw_power_limit_watts": Gauge(m.POWER_LIMIT, when=(("hw_sensor_location", "card"),)),
+    "hw_power_limit_watts": Gauge(
+        m.POWER_LIMIT, when=(("hw_sensor_location", "card"), ("com_intel_power_limit_level", "sustained"))
+    ),
     "hw_energy_joules_total": Gauge(m.ENERGY, when=(("hw_sensor_location", "card"),)),
     "hw_frequency_hertz": Special(_clock, (m.SM_CLOCK, m.MEMORY_CLOCK)),
     "hw_errors_total": Special(_errors, (m.ECC_CORRECTED, m.ECC_UNCORRECTED)),

@@ -42,10 +42,9 @@ class Card(msgspec.Struct, gc=False, kw_only=True):
     """One card, or one slice of it. Mutable; `summary` makes the reading of it.
 
     parent_key: that of the whole card, where this is a slice; "" else. place_label, place_text: the label that named the node,
-    and its value, which further rows of the card must have. last_holder, last_at: of the row before, which are mostly those of
-    the next one. overfull: measures with more parts than are kept. derived: measures that were added up from other rows of the
-    card. pod_rows: measure → holder → (value, at), of metrics whose rows of pods may be the pods' own. throttles: reason →
-    (active, count, window_s).
+    and its value, which further rows of the card must have. overfull: measures with more parts than are kept. derived: measures
+    that were added up from other rows of the card. pod_rows: measure → holder → (value, at), of metrics whose rows of pods may
+    be the pods' own. throttles: reason → (active, count, window_s).
 
     There may be 40,000 of them, so none is looked at by the collector of cycles: nothing in a card refers to it.
     """

@@ -69,7 +69,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     """By which labels an exporter names a card; of several the first that is not empty counts.
 
     uuid, serial: unique in the world. said: a UUID that is told and not relied on, since slices have their own.
-    pci, index: unique on a node only. instance: the number of a slice, within its card.
+    pci, index: unique on a node only. instance, mig: the number of a slice within its card, and its UUID.
     """
 
     uuid: tuple[str, ...] = ()
@@ -79,6 +79,7 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     index: tuple[str, ...] = ()
     model: tuple[str, ...] = ()
     instance: tuple[str, ...] = ()
+    mig: tuple[str, ...] = ()
     profile: tuple[str, ...] = ()
 
 
@@ -89,7 +90,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     for. marks: names of metrics by which it is recognised; at least one is there wherever it exports. shared: names that
     another format has as well, so that they alone do not say which it is. bare: names are words that anything may be called, so
     only a page that is known to be this exporter's is read, and Prometheus is not asked. prefixed: an administrator may put a
-    prefix before all names. mine: whether a row is this exporter's, where another has the same names. pods: labels by which it
+    prefix before all names. pods: labels by which it
     names holders. slice_of: the number of the slice that a row is of, where a label alone does not say it; "" for the whole
     card. slices_add: each slice has memory of its own, so theirs add up to the card's. finish: what is made of a card once all
     its rows are read. from_object: an object of the API → samples, for those that are no pages. verified: upstream's version

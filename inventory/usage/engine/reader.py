@@ -286,6 +286,7 @@ class Reader:
         card.pci = card.pci or normal_pci(_first(labels, identity.pci))
         card.model = card.model or (_first(labels, identity.model) or "")[:NAME_CHARS] or None
         card.profile = card.profile or (_first(labels, identity.profile) or "")[:NAME_CHARS]
+        card.mig_uuid = card.mig_uuid or (_first(labels, identity.mig) or "")[:NAME_CHARS] or None
         if card.index is None:
             card.index = index_of(_first(labels, identity.index))
 
