@@ -26,7 +26,7 @@ from inventory.stacks.engine.offers import Offer, offer, shortfall
 from inventory.stacks.engine.overrides import MEMORY as STATED
 from inventory.stacks.engine.overrides import Overrides, overrides
 from inventory.stacks.engine.registry import registry
-from inventory.stacks.engine.requests import counted, holds, requests
+from inventory.stacks.engine.requests import allocation, holds, requests
 from inventory.stacks.engine.stack import Stack
 from inventory.stacks.engine.sums import total
 from kube.objects import Node, Pod
@@ -158,7 +158,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         cards_known=all(numbers[name] is not None for name in stated)
         and all(need.resource in offers for _, need in held),
         allocations=tuple(
-            counted(
+            allocation(
                 pod,
                 need,
                 NAME,

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import msgspec
 
-from inventory.stacks.engine.base import ANNOTATION, COUNT_ONLY, ERROR, MEMORY, WARNING, Allocation, Context, Finding
+from inventory.stacks.engine.base import ANNOTATION, ERROR, MEMORY, WARNING, Allocation, Context, Finding
 from inventory.stacks.engine.labels import MIB
 from inventory.stacks.engine.names import annotations_of
-from inventory.stacks.engine.requests import asked, devices, holds, name_of
+from inventory.stacks.engine.requests import Need, allocation, asked, devices, holds, name_of
 from inventory.stacks.hami.records import ALLOCATED, MIG_ALLOCATIONS, Device, allocated, parents, slots_of
 from kube.objects import Container, Pod
 
@@ -160,19 +160,15 @@ def _excess(asks: _Asks, init: list[list[Device]], got: list[_Got]) -> list[_Got
 
 def _allocations(pod: Pod, got: list[_Got], place: Place) -> list[Allocation]:
     return [
-        Allocation(
-            pod_uid=pod.metadata.uid,
-            namespace=pod.metadata.namespace,
-            pod=pod.metadata.name,
-            container=item.container,
-            resource=place.resource,
-            quantity=item.quantity,
-            evidence=ANNOTATION if item.uuid in place.keys else COUNT_ONLY,
-            stack=NAME,
+        allocation(
+            pod,
+            Need(item.container, place.resource, item.quantity, 0),
+            NAME,
+            MEMORY,
             card=item.uuid if item.uuid in place.keys else None,
+            evidence=ANNOTATION,
             memory_bytes=item.memory,
             core_percent=item.core,
-            mode=MEMORY,
         )
         for item in got
     ]
