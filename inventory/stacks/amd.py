@@ -49,9 +49,14 @@ def owns(resource: str, context: Context) -> bool:
 
 
 def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
-    """Cards and partitions by count, their holders without a card. None when the node has none and no pod holds one."""
-    stated = _stated(node)
-    held = [(pod, need) for pod in pods if holds(pod) for need in requests(pod, lambda name: owns(name, context))]
+    """Cards and partitions by count, their holders without a card. None when the node has none and no pod holds one, or they are
+    another system's slots."""
+
+    def mine(resource: str) -> bool:
+        return owns(resource, context) and resource not in context.taken
+
+    stated = [resource for resource in _stated(node) if mine(resource)]
+    held = [(pod, need) for pod in pods if holds(pod) for need in requests(pod, mine)]
     if not held and not stated:
         return None
     given = overrides(node)

@@ -22,12 +22,16 @@ from inventory.stacks.engine.placing import DOUBTS, placed, standing
 
 
 class JoinedCards(msgspec.Struct, frozen=True):
-    """The node's cards by key, and all allocations, each on a card of the joined or on none."""
+    """The node's cards by key, and all allocations, each on a card of the joined or on none.
+
+    memory_total: bytes that the node gives out; None when one vendor's part is not known.
+    """
 
     cards: dict[str, Card]
     allocations: tuple[Allocation, ...]
-    #: The report whose view of memory and totals holds; None when no stack speaks.
+    #: The report whose view of memory units holds; None when no stack speaks.
     primary: StackReport | None
+    memory_total: int | None = None
 
 
 def join(reports: list[StackReport]) -> JoinedCards:
@@ -52,13 +56,17 @@ def join(reports: list[StackReport]) -> JoinedCards:
             msgspec.structs.replace(item, card=keys.get(item.card)) if item.card is not None else item
             for item in joined.allocations
         ]
-    return _stood(JoinedCards(cards, tuple(allocations), ordered[0]), reports)
+    parts = [joined.memory_total for joined in pools]
+    known = [part for part in parts if part is not None]
+    memory = sum(known) if len(known) == len(parts) else None
+    return _stood(JoinedCards(cards, tuple(allocations), ordered[0], memory), reports)
 
 
 def _stood(joined: JoinedCards, reports: list[StackReport]) -> JoinedCards:
     if not any(report.instead or report.beside for report in reports):
         return joined
-    return JoinedCards(joined.cards, standing(joined.cards, joined.allocations, reports), joined.primary)
+    placed_ = standing(joined.cards, joined.allocations, reports)
+    return msgspec.structs.replace(joined, allocations=placed_)
 
 
 def _join(ordered: list[StackReport]) -> JoinedCards:
@@ -72,7 +80,9 @@ def _join(ordered: list[StackReport]) -> JoinedCards:
     if all(report.cards_known for report in ordered):
         doubtful = {finding.pod for report in ordered for finding in report.findings if finding.code in DOUBTS}
         allocations = placed(cards, allocations, len(ordered) == 1, doubtful)
-    return JoinedCards(cards, tuple(allocations), primary)
+    # Cards that the report does not count are in no total of its own.
+    counted = not primary.cards or len(cards) <= len(primary.cards)
+    return JoinedCards(cards, tuple(allocations), primary, primary.memory_total_bytes if counted else None)
 
 
 def _rank(report: StackReport) -> tuple[int, str]:
@@ -147,7 +157,7 @@ def merged(joined: JoinedCards) -> JoinedCards:
     found: dict[tuple[str, str, str, str, str, str | None], Allocation] = {}
     for key, item in zip(keys, joined.allocations, strict=True):
         found[key] = _added(found[key], item) if key in found else item
-    return JoinedCards(joined.cards, tuple(found.values()), joined.primary)
+    return msgspec.structs.replace(joined, allocations=tuple(found.values()))
 
 
 def _added(one: Allocation, other: Allocation) -> Allocation:

@@ -6,13 +6,15 @@ for as long as the app containers do. Source: Project-HAMi/HAMi v2.10.0, pkg/dev
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
-from inventory.stacks.engine.base import ANNOTATION, ERROR, MEMORY, WARNING, Allocation, Context, Finding
-from inventory.stacks.engine.labels import MIB
+from inventory.stacks.engine.base import ANNOTATION, ERROR, MEMORY, SHARES, WARNING, WHOLE, Allocation, Context, Finding
 from inventory.stacks.engine.names import annotations_of
 from inventory.stacks.engine.requests import Need, allocation, asked, devices, holds, name_of
-from inventory.stacks.hami.records import ALLOCATED, MIG_ALLOCATIONS, Device, allocated, parents, slots_of
+from inventory.stacks.hami.records import MIG_ALLOCATIONS, Device, Registered, allocated, parents, slots_of
+from inventory.stacks.hami.vendors import Vendor
 from kube.objects import Container, Pod
 
 NAME = "hami"
@@ -21,15 +23,11 @@ PHASE, TIME = "hami.io/bind-phase", "hami.io/bind-time"
 
 
 class Place(msgspec.Struct, frozen=True):
-    """What is known of the node's cards of one vendor. keys: of its cards. resource: that counts slots. registered: whether its
-    register could be read. record: annotation of pods; memory: resource that asks for a part, in units of so many bytes."""
+    """What is known of the node's cards of one vendor. cards: by UUID; registered: whether their register could be read."""
 
-    keys: frozenset[str]
-    resource: str
+    vendor: Vendor
+    cards: Mapping[str, Registered]
     registered: bool
-    record: str = ALLOCATED
-    memory: str = GPU_MEMORY
-    unit: int = MIB
 
 
 class Holding(msgspec.Struct):
@@ -62,20 +60,26 @@ class _Got(msgspec.Struct):
     quantity: int
     memory: int | None
     core: int | None
+    mode: str = MEMORY
 
 
 def holding(pod: Pod, place: Place, context: Context) -> Holding | None:
     """The holding of a pod that holds devices; None when it asks for none and none of this node is recorded on it."""
     if not holds(pod):
         return None
-    asks, findings = _asks(pod, place.resource), list[Finding]()
-    text = annotations_of(pod).get(place.record)
+    asks, findings = _asks(pod, place.vendor.resource), list[Finding]()
+    text = annotations_of(pod).get(place.vendor.record)
     slots = allocated(text) if text is not None else None
-    if not asks and not any(item.uuid in place.keys for slot in slots or () for item in slot):
+    if not asks and not any(item.uuid in place.cards for slot in slots or () for item in slot):
         return None
     if text is not None and slots is None:
         findings.append(
-            _finding("annotation-unreadable", WARNING, pod, f"The annotation {place.record} of {{pod}} cannot be read.")
+            _finding(
+                "annotation-unreadable",
+                WARNING,
+                pod,
+                f"The annotation {place.vendor.record} of {{pod}} cannot be read.",
+            )
         )
     if text is None:
         said = "{pod} holds a slot of HAMi, but no card is recorded on it. Look whether HAMi's scheduler has placed it."
@@ -83,9 +87,9 @@ def holding(pod: Pod, place: Place, context: Context) -> Holding | None:
     got = _got(pod, asks, place, slots or [], findings if slots is not None and asks else [])
     cut = parents(annotations_of(pod).get(MIG_ALLOCATIONS))
     for item in got:
-        if item.uuid is not None and item.uuid not in place.keys:
+        if item.uuid is not None and item.uuid not in place.cards:
             item.uuid = cut.get(item.uuid, item.uuid)
-    strange = sorted({item.uuid for item in got if item.uuid is not None and item.uuid not in place.keys})
+    strange = sorted({item.uuid for item in got if item.uuid is not None and item.uuid not in place.cards})
     if strange and place.registered:
         said = f"{{pod}} is recorded on {', '.join(strange[:5])}, which is not in the register of this node."
         findings.append(_finding("index-out-of-range", ERROR, pod, said))
@@ -112,7 +116,7 @@ def _got(pod: Pod, asks: _Asks, place_: Place, slots: list[list[Device]], findin
     running += [(item, init[place] if place < len(init) else []) for place, item in sidecars]
     got: list[_Got] = []
     for container, mine in running:
-        got += [_Got(container.name, item.uuid, 1, item.memory, item.core) for item in mine]
+        got += [_recorded(container, item, place_) for item in mine]
         missing = _number(container, asks.resource) - len(mine)
         if missing > 0:
             got.append(_unrecorded(container, place_, missing))
@@ -121,7 +125,7 @@ def _got(pod: Pod, asks: _Asks, place_: Place, slots: list[list[Device]], findin
         said = f"{{pod}} asks for {expected} of {asks.resource}, but {recorded} devices are recorded on it."
         findings.append(_finding("request-annotation-mismatch", WARNING, pod, said))
     if pod.status is None or pod.status.phase != "Running":
-        got += _excess(asks, init, got)
+        got += _excess(asks, init, got, place_)
     return got
 
 
@@ -129,13 +133,29 @@ def _is_sidecar(container: Container) -> bool:
     return container.restartPolicy == "Always"
 
 
+def _recorded(container: Container, device: Device, place: Place) -> _Got:
+    """By the record; where it has no amounts, a card that has one holder is held as a whole."""
+    card, vendor = place.cards.get(device.uuid), place.vendor
+    if not vendor.memory:
+        mode = vendor.mode(card) if card is not None else SHARES
+        memory = vendor.memory_of(card) if card is not None and mode == WHOLE else None
+        return _Got(container.name, device.uuid, 1, memory, None, mode)
+    core = device.core
+    if vendor.cores and core is not None:
+        core = core * 100 // card.cores if card is not None and card.cores else None
+    return _Got(container.name, device.uuid, 1, device.memory, core)
+
+
 def _unrecorded(container: Container, place: Place, missing: int) -> _Got:
-    each = _number(container, place.memory)
+    if not place.vendor.memory:
+        whole = bool(place.cards) and all(place.vendor.mode(card) == WHOLE for card in place.cards.values())
+        return _Got(container.name, None, missing, None, None, WHOLE if whole else SHARES)
+    each = _number(container, place.vendor.memory)
     # Without a stated amount HAMi gives the whole card, whose size is not known where the card is not.
-    return _Got(container.name, None, missing, each * place.unit * missing if each else None, None)
+    return _Got(container.name, None, missing, each * place.vendor.unit * missing if each else None, None)
 
 
-def _excess(asks: _Asks, init: list[list[Device]], got: list[_Got]) -> list[_Got]:
+def _excess(asks: _Asks, init: list[list[Device]], got: list[_Got], place: Place) -> list[_Got]:
     """Until they are done, init containers keep what they, with the sidecars before them, have more of a card than the pod will."""
     more: list[_Got] = []
     before: list[Device] = []
@@ -152,20 +172,29 @@ def _excess(asks: _Asks, init: list[list[Device]], got: list[_Got]) -> list[_Got
         held = [item for item in got if item.uuid == uuid]
         extra = memory - sum(item.memory or 0 for item in held)
         if len(held) < number:
-            more.append(_Got(name, uuid, number - len(held), max(extra, 0), None))
-        elif extra > 0:
+            more.append(_more(name, uuid, number - len(held), max(extra, 0), place))
+        elif extra > 0 and place.vendor.memory:
             held[0].memory = (held[0].memory or 0) + extra
     return more
+
+
+def _more(container: str, uuid: str, number: int, memory: int, place: Place) -> _Got:
+    if place.vendor.memory:
+        return _Got(container, uuid, number, memory, None)
+    card = place.cards.get(uuid)
+    mode = place.vendor.mode(card) if card is not None else SHARES
+    whole = place.vendor.memory_of(card) if card is not None and mode == WHOLE else None
+    return _Got(container, uuid, number, whole, None, mode)
 
 
 def _allocations(pod: Pod, got: list[_Got], place: Place) -> list[Allocation]:
     return [
         allocation(
             pod,
-            Need(item.container, place.resource, item.quantity, 0),
+            Need(item.container, place.vendor.resource, item.quantity, 0),
             NAME,
-            MEMORY,
-            card=item.uuid if item.uuid in place.keys else None,
+            item.mode,
+            card=item.uuid if item.uuid in place.cards else None,
             evidence=ANNOTATION,
             memory_bytes=item.memory,
             core_percent=item.core,

@@ -31,18 +31,19 @@ _HEALTH = {
 
 
 class Registered(msgspec.Struct, frozen=True, kw_only=True):
-    """One card of a node's register. memory: bytes, as scaled by HAMi; shares: containers at most; core: percent."""
+    """One card of a node's register. memory: bytes, as scaled by HAMi; shares: containers at most; cores: percent, or a number."""
 
     uuid: str
     index: int | None
     memory: int
     shares: int
+    cores: int
     type: str
     healthy: bool
 
 
 class Device(msgspec.Struct, frozen=True):
-    """What a container got of one card. memory: bytes; core: percent, None for no limit."""
+    """What a container got of one card. memory: bytes; core: in the register's unit, None for no limit."""
 
     uuid: str
     memory: int
@@ -91,9 +92,10 @@ def _of_object(item: Mapping[str, object]) -> Registered | None:
     """The writer leaves out what is empty: a missing index is 0, a missing health is false."""
     uuid, kind = item.get("id"), item.get("type", "")
     memory, shares, index = (_whole(item.get(name, 0)) for name in ("devmem", "count", "index"))
+    cores = _whole(item.get("devcore", 0)) or 0
     if not isinstance(uuid, str) or not isinstance(kind, str) or memory is None or shares is None or index is None:
         return None
-    return _registered(uuid, index, memory, shares, kind, item.get("health") is True)
+    return _registered(uuid, index, (memory, shares, cores), kind, item.get("health") is True)
 
 
 def _of_fields(text: str) -> list[Registered] | None:
@@ -102,23 +104,26 @@ def _of_fields(text: str) -> list[Registered] | None:
         fields = entry.split(",")
         if len(fields) not in (7, 9):
             return None
-        uuid, shares, memory, _, kind, _, health = fields[:7]
+        uuid, shares, memory, cores, kind, _, health = fields[:7]
         index = _whole(fields[7]) if len(fields) == 9 else place
         numbers, healthy = (_whole(memory), _whole(shares), index), _HEALTH.get(health)
         if numbers[0] is None or numbers[1] is None or numbers[2] is None or healthy is None:
             return None
-        card = _registered(uuid, numbers[2], numbers[0], numbers[1], kind, healthy)
+        card = _registered(uuid, numbers[2], (numbers[0], numbers[1], _whole(cores) or 0), kind, healthy)
         if card is None:
             return None
         found.append(card)
     return found
 
 
-def _registered(uuid: str, index: int, memory: int, shares: int, kind: str, healthy: bool) -> Registered | None:
-    name = _uuid(uuid)
+def _registered(uuid: str, index: int, numbers: tuple[int, int, int], kind: str, healthy: bool) -> Registered | None:
+    """numbers: memory in MiB, containers at most, cores."""
+    name, (memory, shares, cores) = _uuid(uuid), numbers
     if name is None:
         return None
-    return Registered(uuid=name, index=index, memory=memory * MIB, shares=shares, type=kind, healthy=healthy)
+    return Registered(
+        uuid=name, index=index, memory=memory * MIB, shares=shares, cores=cores, type=kind, healthy=healthy
+    )
 
 
 def _uuid(text: str) -> str | None:
