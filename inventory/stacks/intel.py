@@ -21,7 +21,7 @@ from inventory.stacks.engine.base import (
     Finding,
     StackReport,
 )
-from inventory.stacks.engine.components import component, component_of
+from inventory.stacks.engine.components import by_command, command_line
 from inventory.stacks.engine.describe import Described, describe
 from inventory.stacks.engine.devices import Device, Held, held, where, worse
 from inventory.stacks.engine.groups import Group, all_known, given_out
@@ -64,7 +64,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     given = overrides(node)
     findings: list[Finding] = []
     about = describe(node, given, NODE_LABELS)
-    groups = _groups(node, stated, given.cards, _of_plugin(pods, context), about, findings)
+    groups = _groups(node, stated, given.cards, by_command(PLUGIN, pods, context, _shares), about, findings)
     cards = _cards(groups, held_)
     allocations: list[Allocation] = []
     keys = {card.key for card in cards}
@@ -159,33 +159,13 @@ def _labelled(node: Node) -> int | None:
     return number if number and number <= MAX_CARDS else None
 
 
-def _of_plugin(pods: list[Pod], context: Context) -> int | None:
-    """How often each card is offered: by the plugin's pod on this node, else by all its DaemonSets, if they agree."""
-    running = [pod for pod in pods if component(pod) == PLUGIN and holds(pod)]
-    here = {_shares((pod.spec.containers if pod.spec else None) or ()) for pod in running}
-    if len(here) == 1:
-        return here.pop()
-    sets: set[int | None] = set()
-    for daemonset in context.daemonsets:
-        template = daemonset.spec.template if daemonset.spec else None
-        labels = (template.metadata.labels if template else None, daemonset.metadata.labels)
-        if any(component_of(each) == PLUGIN for each in labels):
-            sets.add(_shares((template.spec.containers if template and template.spec else None) or ()))
-    return sets.pop() if len(sets) == 1 else None
-
-
 def _shares(containers: Iterable[Container]) -> int | None:
-    """What the command lines state; 1 where they state nothing, as the plugin does; None for what it would refuse."""
-    found = list(_stated(containers))
+    """What the command line states; 1 where it states nothing, as the plugin does; None for what it would refuse."""
+    found = _FLAG.findall(command_line(containers))
     if not found:
         return 1
     number = count(found[-1]) if found[-1].isascii() and found[-1].isdigit() else None
     return number or None
-
-
-def _stated(containers: Iterable[Container]) -> Iterator[str]:
-    for container in containers:
-        yield from _FLAG.findall(" ".join([*(container.command or ()), *(container.args or ())]))
 
 
 def _device(name: str) -> Device | None:

@@ -79,13 +79,15 @@ def believed(number: int | None) -> int | None:
     return number if number is not None and number <= MAX_CARDS else None
 
 
-def numbered(groups: Iterable[Group]) -> tuple[Card, ...]:
-    """All cards of the groups by their ordinals: nothing names them."""
-    cards: list[Card] = []
+def numbered(groups: Iterable[Group], first: int = 0) -> tuple[Card, ...]:
+    """All cards of the groups by their ordinals, since nothing names them; slices have no index. first: the ordinal of the first."""
+    found: list[Card] = []
     for group in groups:
-        first = len(cards)
-        cards += [group.card(Device(str(index)), index) for index in range(first, first + (group.number or 0))]
-    return tuple(cards)
+        start = first + len(found)
+        for index in range(start, start + (group.number or 0)):
+            key = f"{group.profile}-{index - start}" if group.profile else str(index)
+            found.append(group.card(Device(key), index if not group.profile else None))
+    return tuple(found)
 
 
 def all_known(groups: list[Group], held: Iterable[str]) -> bool:

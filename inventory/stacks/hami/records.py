@@ -14,6 +14,7 @@ import msgspec
 from inventory.stacks.engine.labels import MIB
 from inventory.stacks.engine.names import MAX_CARDS, too_long
 from inventory.stacks.engine.requests import MOST_DEVICES
+from inventory.stacks.shared.slots import Device
 
 REGISTER = "hami.io/node-nvidia-register"
 ALLOCATED = "hami.io/vgpu-devices-allocated"
@@ -40,14 +41,6 @@ class Registered(msgspec.Struct, frozen=True, kw_only=True):
     cores: int
     type: str
     healthy: bool
-
-
-class Device(msgspec.Struct, frozen=True):
-    """What a container got of one card. memory: bytes; core: in the register's unit, None for no limit."""
-
-    uuid: str
-    memory: int
-    core: int | None
 
 
 class Register(msgspec.Struct, frozen=True):
@@ -184,28 +177,3 @@ def parents(text: str | None) -> dict[str, str]:
     entries = [item for item in decoded if isinstance(item, dict)] if isinstance(decoded, list) else []
     pairs = [(item.get("migUUID"), item.get("gpuUUID")) for item in entries]
     return {own: card for own, card in pairs if isinstance(own, str) and own and isinstance(card, str) and card}
-
-
-def slots_of(
-    slots: list[list[Device]], init: list[int], app: list[int]
-) -> tuple[list[list[Device]], list[list[Device]]]:
-    """The slots of the init containers, sidecars among them, and of the app containers. init, app: devices that each asks for.
-
-    From 2.9 on init containers come first, in the order of the specification; before they have no slots, and some versions drop empty
-    ones: the reading is taken whose devices fit the requests. Where none fits, all devices are given to the app containers in order.
-    """
-    if len(slots) == len(init) + len(app):
-        first, rest = slots[: len(init)], slots[len(init) :]
-        if [len(slot) for slot in rest] == app or not init:
-            return first, rest
-    if len(slots) == len(app) and [len(slot) for slot in slots] == app:
-        return [[] for _ in init], slots
-    devices = [device for slot in slots for device in slot]
-    dealt: list[list[Device]] = []
-    for wanted in app:
-        dealt.append(devices[:wanted])
-        devices = devices[wanted:]
-    if dealt and devices:
-        last = max((place for place, wanted in enumerate(app) if wanted), default=0)
-        dealt[last] = dealt[last] + devices
-    return [[] for _ in init], dealt

@@ -99,6 +99,7 @@ def test_units_are_not_mixed_by_a_node_whose_unit_is_not_known(units: list[tuple
         ("ecs.gn6i-c24g1.12xlarge", "T4", 2, 16384),
         ("g4dn.12xlarge", "T4", 4, 16384),
         ("g6f.large", "L4", 1, 2861),
+        ("inf2.24xlarge", "Inferentia2", 6, 32768),
         ("Standard_NV72ads_A10_v5", "A10", 2, 24576),
         ("Standard_NC80adis_H100_v5", "H100", 2, None),
     ],
