@@ -39,7 +39,6 @@ MODULES = (
     "moore_threads",
     "resource_map",
     "dra",
-    "vendors",
 )
 
 registry.populate(load(__name__, MODULES))

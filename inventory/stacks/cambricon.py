@@ -185,5 +185,5 @@ STACK = Stack(
         commands=(_PLUGIN,),
     ),
     kept=Kept(pod_annotations=(_CHOSEN, _RECORD)),
-    daemonsets_for="how much a unit of Cambricon's memory is",
+    daemonsets_for="the memory unit of Cambricon's plugin",
 )

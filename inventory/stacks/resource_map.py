@@ -1,7 +1,8 @@
-"""Accelerators that are counted by their resource's name alone: what an administrator names, and a vendor's whole cards.
+"""Accelerators that are counted by their resource's name alone: what an administrator names, and the cards of some vendors.
 
 What the setting names is counted as it says, also where a system here reads the resource by itself but leaves it to the administrator
 (`shared.named`). Which card a pod holds is not in the API, and no card has more memory than is stated.
+Sources: Project-HAMi/biren-device-plugin 331ee2b and Project-HAMi/HAMi/docs (Vastai); Deep-Spark/ix-device-plugin 1b517f33.
 """
 
 from __future__ import annotations
@@ -28,8 +29,18 @@ from inventory.stacks.shared.named import SETTING, BadEntry, Entry, entries, nam
 from kube.objects import Node, Pod
 
 NAME = "resource-map"
-#: Devices of these plugins are whole cards. Of their memory the node says nothing.
-KNOWN = {"habana.ai/gaudi": Entry("habana.ai/gaudi", "habana", WHOLE)}
+#: Devices of these plugins are whole cards, or where the plugin may be set to offer each card more often, shares. Of their memory
+#: the node says nothing.
+KNOWN = {
+    entry.resource: entry
+    for entry in (
+        Entry("habana.ai/gaudi", "habana", WHOLE),
+        Entry("birentech.com/gpu", "biren", WHOLE),
+        Entry("vastaitech.com/va", "vastai", WHOLE),
+        Entry("iluvatar.com/gpu", "iluvatar", SHARES),
+        Entry("iluvatar.ai/gpu", "iluvatar", SHARES),
+    )
+}
 
 
 def problem(text: str) -> str:
@@ -57,7 +68,8 @@ def owns(resource: str, context: Context) -> bool:
 
 def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Cards by count, their holders without a card. None when the node has none and no pod holds one."""
-    known, status = _map(context), node.status
+    known = {name: entry for name, entry in _map(context).items() if name not in context.taken}
+    status = node.status
     offered = {**(status.capacity or {}), **(status.allocatable or {})} if status else {}
     stated = sorted(name for name in offered if name in known)
     held = [(pod, need) for pod in pods if holds(pod) for need in requests(pod, known.__contains__)]
@@ -155,6 +167,7 @@ STACK = Stack(
     name=NAME,
     label="Other accelerators, by name",
     resources=tuple(KNOWN),
+    resource_prefixes=("habana.ai/", "iluvatar.com/"),
     owns=owns,
     read=read,
     settings={SETTING: ""},

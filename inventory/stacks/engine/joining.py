@@ -39,12 +39,15 @@ def join(reports: list[StackReport]) -> JoinedCards:
 
     Allocations that stand in the place of others are put there.
     Cards of different vendors are never the same; where they have the same key, that of the later vendor (by name) begins with
-    its name.
+    its name. What gives out parts of the cards of another, and does not say whose, has those of the only vendor there is.
     """
     ordered = sorted(reports, key=_rank)
-    pools = [
-        _join([one for one in ordered if one.vendor == vendor]) for vendor in sorted({one.vendor for one in ordered})
-    ]
+    own = {one.vendor for one in ordered if one.vendor or not one.beside}
+    sole = next(iter(own)) if len(own) == 1 else ""
+    by_vendor: dict[str, list[StackReport]] = {}
+    for one in ordered:
+        by_vendor.setdefault(one.vendor or (sole if one.beside else ""), []).append(one)
+    pools = [_join(by_vendor[vendor]) for vendor in sorted(by_vendor)]
     if len(pools) < 2:
         return _stood(pools[0], reports) if pools else JoinedCards({}, (), None)
     cards, allocations = dict(pools[0].cards), list(pools[0].allocations)
@@ -85,22 +88,24 @@ def _join(ordered: list[StackReport]) -> JoinedCards:
     return JoinedCards(cards, tuple(allocations), primary, primary.memory_total_bytes if counted else None)
 
 
-def _rank(report: StackReport) -> tuple[int, str]:
+def _rank(report: StackReport) -> tuple[int, bool, str]:
     """Who counts memory comes first, then who has cards, last who gives out parts of the cards of another."""
     if report.total_units or any(card.mode == MEMORY and card.units != 0 for card in report.cards):
-        return 0, report.stack
+        return 0, report.beside, report.stack
     if report.beside:
-        return 3, report.stack
-    return (1 if report.cards else 2), report.stack
+        return 3, True, report.stack
+    return (1 if report.cards else 2), False, report.stack
 
 
 def _merge(cards: dict[str, Card], report: StackReport) -> dict[str, str | None]:
     """Merge the report's cards into the joined; returns its card keys → joined keys (None: one of the joined, not known which)."""
     before = len(cards)
-    alias: dict[str, str | None] = {card.key: card.key for card in report.cards if card.key in cards}
+    by_uuid = {card.uuid: key for key, card in cards.items() if card.uuid is not None}
+    same = {card.key: card.key if card.key in cards else by_uuid.get(card.uuid or "") for card in report.cards}
+    alias: dict[str, str | None] = {key: found for key, found in same.items() if found is not None}
     for card in report.cards:
-        if card.key in cards:
-            cards[card.key] = _filled(cards[card.key], card)
+        if (key := alias.get(card.key)) is not None:
+            cards[key] = _filled(cards[key], card)
     strange = [card for card in report.cards if card.key not in alias]
     if strange and before == 1 and len(report.cards) == 1:
         # One card on the node by both reports: it is the same one, whatever it is called.
@@ -128,7 +133,7 @@ def _filled(card: Card, other: Card) -> Card:
         model=model.model,
         model_source=model.model_source,
         memory_physical_bytes=memory.memory_physical_bytes,
-        memory_source=card.memory_source or memory.memory_source,
+        memory_source=card.memory_source or (memory.memory_source if memory.memory_physical_bytes is not None else ""),
         health=health,
     )
 

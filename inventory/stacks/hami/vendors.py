@@ -61,7 +61,7 @@ class Vendor(NamedTuple):
 #: What begins the names of the vendors' resources.
 PREFIXES = ("hygon.com/", "kunlunxin.com/", "iluvatar.ai/", "birentech.com/", "vastaitech.com/", "huawei.com/ascend")
 #: Names that another system owns where there is no register.
-TAKEN = ("huawei.com/Ascend310P", "amd.com/gpu")
+TAKEN = ("huawei.com/Ascend310P", "amd.com/gpu", "birentech.com/gpu", "vastaitech.com/va")
 
 _ANY = re.compile(r"hami\.io/node-(?:([A-Za-z0-9.-]{1,63})-register|register-([A-Za-z0-9.-]{1,63}))")
 _ASCEND = re.compile(r"Ascend[0-9]{3}[A-Z]?[0-9]?(?:-[0-9])?")

@@ -84,7 +84,7 @@ def got(pod: Pod, terms: Terms, slots: list[list[Device]], findings: list[Findin
         said = f"{name_of(pod)} asks for {expected} of {terms.resource}, but {recorded} devices are recorded on it."
         findings.append(Finding(code="request-annotation-mismatch", severity=WARNING, text=said, pod=name_of(pod)))
     if pod.status is None or pod.status.phase != "Running":
-        found += _excess(init, of_init, found, terms)
+        found += _excess(init, of_init, found, terms) if any(slots) else _unrecorded(init, expected, terms)
     return found
 
 
@@ -116,6 +116,19 @@ def _excess(init: list[Container], slots: list[list[Device]], held: list[Got], t
             more.append(terms.more(name, uuid, many - len(mine_), max(extra, 0)))
         elif extra > 0 and terms.metered:
             mine_[0].memory = (mine_[0].memory or 0) + extra
+    return more
+
+
+def _unrecorded(init: list[Container], running: int, terms: Terms) -> list[Got]:
+    """Where nothing is recorded: what an init container, with the sidecars before it, asks for beyond what the running pod will."""
+    before, more = 0, list[Got]()
+    most = running
+    for container in init:
+        number = before + terms.number(container)
+        if _is_sidecar(container):
+            before = number
+        elif number > most:
+            most, more = number, [terms.unrecorded(container, number - running)]
     return more
 
 
