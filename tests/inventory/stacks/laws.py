@@ -17,6 +17,7 @@ from kube.objects import Node, Pod
 from kube.quantity import INT64_MAX
 from tests.inventory.stacks.build import as_listed
 
+few = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 patient = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 texts = st.one_of(

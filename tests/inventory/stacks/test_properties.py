@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
@@ -30,7 +30,7 @@ from kube.objects import (
 )
 from tests.inventory.stacks import laws
 from tests.inventory.stacks.build import as_listed
-from tests.inventory.stacks.laws import json_values, patient, quantities, texts
+from tests.inventory.stacks.laws import few, json_values, patient, quantities, texts
 
 MEM, COUNT, CORE = "aliyun.com/gpu-mem", "aliyun.com/gpu-count", "aliyun.com/gpu-core.percentage"
 GPU, SHARED, MIG = "nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-1g.5gb"
@@ -150,9 +150,6 @@ nodes: SearchStrategy[Any] = st.fixed_dictionaries(
         "status": st.fixed_dictionaries({"capacity": resources}, optional={"allocatable": resources}),
     }
 )
-few = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
 CONTEXT = Context(now=1_700_000_000.0, known_uuids=UUIDS[:1])
 
 

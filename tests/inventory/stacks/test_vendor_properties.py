@@ -15,7 +15,7 @@ from inventory.stacks.engine.node_report import node_report
 from inventory.stacks.engine.requests import holds, requests
 from kube.objects import Pod
 from tests.inventory.stacks import laws
-from tests.inventory.stacks.laws import json_values, patient, quantities, texts
+from tests.inventory.stacks.laws import few, json_values, quantities, texts
 
 CONTEXT = Context(now=1_700_000_000.0)
 Text = SearchStrategy[str]
@@ -228,7 +228,7 @@ def test_what_is_too_long_or_too_deep_is_no_record(name: str, text: str) -> None
 
 
 @pytest.mark.parametrize("name", VENDORS)
-@patient
+@few
 @given(data=st.data())
 def test_no_holder_is_lost_and_accounts_add_up(name: str, data: DataObject) -> None:
     vendor = VENDORS[name]
