@@ -129,6 +129,7 @@ ACTIONS = (
 
 #: What sharing systems say of themselves (`daemonsets_for`, `terminating`).
 SYSTEMS = (
+    _("the memory unit of Cambricon's plugin"),
     _("the memory unit of gpushare"),
     _("how often Intel's plugin offers each card"),
     _("The gpushare scheduler counts it free already."),

@@ -31,9 +31,14 @@ MODULES = (
     "intel",
     "virtual_machines",
     "ascend",
+    "aws_neuron",
+    "cambricon",
+    "enflame",
+    "kunlun",
+    "metax",
+    "moore_threads",
     "resource_map",
     "dra",
-    "vendors",
 )
 
 registry.populate(load(__name__, MODULES))

@@ -12,21 +12,19 @@ import re
 import msgspec
 
 from inventory.stacks.engine.base import (
-    HEALTH_UNKNOWN,
-    HEALTHY,
     WARNING,
     WHOLE,
-    Card,
     Context,
     Finding,
     StackReport,
 )
-from inventory.stacks.engine.describe import Described, describe
+from inventory.stacks.engine.describe import describe
+from inventory.stacks.engine.groups import all_known, given_out, numbered, whole
 from inventory.stacks.engine.labels import GIB, first, text
-from inventory.stacks.engine.names import MAX_CARDS, labels_of
-from inventory.stacks.engine.offers import Offer, offer, shortfall, states
-from inventory.stacks.engine.overrides import MEMORY, Overrides, overrides
-from inventory.stacks.engine.requests import counted, holds, requests
+from inventory.stacks.engine.names import labels_of
+from inventory.stacks.engine.offers import offer, shortfall, states
+from inventory.stacks.engine.overrides import MEMORY, overrides
+from inventory.stacks.engine.requests import allocation, holds, requests
 from inventory.stacks.engine.stack import Components, Labels, NodeLabels, Stack
 from kube.objects import Node, Pod
 from kube.quantity import count
@@ -45,24 +43,20 @@ _LONGEST_MODEL = 63
 _PLUGIN = "amdgpu-device-plugin"
 
 
-class _Group(msgspec.Struct, frozen=True):
-    """The devices behind one resource. number: None when it is not known."""
-
-    resource: str
-    offer: Offer
-    number: int | None
-    about: Described
-
-
 def owns(resource: str, context: Context) -> bool:
     """Cards, and every kind of partition."""
     return resource == GPU or _PARTITION.fullmatch(resource) is not None
 
 
 def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
-    """Cards and partitions by count, their holders without a card. None when the node has none and no pod holds one."""
-    stated = _stated(node)
-    held = [(pod, need) for pod in pods if holds(pod) for need in requests(pod, lambda name: owns(name, context))]
+    """Cards and partitions by count, their holders without a card. None when the node has none and no pod holds one, or they are
+    another system's slots."""
+
+    def mine(resource: str) -> bool:
+        return owns(resource, context) and resource not in context.taken
+
+    stated = [resource for resource in _stated(node) if mine(resource)]
+    held = [(pod, need) for pod in pods if holds(pod) for need in requests(pod, mine)]
     if not held and not stated:
         return None
     given = overrides(node)
@@ -71,18 +65,18 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         about = msgspec.structs.replace(about, memory_bytes=None, memory_source="")
     # A resource that the plugin has given up stays on the node with 0 devices.
     offering = [resource for resource in stated if offer(node, resource).slots != 0]
-    groups = [_group(node, resource, about, given, alone=offering == [resource]) for resource in stated]
+    groups = [whole(node, NAME, resource, about, given, alone=offering == [resource]) for resource in stated]
     withheld = "The plugin has marked devices unhealthy, or the node has lost them."
     return StackReport(
         stack=NAME,
         vendor=NAME,
-        cards=_cards(groups),
-        cards_known=all(group.number is not None for group in groups) and all(n.resource in stated for _, n in held),
+        cards=numbered(groups),
+        cards_known=all_known(groups, (need.resource for _, need in held)),
         allocations=tuple(
-            counted(pod, need, NAME, WHOLE, memory_bytes=_total([need.quantity], about)) for pod, need in held
+            allocation(pod, need, NAME, WHOLE, memory_bytes=about.memory_of(need.quantity)) for pod, need in held
         ),
         findings=(*stale, *(found for group in groups for found in shortfall(group.resource, group.offer, withheld))),
-        memory_total_bytes=_total([group.offer.allocatable for group in groups], about),
+        memory_total_bytes=given_out(groups),
     )
 
 
@@ -92,12 +86,6 @@ def _stated(node: Node) -> list[str]:
     offered = {**(status.capacity or {}), **(status.allocatable or {})} if status else {}
     found = sorted(name for name in offered if _PARTITION.fullmatch(name))
     return [GPU, *found] if states(node, GPU) else found
-
-
-def _group(node: Node, resource: str, about: Described, given: Overrides, alone: bool) -> _Group:
-    found = offer(node, resource)
-    number = given.cards if given.cards is not None and alone else found.slots
-    return _Group(resource, found, number if number is not None and number <= MAX_CARDS else None, about)
 
 
 def _stale(node: Node, stated: list[str]) -> list[Finding]:
@@ -112,41 +100,6 @@ def _stale(node: Node, stated: list[str]) -> list[Finding]:
         f"the annotation {MEMORY}."
     )
     return [Finding(code="labels-disagree", severity=WARNING, text=said)]
-
-
-def _cards(groups: list[_Group]) -> tuple[Card, ...]:
-    cards: list[Card] = []
-    for group in groups:
-        cards += [_card(index, group) for index in range(len(cards), len(cards) + (group.number or 0))]
-    return tuple(cards)
-
-
-def _card(index: int, group: _Group) -> Card:
-    found, about = group.offer, group.about
-    all_given_out = found.capacity is not None and found.capacity == found.allocatable
-    return Card(
-        key=str(index),
-        stack=NAME,
-        mode=WHOLE,
-        index=index,
-        model=about.model,
-        model_source=about.model_source,
-        health=HEALTHY if all_given_out else HEALTH_UNKNOWN,
-        memory_total_bytes=about.memory_bytes,
-        memory_physical_bytes=about.memory_bytes,
-        memory_source=about.memory_source,
-        shares=1,
-    )
-
-
-def _total(numbers: list[int | None], about: Described) -> int | None:
-    """The memory of so many devices. None are no bytes, whatever a device has; not known when one number is not."""
-    devices = [number for number in numbers if number is not None]
-    if len(devices) < len(numbers) or not numbers:
-        return None
-    if sum(devices) == 0:
-        return 0
-    return sum(devices) * about.memory_bytes if about.memory_bytes is not None else None
 
 
 def _only(labels: Labels, what: str) -> tuple[str, str] | None:

@@ -13,10 +13,7 @@ import msgspec
 
 from inventory.stacks.engine.base import (
     ANNOTATION,
-    COUNT_ONLY,
     ERROR,
-    HEALTH_UNKNOWN,
-    HEALTHY,
     INFO,
     SHARES,
     WARNING,
@@ -28,11 +25,13 @@ from inventory.stacks.engine.base import (
     StackReport,
 )
 from inventory.stacks.engine.describe import Described, describe
+from inventory.stacks.engine.devices import Device
+from inventory.stacks.engine.groups import Group, all_known, believed, given_out
 from inventory.stacks.engine.labels import GIB, first, text
-from inventory.stacks.engine.names import MAX_CARDS, annotations_of, labels_of, too_long
+from inventory.stacks.engine.names import annotations_of, labels_of, too_long
 from inventory.stacks.engine.offers import Offer, offer, shortfall
 from inventory.stacks.engine.overrides import overrides
-from inventory.stacks.engine.requests import Need, holds, name_of, requests
+from inventory.stacks.engine.requests import Need, allocation, holds, name_of, requests
 from inventory.stacks.engine.stack import Components, Kept, NodeLabels, Stack
 from kube.objects import Node, Pod
 
@@ -55,30 +54,12 @@ _GIGABYTES = re.compile(r"([1-9][0-9]{0,3})G")
 _MOST_NAMED = 256
 
 
-class _Group(msgspec.Struct, frozen=True):
-    """What lies behind one resource. number: of chips or parts, None when not known. cores: of a chip, where cores are given out."""
-
-    resource: str
-    offer: Offer
-    number: int | None
-    profile: str = ""
-    memory: int | None = None
-    cores: int | None = None
-
-
-class _Named(msgspec.Struct, frozen=True):
-    """A chip or a part of one, as a record names it."""
-
-    key: str
-    chip: str
-
-
 class _Held(msgspec.Struct):
     """What a container needs of a resource, and what its pod's record gives it; None where it has no readable record."""
 
     pod: Pod
     need: Need
-    named: list[_Named] | None
+    named: list[Device] | None
 
 
 def owns(resource: str, context: Context) -> bool:
@@ -100,7 +81,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         return None
     about = describe(node, overrides(node), NODE_LABELS)
     groups = [_group(node, name, about) for name in stated]
-    cards = [card for group in groups for card in _cards(group, held, about)]
+    cards = [card for group in groups for card in _cards(group, held)]
     kept = {card.key: card for card in cards}
     by_resource = {group.resource: group for group in groups}
     allocations = [one for item in held for one in _placed(item, by_resource.get(item.need.resource), kept, findings)]
@@ -112,30 +93,47 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         stack=NAME,
         vendor=NAME,
         cards=tuple(kept.values()),
-        cards_known=bool(groups)
-        and all(group.number is not None for group in groups)
-        and all(item.need.resource in by_resource for item in held),
+        cards_known=all_known(groups, (item.need.resource for item in held)),
         allocations=tuple(allocations),
         findings=tuple(findings),
-        memory_total_bytes=_memory(groups),
+        memory_total_bytes=given_out(groups),
         physical_cards=None if parts else len(kept),
     )
 
 
-def _group(node: Node, resource: str, about: Described) -> _Group:
+def _group(node: Node, resource: str, about: Described) -> Group:
     found, part = offer(node, resource), _PART.fullmatch(resource)
-    number = found.slots if found.slots is not None and found.slots <= MAX_CARDS else None
+    if resource == CORES:
+        return _by_cores(node, found, about)
     if part is not None:
-        return _Group(resource, found, number, part[1], int(part[3]) * GIB or None if part[3] else None)
-    if resource != CORES:
-        return _Group(resource, found, number, "", about.memory_bytes)
+        memory = int(part[3]) * GIB or None if part[3] else None
+        source = f"resource {resource}" if memory else ""
+        about = msgspec.structs.replace(about, memory_bytes=memory, memory_source=source)
+    return Group(
+        stack=NAME,
+        resource=resource,
+        offer=found,
+        number=believed(found.slots),
+        about=about,
+        profile=part[1] if part is not None else "",
+    )
+
+
+def _by_cores(node: Node, found: Offer, about: Described) -> Group:
+    """Chips that are given out as AI cores: how many each has is on a label only."""
     match = _SERVER.fullmatch(labels_of(node).get(SERVER, ""))
-    cores = int(match[1]) if match else None
-    if found.slots == 0:
-        return _Group(resource, found, 0, "", about.memory_bytes, cores)
-    known = found.slots is not None and cores is not None and found.slots % cores == 0
-    number = found.slots // cores if known and found.slots is not None and cores is not None else None
-    return _Group(resource, found, number if (number or 0) <= MAX_CARDS else None, "", about.memory_bytes, cores)
+    cores, slots = int(match[1]) if match else None, found.slots
+    number = slots // cores if slots is not None and cores is not None and slots % cores == 0 else None
+    return Group(
+        stack=NAME,
+        resource=CORES,
+        offer=found,
+        number=0 if slots == 0 else believed(number),
+        mode=SHARES,
+        each=cores,
+        shares=None,
+        about=about,
+    )
 
 
 def _held(pod: Pod, needs: list[Need], findings: list[Finding]) -> list[_Held]:
@@ -163,7 +161,7 @@ def _held(pod: Pod, needs: list[Need], findings: list[Finding]) -> list[_Held]:
     return found
 
 
-def _recorded(pod: Pod, resource: str, findings: list[Finding]) -> list[_Named] | None:
+def _recorded(pod: Pod, resource: str, findings: list[Finding]) -> list[Device] | None:
     """What the pod's annotations say, the best first; None when none says it."""
     annotations = annotations_of(pod)
     for key in (REAL, resource, KUBELET):
@@ -180,7 +178,7 @@ def _recorded(pod: Pod, resource: str, findings: list[Finding]) -> list[_Named] 
     return None
 
 
-def _names(value: str) -> list[_Named] | None:
+def _names(value: str) -> list[Device] | None:
     parts = [] if too_long(value) else [part.strip() for part in value.split(",") if part.strip()]
     if not parts or len(parts) > _MOST_NAMED:
         return None
@@ -188,49 +186,26 @@ def _names(value: str) -> list[_Named] | None:
     return [item for item in dict.fromkeys(found) if item is not None] if None not in found else None
 
 
-def _name(part: str) -> _Named | None:
-    if match := _CHIP.fullmatch(part):
-        return _Named(str(int(match[1])), str(int(match[1])))
+def _name(part: str) -> Device | None:
+    """A chip by its physical id, or a part with the chip that it is of."""
     if match := _VIRTUAL.fullmatch(part):
-        return _Named(part, str(int(match[2])))
-    if match := _TEMPLATE.fullmatch(part):
-        return _Named(str(int(match[1])), str(int(match[1])))
-    return None
+        return Device(part, parent=str(int(match[2])))
+    match = _CHIP.fullmatch(part) or _TEMPLATE.fullmatch(part)
+    return Device(str(int(match[1]))) if match else None
 
 
-def _cards(group: _Group, held: list[_Held], about: Described) -> list[Card]:
+def _cards(group: Group, held: list[_Held]) -> list[Card]:
     """Those that records name first, by their ids, and for the rest ids that are free."""
     total = group.number or 0
     mine = (item for entry in held if entry.need.resource == group.resource for item in entry.named or ())
     named = list({item.key: item for item in mine}.values())[:total]
     taken = {item.key for item in named}
     ordinals = (f"{group.profile}-{number}" if group.profile else str(number) for number in range(total + len(named)))
-    rest = [_Named(key, "") for key in ordinals if key not in taken][: total - len(named)]
-    return [_card(group, item, about) for item in (*named, *rest)]
+    rest = [Device(key) for key in ordinals if key not in taken][: total - len(named)]
+    return [group.card(item, int(item.key) if item.key.isdigit() else None) for item in (*named, *rest)]
 
 
-def _card(group: _Group, item: _Named, about: Described) -> Card:
-    found = group.offer
-    all_given_out = found.capacity is not None and found.capacity == found.allocatable
-    return Card(
-        key=item.key,
-        stack=NAME,
-        mode=SHARES if group.resource == CORES else WHOLE,
-        index=int(item.key) if item.key.isdigit() else None,
-        model=about.model,
-        model_source=about.model_source,
-        health=HEALTHY if all_given_out else HEALTH_UNKNOWN,
-        memory_total_bytes=group.memory,
-        memory_physical_bytes=group.memory,
-        memory_source=(f"resource {group.resource}" if group.memory else "") if group.profile else about.memory_source,
-        shares=None if group.resource == CORES else 1,
-        profile=group.profile,
-        parent=item.chip or None if group.profile else None,
-        resource=group.resource,
-    )
-
-
-def _placed(item: _Held, group: _Group | None, cards: dict[str, Card], findings: list[Finding]) -> list[Allocation]:
+def _placed(item: _Held, group: Group | None, cards: dict[str, Card], findings: list[Finding]) -> list[Allocation]:
     known = group is not None and group.number is not None
     names = item.named if known else None
     if not names:
@@ -247,38 +222,23 @@ def _placed(item: _Held, group: _Group | None, cards: dict[str, Card], findings:
     return [_allocation(item, group, one.key if one.key in cards else None, 1) for one in names]
 
 
-def _allocation(item: _Held, group: _Group | None, card: str | None, quantity: int) -> Allocation:
+def _allocation(item: _Held, group: Group | None, card: str | None, quantity: int) -> Allocation:
     cores = item.need.resource == CORES
-    each = group.memory if group is not None and not cores else None
-    of_chip = group.cores if group is not None and cores else None
-    return Allocation(
-        pod_uid=item.pod.metadata.uid,
-        namespace=item.pod.metadata.namespace,
-        pod=item.pod.metadata.name,
-        container=item.need.container,
-        resource=item.need.resource,
+    of_chip = group.each if group is not None and cores else None
+    return allocation(
+        item.pod,
+        item.need,
+        NAME,
+        SHARES if cores else WHOLE,
         quantity=quantity,
-        evidence=COUNT_ONLY if card is None else ANNOTATION,
-        stack=NAME,
         card=card,
-        mode=SHARES if cores else WHOLE,
-        memory_bytes=each * quantity if each is not None else None,
+        evidence=ANNOTATION,
+        memory_bytes=group.about.memory_of(quantity) if group is not None and not cores else None,
         core_percent=quantity * 100 // of_chip if of_chip and card is not None else None,
     )
 
 
-def _memory(groups: list[_Group]) -> int | None:
-    total = 0
-    for group in groups:
-        given = group.offer.allocatable
-        number = -(-given // group.cores) if given and group.resource == CORES and group.cores else given
-        if number is None or group.number is None or (number and group.memory is None):
-            return None
-        total += number * (group.memory or 0)
-    return total if groups else None
-
-
-def _without_cores(groups: list[_Group]) -> list[Finding]:
+def _without_cores(groups: list[Group]) -> list[Finding]:
     """AI cores are no chips: how many a chip has is on a label only."""
     unknown = [group for group in groups if group.resource == CORES and group.number is None]
     return [

@@ -18,7 +18,6 @@ import msgspec
 
 from inventory.stacks.engine.base import (
     ANNOTATION,
-    COUNT_ONLY,
     ERROR,
     MEMORY,
     WARNING,
@@ -32,7 +31,7 @@ from inventory.stacks.engine.describe import describe
 from inventory.stacks.engine.labels import MIB
 from inventory.stacks.engine.names import MAX_CARDS, annotations_of, labels_of
 from inventory.stacks.engine.overrides import overrides
-from inventory.stacks.engine.requests import devices, holds, name_of
+from inventory.stacks.engine.requests import Need, allocation, devices, holds, name_of
 from inventory.stacks.engine.stack import Kept, Stack
 from kube.objects import Node, Pod
 
@@ -190,19 +189,14 @@ def _held(
 
 
 def _allocation(pod: Pod, ask: _Ask, reservation: Pod | None) -> Allocation:
-    card = _key(reservation) if reservation is not None else None
-    return Allocation(
-        pod_uid=pod.metadata.uid,
-        namespace=pod.metadata.namespace,
-        pod=pod.metadata.name,
-        container=_container(pod),
-        resource=ask.resource,
-        quantity=ask.quantity,
-        evidence=ANNOTATION if card is not None else COUNT_ONLY,
-        stack=NAME,
-        card=card,
+    return allocation(
+        pod,
+        Need(_container(pod), ask.resource, ask.quantity, 0),
+        NAME,
+        MEMORY,
+        card=_key(reservation) if reservation is not None else None,
+        evidence=ANNOTATION,
         memory_bytes=ask.memory,
-        mode=MEMORY,
         with_pod=reservation.metadata.uid if reservation is not None else "",
     )
 

@@ -12,7 +12,7 @@ from inventory.stacks.engine.labels import first, model_name
 from inventory.stacks.engine.names import MAX_CARDS
 from inventory.stacks.engine.offers import offer, shortfall, states
 from inventory.stacks.engine.overrides import overrides
-from inventory.stacks.engine.requests import counted, holds, requests
+from inventory.stacks.engine.requests import allocation, holds, requests
 from inventory.stacks.engine.stack import NodeLabels, Stack
 from kube.objects import Node, Pod
 
@@ -41,11 +41,10 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         cards=tuple(_card(index, about) for index in range(total)) if known and total is not None else (),
         cards_known=known,
         allocations=tuple(
-            counted(pod, need, NAME, WHOLE, memory_bytes=_total(need.quantity, about.memory_bytes))
-            for pod, need in held
+            allocation(pod, need, NAME, WHOLE, memory_bytes=about.memory_of(need.quantity)) for pod, need in held
         ),
         findings=tuple(shortfall(RESOURCE, found, "The kubelet gives out fewer cards than the node has.")),
-        memory_total_bytes=_total(found.allocatable, about.memory_bytes),
+        memory_total_bytes=about.memory_of(found.allocatable),
     )
 
 
@@ -62,10 +61,6 @@ def _card(index: int, about: Described) -> Card:
         memory_source=about.memory_source,
         shares=1,
     )
-
-
-def _total(cards: int | None, memory: int | None) -> int | None:
-    return cards * memory if cards is not None and memory is not None else None
 
 
 #: Documented for the alpha resource by Kubernetes 1.6 and 1.7.

@@ -1,15 +1,11 @@
-"""Accelerators that are counted by their resource's name alone: some vendors' whole cards, and what an administrator names.
+"""Accelerators that are counted by their resource's name alone: what an administrator names, and the cards of some vendors.
 
-The setting RESOURCES has entries "name=vendor:kind" or "name=vendor:kind:memory". kind: "whole", a device is a card, memory is that
-of a card; "shares", several devices are one card, and how many is not known; "memory", a device is that much memory. Which card a pod
-holds is not in the API, and no card has more memory than is stated.
+What the setting names is counted as it says, also where a system here reads the resource by itself but leaves it to the administrator
+(`shared.named`). Which card a pod holds is not in the API, and no card has more memory than is stated.
+Sources: Project-HAMi/biren-device-plugin 331ee2b and Project-HAMi/HAMi/docs (Vastai); Deep-Spark/ix-device-plugin 1b517f33.
 """
 
 from __future__ import annotations
-
-import re
-
-import msgspec
 
 from inventory.stacks.engine.base import (
     HEALTH_UNKNOWN,
@@ -26,106 +22,43 @@ from inventory.stacks.engine.offers import Offer, offer, shortfall
 from inventory.stacks.engine.overrides import MEMORY as STATED
 from inventory.stacks.engine.overrides import Overrides, overrides
 from inventory.stacks.engine.registry import registry
-from inventory.stacks.engine.requests import counted, holds, requests
+from inventory.stacks.engine.requests import allocation, holds, requests
 from inventory.stacks.engine.stack import Stack
 from inventory.stacks.engine.sums import total
+from inventory.stacks.shared.named import SETTING, BadEntry, Entry, entries, named
 from kube.objects import Node, Pod
-from kube.quantity import size
 
 NAME = "resource-map"
-SETTING = "RESOURCES"
-_KINDS = {"whole": WHOLE, "shares": SHARES, "memory": MEMORY}
-_RESOURCE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?/[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
-_VENDOR = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
-_MOST = 64
-_MOST_MEMORY = 2**42
-
-
-class Entry(msgspec.Struct, frozen=True):
-    """One resource. memory: bytes of a card, or of a device where memory is what is counted; None when not known."""
-
-    resource: str
-    vendor: str
-    mode: str
-    memory: int | None = None
-
-
-class BadEntry(Exception):
-    """An entry of the setting cannot be read; the text names it and says what is wanted."""
-
-
-#: Devices of these plugins are whole cards. Of their memory the node says nothing.
+#: Devices of these plugins are whole cards, or where the plugin may be set to offer each card more often, shares. Of their memory
+#: the node says nothing.
 KNOWN = {
-    name: Entry(name, vendor, WHOLE)
-    for name, vendor in (
-        ("habana.ai/gaudi", "habana"),
-        ("cambricon.com/mlu", "cambricon"),
-        ("metax-tech.com/gpu", "metax"),
-        ("kunlunxin.com/xpu", "kunlun"),
-        ("enflame.com/gcu", "enflame"),
+    entry.resource: entry
+    for entry in (
+        Entry("habana.ai/gaudi", "habana", WHOLE),
+        Entry("birentech.com/gpu", "biren", WHOLE),
+        Entry("vastaitech.com/va", "vastai", WHOLE),
+        Entry("iluvatar.com/gpu", "iluvatar", SHARES),
+        Entry("iluvatar.ai/gpu", "iluvatar", SHARES),
     )
 }
-
-
-def entries(text: str) -> dict[str, Entry]:
-    """The resources that the setting names. Raises BadEntry."""
-    found: dict[str, Entry] = {}
-    for part in (item.strip() for item in text.split(",")):
-        if part:
-            entry = _entry(part)
-            if entry.resource in found:
-                raise BadEntry(f"the entry {part[:80]!r} names {entry.resource} again; leave one of them out")
-            found[entry.resource] = entry
-    if len(found) > _MOST:
-        raise BadEntry(f"{len(found)} entries; at most {_MOST} are wanted")
-    return found
-
-
-def _entry(part: str) -> Entry:
-    name, _, rest = part.partition("=")
-    fields = rest.split(":")
-    shown = f"the entry {part[:80]!r}"
-    if len(fields) not in (2, 3):
-        raise BadEntry(
-            f"{shown} must be name=vendor:kind or name=vendor:kind:memory, like acme.example/npu=acme:whole:32Gi"
-        )
-    vendor, kind = fields[0].strip(), fields[1].strip()
-    if not _RESOURCE.fullmatch(name.strip()):
-        raise BadEntry(f"{shown} must begin with the name of an extended resource, like acme.example/npu")
-    if not _VENDOR.fullmatch(vendor):
-        raise BadEntry(f"{shown} must have a vendor of lower case letters, digits and -, like acme")
-    if kind not in _KINDS:
-        raise BadEntry(f"{shown} has the kind {kind[:20]!r}; write whole, shares or memory")
-    memory = size(fields[2].strip()) if len(fields) == 3 else None
-    if len(fields) == 3 and not (memory and 2**20 <= memory <= _MOST_MEMORY):
-        raise BadEntry(f"{shown} has the memory {fields[2][:20]!r}; write a quantity from 1Mi to 4Ti, like 32Gi")
-    if kind == "memory" and memory is None:
-        raise BadEntry(f"{shown} must say how much memory a device is, like acme.example/npu-mem=acme:memory:1Gi")
-    return Entry(name.strip(), vendor, _KINDS[kind], memory)
 
 
 def problem(text: str) -> str:
     """What is wrong with the setting, and what to do; "" when nothing is."""
     try:
-        named = entries(text)
+        wanted = entries(text)
     except BadEntry as error:
         return str(error)
-    default = Context(now=0.0)
-    for name in named:
+    context = Context(now=0.0, settings=((SETTING, text),))
+    for name in wanted:
         for stack in registry.stacks:
-            if stack.name != NAME and stack.understands(name, default):
+            if stack.name != NAME and stack.understands(name, context):
                 return f"the entry for {name} is not wanted: {stack.label} is read already; leave it out"
     return ""
 
 
 def _map(context: Context) -> dict[str, Entry]:
-    text = dict(context.settings).get(SETTING, "")
-    if not text:
-        return KNOWN
-    try:
-        return {**KNOWN, **entries(text)}
-    except BadEntry:
-        return KNOWN
+    return {**KNOWN, **named(context)}
 
 
 def owns(resource: str, context: Context) -> bool:
@@ -135,7 +68,8 @@ def owns(resource: str, context: Context) -> bool:
 
 def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Cards by count, their holders without a card. None when the node has none and no pod holds one."""
-    known, status = _map(context), node.status
+    known = {name: entry for name, entry in _map(context).items() if name not in context.taken}
+    status = node.status
     offered = {**(status.capacity or {}), **(status.allocatable or {})} if status else {}
     stated = sorted(name for name in offered if name in known)
     held = [(pod, need) for pod in pods if holds(pod) for need in requests(pod, known.__contains__)]
@@ -158,7 +92,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         cards_known=all(numbers[name] is not None for name in stated)
         and all(need.resource in offers for _, need in held),
         allocations=tuple(
-            counted(
+            allocation(
                 pod,
                 need,
                 NAME,
@@ -233,6 +167,7 @@ STACK = Stack(
     name=NAME,
     label="Other accelerators, by name",
     resources=tuple(KNOWN),
+    resource_prefixes=("habana.ai/", "iluvatar.com/"),
     owns=owns,
     read=read,
     settings={SETTING: ""},

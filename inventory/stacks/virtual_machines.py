@@ -13,10 +13,7 @@ import re
 import msgspec
 
 from inventory.stacks.engine.base import (
-    COUNT_ONLY,
     DEVICE_STATUS,
-    HEALTH_UNKNOWN,
-    HEALTHY,
     WARNING,
     WHOLE,
     Allocation,
@@ -27,11 +24,12 @@ from inventory.stacks.engine.base import (
 )
 from inventory.stacks.engine.describe import Described, describe
 from inventory.stacks.engine.devices import Device, Held, held, where, with_ordinals, worse
+from inventory.stacks.engine.groups import Group, all_known, believed, given_out
 from inventory.stacks.engine.labels import GIB, MIB
-from inventory.stacks.engine.names import MAX_CARDS, labels_of
-from inventory.stacks.engine.offers import Offer, offer, shortfall
+from inventory.stacks.engine.names import labels_of
+from inventory.stacks.engine.offers import offer, shortfall
 from inventory.stacks.engine.overrides import MEMORY, overrides
-from inventory.stacks.engine.requests import holds
+from inventory.stacks.engine.requests import allocation, holds
 from inventory.stacks.engine.stack import Components, NodeLabels, Stack
 from kube.objects import Node, Pod
 
@@ -50,19 +48,6 @@ _PCI = re.compile(r"nvidia\.com/G?[A-Z]{1,2}[0-9]{2,3}[A-Z]{0,4}_([A-Za-z0-9_]{1
 #: Further names of an administrator's own; those of the other plugins are in lower case.
 _OWN = re.compile(r"nvidia\.com/[A-Z][A-Za-z0-9_.-]{0,62}")
 _LONGEST_ID = 64
-
-
-class _Group(msgspec.Struct, frozen=True):
-    """What lies behind one resource. number: None when it is not known. profile: the type of vGPU, "" for whole cards."""
-
-    resource: str
-    offer: Offer
-    number: int | None
-    model: str | None
-    profile: str
-    memory: int | None
-    memory_source: str
-    model_source: str
 
 
 def owns(resource: str, context: Context) -> bool:
@@ -109,12 +94,10 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         stack=NAME,
         vendor=NAME,
         cards=tuple(cards),
-        cards_known=bool(groups)
-        and all(group.number is not None for group in groups)
-        and all(entry.need.resource in by_resource for entry in held_),
+        cards_known=all_known(groups, (entry.need.resource for entry in held_)),
         allocations=tuple(allocations),
         findings=tuple(findings),
-        memory_total_bytes=_memory(groups),
+        memory_total_bytes=given_out(groups),
         physical_cards=_physical(groups, about),
     )
 
@@ -124,17 +107,21 @@ def _offered(node: Node) -> list[str]:
     return sorted({**(status.capacity or {}), **(status.allocatable or {})}) if status else []
 
 
-def _group(node: Node, resource: str, about: Described, by_hand: int | None) -> _Group:
+def _group(node: Node, resource: str, about: Described, by_hand: int | None) -> Group:
     found, vgpu, pci = offer(node, resource), _VGPU.fullmatch(resource), _PCI.fullmatch(resource)
-    number = found.slots if found.slots is not None and found.slots <= MAX_CARDS else None
+    source = f"resource {resource}"
     if vgpu is not None:
-        gigabytes = int(vgpu[3])
-        memory = by_hand if by_hand is not None else gigabytes * GIB or 512 * MIB
-        source = f"annotation {MEMORY}" if by_hand is not None else f"resource {resource}"
-        return _Group(resource, found, number, vgpu[2], vgpu[1], memory, source, f"resource {resource}")
-    model = pci[1].replace("_", " ") if pci is not None and about.model is None else about.model
-    said = f"resource {resource}" if pci is not None and about.model is None else about.model_source
-    return _Group(resource, found, number, model, "", about.memory_bytes, about.memory_source, said)
+        memory = by_hand if by_hand is not None else int(vgpu[3]) * GIB or 512 * MIB
+        about = Described(
+            model=vgpu[2],
+            model_source=source,
+            memory_bytes=memory,
+            memory_source=f"annotation {MEMORY}" if by_hand is not None else source,
+        )
+    elif pci is not None and about.model is None:
+        about = msgspec.structs.replace(about, model=pci[1].replace("_", " "), model_source=source)
+    profile = vgpu[1] if vgpu is not None else ""
+    return Group(stack=NAME, resource=resource, offer=found, number=believed(found.slots), about=about, profile=profile)
 
 
 def _device(name: str) -> Device | None:
@@ -144,7 +131,7 @@ def _device(name: str) -> Device | None:
     return Device(f"iommu-{name}") if name.isdigit() else Device(name)
 
 
-def _cards(groups: list[_Group], held_: list[Held]) -> list[Card]:
+def _cards(groups: list[Group], held_: list[Held]) -> list[Card]:
     cards: list[Card] = []
     for group in groups:
         named: dict[str, Device] = {}
@@ -152,67 +139,31 @@ def _cards(groups: list[_Group], held_: list[Held]) -> list[Card]:
             for item in entry.devices if entry.need.resource == group.resource else ():
                 named[item.key] = worse(named.get(item.key), item)
         some = dict(list(named.items())[: group.number or 0])
-        cards += [
-            _card(group, item, index) for item, index in with_ordinals(some, group.number or 0, offset=len(cards))
-        ]
+        cards += [group.card(item, index) for item, index in with_ordinals(some, group.number or 0, offset=len(cards))]
     return list({card.key: card for card in cards}.values())
 
 
-def _card(group: _Group, device: Device, index: int | None) -> Card:
-    found = group.offer
-    all_given_out = found.capacity is not None and found.capacity == found.allocatable
-    return Card(
-        key=device.key,
-        stack=NAME,
-        mode=WHOLE,
-        index=index,
-        model=group.model,
-        model_source=group.model_source,
-        health=HEALTHY if device.health == HEALTH_UNKNOWN and all_given_out else device.health,
-        memory_total_bytes=group.memory,
-        memory_physical_bytes=group.memory,
-        memory_source=group.memory_source,
-        shares=1,
-        profile=group.profile,
-        resource=group.resource,
-    )
-
-
-def _allocation(entry: Held, group: _Group | None, card: str | None, quantity: int) -> Allocation:
-    each = group.memory if group is not None else None
-    return Allocation(
-        pod_uid=entry.pod.metadata.uid,
-        namespace=entry.pod.metadata.namespace,
-        pod=entry.pod.metadata.name,
-        container=entry.need.container,
-        resource=entry.need.resource,
+def _allocation(entry: Held, group: Group | None, card: str | None, quantity: int) -> Allocation:
+    return allocation(
+        entry.pod,
+        entry.need,
+        NAME,
+        WHOLE,
         quantity=quantity,
-        evidence=COUNT_ONLY if card is None else DEVICE_STATUS,
-        stack=NAME,
         card=card,
-        mode=WHOLE,
-        memory_bytes=each * quantity if each is not None else None,
+        evidence=DEVICE_STATUS,
+        memory_bytes=group.about.memory_of(quantity) if group is not None else None,
     )
 
 
-def _memory(groups: list[_Group]) -> int | None:
-    total = 0
-    for group in groups:
-        given = group.offer.allocatable
-        if given is None or group.number is None or (given and group.memory is None):
-            return None
-        total += given * (group.memory or 0)
-    return total if groups else None
-
-
-def _physical(groups: list[_Group], about: Described) -> int | None:
+def _physical(groups: list[Group], about: Described) -> int | None:
     """Boards: vGPUs are parts of as many as labels or the administrator say."""
     if not any(group.profile and group.number for group in groups):
         return sum(group.number or 0 for group in groups)
     return about.cards
 
 
-def _mixed(node: Node, groups: list[_Group]) -> list[Finding]:
+def _mixed(node: Node, groups: list[Group]) -> list[Finding]:
     """`labels-disagree` where the node gives out cards to virtual machines and to containers: it can do one only."""
     beside = [name for name in _OF_CONTAINERS if offer(node, name).slots]
     here = [group.resource for group in groups if group.number]

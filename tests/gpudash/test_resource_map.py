@@ -30,6 +30,14 @@ def test_a_bad_entry_is_named_and_what_to_do(value: str, said: str, monkeypatch:
     assert said in str(caught.value)
 
 
-def test_good_entries_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(NAME, " acme.example/npu=acme:whole:32Gi, acme.example/mem=acme:memory:1Gi,")
-    assert env.resources(NAME, "") == "acme.example/npu=acme:whole:32Gi, acme.example/mem=acme:memory:1Gi,"
+@pytest.mark.parametrize(
+    "value",
+    [
+        "acme.example/npu=acme:whole:32Gi, acme.example/mem=acme:memory:1Gi,",
+        # Cards that a system here reads by itself, and leaves to whoever names them.
+        "metax-tech.com/gpu=metax:whole:64Gi,kunlunxin.com/xpu=kunlun:whole:96Gi,iluvatar.com/gpu=iluvatar:whole",
+    ],
+)
+def test_good_entries_are_taken(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(NAME, f" {value}")
+    assert env.resources(NAME, "") == value

@@ -57,7 +57,10 @@ def test_daemonsets_that_may_not_be_read_are_a_warning_not_an_error(viewer: Clie
     Watch.objects.filter(kind="daemonsets").update(state="refused", reason="403")
     page = get(viewer, "/nodes")
     assert "may not be read: daemonsets" in page.text
-    assert "What they say may be missing: the memory unit of gpushare, how often Intel's plugin" in page.text
+    assert (
+        "What they say may be missing: the memory unit of Cambricon's plugin, the memory unit of gpushare, how"
+        in page.text
+    )
     assert "plugin components. daemonsets: 403" in page.text
     assert [tag["class"] for tag in page.tags_of("div") if "notice" in tag.get("class", "")] == ["notice warning"]
 

@@ -160,6 +160,7 @@ class StackReport(msgspec.Struct, frozen=True, kw_only=True):
     same. Cards of different vendors are never taken for the same card.
     beside: what it gives out are parts of cards that another system offers, and that knows of it.
     instead: uids of pods whose holds in other reports do not count, since allocations of this report are in their place.
+    others: of a system that gives out cards of several vendors, the reports of the further ones.
     """
 
     stack: str
@@ -177,6 +178,7 @@ class StackReport(msgspec.Struct, frozen=True, kw_only=True):
     vendor: str = ""
     beside: bool = False
     instead: tuple[str, ...] = ()
+    others: tuple[StackReport, ...] = ()
 
 
 class NodeReport(msgspec.Struct, frozen=True, kw_only=True):

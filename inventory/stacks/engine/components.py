@@ -6,8 +6,15 @@ Reads labels, conditions and container states only. Which labels make a pod a co
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from inventory.stacks.engine.base import Context
 from inventory.stacks.engine.registry import registry
-from kube.objects import ContainerStatus, Pod
+from inventory.stacks.engine.requests import holds
+from kube.objects import Container, ContainerStatus, Pod
+
+Value = TypeVar("Value")
 
 #: Keys of labels by which a pod is known as a component; the first of them that matches wins. The mirror keeps them.
 LABEL_KEYS = ("app.kubernetes.io/component", "app", "component", "k8s-app", "name", "app.kubernetes.io/name")
@@ -32,6 +39,34 @@ def component_of(labels: dict[str, str] | None) -> str:
         if found := known[key].get(labels[key]):
             return found
     return ""
+
+
+def by_command(
+    plugin: str, pods: Iterable[Pod], context: Context, read: Callable[[Iterable[Container]], Value]
+) -> Value | None:
+    """What the command lines of a plugin say: of its pods among these, where they agree, else of all its DaemonSets.
+
+    read: gets the containers of one. None where they do not agree, or none is there. The component is one of `commands`.
+    """
+    here = {
+        read((pod.spec.containers if pod.spec else None) or ())
+        for pod in pods
+        if component(pod) == plugin and holds(pod)
+    }
+    if len(here) == 1:
+        return here.pop()
+    sets: set[Value] = set()
+    for daemonset in context.daemonsets:
+        template = daemonset.spec.template if daemonset.spec else None
+        labels = (template.metadata.labels if template else None, daemonset.metadata.labels)
+        if any(component_of(each) == plugin for each in labels):
+            sets.add(read((template.spec.containers if template and template.spec else None) or ()))
+    return sets.pop() if len(sets) == 1 else None
+
+
+def command_line(containers: Iterable[Container]) -> str:
+    """The words of all command lines, with a space between."""
+    return " ".join(word for container in containers for word in (*(container.command or ()), *(container.args or ())))
 
 
 def ready(pod: Pod) -> bool | None:

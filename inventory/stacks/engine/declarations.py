@@ -108,8 +108,11 @@ def _check(path: str, attribute: str, declared: Recognised, checks: _Checks) -> 
     if isinstance(declared, Stack) and not declared.resources and declared.concerns is None:
         wanted = "must be a tuple with the name of a resource at least, since no function `concerns` says otherwise"
         raise BadDeclaration(f"{path}: {attribute}.resources {wanted}")
-    if getattr(declared, "takes", ()) and getattr(declared, "marks", None) is None:
-        raise BadDeclaration(f"{path}: {attribute}.marks must be a function, since {attribute}.takes names resources")
+    for wanted in ("marks", "counts_here"):
+        if getattr(declared, "takes", ()) and getattr(declared, wanted, None) is None:
+            raise BadDeclaration(
+                f"{path}: {attribute}.{wanted} must be a function, since {attribute}.takes names resources"
+            )
 
 
 def _check_components(path: str, stack: Stack) -> None:

@@ -27,6 +27,10 @@ class Described(msgspec.Struct, frozen=True, kw_only=True):
     cards: int | None = None
     cards_source: str = ""
 
+    def memory_of(self, cards: int | None) -> int | None:
+        """The memory of so many of the cards."""
+        return self.memory_bytes * cards if self.memory_bytes is not None and cards is not None else None
+
 
 def describe(node: Node, given: Overrides, own: NodeLabels | None = None) -> Described:
     """Model and memory of the node's cards from labels and the administrator's annotations. Never raises.

@@ -6,6 +6,7 @@ the unit is not known.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from inventory.stacks.engine.base import (
@@ -114,10 +115,13 @@ def two_stacks(reports: list[StackReport], joined: JoinedCards) -> list[Finding]
     """`two-stacks-one-card`: two stacks offer the same cards, and at least one of them promises more than a share."""
     offering = [report for report in reports if not report.beside and any(card.units != 0 for card in report.cards)]
     seen = sum(len(report.cards) for report in offering)
-    exclusive = any(card.mode != SHARES for report in offering for card in report.cards)
-    if len(offering) < 2 or not exclusive or seen <= len(joined.cards):
+    # Cards of different vendors are different ones.
+    vendors = Counter(report.vendor for report in offering)
+    rivals = [report for report in offering if vendors[report.vendor] > 1]
+    exclusive = any(card.mode != SHARES for report in rivals for card in report.cards)
+    if not rivals or not exclusive or seen <= len(joined.cards):
         return []
-    names = " and ".join(report.stack for report in offering)
+    names = " and ".join(dict.fromkeys(report.stack for report in rivals))
     text = (
         f"The cards of this node are given out by {names}, which do not know of each other: a card may be promised twice. "
         "Run one of the device plugins only on this node (by its node label), or give each its own nodes."

@@ -22,12 +22,16 @@ from inventory.stacks.engine.placing import DOUBTS, placed, standing
 
 
 class JoinedCards(msgspec.Struct, frozen=True):
-    """The node's cards by key, and all allocations, each on a card of the joined or on none."""
+    """The node's cards by key, and all allocations, each on a card of the joined or on none.
+
+    memory_total: bytes that the node gives out; None when one vendor's part is not known.
+    """
 
     cards: dict[str, Card]
     allocations: tuple[Allocation, ...]
-    #: The report whose view of memory and totals holds; None when no stack speaks.
+    #: The report whose view of memory units holds; None when no stack speaks.
     primary: StackReport | None
+    memory_total: int | None = None
 
 
 def join(reports: list[StackReport]) -> JoinedCards:
@@ -35,12 +39,15 @@ def join(reports: list[StackReport]) -> JoinedCards:
 
     Allocations that stand in the place of others are put there.
     Cards of different vendors are never the same; where they have the same key, that of the later vendor (by name) begins with
-    its name.
+    its name. What gives out parts of the cards of another, and does not say whose, has those of the only vendor there is.
     """
     ordered = sorted(reports, key=_rank)
-    pools = [
-        _join([one for one in ordered if one.vendor == vendor]) for vendor in sorted({one.vendor for one in ordered})
-    ]
+    own = {one.vendor for one in ordered if one.vendor or not one.beside}
+    sole = next(iter(own)) if len(own) == 1 else ""
+    by_vendor: dict[str, list[StackReport]] = {}
+    for one in ordered:
+        by_vendor.setdefault(one.vendor or (sole if one.beside else ""), []).append(one)
+    pools = [_join(by_vendor[vendor]) for vendor in sorted(by_vendor)]
     if len(pools) < 2:
         return _stood(pools[0], reports) if pools else JoinedCards({}, (), None)
     cards, allocations = dict(pools[0].cards), list(pools[0].allocations)
@@ -52,13 +59,17 @@ def join(reports: list[StackReport]) -> JoinedCards:
             msgspec.structs.replace(item, card=keys.get(item.card)) if item.card is not None else item
             for item in joined.allocations
         ]
-    return _stood(JoinedCards(cards, tuple(allocations), ordered[0]), reports)
+    parts = [joined.memory_total for joined in pools]
+    known = [part for part in parts if part is not None]
+    memory = sum(known) if len(known) == len(parts) else None
+    return _stood(JoinedCards(cards, tuple(allocations), ordered[0], memory), reports)
 
 
 def _stood(joined: JoinedCards, reports: list[StackReport]) -> JoinedCards:
     if not any(report.instead or report.beside for report in reports):
         return joined
-    return JoinedCards(joined.cards, standing(joined.cards, joined.allocations, reports), joined.primary)
+    placed_ = standing(joined.cards, joined.allocations, reports)
+    return msgspec.structs.replace(joined, allocations=placed_)
 
 
 def _join(ordered: list[StackReport]) -> JoinedCards:
@@ -72,25 +83,29 @@ def _join(ordered: list[StackReport]) -> JoinedCards:
     if all(report.cards_known for report in ordered):
         doubtful = {finding.pod for report in ordered for finding in report.findings if finding.code in DOUBTS}
         allocations = placed(cards, allocations, len(ordered) == 1, doubtful)
-    return JoinedCards(cards, tuple(allocations), primary)
+    # Cards that the report does not count are in no total of its own.
+    counted = not primary.cards or len(cards) <= len(primary.cards)
+    return JoinedCards(cards, tuple(allocations), primary, primary.memory_total_bytes if counted else None)
 
 
-def _rank(report: StackReport) -> tuple[int, str]:
+def _rank(report: StackReport) -> tuple[int, bool, str]:
     """Who counts memory comes first, then who has cards, last who gives out parts of the cards of another."""
     if report.total_units or any(card.mode == MEMORY and card.units != 0 for card in report.cards):
-        return 0, report.stack
+        return 0, report.beside, report.stack
     if report.beside:
-        return 3, report.stack
-    return (1 if report.cards else 2), report.stack
+        return 3, True, report.stack
+    return (1 if report.cards else 2), False, report.stack
 
 
 def _merge(cards: dict[str, Card], report: StackReport) -> dict[str, str | None]:
     """Merge the report's cards into the joined; returns its card keys → joined keys (None: one of the joined, not known which)."""
     before = len(cards)
-    alias: dict[str, str | None] = {card.key: card.key for card in report.cards if card.key in cards}
+    by_uuid = {card.uuid: key for key, card in cards.items() if card.uuid is not None}
+    same = {card.key: card.key if card.key in cards else by_uuid.get(card.uuid or "") for card in report.cards}
+    alias: dict[str, str | None] = {key: found for key, found in same.items() if found is not None}
     for card in report.cards:
-        if card.key in cards:
-            cards[card.key] = _filled(cards[card.key], card)
+        if (key := alias.get(card.key)) is not None:
+            cards[key] = _filled(cards[key], card)
     strange = [card for card in report.cards if card.key not in alias]
     if strange and before == 1 and len(report.cards) == 1:
         # One card on the node by both reports: it is the same one, whatever it is called.
@@ -118,7 +133,7 @@ def _filled(card: Card, other: Card) -> Card:
         model=model.model,
         model_source=model.model_source,
         memory_physical_bytes=memory.memory_physical_bytes,
-        memory_source=card.memory_source or memory.memory_source,
+        memory_source=card.memory_source or (memory.memory_source if memory.memory_physical_bytes is not None else ""),
         health=health,
     )
 
@@ -147,7 +162,7 @@ def merged(joined: JoinedCards) -> JoinedCards:
     found: dict[tuple[str, str, str, str, str, str | None], Allocation] = {}
     for key, item in zip(keys, joined.allocations, strict=True):
         found[key] = _added(found[key], item) if key in found else item
-    return JoinedCards(joined.cards, tuple(found.values()), joined.primary)
+    return msgspec.structs.replace(joined, allocations=tuple(found.values()))
 
 
 def _added(one: Allocation, other: Allocation) -> Allocation:

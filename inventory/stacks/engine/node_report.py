@@ -41,12 +41,12 @@ _EMPTY = NodeReport()
 def _reports(node: Node, pods: list[Pod], context: Context, seen: Seen) -> list[StackReport]:
     """What each stack says; one that has nothing to say is left out where another has."""
     asked = concerned(node, seen.names, context)
-    if taken := frozenset(name for stack in marked(node) for name in stack.takes):
+    if taken := frozenset(name for stack in marked(node) for name in stack.taken(node)):
         context = msgspec.structs.replace(context, taken=taken)
     if named := _named(node, pods, asked):
         context = msgspec.structs.replace(context, known_uuids=tuple(dict.fromkeys((*named, *context.known_uuids))))
     said = (stack.read(node, pods, context) for stack in asked)
-    reports = [report for report in said if report is not None]
+    reports = [one for report in said if report is not None for one in (report, *report.others)]
     if len(reports) < 2:
         return reports
     speaking = [
@@ -74,7 +74,7 @@ def _made(
         total = None  # what nobody reads may be cards: none that is counted is not none
     counted = not seen.unreadable_holders and not seen.uncounted_cards
     return NodeReport(
-        stacks=tuple(sorted(report.stack for report in reports)),
+        stacks=tuple(sorted({report.stack for report in reports})),
         unit=primary.unit if primary else None,
         unit_source=primary.unit_source if primary else "",
         cards=cards,
@@ -82,7 +82,7 @@ def _made(
         findings=_findings(node, reports, seen, joined, cards, unplaced, total),
         cards_total=total,
         cards_allocated=sums.cards_allocated(cards, unplaced) if counted and seen.countable else None,
-        memory_total_bytes=sums.memory_total(joined) if not seen.uncounted_cards else None,
+        memory_total_bytes=sums.total([joined.memory_total]) if not seen.uncounted_cards else None,
         memory_allocated_bytes=sums.memory_allocated(joined, total is not None) if counted else None,
         memory_unplaced_bytes=sums.total(item.memory_bytes for item in unplaced) if counted else None,
         recheck_at=min((report.recheck_at for report in reports if report.recheck_at is not None), default=None),

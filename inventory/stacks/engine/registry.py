@@ -27,9 +27,12 @@ class Names:
     def __init__(self, context: Context) -> None:
         self._context = context
         kept = [stack.kept for stack in registry.stacks]
-        self.annotations = tuple(
+        self.annotations = _shortest(
             prefix for item in kept for prefix in (*item.pod_annotations, *item.written_annotations(context))
         )
+        # So many letters of a name, and what they are of those that are kept: a look-up spares nearly all comparisons.
+        self.head = min(map(len, self.annotations), default=0)
+        self.heads = frozenset(prefix[: self.head] for prefix in self.annotations)
         self.label_prefixes = tuple(prefix for item in kept for prefix in item.pod_label_prefixes)
         self.pod_labels = frozenset((*(name for item in kept for name in item.pod_labels), *context.pod_labels))
         # Resource names are few and asked for once per container, so the answers are kept; the bound is for hostile names.
@@ -41,6 +44,15 @@ class Names:
 
     def _relevant(self, resource: str) -> bool:
         return looks_like_gpu(resource) or self._owner(resource) is not None
+
+
+def _shortest(beginnings: Iterable[str]) -> tuple[str, ...]:
+    """The same without those that begin with another: each is tried on every annotation of every pod."""
+    found: list[str] = []
+    for text in sorted(set(beginnings)):
+        if not text.startswith(tuple(found)):
+            found.append(text)
+    return tuple(found)
 
 
 class Registry:

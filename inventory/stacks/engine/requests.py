@@ -150,17 +150,35 @@ def _init_needs(init: list[Container], wanted: Callable[[str], bool], app: list[
     return sidecars + [need._replace(quantity=extra) for need, extra in excess if extra > 0]
 
 
-def counted(pod: Pod, need: Need, stack: str, mode: str, *, memory_bytes: int | None = None) -> Allocation:
-    """What a container holds where the system says how many, and of no pod which card."""
+def allocation(
+    pod: Pod,
+    need: Need,
+    stack: str,
+    mode: str,
+    *,
+    quantity: int | None = None,
+    card: str | None = None,
+    evidence: str = COUNT_ONLY,
+    memory_bytes: int | None = None,
+    core_percent: int | None = None,
+    with_pod: str = "",
+) -> Allocation:
+    """What a container holds by a need. quantity: the part of the need that falls on the card, all of it where it is left out.
+
+    evidence: where the card comes from; of no known card nothing is known but the count.
+    """
     return Allocation(
         pod_uid=pod.metadata.uid,
         namespace=pod.metadata.namespace,
         pod=pod.metadata.name,
         container=need.container,
         resource=need.resource,
-        quantity=need.quantity,
-        evidence=COUNT_ONLY,
+        quantity=need.quantity if quantity is None else quantity,
+        evidence=evidence if card is not None else COUNT_ONLY,
         stack=stack,
-        mode=mode,
+        card=card,
         memory_bytes=memory_bytes,
+        core_percent=core_percent,
+        mode=mode,
+        with_pod=with_pod,
     )

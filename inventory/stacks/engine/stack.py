@@ -133,8 +133,8 @@ class Stack(Recognised):
     owns: whether it understands a resource; where it is left out, those of `resources`.
     marks: whether the node carries the system's own mark, so that it is asked even where none of its resources is seen.
     concerns: whether there is something of its own in the context, so that it is asked.
-    takes: resources that are its own on nodes with its mark, though another system owns them elsewhere (`Context.taken`).
     counts_here: further resources that are its own on this node, which carries its mark: names that an administrator may change.
+    takes: those of other systems that are its own where `counts_here` names them (`Context.taken`).
     divides: resources of other systems whose cards it gives out in parts, so that it is asked where one of them is seen.
     names_cards: UUIDs of cards of this node by the records of its pods, for those that know the cards by number only.
     in_bytes: those of its resources that are sizes, so no number of devices.
@@ -169,3 +169,9 @@ class Stack(Recognised):
     def understands(self, resource: str, context: Context) -> bool:
         """Whether this extended resource name is one that the system understands."""
         return self.owns(resource, context) if self.owns is not None else resource in self.resources
+
+    def taken(self, node: Node) -> frozenset[str]:
+        """Resources of other systems that are its own on this node, which carries its mark."""
+        return (
+            frozenset(self.takes).intersection(self.counts_here(node)) if self.counts_here is not None else frozenset()
+        )

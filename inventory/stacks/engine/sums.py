@@ -96,14 +96,6 @@ def cards_allocated(reports: tuple[CardReport, ...], unplaced: tuple[Allocation,
     return held if reports and held == len(reports) else None
 
 
-def memory_total(joined: JoinedCards) -> int | None:
-    """What can be given out on the node; None when the joined has cards that the primary report does not count."""
-    primary = joined.primary
-    if primary is None or (primary.cards and len(joined.cards) > len(primary.cards)):
-        return None
-    return primary.memory_total_bytes
-
-
 def memory_allocated(joined: JoinedCards, known: bool) -> int | None:
     """All that is promised on the node, placed or not. known: whether the number of cards is known."""
     unmetered = any(card.mode == SHARES for card in joined.cards.values())

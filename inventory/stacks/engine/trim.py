@@ -51,7 +51,7 @@ def trim_pod(pod: listed.Pod, context: Context) -> Pod | None:
     part = component_of(metadata.labels) if metadata.labels else ""
     if not part and not _asks(spec, known):
         annotations = metadata.annotations
-        written = annotations and _written_on(annotations, known.annotations)
+        written = annotations and _written_on(annotations, known)
         if not written and not (spec is not None and _takes(spec)):
             return None
     status = listed.status(pod)
@@ -99,9 +99,10 @@ def _gpu(quantities: Quantities | None, known: Names) -> bool:
     return False
 
 
-def _written_on(annotations: dict[str, str], prefixes: tuple[str, ...]) -> bool:
+def _written_on(annotations: dict[str, str], known: Names) -> bool:
+    prefixes, head, heads = known.annotations, known.head, known.heads
     for name in annotations:  # noqa: SIM110 - a generator costs twice as much, and this runs for every pod
-        if name.startswith(prefixes):
+        if name[:head] in heads and name.startswith(prefixes):
             return True
     return False
 

@@ -11,7 +11,6 @@ import msgspec
 from inventory.stacks.engine.base import (
     ANNOTATION_V1,
     ANNOTATION_V2,
-    COUNT_ONLY,
     ERROR,
     MEMORY,
     WARNING,
@@ -20,7 +19,7 @@ from inventory.stacks.engine.base import (
     Context,
     Finding,
 )
-from inventory.stacks.engine.requests import Need, containers, name_of, requests
+from inventory.stacks.engine.requests import Need, allocation, containers, name_of, requests
 from inventory.stacks.gpushare.declared import BY_HAND, CORE_RESOURCE, names
 from inventory.stacks.gpushare.records import Record, record
 from kube.objects import Pod
@@ -146,19 +145,16 @@ def _allocation(
 ) -> Allocation:
     whole = need.resource in place.counted
     memory = None if need.resource == CORE_RESOURCE else place.card_memory if whole else place.unit
-    return Allocation(
-        pod_uid=pod.metadata.uid,
-        namespace=pod.metadata.namespace,
-        pod=pod.metadata.name,
-        container=need.container,
-        resource=need.resource,
+    return allocation(
+        pod,
+        need,
+        NAME,
+        WHOLE if whole else MEMORY,
         quantity=units,
-        evidence=COUNT_ONLY if index is None else ANNOTATION_V2 if written.v2 else ANNOTATION_V1,
-        stack=NAME,
         card=str(index) if index is not None else None,
+        evidence=ANNOTATION_V2 if written.v2 else ANNOTATION_V1,
         memory_bytes=memory * units if memory is not None else None,
         core_percent=core,
-        mode=WHOLE if whole else MEMORY,
     )
 
 

@@ -7,7 +7,9 @@ vendor that is not known shows as not understood.
 
 from __future__ import annotations
 
-from inventory.stacks.engine.base import HEALTHY, INFO, MEMORY, UNHEALTHY, WARNING, Card, Context, Finding, StackReport
+import msgspec
+
+from inventory.stacks.engine.base import INFO, WARNING, Card, Context, Finding, StackReport
 from inventory.stacks.engine.describe import Described, describe
 from inventory.stacks.engine.names import annotations_of
 from inventory.stacks.engine.offers import Offer, offer, shortfall
@@ -22,8 +24,15 @@ from inventory.stacks.hami.vendors import PREFIXES, TAKEN, Vendor, vendors_of
 from kube.objects import Node, Pod
 
 GPU = "nvidia.com/gpu"
-#: What HAMi adds to a request of `nvidia.com/gpu`: properties of the slots, held together with them.
-RESOURCES = (GPU_MEMORY, "nvidia.com/gpumem-percentage", "nvidia.com/gpucores", "nvidia.com/priority")
+#: What HAMi adds to a request of a vendor's own resource: properties of the slots, held together with them.
+RESOURCES = (
+    GPU_MEMORY,
+    "nvidia.com/gpumem-percentage",
+    "nvidia.com/gpucores",
+    "nvidia.com/priority",
+    "amd.com/gpumem",
+    "amd.com/gpucores",
+)
 _NODE_PREFIX = "hami.io/node-"
 _CORDON = "hami.io/device-cordon"
 
@@ -37,10 +46,15 @@ def marks(node: Node) -> bool:
 
 
 def counts_here(node: Node) -> tuple[str, ...]:
-    """The resource that counts slots, where the administrator has renamed it, and those of other vendors' registered cards."""
-    name = _counted(node)
-    others = tuple(resource for vendor in vendors_of(node)[0] for resource in vendor.resources)
-    return ((name,) if name != GPU else ()) + others
+    """The resource that counts slots, which an administrator may have renamed, and those of other vendors' registered cards."""
+    others = vendors_of(node)[0]
+    mine = (_counted(node),) if _of_nvidia(node, others) else ()
+    return mine + tuple(resource for vendor in others for resource in vendor.resources)
+
+
+def _of_nvidia(node: Node, others: list[Vendor]) -> bool:
+    """Whether the mark of HAMi on this node is about NVIDIA's cards: its own register, or one that is not read."""
+    return not others or REGISTER in annotations_of(node)
 
 
 def _counted(node: Node) -> str:
@@ -62,18 +76,16 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     known, strange = vendors_of(node)
     findings = [_not_read(name) for name in strange]
     parts = [_part(node, pods, context, vendor, findings) for vendor in known]
-    nvidia = Vendor(REGISTER, ALLOCATED, _counted(node), GPU_MEMORY)
-    if not parts or REGISTER in annotations_of(node):
+    if _of_nvidia(node, known):
+        nvidia = Vendor("", REGISTER, ALLOCATED, _counted(node), GPU_MEMORY)
         parts.insert(0, _part(node, pods, context, nvidia, findings))
-    return StackReport(
-        stack=NAME,
-        cards=tuple(card for part in parts for card in part.cards),
-        # A register of a vendor that is not read has cards too.
-        cards_known=all(part.cards_known for part in parts) and not (strange and not any(part.cards for part in parts)),
-        allocations=tuple(item for part in parts for item in part.allocations),
+    # A register of a vendor that is not read has cards too.
+    hidden = bool(strange) and not any(part.cards for part in parts)
+    return msgspec.structs.replace(
+        parts[0],
+        cards_known=parts[0].cards_known and not hidden,
         findings=tuple(findings),
-        recheck_at=min((part.recheck_at for part in parts if part.recheck_at is not None), default=None),
-        memory_total_bytes=total(part.memory_total_bytes for part in parts),
+        others=tuple(parts[1:]),
     )
 
 
@@ -82,19 +94,19 @@ def _part(node: Node, pods: list[Pod], context: Context, vendor: Vendor, finding
     listed = _registered(node, vendor.register, findings)
     mine = vendor.register == REGISTER
     about = describe(node, overrides(node)) if mine else Described()
-    keys = frozenset(card.uuid for card in listed or ())
-    place = Place(keys, vendor.resource, listed is not None, vendor.record, vendor.memory, vendor.unit)
+    place = Place(vendor, {card.uuid: card for card in listed or ()}, listed is not None)
     held = [found for pod in pods if (found := holding(pod, place, context)) is not None]
     findings += [item for found in held for item in found.findings]
     offered = offer(node, vendor.resource)
     findings += shortfall(vendor.resource, offered, "HAMi gives out fewer slots than the cards have.")
     return StackReport(
         stack=NAME,
-        cards=tuple(_card(card, about, vendor.register) for card in listed or ()),
+        vendor=vendor.name,
+        cards=tuple(_card(card, about, vendor) for card in listed or ()),
         cards_known=listed is not None,
         allocations=tuple(item for found in held for item in found.allocations),
         recheck_at=min((due for found in held for due in found.due), default=None),
-        memory_total_bytes=_total(node, listed, offered),
+        memory_total_bytes=_total(node, vendor, listed, offered),
     )
 
 
@@ -120,24 +132,26 @@ def _not_read(name: str) -> Finding:
     return Finding(code="resource-not-understood", severity=INFO, text=said)
 
 
-def _card(card: Registered, about: Described, source: str) -> Card:
+def _card(card: Registered, about: Described, vendor: Vendor) -> Card:
+    memory, source = vendor.memory_of(card), f"annotation {vendor.register}"
     return Card(
         key=card.uuid,
         stack=NAME,
-        mode=MEMORY,
+        mode=vendor.mode(card),
         index=card.index,
         uuid=card.uuid,
         model=card.type.removeprefix("NVIDIA-") or about.model,
-        model_source=f"annotation {source}" if card.type else about.model_source,
-        health=HEALTHY if card.healthy else UNHEALTHY,
-        memory_total_bytes=card.memory,
+        model_source=source if card.type else about.model_source,
+        health=vendor.health_of(card),
+        memory_total_bytes=memory,
         memory_physical_bytes=about.memory_bytes,
-        memory_source=f"annotation {source}",
+        memory_source=source if memory is not None else "",
         shares=card.shares,
+        resource=vendor.resource,
     )
 
 
-def _total(node: Node, listed: list[Registered] | None, offered: Offer) -> int | None:
+def _total(node: Node, vendor: Vendor, listed: list[Registered] | None, offered: Offer) -> int | None:
     """What HAMi can still give out: the memory of cards that are healthy and not cordoned.
 
     Where the kubelet has no slot left to give, the plugin is gone and HAMi takes the cards out of its account.
@@ -151,7 +165,7 @@ def _total(node: Node, listed: list[Registered] | None, offered: Offer) -> int |
         # No slots under any name, or under a name that cannot be told from others.
         return None if any(looks_like_gpu(name) for name in allocatable) else 0
     cordoned = {part.strip() for part in annotations_of(node).get(_CORDON, "").split(",")}
-    return sum(card.memory for card in listed if card.healthy and card.uuid not in cordoned)
+    return total(vendor.memory_of(card) for card in listed if card.healthy and card.uuid not in cordoned)
 
 
 _PLUGIN = "hami-device-plugin"

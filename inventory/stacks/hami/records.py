@@ -14,6 +14,7 @@ import msgspec
 from inventory.stacks.engine.labels import MIB
 from inventory.stacks.engine.names import MAX_CARDS, too_long
 from inventory.stacks.engine.requests import MOST_DEVICES
+from inventory.stacks.shared.slots import Device
 
 REGISTER = "hami.io/node-nvidia-register"
 ALLOCATED = "hami.io/vgpu-devices-allocated"
@@ -31,22 +32,15 @@ _HEALTH = {
 
 
 class Registered(msgspec.Struct, frozen=True, kw_only=True):
-    """One card of a node's register. memory: bytes, as scaled by HAMi; shares: containers at most; core: percent."""
+    """One card of a node's register. memory: bytes, as scaled by HAMi; shares: containers at most; cores: percent, or a number."""
 
     uuid: str
     index: int | None
     memory: int
     shares: int
+    cores: int
     type: str
     healthy: bool
-
-
-class Device(msgspec.Struct, frozen=True):
-    """What a container got of one card. memory: bytes; core: percent, None for no limit."""
-
-    uuid: str
-    memory: int
-    core: int | None
 
 
 class Register(msgspec.Struct, frozen=True):
@@ -91,9 +85,10 @@ def _of_object(item: Mapping[str, object]) -> Registered | None:
     """The writer leaves out what is empty: a missing index is 0, a missing health is false."""
     uuid, kind = item.get("id"), item.get("type", "")
     memory, shares, index = (_whole(item.get(name, 0)) for name in ("devmem", "count", "index"))
+    cores = _whole(item.get("devcore", 0)) or 0
     if not isinstance(uuid, str) or not isinstance(kind, str) or memory is None or shares is None or index is None:
         return None
-    return _registered(uuid, index, memory, shares, kind, item.get("health") is True)
+    return _registered(uuid, index, (memory, shares, cores), kind, item.get("health") is True)
 
 
 def _of_fields(text: str) -> list[Registered] | None:
@@ -102,23 +97,26 @@ def _of_fields(text: str) -> list[Registered] | None:
         fields = entry.split(",")
         if len(fields) not in (7, 9):
             return None
-        uuid, shares, memory, _, kind, _, health = fields[:7]
+        uuid, shares, memory, cores, kind, _, health = fields[:7]
         index = _whole(fields[7]) if len(fields) == 9 else place
         numbers, healthy = (_whole(memory), _whole(shares), index), _HEALTH.get(health)
         if numbers[0] is None or numbers[1] is None or numbers[2] is None or healthy is None:
             return None
-        card = _registered(uuid, numbers[2], numbers[0], numbers[1], kind, healthy)
+        card = _registered(uuid, numbers[2], (numbers[0], numbers[1], _whole(cores) or 0), kind, healthy)
         if card is None:
             return None
         found.append(card)
     return found
 
 
-def _registered(uuid: str, index: int, memory: int, shares: int, kind: str, healthy: bool) -> Registered | None:
-    name = _uuid(uuid)
+def _registered(uuid: str, index: int, numbers: tuple[int, int, int], kind: str, healthy: bool) -> Registered | None:
+    """numbers: memory in MiB, containers at most, cores."""
+    name, (memory, shares, cores) = _uuid(uuid), numbers
     if name is None:
         return None
-    return Registered(uuid=name, index=index, memory=memory * MIB, shares=shares, type=kind, healthy=healthy)
+    return Registered(
+        uuid=name, index=index, memory=memory * MIB, shares=shares, cores=cores, type=kind, healthy=healthy
+    )
 
 
 def _uuid(text: str) -> str | None:
@@ -179,28 +177,3 @@ def parents(text: str | None) -> dict[str, str]:
     entries = [item for item in decoded if isinstance(item, dict)] if isinstance(decoded, list) else []
     pairs = [(item.get("migUUID"), item.get("gpuUUID")) for item in entries]
     return {own: card for own, card in pairs if isinstance(own, str) and own and isinstance(card, str) and card}
-
-
-def slots_of(
-    slots: list[list[Device]], init: list[int], app: list[int]
-) -> tuple[list[list[Device]], list[list[Device]]]:
-    """The slots of the init containers, sidecars among them, and of the app containers. init, app: devices that each asks for.
-
-    From 2.9 on init containers come first, in the order of the specification; before they have no slots, and some versions drop empty
-    ones: the reading is taken whose devices fit the requests. Where none fits, all devices are given to the app containers in order.
-    """
-    if len(slots) == len(init) + len(app):
-        first, rest = slots[: len(init)], slots[len(init) :]
-        if [len(slot) for slot in rest] == app or not init:
-            return first, rest
-    if len(slots) == len(app) and [len(slot) for slot in slots] == app:
-        return [[] for _ in init], slots
-    devices = [device for slot in slots for device in slot]
-    dealt: list[list[Device]] = []
-    for wanted in app:
-        dealt.append(devices[:wanted])
-        devices = devices[wanted:]
-    if dealt and devices:
-        last = max((place for place, wanted in enumerate(app) if wanted), default=0)
-        dealt[last] = dealt[last] + devices
-    return [[] for _ in init], dealt

@@ -11,7 +11,6 @@ from collections.abc import Callable
 
 from inventory.stacks.engine import measured
 from inventory.stacks.engine.base import (
-    COUNT_ONLY,
     DEVICE_STATUS,
     SHARES,
     WHOLE,
@@ -25,7 +24,7 @@ from inventory.stacks.engine.devices import Held, held, where
 from inventory.stacks.engine.names import labels_of
 from inventory.stacks.engine.offers import shortfall
 from inventory.stacks.engine.overrides import overrides
-from inventory.stacks.engine.requests import holds
+from inventory.stacks.engine.requests import allocation, holds
 from inventory.stacks.engine.stack import Stack
 from inventory.stacks.nvidia import gfd, mig, slices, state, visible
 from inventory.stacks.nvidia.cards import NAME, as_slices, cards_of, memory_of, total_memory
@@ -111,17 +110,14 @@ def _place(held_: list[Held], by_resource: dict[str, Group], keys: set[str]) -> 
 
 
 def _allocation(entry: Held, group: Group | None, card: str | None, quantity: int) -> Allocation:
-    return Allocation(
-        pod_uid=entry.pod.metadata.uid,
-        namespace=entry.pod.metadata.namespace,
-        pod=entry.pod.metadata.name,
-        container=entry.need.container,
-        resource=entry.need.resource,
+    return allocation(
+        entry.pod,
+        entry.need,
+        NAME,
+        group.mode if group else SHARES,
         quantity=quantity,
-        evidence=COUNT_ONLY if card is None else DEVICE_STATUS,
-        stack=NAME,
         card=card,
-        mode=group.mode if group else SHARES,
+        evidence=DEVICE_STATUS,
         memory_bytes=memory_of(group, quantity),
     )
 

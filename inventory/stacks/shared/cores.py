@@ -1,7 +1,7 @@
-"""Systems that give out parts of cards as percent of a card's cores and units of its memory.
+"""Systems that give out parts of cards as so many of a card's cores and units of its memory.
 
-A card is 100 of the cores, so what a node offers says how many cards there are and how much memory each has. A container with a
-hundred or more holds whole cards. Which card a container has is known only where the system writes it on the pod.
+A card has a fixed number of cores, so what a node offers says how many cards there are and how much memory each has. Which card a
+container has is known only where the system writes it on the pod.
 """
 
 from __future__ import annotations
@@ -10,25 +10,43 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from inventory.stacks.engine.base import ANNOTATION, MEMORY, ONLY_CARD, Allocation, Card, Finding, StackReport
-from inventory.stacks.engine.describe import describe
+from inventory.stacks.engine.describe import Described, describe
 from inventory.stacks.engine.names import MAX_CARDS, annotations_of
 from inventory.stacks.engine.offers import offer, shortfall, states
-from inventory.stacks.engine.overrides import overrides
+from inventory.stacks.engine.overrides import Overrides, overrides
 from inventory.stacks.engine.requests import Need, holds, requests
+from inventory.stacks.engine.stack import NodeLabels
 from inventory.stacks.shared.holding import held, indices, warning
 from kube.objects import Node, Pod
 
 
 class Kind(NamedTuple):
-    """Names of one system. unit: bytes of one of its memory. record: annotations that may name the card of a container, best first.
+    """Names of one system. unit: bytes of one of its memory, None when not known; unit_source: who says so, in words.
 
-    None: the system writes none that is public.
+    record: annotations that may name the card of a container, best first; None: the system writes none that is public. read: what
+    such a one says. card: cores of a card. asked: resource that counts cards in requests, "" for none; beside it cores and memory
+    stand for parts.
+    required: whether the system writes a record for every pod. metered: whether memory that is asked for is held as such, with all
+    cores too.
+    vendor, labels: where the system reads only its own labels, since others speak of another vendor's cards.
     """
 
     cores: str
     memory: str
-    unit: int
+    unit: int | None
     record: Callable[[Need], tuple[str, ...]] | None = None
+    read: Callable[[str | None], list[int] | None] = indices
+    unit_source: str = ""
+    card: int = 100
+    asked: str = ""
+    required: bool = True
+    metered: bool = False
+    vendor: str = ""
+    labels: NodeLabels | None = None
+
+    def bytes_of(self, units: int | None) -> int | None:
+        """So many units of memory in bytes."""
+        return units * self.unit if units is not None and self.unit is not None else None
 
 
 class _Node(NamedTuple):
@@ -40,38 +58,45 @@ class _Node(NamedTuple):
 
 def read(name: str, kind: Kind, node: Node, pods: list[Pod]) -> StackReport | None:
     """Cards by count; None when the node has none of this kind and no pod holds some."""
-    mine = (kind.cores, kind.memory)
-    asking = [(pod, needs) for pod in pods if holds(pod) and (needs := requests(pod, lambda one: one in mine))]
+    mine = {kind.cores, kind.memory, kind.asked} - {""}
+    asking = [(pod, needs) for pod in pods if holds(pod) and (needs := requests(pod, mine.__contains__))]
     if not asking and not any(states(node, one) for one in mine):
         return None
-    given, cores, memory = overrides(node), offer(node, kind.cores), offer(node, kind.memory)
-    number = cores.slots // 100 if cores.slots is not None and cores.slots % 100 == 0 else None
-    cards = given.cards if given.cards is not None else number
-    cards = cards if cards is not None and cards <= MAX_CARDS and (cards > 0 or not memory.slots) else None
-    here = _Node(cards, memory.slots * kind.unit // cards if cards and memory.slots is not None else None)
-    about, findings = describe(node, given), list[Finding]()
+    given, findings = overrides(node), list[Finding]()
+    here, about = _node(kind, node, given), describe(node, given, kind.labels)
     allocations = [item for pod, needs in asking for item in _pod(name, kind, here, pod, needs, findings)]
-    findings += shortfall(kind.cores, cores, "The node gives out less than its cards have.")
+    findings += shortfall(kind.cores, offer(node, kind.cores), "The node gives out less than its cards have.")
     return StackReport(
         stack=name,
-        cards=tuple(
-            Card(
-                key=str(index),
-                stack=name,
-                mode=MEMORY,
-                index=index,
-                model=about.model,
-                model_source=about.model_source,
-                memory_total_bytes=here.each,
-                memory_physical_bytes=about.memory_bytes,
-                memory_source=f"{kind.memory} ÷ cards" if here.each is not None else "",
-            )
-            for index in range(cards or 0)
-        ),
-        cards_known=cards is not None,
+        vendor=kind.vendor,
+        cards=tuple(_card(name, kind, here, about, index) for index in range(here.cards or 0)),
+        cards_known=here.cards is not None,
         allocations=tuple(allocations),
         findings=tuple(findings),
-        memory_total_bytes=memory.allocatable * kind.unit if memory.allocatable is not None else None,
+        memory_total_bytes=kind.bytes_of(offer(node, kind.memory).allocatable),
+    )
+
+
+def _node(kind: Kind, node: Node, given: Overrides) -> _Node:
+    cores, memory = offer(node, kind.cores), offer(node, kind.memory)
+    number = cores.slots // kind.card if cores.slots is not None and cores.slots % kind.card == 0 else None
+    cards = given.cards if given.cards is not None else number
+    cards = cards if cards is not None and cards <= MAX_CARDS and (cards > 0 or not memory.slots) else None
+    total = kind.bytes_of(memory.slots)
+    return _Node(cards, total // cards if cards and total is not None else None)
+
+
+def _card(name: str, kind: Kind, here: _Node, about: Described, index: int) -> Card:
+    return Card(
+        key=str(index),
+        stack=name,
+        mode=MEMORY,
+        index=index,
+        model=about.model,
+        model_source=about.model_source,
+        memory_total_bytes=here.each,
+        memory_physical_bytes=about.memory_bytes,
+        memory_source=f"{kind.memory} ÷ cards{kind.unit_source}" if here.each is not None else "",
     )
 
 
@@ -84,27 +109,36 @@ def _pod(name: str, kind: Kind, here: _Node, pod: Pod, needs: list[Need], findin
         cores = sum(need.quantity for need in mine if need.resource == kind.cores)
         memory = sum(need.quantity for need in mine if need.resource == kind.memory)
         places = _recorded(kind, here, pod, mine[0], findings) if kind.record is not None else []
-        whole = cores // 100 if cores % 100 == 0 else 0
-        found += (
-            _whole(name, kind, here, pod, mine[0], whole, places)
-            if whole
-            else _part(name, kind, here, pod, mine[0], (cores, memory), places)
-        )
+        if whole := _cards(kind, mine, cores, memory):
+            found += _whole(name, kind, here, pod, mine[0], whole, places)
+        else:
+            found += _part(name, kind, here, pod, mine[0], (cores, memory), places)
     return found
+
+
+def _cards(kind: Kind, mine: list[Need], cores: int, memory: int) -> int:
+    """How many cards a container holds as a whole; 0 for parts."""
+    if not cores and not memory:
+        return sum(need.quantity for need in mine)
+    return cores // kind.card if cores % kind.card == 0 and not (kind.metered and memory) else 0
 
 
 def _recorded(kind: Kind, here: _Node, pod: Pod, need: Need, findings: list[Finding]) -> list[str]:
     """Keys of the cards that the pod's record names for a container; none where it does not say."""
     annotations = annotations_of(pod)
     names = kind.record(need) if kind.record is not None else ()
-    text = next((annotations[name] for name in names if name in annotations), None)
-    if text is None:
-        said = "{pod} holds a part of a card, but no card is recorded on it. Look whether its scheduler has placed it."
-        findings.append(warning("bound-without-card", pod, said))
+    name = next((name for name in names if name in annotations), None)
+    if name is None:
+        if kind.required:
+            said = (
+                "{pod} holds a part of a card, but no card is recorded on it. Look whether its scheduler has placed it."
+            )
+            findings.append(warning("bound-without-card", pod, said))
         return []
-    found = indices(text)
+    text = annotations[name]
+    found = kind.read(text)
     if found is None:
-        findings.append(warning("annotation-unreadable", pod, f"The annotation {names[0]} of {{pod}} cannot be read."))
+        findings.append(warning("annotation-unreadable", pod, f"The annotation {name} of {{pod}} cannot be read."))
         return []
     if here.cards is not None and any(index >= here.cards for index in found):
         said = f"{{pod}} is recorded on the cards {text[:40]}, and the node has {here.cards}."
@@ -117,13 +151,14 @@ def _whole(
     name: str, kind: Kind, here: _Node, pod: Pod, need: Need, number: int, places: list[str]
 ) -> list[Allocation]:
     """Cards held as a whole: their memory is that of the cards, whatever is asked for."""
+    resource = kind.asked if need.resource == kind.asked else kind.cores
     if len(places) == number:
         return [
-            held(pod, need.container, kind.cores, 1, name, card=card, memory=here.each, core=100, whole=True)
+            held(pod, need.container, resource, 1, name, card=card, memory=here.each, core=100, whole=True)
             for card in places
         ]
     memory = here.each * number if here.each is not None else None
-    return [held(pod, need.container, kind.cores, number, name, memory=memory, core=100 * number, whole=True)]
+    return [held(pod, need.container, resource, number, name, memory=memory, core=100 * number, whole=True)]
 
 
 def _part(
@@ -144,8 +179,8 @@ def _part(
             quantity // split + (quantity % split if place == 0 else 0),
             name,
             card=card,
-            memory=memory * kind.unit // split if memory else None,
-            core=cores // split or None,
+            memory=memory * kind.unit // split if memory and kind.unit is not None else None,
+            core=cores * 100 // kind.card // split or None,
             evidence=ONLY_CARD if only else ANNOTATION,
         )
         for place, card in enumerate(cards)

@@ -12,7 +12,6 @@ import re
 import msgspec
 
 from inventory.stacks.engine.base import (
-    COUNT_ONLY,
     DEVICE_STATUS,
     SHARES,
     WARNING,
@@ -26,7 +25,7 @@ from inventory.stacks.engine.devices import Device, Held, Reader, held, where, w
 from inventory.stacks.engine.names import MAX_CARDS
 from inventory.stacks.engine.offers import Offer, offer, shortfall, states
 from inventory.stacks.engine.overrides import COUNT, Overrides, overrides
-from inventory.stacks.engine.requests import holds
+from inventory.stacks.engine.requests import allocation, holds
 from inventory.stacks.shared.instances import by_instance_type
 from kube.objects import Node, Pod
 
@@ -181,18 +180,7 @@ def _card(stack: str, pool: _Pool, device: Device, index: int | None, about: Des
 
 
 def _allocation(stack: str, entry: Held, card: str | None, quantity: int) -> Allocation:
-    return Allocation(
-        pod_uid=entry.pod.metadata.uid,
-        namespace=entry.pod.metadata.namespace,
-        pod=entry.pod.metadata.name,
-        container=entry.need.container,
-        resource=entry.need.resource,
-        quantity=quantity,
-        evidence=COUNT_ONLY if card is None else DEVICE_STATUS,
-        stack=stack,
-        card=card,
-        mode=SHARES,
-    )
+    return allocation(entry.pod, entry.need, stack, SHARES, quantity=quantity, card=card, evidence=DEVICE_STATUS)
 
 
 def simple_share(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from inventory.stacks.engine.base import ANNOTATION, COUNT_ONLY, ERROR, MEMORY, WARNING, WHOLE, Allocation, Finding
+from inventory.stacks.engine.base import ANNOTATION, ERROR, MEMORY, WARNING, WHOLE, Allocation, Finding
 from inventory.stacks.engine.names import MAX_CARDS
-from inventory.stacks.engine.requests import name_of
+from inventory.stacks.engine.requests import Need, allocation, name_of
 from kube.objects import Pod
 
 
@@ -22,19 +22,15 @@ def held(
     evidence: str = ANNOTATION,
 ) -> Allocation:
     """One container's hold; evidence: where the card comes from, if it is known."""
-    return Allocation(
-        pod_uid=pod.metadata.uid,
-        namespace=pod.metadata.namespace,
-        pod=pod.metadata.name,
-        container=container,
-        resource=resource,
-        quantity=quantity,
-        evidence=evidence if card is not None else COUNT_ONLY,
-        stack=stack,
+    return allocation(
+        pod,
+        Need(container, resource, quantity, 0),
+        stack,
+        WHOLE if whole else MEMORY,
         card=card,
+        evidence=evidence,
         memory_bytes=memory,
         core_percent=core,
-        mode=WHOLE if whole else MEMORY,
     )
 
 

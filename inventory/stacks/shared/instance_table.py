@@ -1,6 +1,7 @@
 """GPU instance types of clouds: model, number, memory of each card.
 
-Sources: the instance type pages of Alibaba Cloud, AWS, Azure and Google; for AWS also the data of aws/karpenter-provider-aws v1.14.
+Sources: the instance type pages of Alibaba Cloud, AWS, Azure and Google; for AWS also the data of aws/karpenter-provider-aws
+v1.14, and the memory of its own chips by the pages of their architecture (aws-neuron/aws-neuron-sdk).
 MiB where the provider's data gives it, else its GB taken as GiB. A share of a card (vGPU) counts as one card with the memory of the
 share, which is all that the node sees. Types to which cards are attached freely (Google's n1) are not here.
 """
@@ -132,6 +133,18 @@ _AWS: dict[str, Rows] = {
     "H200": (("p5e.48xlarge p5en.48xlarge", 8, 144384, 1),),
     "B200": (("p6-b200.48xlarge", 8, 183359, 1),),
     "B300": (("p6-b300.48xlarge", 8, 275040, 1),),
+    "Inferentia": (
+        ("inf1.xlarge inf1.2xlarge", 1, _gib(8), 1),
+        ("inf1.6xlarge", 4, _gib(8), 1),
+        ("inf1.24xlarge", 16, _gib(8), 1),
+    ),
+    "Inferentia2": (
+        ("inf2.xlarge inf2.8xlarge", 1, _gib(32), 1),
+        ("inf2.24xlarge", 6, _gib(32), 1),
+        ("inf2.48xlarge", 12, _gib(32), 1),
+    ),
+    "Trainium": (("trn1.2xlarge", 1, _gib(32), 1), ("trn1.32xlarge trn1n.32xlarge", 16, _gib(32), 1)),
+    "Trainium2": (("trn2.48xlarge trn2u.48xlarge", 16, _gib(96), 1),),
 }
 _AZURE: dict[str, Rows] = {
     "T4": (("NC4as_T4_v3 NC8as_T4_v3 NC16as_T4_v3", 1, _gib(16), 1), ("NC64as_T4_v3", 4, _gib(16), 1)),

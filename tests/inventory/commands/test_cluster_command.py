@@ -202,10 +202,10 @@ def test_a_permission_that_is_not_told_is_not_granted(
 def test_only_what_is_needed_must_be_granted(scripted: Callable[..., ScriptedServer], run: Run) -> None:
     with scripted(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * 4, *[allowed(False)] * (QUESTIONS - 4)):
         said = run("cluster", "check", "odd")
-    assert (
-        "may NOT list daemonsets: the memory unit of gpushare, how often Intel's plugin offers each card, optional\n"
-        in said
+    missing = (
+        "the memory unit of Cambricon's plugin, the memory unit of gpushare, how often Intel's plugin offers each card"
     )
+    assert f"may NOT list daemonsets: {missing}, optional\n" in said
     assert "what is optional and not granted is in deploy/" in said.splitlines()[-1]
 
 

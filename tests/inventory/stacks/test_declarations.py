@@ -61,6 +61,10 @@ def test_what_a_module_declares_is_found(make: Make) -> None:
         ('GOOD["read"] = None\nSTACK = Stack(**GOOD)', "systems.acme: STACK.read must be a function"),
         ("STACK = Stack(**GOOD, marks=True)", "systems.acme: STACK.marks must be a function or None"),
         ('STACK = Stack(**GOOD, takes=("a.example/gpu",))', "systems.acme: STACK.marks must be a function, since"),
+        (
+            'STACK = Stack(**GOOD, takes=("a.example/gpu",), marks=lambda node: True)',
+            "systems.acme: STACK.counts_here must be a function, since",
+        ),
         ("STACK = Stack(**GOOD, terminating=None)", "systems.acme: STACK.terminating must be a text"),
         ("STACK = Stack(**GOOD, kept={})", "systems.acme: STACK.kept must be Kept"),
         ('STACK = Stack(**GOOD, settings={"ACME": 1})', "systems.acme: STACK.settings must be names of settings"),

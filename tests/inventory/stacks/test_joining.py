@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from inventory.stacks.engine.base import COUNT_ONLY, DEVICE_STATUS, WHOLE, Allocation, Card, StackReport
 from inventory.stacks.engine.findings import two_stacks
 from inventory.stacks.engine.joining import join
@@ -27,6 +29,7 @@ def share(stack: str, vendor: str, cards: int, held: str | None = None) -> Stack
                 mode=WHOLE,
             ),
         ),
+        memory_total_bytes=cards * 16 << 30,
     )
 
 
@@ -45,6 +48,36 @@ def test_cards_of_different_vendors_are_not() -> None:
     assert all(card.key == key for key, card in joined.cards.items())
     assert [item.card for item in joined.allocations] == ["0", "acme-0", "other-0"]
     assert two_stacks(shares, joined) == []
+
+
+def test_a_system_with_cards_of_two_vendors_has_two_kinds_of_cards() -> None:
+    shares = [share("a", "acme", 1, "0"), share("a", "other", 1, "0"), share("b", "acme", 1, "0")]
+    joined = join(shares)
+    assert list(joined.cards) == ["0", "other-0"]
+    assert [item.card for item in joined.allocations] == ["0", "0", "other-0"]
+    assert joined.memory_total == 32 << 30
+    assert "given out by a and b, which" in two_stacks(shares, joined)[0].text
+
+
+def test_what_gives_out_parts_of_the_cards_of_another_has_those_of_the_only_vendor() -> None:
+    parts = msgspec.structs.replace(share("a", "", 2, "1"), beside=True)
+    joined = join([parts, share("b", "acme", 2)])
+    assert list(joined.cards) == ["0", "1"]
+    assert [(item.stack, item.card) for item in joined.allocations] == [("b", None), ("a", "1")]
+    assert list(join([parts, share("b", "acme", 2), share("c", "other", 2)]).cards) == [
+        *("0", "1"),
+        *("acme-0", "acme-1"),
+        *("other-0", "other-1"),
+    ]
+
+
+def test_a_card_is_the_same_by_its_uuid() -> None:
+    first, second = share("a", "acme", 0), share("b", "acme", 2, "1")
+    listed = tuple(Card(key=f"GPU-{name}", stack="a", uuid=f"GPU-{name}", index=0) for name in "xy")
+    known = (second.cards[0], msgspec.structs.replace(second.cards[1], uuid="GPU-x"))
+    joined = join([msgspec.structs.replace(first, cards=listed), msgspec.structs.replace(second, cards=known)])
+    assert list(joined.cards) == ["GPU-x", "GPU-y"]
+    assert [item.card for item in joined.allocations] == [None, "GPU-x"]
 
 
 def test_no_shares_are_no_cards() -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import msgspec
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from inventory.stacks.engine.base import Context, NodeReport
+from inventory.stacks.engine.base import Context
 from inventory.stacks.engine.components import waiting_reason
 from inventory.stacks.engine.node_facts import node_facts
 from inventory.stacks.engine.node_report import node_report
@@ -29,8 +28,9 @@ from kube.objects import (
     PodStatus,
     PodTemplate,
 )
-from kube.quantity import INT64_MAX
+from tests.inventory.stacks import laws
 from tests.inventory.stacks.build import as_listed
+from tests.inventory.stacks.laws import few, json_values, patient, quantities, texts
 
 MEM, COUNT, CORE = "aliyun.com/gpu-mem", "aliyun.com/gpu-count", "aliyun.com/gpu-core.percentage"
 GPU, SHARED, MIG = "nvidia.com/gpu", "nvidia.com/gpu.shared", "nvidia.com/mig-1g.5gb"
@@ -52,10 +52,6 @@ RESOURCES = (
 COUNTED = tuple(name for name in RESOURCES if name not in (MIG, CORE, COUNT, "cpu"))
 UUIDS = tuple(f"GPU-0000000{i}" for i in range(3))
 
-texts = st.one_of(
-    st.text(max_size=12), st.sampled_from(["0", "1", "-1", "true", "false", "1e400", "GiB", "16384MiB", "{}", "["])
-)
-quantities = st.one_of(st.integers(0, 40).map(str), st.integers(-3, 40), texts, st.just("1" * 40))
 resources = st.dictionaries(st.sampled_from(RESOURCES), quantities, max_size=3)
 layouts = st.dictionaries(
     st.sampled_from("0123"),
@@ -154,28 +150,14 @@ nodes: SearchStrategy[Any] = st.fixed_dictionaries(
         "status": st.fixed_dictionaries({"capacity": resources}, optional={"allocatable": resources}),
     }
 )
-few = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-patient = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-def _decoded(node: Any, some: Any) -> tuple[Node, list[Pod], Context]:
-    context = Context(now=1_700_000_000.0, known_uuids=UUIDS[:1])
-    return msgspec.convert(node, Node), msgspec.convert(some, list[Pod]), context
-
-
-def _promised(found: NodeReport) -> Counter[str]:
-    held = [item for card in found.cards for item in card.allocations] + list(found.unplaced)
-    counter: Counter[str] = Counter()
-    for item in held:
-        counter[item.resource] += item.quantity
-    return counter
+CONTEXT = Context(now=1_700_000_000.0, known_uuids=UUIDS[:1])
 
 
 @patient
 @given(nodes, pods)
 def test_what_is_placed_and_unplaced_is_what_the_pods_ask_for(node: Any, some: Any) -> None:
-    decoded, decoded_pods, context = _decoded(node, some)
-    promised = _promised(node_report(decoded, decoded_pods, context))
+    decoded, decoded_pods = laws.decoded(node, some)
+    promised = laws.promised(node_report(decoded, decoded_pods, CONTEXT))
     if "hami.io/node-nvidia-register" in node["metadata"]["annotations"]:
         promised.pop(GPU, None)  # HAMi's own record counts there
     for name in COUNTED:
@@ -188,40 +170,13 @@ def test_what_is_placed_and_unplaced_is_what_the_pods_ask_for(node: Any, some: A
 @patient
 @given(nodes, pods)
 def test_an_account_adds_up_and_fits_the_tables(node: Any, some: Any) -> None:
-    decoded, decoded_pods, context = _decoded(node, some)
-    found = node_report(decoded, decoded_pods, context)
-    keys = [card.card.key for card in found.cards]
-    assert len(set(keys)) == len(keys)
-    assert found.cards_total is None or found.cards_total == len(keys)
-    assert all(item.card == card.card.key for card in found.cards for item in card.allocations)
-    assert all(item.card is None and item.evidence == "count-only" for item in found.unplaced)
-    placed = [item for card in found.cards for item in card.allocations]
-    held = [
-        (item.pod_uid, item.namespace, item.pod, item.container, item.resource, item.card)
-        for item in (*placed, *found.unplaced)
-    ]
-    assert len(set(held)) == len(held)
-    sums = (found.memory_total_bytes, found.memory_allocated_bytes, found.memory_unplaced_bytes, found.cards_allocated)
-    assert all(value is None or 0 <= value <= INT64_MAX for value in sums)
-    if found.memory_allocated_bytes is not None:
-        assert found.memory_allocated_bytes == sum(item.memory_bytes or 0 for item in (*placed, *found.unplaced))
+    laws.adds_up(node_report(*laws.decoded(node, some), CONTEXT))
 
 
 @patient
 @given(nodes, pods)
 def test_what_the_mirror_keeps_gives_the_same_account_of_anything(node: Any, some: Any) -> None:
-    decoded, decoded_pods, context = _decoded(node, some)
-    kept = [found for pod in decoded_pods if (found := trim_pod(as_listed(pod), context)) is not None]
-    assert node_report(trim_node(decoded), kept, context) == node_report(decoded, decoded_pods, context)
-
-
-json_values = st.recursive(
-    st.one_of(
-        st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=8)
-    ),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=8), inner, max_size=3)),
-    max_leaves=8,
-)
+    laws.is_the_same_of_what_is_kept(*laws.decoded(node, some), CONTEXT)
 
 
 @patient
@@ -229,8 +184,8 @@ json_values = st.recursive(
 def test_any_json_as_an_annotation_of_a_node_is_survived(value: Any, key: str) -> None:
     text = msgspec.json.encode(value).decode()
     node = {"metadata": {"annotations": {key: text}}, "status": {"capacity": {GPU: "8", MEM: "80", COUNT: "8"}}}
-    decoded, _, context = _decoded(node, [])
-    assert node_report(decoded, [], context).cards_total in (None, 0, 8) or key == "gpudash.io/card-count"
+    decoded, _ = laws.decoded(node, [])
+    assert node_report(decoded, [], CONTEXT).cards_total in (None, 0, 8) or key == "gpudash.io/card-count"
 
 
 @patient
@@ -242,8 +197,8 @@ def test_any_json_as_a_record_of_a_pod_leaves_its_request_on_the_node(value: Any
         "metadata": {"name": "p", "annotations": dict.fromkeys(names, text)},
         "spec": {"nodeName": "n", "containers": [{"name": "a", "resources": {"limits": {MEM: "7"}}}]},
     }
-    decoded, decoded_pods, context = _decoded({"status": {"capacity": {MEM: "80", COUNT: "8"}}}, [pod])
-    assert _promised(node_report(decoded, decoded_pods, context)) == {MEM: 7}
+    found = node_report(*laws.decoded({"status": {"capacity": {MEM: "80", COUNT: "8"}}}, [pod]), CONTEXT)
+    assert laws.promised(found) == {MEM: 7}
 
 
 metadata = st.from_type(Metadata)

@@ -37,6 +37,24 @@ def test_stacks_are_found_in_the_order_of_their_names() -> None:
         ("microsoft.com/directx", "directx-microsoft"),
         ("microsoft.com.directx/gpu", "directx-microsoft"),
         ("nvidia.com/mig-1g.5gb", "nvidia"),
+        ("amd.com/gpu", "amd"),
+        ("amd.com/gpumem", "hami"),
+        ("metax-tech.com/gpu", "metax"),
+        ("metax-tech.com/vcore", "metax"),
+        ("mthreads.com/sgpu-memory", "moore-threads"),
+        ("cambricon.com/mlu", "cambricon"),
+        ("cambricon.com/mlu590", "cambricon"),
+        ("cambricon.com/mlu370-x8.smlu.vcore", "cambricon"),
+        ("cambricon.com/mlu370.mim-2m.8gb", "cambricon"),
+        ("cambricon.com/mlu370.unknown", None),
+        ("kunlunxin.com/xpu", "kunlun"),
+        ("kunlunxin.com/vxpu", None),
+        ("enflame.com/drs-gcu", "enflame"),
+        ("aws.amazon.com/neurondevice", "aws-neuron"),
+        ("aws.amazon.com/neuroncore", "aws-neuron"),
+        ("habana.ai/gaudi", "resource-map"),
+        ("birentech.com/gpu", "resource-map"),
+        ("iluvatar.com/gpu", "resource-map"),
         ("acme.example/gpu", None),
         ("cpu", None),
     ],
@@ -53,8 +71,30 @@ def test_a_renamed_resource_has_the_owner_of_the_setting() -> None:
 
 
 @pytest.mark.parametrize(
+    ("entry", "left"),
+    [
+        ("metax-tech.com/gpu=metax:whole:64Gi", ["metax-tech.com/sgpu"]),
+        ("cambricon.com/mlu=cambricon:shares", ["cambricon.com/mlu370", "cambricon.com/mlu.smlu.vmemory"]),
+        ("kunlunxin.com/xpu=kunlun:whole:96Gi", []),
+        ("enflame.com/drs-gcu=enflame:shares", ["enflame.com/gcu"]),
+        ("mthreads.com/sgpu-memory=mt:memory:512Mi", ["mthreads.com/gpu"]),
+        ("aws.amazon.com/neuroncore=aws:shares", []),
+    ],
+)
+def test_what_the_setting_names_a_vendor_leaves_to_it(entry: str, left: list[str]) -> None:
+    context = msgspec.structs.replace(CONTEXT, settings=(("RESOURCES", entry),))
+    resource = entry.partition("=")[0]
+    assert stacks.owner(resource, context) == "resource-map"
+    assert [stack.name for stack in stacks.STACKS if stack.understands(resource, context)] == ["resource-map"]
+    assert {stacks.owner(name, context) for name in left} <= {"metax", "cambricon", "enflame", "moore-threads"}
+
+
+@pytest.mark.parametrize(
     "resource",
     [
+        "kunlunxin.com/vxpu",
+        "birentech.com/1-2-gpu",
+        "iluvatar.com/other",
         "nvidia.com/mig-1g.5gb.shared",
         "gpu.intel.com/i915",
         "amd.com/cpx_nps1",
@@ -99,6 +139,7 @@ def test_units_are_not_mixed_by_a_node_whose_unit_is_not_known(units: list[tuple
         ("ecs.gn6i-c24g1.12xlarge", "T4", 2, 16384),
         ("g4dn.12xlarge", "T4", 4, 16384),
         ("g6f.large", "L4", 1, 2861),
+        ("inf2.24xlarge", "Inferentia2", 6, 32768),
         ("Standard_NV72ads_A10_v5", "A10", 2, 24576),
         ("Standard_NC80adis_H100_v5", "H100", 2, None),
     ],
