@@ -50,7 +50,6 @@ def told(joined: JoinedCards, context: Context) -> tuple[JoinedCards, list[Findi
             claimed[key] = claimed.get(key, 0) + 1
     doubtful = taken | {key for key, count in claimed.items() if count > 1}
     placed: list[Allocation] = []
-    findings: list[Finding] = []
     for item in joined.allocations:
         keys = named.get(_who(item), ())
         if _is_open(item):
@@ -58,7 +57,7 @@ def told(joined: JoinedCards, context: Context) -> tuple[JoinedCards, list[Findi
         else:
             placed.append(item)
     findings = _disagreements(joined, named)
-    return JoinedCards(joined.cards, tuple(placed), joined.primary), findings
+    return msgspec.structs.replace(joined, allocations=tuple(placed)), findings
 
 
 def _is_open(item: Allocation) -> bool:
