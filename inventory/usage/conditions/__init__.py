@@ -12,9 +12,11 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
+import msgspec
+
 from inventory.usage import xid
 from inventory.usage.conditions import messages
-from inventory.usage.conditions.known import EKS_REASONS, KNOWN, NVSENTINEL, Known
+from inventory.usage.conditions.known import DCGM_AWAY, EKS_REASONS, KNOWN, NVSENTINEL, Known
 from inventory.usage.conditions.statement import (
     ACTIONS,
     DEGRADED,
@@ -60,7 +62,18 @@ def statements(conditions: Iterable[Condition], boot_id: str = "") -> tuple[Stat
         said = statement(condition, boot_id)
         if said is not None and len(found) < MOST_ENTRIES:
             found.setdefault(said.type, said)
-    return tuple(found[kind] for kind in sorted(found))
+    return _unsure(tuple(found[kind] for kind in sorted(found)))
+
+
+def _unsure(found: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """While DCGM does not answer, what NVSentinel's checks by DCGM found before says nothing of now."""
+    away = any(said.type in DCGM_AWAY and said.state not in (HEALTHY, NOT_TOLD) for said in found)
+    return tuple(
+        msgspec.structs.replace(said, state=NOT_TOLD, headline="NVSentinel: not known, since DCGM does not answer")
+        if away and said.said_by == "nvsentinel" and said.state == HEALTHY and said.type.startswith("Gpu")
+        else said
+        for said in found
+    )
 
 
 def statement(condition: Condition, boot_id: str = "") -> Statement | None:
@@ -96,8 +109,8 @@ def _plain(condition: Condition, known: Known, entries: tuple[Entry, ...]) -> St
 
 
 def _nvsentinel(condition: Condition, reason: str, message: str) -> Statement:
-    """ "True" is bad. Only what it takes for fatal becomes a condition; what it takes for fatal and yet asks nothing for, and that
-    only ended a program, is no fault of a card (Xid 31 in GpuMemWatch).
+    """ "True" is bad. Only what it takes for fatal becomes a condition; what it takes for fatal and yet asks nothing for, and
+    that only ended a program, is no fault of a card (Xid 31 in GpuMemWatch).
     """
     kind = condition.type
     known = NVSENTINEL.get(kind) or Known(

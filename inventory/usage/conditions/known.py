@@ -53,6 +53,8 @@ NVSENTINEL: Mapping[str, Known] = {
     "GpuAllWatch": _nvsentinel("a card is faulty"),
     "CSPMaintenance": _nvsentinel("the provider plans maintenance", DEGRADED, "plan-maintenance"),
 }
+#: Those that say that DCGM, which most of the others ask, is away.
+DCGM_AWAY = frozenset(("GpuDcgmConnectivityFailure", "GpuDcgmUnresponsive"))
 
 
 def _aks(headline: str, fine: str, state: str, action: str = "check-node") -> Known:

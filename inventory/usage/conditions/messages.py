@@ -30,6 +30,9 @@ _CODE = re.compile(r"([0-9]{1,4})(?:\.\S*)?")
 #: "XID 31", "XID-79", "Xid error 79", "Xid (PCI:0000:3b:00): 79"; an SXid is an error of a switch and no Xid.
 _XID = re.compile(r"\bxid(?: error)?[ :=-]{0,3}(?:\(PCI:([0-9a-f:.]{1,32})\)[ :]{0,3})?([0-9]{1,4})\b", re.IGNORECASE)
 
+#: Checks whose codes are Xids: "SysLogsXIDError", "RepeatedXIDError…"; those of "SysLogsSXIDError" are a switch's.
+_XID_CHECK = re.compile(r"(?<!S)XID|GPUFallenOff")
+
 
 def nvsentinel(check: str, message: str) -> tuple[tuple[Entry, ...], bool]:
     """(entries, whether the message was cut)."""
@@ -38,6 +41,8 @@ def nvsentinel(check: str, message: str) -> tuple[tuple[Entry, ...], bool]:
     for match in _ACTION.finditer(message):
         if len(entries) == MOST_ENTRIES:
             return tuple(entries), True
+        if not match[0].endswith(";") and match[1] not in _ACTIONS:
+            break  # half of an action
         entries.append(_entry(check, message[begin : match.start()], _ACTIONS.get(match[1], "")))
         begin = match.end()
     left = message[begin:].strip(" ;")
@@ -57,7 +62,8 @@ def _entry(check: str, text: str, action: str) -> Entry:
         if match is None:
             break
         kind, value = match.groups()
-        field = _field(kind, value)
+        # The address after a switch is the switch's.
+        field = _field(kind, value) if kind != "PCI" or not (parts and parts[-1].startswith("NVSWITCH:")) else ""
         if kind == "ErrorCode":
             codes.append(value)
         elif field:
@@ -69,7 +75,7 @@ def _entry(check: str, text: str, action: str) -> Entry:
             parts.append(words[0])
         words.pop(0)
     said = " ".join(words)
-    numbers = _codes(codes) if "XID" in check.upper() and "SXID" not in check.upper() else []
+    numbers = _codes(codes) if _XID_CHECK.search(check) else []
     return Entry(
         text=said[:TEXT_CHARS],
         codes=tuple(codes),
