@@ -1,0 +1,257 @@
+"""What the codes of NVIDIA's Xid errors mean: whose fault, how bad, what to do now, and who says so. Pure data.
+
+What to do is the bucket ("immediate action") of NVIDIA's Xid catalogue as of 2025-10-29, read from leptonai/gpud at 4a8de33
+(components/accelerator/nvidia/xid/catalog_generated.go). Titles are our words. Cause and severity are our judgement: the
+catalogue has neither. Tools disagree on some codes, so what each of them does with a code is kept beside it (`SAID`):
+NVIDIA/DCGM at 72fa3fe (modules/health), NVIDIA/k8s-device-plugin at 1b826ac (internal/rm/health.go), eks-node-monitoring-agent
+at 51af549, container-engine-accelerators at 992db81, nvidia_gpu_exporter at e656cd8 (its alert rules).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+#: Whose fault an error is. EITHER: the code alone does not say. FOLLOWS: it reports or follows another error.
+APPLICATION, DRIVER, HARDWARE, EITHER, FOLLOWS = "application", "driver", "hardware", "either", "follows"
+#: From good to bad. PROCESS: it ends the program that ran; the card is usable.
+INFORMATION, PROCESS, WARNING, CRITICAL = "information", "process", "warning", "critical"
+SEVERITIES = (INFORMATION, PROCESS, WARNING, CRITICAL)
+
+#: What to do now → how it is said. Keys are stable; sentences are English and the keys of translation.
+ACTIONS = {
+    "ignore": "Nothing needs to be done at once.",
+    "restart-process": "Start the program again; the card stays usable.",
+    "reset": "Reset the card as soon as nothing runs on it.",
+    "reset-and-check": "Reset the card, then look whether rows wait to be remapped or the SRAM threshold is exceeded.",
+    "reboot": "Restart the machine; where it is a virtual one, its host.",
+    "restart-vm": "Restart the virtual machine.",
+    "update": "Update driver and vGPU software; guest and host must match.",
+    "check-power": "Check that the card's power cables are connected.",
+    "check-links": "Look at the NVLinks of both ends; reset the cards or restart the machine.",
+    "decode-link": "The error's sub-code says whether the link is hurt; some are harmless.",
+    "look-at-others": "Look at the other errors of that moment: this one follows from them.",
+    "follow-message": "Do what the driver's message says.",
+    "check-memory-errors": "Look for errors of unified memory at that moment; alone, report it to support.",
+    "drain-peers": "Stop what uses the card and its NVLink peers.",
+    "drain-and-reset": "Stop what uses the card and its NVLink peers, then reset the card.",
+    "recover-domain": "Recover the NVLink domain (IMEX).",
+    "support": "Contact support.",
+    "not-said": "NVIDIA's catalogue names no action.",
+}
+#: NVIDIA's bucket → what to do.
+_OF_BUCKET = {
+    "IGNORE": "ignore",
+    "RESTART_APP": "restart-process",
+    "RESET_GPU": "reset",
+    "WORKFLOW_XID_48": "reset-and-check",
+    "RESTART_BM": "reboot",
+    "RESTART_VM": "restart-vm",
+    "UPDATE_SWFW": "update",
+    "CHECK_MECHANICALS": "check-power",
+    "WORKFLOW_NVLINK_ERR": "check-links",
+    "WORKFLOW_NVLINK5_ERR": "decode-link",
+    "WORKFLOW_XID_45": "look-at-others",
+    "XID_154": "follow-message",
+    "CHECK_UVM": "check-memory-errors",
+    "CONTACT_SUPPORT": "support",
+    "": "not-said",
+}
+#: The driver's own recovery action (NVML, the measure `recovery_action`) → what to do; None for nothing.
+RECOVERIES: Mapping[int, str | None] = {
+    0: None,
+    1: "reset",
+    2: "reboot",
+    3: "drain-peers",
+    4: "drain-and-reset",
+    5: "recover-domain",
+}
+
+
+class Xid(msgspec.Struct, frozen=True, kw_only=True):
+    """One code.
+
+    action: a key of ACTIONS. nvidia: the bucket of NVIDIA's catalogue, "" where it names none. replace: the card is to be
+    replaced when the error comes again after that. known: the catalogue has the code.
+    """
+
+    code: int
+    title: str
+    cause: str
+    severity: str
+    action: str
+    nvidia: str = ""
+    replace: bool = False
+    known: bool = True
+
+    @property
+    def hits_card(self) -> bool:
+        """Whether the card itself is in doubt, and not just what ran on it."""
+        return self.severity in (WARNING, CRITICAL)
+
+
+_RESTART, _RESET, _IGNORE, _SUPPORT = "RESTART_APP", "RESET_GPU", "IGNORE", "CONTACT_SUPPORT"
+#: (codes, title, cause, severity, NVIDIA's bucket, replaced when it comes again).
+_ROWS: tuple[tuple[Iterable[int], str, str, str, str, bool], ...] = (
+    ((8,), "The card stopped processing", EITHER, PROCESS, _RESTART, False),
+    ((11, 25, 32), "Commands that are not valid reached the card", EITHER, PROCESS, _RESTART, False),
+    (
+        (13,),
+        "Exception of the graphics engine, mostly a program's access outside its memory",
+        APPLICATION,
+        PROCESS,
+        _RESTART,
+        False,
+    ),
+    ((14,), "Not used any more", FOLLOWS, INFORMATION, _IGNORE, False),
+    (
+        (31,),
+        "Memory page fault, mostly a program's access outside its memory",
+        APPLICATION,
+        PROCESS,
+        _RESTART,
+        False,
+    ),
+    ((37, 38), "Firmware reports a method or a time-out", DRIVER, INFORMATION, _IGNORE, False),
+    ((39, 40, 41, 70, 71, 72, 75, 76, 77, 85), "Exception of a copy engine", EITHER, PROCESS, _RESTART, False),
+    (range(126, 136), "Exception of a copy engine", EITHER, PROCESS, _RESTART, False),
+    ((43,), "A program's channel was reset", APPLICATION, INFORMATION, _IGNORE, False),
+    ((44,), "Fault while contexts were switched", DRIVER, INFORMATION, _IGNORE, False),
+    ((45,), "A program's work was ended after another error", FOLLOWS, INFORMATION, "WORKFLOW_XID_45", False),
+    ((46,), "The card stopped processing and did not come back in time", EITHER, CRITICAL, _RESET, False),
+    ((48,), "Memory error that could not be corrected (double bit)", HARDWARE, CRITICAL, "WORKFLOW_XID_48", True),
+    ((54,), "The card's extra power is not connected", HARDWARE, CRITICAL, "CHECK_MECHANICALS", False),
+    ((60,), "Exception of the video processor", EITHER, PROCESS, _RESTART, False),
+    ((62,), "The card's own controller halted", EITHER, CRITICAL, _RESET, True),
+    ((63,), "A row of memory is to be remapped; the next reset does it", HARDWARE, WARNING, _IGNORE, False),
+    ((64,), "A row of memory could not be remapped", HARDWARE, CRITICAL, _RESET, True),
+    ((66, 67), "The driver reached for what it may not", DRIVER, INFORMATION, _IGNORE, False),
+    ((68, 83, 84, 88, 89, 96, 97, 98), "Exception of a video decoder", EITHER, PROCESS, _RESTART, False),
+    ((69,), "Command of a wrong class for the graphics engine", APPLICATION, PROCESS, _RESTART, False),
+    ((74,), "NVLink error", HARDWARE, CRITICAL, "WORKFLOW_NVLINK_ERR", True),
+    ((78,), "A vGPU did not start", DRIVER, WARNING, "UPDATE_SWFW", False),
+    ((79,), "The card has fallen off the bus", HARDWARE, CRITICAL, "RESTART_BM", True),
+    ((80,), "Data on the way to the card was damaged", EITHER, PROCESS, _RESTART, False),
+    ((82, *range(99, 106)), "Exception of a JPEG decoder", EITHER, PROCESS, _RESTART, False),
+    ((86, 139), "Exception of the optical flow engine", EITHER, PROCESS, _RESTART, False),
+    ((92,), "Many memory errors, all corrected", HARDWARE, WARNING, _IGNORE, False),
+    ((93,), "The card's InfoROM was written more often than it should be", HARDWARE, INFORMATION, _IGNORE, False),
+    ((94,), "Memory error that hit one program only", HARDWARE, WARNING, _RESTART, False),
+    ((95,), "Memory error that may have hit all programs of the card", HARDWARE, CRITICAL, _RESET, True),
+    ((106, 107), "Test message of the management bus", FOLLOWS, INFORMATION, _IGNORE, False),
+    (
+        (108, 137),
+        "An access over NVLink was not allowed, mostly of a program's own making",
+        APPLICATION,
+        PROCESS,
+        _IGNORE,
+        False,
+    ),
+    ((109,), "Switching of contexts took too long", EITHER, CRITICAL, _RESET, False),
+    ((110,), "Security fault", DRIVER, CRITICAL, _RESET, False),
+    ((119,), "The card's system processor (GSP) did not answer in time", DRIVER, CRITICAL, _RESET, False),
+    ((120,), "Error of the card's system processor (GSP)", DRIVER, CRITICAL, _RESET, False),
+    ((121,), "Error on the link between chips, corrected", HARDWARE, WARNING, _IGNORE, False),
+    ((136,), "A link could not be trained", HARDWARE, CRITICAL, _RESET, True),
+    ((140,), "Memory error that was not recovered", HARDWARE, CRITICAL, _RESET, True),
+    ((141,), "Error on CUDA's fast path", DRIVER, INFORMATION, _IGNORE, False),
+    ((142,), "Exception of a video encoder", HARDWARE, WARNING, _SUPPORT, False),
+    ((143,), "The card could not be initialised", EITHER, CRITICAL, _RESET, True),
+    (
+        range(144, 151),
+        "NVLink error whose sub-code says how bad it is",
+        HARDWARE,
+        WARNING,
+        "WORKFLOW_NVLINK5_ERR",
+        False,
+    ),
+    ((151,), "Keys of confidential computing could not be changed", DRIVER, CRITICAL, "RESTART_VM", False),
+    ((152, 153), "Error of the deep learning accelerator", EITHER, INFORMATION, _IGNORE, False),
+    ((154,), "The driver asks for another recovery than before", FOLLOWS, WARNING, "XID_154", False),
+    ((155,), "NVLink error that software defined", DRIVER, CRITICAL, _RESET, False),
+    ((156,), "A part of the card is to be retired; the next reset does it", HARDWARE, CRITICAL, _RESET, False),
+    ((157,), "A part of the card could not be retired", HARDWARE, WARNING, _IGNORE, True),
+    ((158,), "The card did not answer in time and is lost", HARDWARE, CRITICAL, _RESET, True),
+    ((159,), "Error on the way to the processor's memory", EITHER, WARNING, "CHECK_UVM", False),
+    ((160, 161), "A channel of the memory is to be retired, or could not be", HARDWARE, WARNING, _IGNORE, True),
+    (range(162, 166), "Power smoothing changed, or its lifetime is used up", HARDWARE, WARNING, "", False),
+    ((166, 170), "Unexpected traffic or interrupt on a secure NVLink", EITHER, WARNING, "", False),
+    ((167,), "The PCIe bus did not answer in time", HARDWARE, CRITICAL, "", True),
+    (
+        (168,),
+        "The card has less memory than it should, since a protected region is damaged",
+        HARDWARE,
+        CRITICAL,
+        "",
+        True,
+    ),
+    ((169,), "The card's security processor halted", EITHER, CRITICAL, "", True),
+    ((171,), "Detail of a memory error that could not be corrected: in DRAM", HARDWARE, CRITICAL, "", True),
+    ((172,), "Detail of a memory error that could not be corrected: in SRAM", HARDWARE, CRITICAL, "", True),
+)
+#: The catalogue's last code.
+LAST_CODE = 172
+_NOT_USED = "Not used by today's drivers"
+
+
+def _catalogue() -> dict[int, Xid]:
+    found = {
+        code: Xid(
+            code=code, title=_NOT_USED, cause=EITHER, severity=WARNING, action=_OF_BUCKET[_SUPPORT], nvidia=_SUPPORT
+        )
+        for code in range(1, LAST_CODE + 1)
+    }
+    for codes, title, cause, severity, bucket, replace in _ROWS:
+        for code in codes:
+            found[code] = Xid(
+                code=code,
+                title=title,
+                cause=cause,
+                severity=severity,
+                action=_OF_BUCKET[bucket],
+                nvidia=bucket,
+                replace=replace,
+            )
+    return found
+
+
+#: All codes of the catalogue.
+XIDS: Mapping[int, Xid] = _catalogue()
+
+#: What a tool makes of a code: FATAL (the card or node is taken out or alerted), WARNED, IGNORED.
+FATAL, WARNED, IGNORED = "fatal", "warned", "ignored"
+#: Tool → what it makes of codes. A code that is not named is none that it speaks of, but for the device plugin: it ignores
+#: those and takes a card out for all others.
+SAID: Mapping[str, Mapping[str, frozenset[int]]] = {
+    "dcgm": {
+        FATAL: frozenset((48, 64, 74, 79, 95, 119, 120, 140)),
+        WARNED: frozenset((31, 32, 38, 39, 42, 43, 54, 56, 57, 58, 60, 61, 62, 63, 67, 73, 78, 94, 121, 137)),
+    },
+    "nvidia-device-plugin": {IGNORED: frozenset((13, 31, 43, 45, 68, 109))},
+    "eks": {
+        FATAL: frozenset(
+            (46, 48, 54, 62, 63, 64, 74, 79, 95, 109, 110, 119, 120, 136, 140, 142, 143, 151, 155, 156, 158)
+        )
+    },
+    "gke": {FATAL: frozenset((48, 63, 64, 79, 119, 120, 123, 140))},
+    "nvidia-gpu-exporter": {FATAL: frozenset((48, 62, 64, 74, 79, 95, 119, 120)), WARNED: frozenset((94,))},
+}
+
+
+def xid(code: int) -> Xid:
+    """What is known of a code; one that the catalogue does not have is said to be unknown, and a warning."""
+    return XIDS.get(code) or Xid(
+        code=code, title="Unknown code", cause=EITHER, severity=WARNING, action="support", known=False
+    )
+
+
+def said(code: int) -> dict[str, str]:
+    """Tool → FATAL, WARNED or IGNORED, of those that speak of this code."""
+    return {tool: verdict for tool, verdicts in SAID.items() for verdict, codes in verdicts.items() if code in codes}
+
+
+def severest(codes: Iterable[int]) -> Xid | None:
+    """The worst of several codes, of equals the lowest; None for none."""
+    found = [xid(code) for code in sorted(set(codes))]
+    return max(found, key=lambda item: SEVERITIES.index(item.severity), default=None)
