@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 import msgspec
 
 from inventory import bulk
+from inventory.collect.merged import Measured
 from inventory.models import CardUsage, DirtyNode
-from inventory.usage.collect.merged import Measured
 from inventory.usage.engine import measures
 from inventory.usage.engine.measures import MEASURES
 

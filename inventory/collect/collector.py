@@ -13,13 +13,13 @@ from django.db import transaction
 from django.db.models import F
 
 from inventory.clock import database_now
+from inventory.collect import rows, sources
+from inventory.collect.ask import Round, ask
+from inventory.collect.cards import Cards, Known
+from inventory.collect.merged import Merged, merge
+from inventory.collect.prometheus import AWAY, BUSY, BadAddress, PrometheusError
 from inventory.models import Card, CardUsage, Node, Pod, UsageSource
 from inventory.models.usage import SourceState
-from inventory.usage.collect import rows, sources
-from inventory.usage.collect.ask import Round, ask
-from inventory.usage.collect.cards import Cards, Known
-from inventory.usage.collect.merged import Merged, merge
-from inventory.usage.collect.prometheus import AWAY, BUSY, BadAddress, PrometheusError
 from inventory.usage.engine.context import Context
 from leases.lease import Lease
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from inventory.collect import collector
+from inventory.collect.prometheus import BadAddress, PrometheusError
 from inventory.models import UsageSource
 from inventory.models.usage import SourceState
-from inventory.usage.collect import collector
-from inventory.usage.collect.prometheus import BadAddress, PrometheusError
 
 #: Problems that are shown; the rest is counted.
 MOST_PROBLEMS = 8

@@ -12,8 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgspec
 
+from inventory.collect.prometheus import TOO_LARGE, Prometheus, PrometheusError
 from inventory.usage import FORMATS, recognise
-from inventory.usage.collect.prometheus import TOO_LARGE, Prometheus, PrometheusError
 from inventory.usage.engine.answers import read_answer
 from inventory.usage.engine.context import Context
 from inventory.usage.engine.format import Format, Found

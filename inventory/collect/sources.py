@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from inventory.collect.prometheus import BadAddress, Prometheus, address, header
 from inventory.models import Cluster, UsageSource
 from inventory.models.usage import SourceState, Way
-from inventory.usage.collect.prometheus import BadAddress, Prometheus, address, header
 
 #: Seconds between rounds: exporters measure every 15 to 30 s.
 EVERY_S, LEAST_S, MOST_S = 60, 15, 3600

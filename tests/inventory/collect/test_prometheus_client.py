@@ -10,8 +10,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from inventory.usage.collect import prometheus
-from inventory.usage.collect.prometheus import BadAddress, Prometheus, PrometheusError
+from inventory.collect import prometheus
+from inventory.collect.prometheus import BadAddress, Prometheus, PrometheusError
 from tests.kube.certificates import Authority
 from tests.kube.scripted import Answer, Cut, Hang, ScriptedServer, ok
 

@@ -8,9 +8,9 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
+from inventory.collect import collector, lease, rows, sources
 from inventory.models import Allocation, Card, CardUsage, Cluster, DirtyNode, UsageSource
 from inventory.models.usage import SourceState
-from inventory.usage.collect import collector, lease, rows, sources
 from tests.factories import make_cluster
 from tests.inventory.reconcile.conftest import Fleet
 from tests.inventory.reconcile.objects import whole_node, whole_pod

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from inventory.usage.collect.cards import Cards, Known
+from inventory.collect.cards import Cards, Known
 from inventory.usage.engine import measures
 from inventory.usage.engine.format import Found
 from inventory.usage.engine.identity import normal_pci, normal_uuid
