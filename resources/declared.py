@@ -90,7 +90,12 @@ def _converted(hint: Any) -> Convert | None:
     choices = get_args(hint)
     if NoneType in choices and str in choices:
         return lambda value, _: value or None
-    return None
+    listed = next((one for one in choices if get_origin(one) is list), None)
+    return _optional(_list_of(get_args(listed)[0])) if NoneType in choices and listed else None
+
+
+def _optional(convert: Convert) -> Convert:
+    return lambda value, names: None if value is None else convert(value, names)
 
 
 def _list_of(item: Any) -> Convert:

@@ -48,6 +48,8 @@ def card_columns(report: base.CardReport, node: base.NodeReport) -> Columns:
     free = None
     if card.memory_total_bytes is not None and report.memory_allocated_bytes is not None:
         free = card.memory_total_bytes - report.memory_allocated_bytes
+        if card.health == base.UNHEALTHY:
+            free = min(free, 0)  # what nobody holds of it is given to nobody
     columns: Columns = {
         "key": plain(card.key, 128),
         "index": fitting(card.index, 31),
