@@ -12,6 +12,7 @@ from inventory.stacks.dra.drivers import vendor
 from inventory.stacks.dra.findings import FINDINGS, findings
 from inventory.stacks.dra.holders import Held, allocations, held_by
 from inventory.stacks.dra.pools import Offered, pools
+from inventory.stacks.dra.rooms import rooms
 from inventory.stacks.engine.base import UNHEALTHY, Context, StackReport
 from inventory.stacks.engine.names import MAX_CARDS
 from inventory.stacks.engine.stack import Stack
@@ -40,6 +41,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         recheck_at=recheck_at,
         memory_total_bytes=_memory(found, held) if known else None,
         vendor=_vendor(here),
+        rooms=rooms(found, held, offered, here) if known else (),
     )
 
 
