@@ -25,6 +25,7 @@ from pages.frame.freshness import notices
 from pages.frame.links import state_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import BadParameter, NotThere, answered
+from pages.rooms import rooms_of
 
 #: Allocations that the page reads; the rest of the history is one link away.
 MOST_HELD = 200
@@ -68,10 +69,12 @@ def _context(found: Card, hours: int) -> dict[str, Any]:
     end = found.gone_at or _steady_now(hours)
     begin = end - timedelta(hours=hours)
     seen_from = _seen_from(held, found)
+    room, row = found.found_room, card_row(found, now_held)
     here = {"cluster": found.cluster.name, "card_id": found.pk, "ended": "any"}
     return {
         "card": found,
-        "row": card_row(found, now_held),
+        "row": row,
+        "rooms": rooms_of((room,), {found.key: (row.name, "")}) if room and not found.gone_at else None,
         "now_held": [allocation_line(one) for one in now_held],
         "before": [allocation_line(one) for one in held if one.ended_at is not None][:20],
         "cut": len(held) == MOST_HELD,

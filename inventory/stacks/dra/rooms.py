@@ -12,12 +12,12 @@ from typing import NamedTuple
 from inventory.stacks.dra.cards import Cards
 from inventory.stacks.dra.holders import Held
 from inventory.stacks.dra.pools import Key, Offered, Pools
-from inventory.stacks.engine.base import COUNTERS, Fit, Room
+from inventory.stacks.engine.base import COUNTERS, Fit, Room, Slices
 
 SOURCE = "counters of the driver's slices"
 #: Ways of placing devices that are tried for one profile of one card; beyond them the numbers are bounds.
 _MOST_TRIES = 500
-#: Other kinds of devices of one card than these are not listed: real cards have ten.
+#: Of a card with more kinds of devices nothing is said: real cards have ten.
 _MOST_KINDS = 64
 
 #: (driver, pool, set, counter) → amount.
@@ -49,17 +49,18 @@ def rooms(found: Cards, held: list[Held], offered: Pools, here: list[Offered]) -
 def _room(card: str, devices: list[Offered], taken: dict[Key, Offered], found: Cards, offered: Pools) -> Room:
     mine = [device for device in devices if device.key in taken]
     slices = Counter(_profile(device, found) for device in mine)
-    there = tuple(sorted(slices.items()))
+    there = tuple(Slices(*one) for one in sorted(slices.items())[:_MOST_KINDS])
     left = _left(devices, mine, offered)
     kinds = _kinds([device for device in devices if not device.taints], taken, found)
     if left is None or kinds is None:
-        return Room(card=card, slices=there, source=SOURCE, unknown=COUNTERS)
+        return Room(card=card, on_demand=True, slices=there, source=SOURCE, unknown=COUNTERS)
     fits, exact = [], True
     for kind in kinds:
-        sure, most = _number(kind.takes, left)
+        sure, most = fitting_together(kind.takes, left)
         exact = exact and sure == most
         fits.append(Fit(kind.profile, sure, most, kind.memory))
-    return Room(card=card, slices=there, fits=tuple(fits), source=SOURCE, unknown="" if exact else COUNTERS)
+    unknown = "" if exact else COUNTERS
+    return Room(card=card, on_demand=True, slices=there, fits=tuple(fits), source=SOURCE, unknown=unknown)
 
 
 def _profile(device: Offered, found: Cards) -> str:
@@ -102,7 +103,7 @@ def _left(devices: list[Offered], mine: list[Offered], offered: Pools) -> Left |
 
 
 def _kinds(devices: list[Offered], taken: dict[Key, Offered], found: Cards) -> list[_Kind] | None:
-    """Smallest first, the whole card last; takes are those of devices that nobody has. None where these cannot be read."""
+    """Smallest first, the whole card last; takes are those of devices that nobody has. None: cannot be read, or too many."""
     kinds: dict[tuple[str, int | None], _Kind] = {}
     for device in devices:
         amounts = _amounts(device)
@@ -113,10 +114,10 @@ def _kinds(devices: list[Offered], taken: dict[Key, Offered], found: Cards) -> l
         if device.key not in taken:
             kind.takes.append(amounts)
     ordered = sorted(kinds.values(), key=lambda kind: (not kind.profile, kind.memory or 0, kind.profile))
-    return ordered[:_MOST_KINDS]
+    return ordered if len(ordered) <= _MOST_KINDS else None
 
 
-def _number(takes: list[Left], left: Left) -> tuple[int, int]:
+def fitting_together(takes: list[Left], left: Left) -> tuple[int, int]:
     """(so many can be given together for sure, at most)."""
     fitting = [one for one in takes if _within(one, left)]
     shared = set.intersection(*(set(one) for one in fitting)) if fitting else set()
@@ -140,6 +141,6 @@ def _search(rest: list[Left], left: Left, wanted: int, budget: list[int]) -> int
         if not _within(one, left):
             continue
         budget[0] -= 1
-        after = left | {key: left[key] - amount for key, amount in one.items()}
+        after = left | {key: left.get(key, 0) - amount for key, amount in one.items()}
         best = max(best, 1 + _search(rest[place + 1 :], after, wanted - 1, budget))
     return best

@@ -7,6 +7,8 @@ Memory is in bytes. None means unknown; it is never written as 0.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
 from kube.claims import ResourceClaim, ResourceSlice
@@ -149,19 +151,27 @@ STARTS, PARENTS, NO_TABLE, STRANGE_PROFILE, CARDS_UNKNOWN, CONTRADICTION, COUNTE
 )
 
 
+class Slices(NamedTuple):
+    """So many slices of one profile. profile: "" for the card as a whole."""
+
+    profile: str
+    number: int
+
+
 class Room(msgspec.Struct, frozen=True, kw_only=True):
     """What would still fit on a card that is cut into slices, beside those that are there.
 
     card: key of the card; "" for what is said of the cards of the node that are cut. cards: how many these are, None when not
-    known. each: slices and fits are those of each of them, else of all together. slices: (profile, number) of what is there:
-    of a fixed layout all that were made, of cards that are cut on demand those that are held.
+    known. each: slices and fits are those of each of them, else of all together. slices: what is there: of a fixed layout all that
+    were made. on_demand: the driver cuts as it is asked for, so that what is there is what is held, and a pod can have what fits.
     source: by what it is known, in words. unknown: why the numbers are bounds, or missing; "" where they are exact.
     """
 
     card: str = ""
     cards: int | None = 1
     each: bool = True
-    slices: tuple[tuple[str, int], ...] = ()
+    on_demand: bool = False
+    slices: tuple[Slices, ...] = ()
     fits: tuple[Fit, ...] = ()
     source: str = ""
     unknown: str = ""

@@ -17,11 +17,12 @@ from inventory.stacks.engine.base import (
     STRANGE_PROFILE,
     Fit,
     Room,
+    Slices,
 )
 from inventory.stacks.engine.describe import Described
 from inventory.stacks.nvidia.gfd import MIG_CONFIG, MIG_STATE, Labels
 from inventory.stacks.nvidia.group import Group
-from inventory.stacks.nvidia.placement import Counts, Table, named, room, table_of, together
+from inventory.stacks.nvidia.placement import Table, named, room, table_of, together
 
 _BALANCED = "all-balanced"
 
@@ -31,7 +32,7 @@ def rooms(found: list[Group], labels: Labels, about: Described) -> tuple[Room, .
     cut = [group for group in found if group.profile and group.cards]
     if not cut:
         return ()
-    there = tuple(sorted((group.profile, group.cards or 0) for group in cut))
+    there = tuple(sorted(Slices(group.profile, group.cards or 0) for group in cut))
     cards = _cards(found, labels, about)
     table = table_of(about.model)
     if table is None:
@@ -40,19 +41,19 @@ def rooms(found: list[Group], labels: Labels, about: Described) -> tuple[Room, .
     source = f"NVIDIA's placement table of the {table.name}"
     if None in names.values():
         return (Room(cards=cards, each=False, slices=there, source=source, unknown=STRANGE_PROFILE),)
-    counts = tuple(sorted((names[profile] or "", number) for profile, number in there))
+    counts = tuple(sorted(Slices(names[profile] or "", number) for profile, number in there))
     if not cards:
         return (Room(cards=None, each=False, slices=there, source=source, unknown=CARDS_UNKNOWN),)
     return (_room(table, counts, cards, _alike(labels, cut, cards, table), source),)
 
 
-def _room(table: Table, counts: Counts, cards: int, alike: bool, source: str) -> Room:
+def _room(table: Table, counts: tuple[Slices, ...], cards: int, alike: bool, source: str) -> Room:
     if not alike:
         fits = tuple(Fit(name, 0, most) for name, most in together(table, counts, cards))
         over = sum(table.profiles[name].compute * number for name, number in counts) > table.compute * cards
         unknown = CONTRADICTION if over else PARENTS
         return Room(cards=cards, each=False, slices=counts, fits=() if over else fits, source=source, unknown=unknown)
-    mine = tuple((name, number // cards) for name, number in counts)
+    mine = tuple(Slices(name, number // cards) for name, number in counts)
     numbers = room(table.name, mine)
     if numbers is None:
         return Room(cards=cards, slices=mine, source=source, unknown=CONTRADICTION)
