@@ -33,7 +33,7 @@ from kube.claims import ResourceClaim, ResourceSlice
 from kube.objects import DaemonSet, KubeObject, Node, Pod
 
 #: Raise it when the same object would now give another row: watchers then list anew after an upgrade.
-ROWS_VERSION = 3
+ROWS_VERSION = 4
 
 
 #: (node, "") or ("", stack): what becomes dirty, one node or the nodes that a stack has to do with.
@@ -124,6 +124,7 @@ def _pod_row(pod: listed.Pod, context: Context) -> Columns | None:
         "waiting": waiting,
         "waiting_reason": plain(reason, 128),
         "waiting_message": plain(message, 4000),
+        "claims": claims.of_pod(trimmed),
     }
     return columns
 
@@ -175,7 +176,7 @@ _NODE = (
 )
 _POD = (
     *("namespace", "node_name", "phase", "terminating_since", "owner_kind", "owner_name", "component", "requests"),
-    *("waiting", "waiting_reason", "waiting_message"),
+    *("waiting", "waiting_reason", "waiting_message", "claims"),
 )
 
 KINDS = {
@@ -218,7 +219,7 @@ KINDS = {
         claims.claim_row,
         "node_name",
         claims.dirty_by_claim,
-        (*_COMMON, "namespace", "node_name", "allocated"),
+        (*_COMMON, "namespace", "node_name", "allocated", "deleting", "asks"),
         moves=True,
     ),
 }

@@ -34,7 +34,6 @@ STACK = Stack(
     ),
     kept=Kept(
         pod_annotations=(ALLOCATED, vgpu.BOUND_TO, old.INDEX),
-        pod_labels=(vgpu.BOUND_TO,),
         node_annotations=(REGISTER, old.SICK),
     ),
 )

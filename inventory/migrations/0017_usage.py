@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('inventory', '0014_slices'),
+        ("inventory", "0016_rooms"),
     ]
 
     operations = [
