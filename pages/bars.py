@@ -85,8 +85,11 @@ def _memory_bar(card: Card, holders: Sequence[Allocation]) -> Bar:
     pieces = [_piece(one, one.memory_bytes or 0, scale) for one in holders if not _beside(one)]
     if held > total:
         return Bar(pieces, "over", "", amounts.width(total, scale))
-    rest = _("%(amount)s free") % {"amount": amounts.gib(total - held)} if held < total else ""
-    return Bar(pieces, "", rest)
+    if held == total:
+        return Bar(pieces, "", "")
+    # What an unhealthy card has left is free for nobody.
+    text = _("%(amount)s not given out") if card.health == base.UNHEALTHY else _("%(amount)s free")
+    return Bar(pieces, "", text % {"amount": amounts.gib(total - held)})
 
 
 def _shares_bar(card: Card, holders: Sequence[Allocation]) -> Bar:
