@@ -1,6 +1,6 @@
 """Multi-Instance GPU as NVML tells it: the profiles of the demo's cards, and how many of each a layout has.
 
-Figures are those that `nvidia-smi mig -lgip` and `-lgipp` print of such cards; names of labels those of GPU Feature Discovery.
+Figures are those that NVIDIA's tool lists as profiles and placements of such cards; names of labels those of GPU Feature Discovery.
 """
 
 from __future__ import annotations
