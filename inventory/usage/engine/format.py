@@ -142,6 +142,13 @@ class Found(msgspec.Struct, frozen=True):
     prefix: str = ""
     sure: bool = True
 
+    def reader(self, context: Context) -> Reader:
+        """One that samples are given to; it tells when it is not sure whose they are."""
+        made = self.format.reader(context, self.prefix)
+        if not self.sure:
+            made.told.tell("format-ambiguous", self.format.name)
+        return made
+
     def names(self, present: Iterable[str]) -> tuple[str, ...]:
         """Those of the format's metrics that are there, in the order in which they are best asked for."""
         here = frozenset(present)
