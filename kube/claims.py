@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kube.objects import Metadata, Quantities
+from kube.objects import Condition, Metadata, Quantities
 
 GROUP = "resource.k8s.io"
 
@@ -174,9 +174,19 @@ class Consumer(_Object):
     uid: str = ""
 
 
+class DeviceStatus(_Object):
+    """What the driver says of a device that was given (KEP-4817); what conditions mean is the driver's own."""
+
+    driver: str = ""
+    pool: str = ""
+    device: str = ""
+    conditions: list[Condition] | None = None
+
+
 class ClaimStatus(_Object):
     allocation: AllocationResult | None = None
     reservedFor: list[Consumer] | None = None
+    devices: list[DeviceStatus] | None = None
 
 
 class ResourceClaim(_Object):
@@ -222,6 +232,7 @@ __all__ = [
     "DeviceBody",
     "DeviceRequest",
     "DeviceRequests",
+    "DeviceStatus",
     "DeviceTaint",
     "ExactRequest",
     "Expression",

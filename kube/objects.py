@@ -181,6 +181,7 @@ class NodeAddress(_Object):
 
 
 class NodeInfo(_Object):
+    bootID: str | None = None
     osImage: str | None = None
     operatingSystem: str | None = None
     kernelVersion: str | None = None

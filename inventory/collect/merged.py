@@ -24,7 +24,8 @@ MOST_HOLDERS = 64
 class Measured(msgspec.Struct, kw_only=True):
     """One card or slice as all exporters together tell it. values: by measure, in base units.
 
-    age_s: of the newest value of the first exporter. holders: as `CardUsage.holders`. told: what is more than a number.
+    age_s: of the newest value of the first exporter. holders: as `CardUsage.holders`. told: what is more than a number. by: names of
+    values and of what is told that are not of `format` → the exporter that says them.
     """
 
     node: str
@@ -38,6 +39,8 @@ class Measured(msgspec.Struct, kw_only=True):
     values: dict[str, float] = {}
     holders: list[dict[str, Any]] = []
     told: dict[str, Any] = {}
+    pci: str = ""
+    by: dict[str, str] = {}
 
     @property
     def activity(self) -> tuple[float | None, str]:
@@ -93,6 +96,7 @@ def _begun(reading: CardReading, node: str, ident: str, age_s: float) -> Measure
         values={},
         holders=[],
         told={},
+        by={},
     )
 
 
@@ -115,8 +119,10 @@ def _age(reading: CardReading, now: float) -> float | None:
 
 def _add(entry: Measured, reading: CardReading, now: float) -> None:
     for name, value in reading.values.items():
-        if name not in measures.ALLOCATIONS and now - value.at <= MOST_AGE_S:
-            entry.values.setdefault(name, value.value)
+        if name not in measures.ALLOCATIONS and now - value.at <= MOST_AGE_S and name not in entry.values:
+            entry.values[name] = value.value
+            _by(entry, reading, name)
+    entry.pci = entry.pci or normal_pci(reading.pci_bus_id) or ""
     known = {(one["namespace"], one["pod"], one["container"]) for one in entry.holders}
     for held in reading.holders:
         if (held.namespace, held.pod, held.container) in known:
@@ -124,6 +130,11 @@ def _add(entry: Measured, reading: CardReading, now: float) -> None:
         elif len(entry.holders) < MOST_HOLDERS and (held.at is None or now - held.at <= MOST_AGE_S):
             entry.holders.append(_holder(held, reading.source.format))
     _tell(entry, reading)
+
+
+def _by(entry: Measured, reading: CardReading, name: str) -> None:
+    if reading.source.format != entry.format:
+        entry.by[name] = reading.source.format[:32]
 
 
 def _holder(held: Holder, format: str) -> dict[str, Any]:
@@ -151,6 +162,7 @@ def _add_memory(entry: Measured, held: Holder, format: str) -> None:
 
 def _tell(entry: Measured, reading: CardReading) -> None:
     """What is more than a number, from the first exporter that has it."""
+    had = set(entry.told)
     if reading.xids and "xids" not in entry.told:
         entry.told["xids"] = [
             {"code": one.code, "kind": one.kind, "count": one.count, "last_at": one.last_at} for one in reading.xids
@@ -159,5 +171,11 @@ def _tell(entry: Measured, reading: CardReading) -> None:
         entry.told["watches"] = [{"name": one.name, "state": one.state, "code": one.code} for one in reading.watches]
     if reading.throttles and "throttles" not in entry.told:
         entry.told["throttles"] = sorted(one.reason for one in reading.throttles if one.active)
+        # A count of events in a window that has just gone by; counts since the exporter began say nothing of now.
+        lately = sorted(one.reason for one in reading.throttles if one.count and one.window_s is not None)
+        if lately:
+            entry.told["throttles_lately"] = lately
+    for name in entry.told.keys() - had:
+        _by(entry, reading, name)
     if reading.holders_hidden:
         entry.told["holders_hidden"] = True

@@ -13,6 +13,7 @@ import msgspec
 
 from inventory import bulk
 from inventory.collect.merged import Measured
+from inventory.health import signs
 from inventory.models import CardUsage, DirtyNode
 from inventory.usage.engine import measures
 from inventory.usage.engine.measures import MEASURES
@@ -52,6 +53,8 @@ COLUMNS = (
     "temperature_celsius",
     "power_watts",
     "more",
+    "signs",
+    "pci",
     "holders",
     "age_s",
     "written_at",
@@ -138,7 +141,7 @@ def _lose(stored: Mapping[tuple[str, str], Columns], seen: set[tuple[str, str]],
     for key, row in stored.items():
         if key in seen or row["lost_at"] is not None:
             continue
-        if row["holders"]:
+        if row["holders"] or signs.unpacked(row["signs"]):
             dirty.add(key[0])
         rows.append((row["id"], *_emptied(row), now, now))
     columns = ("id", *_EMPTIED, "lost_at", "written_at")
@@ -169,6 +172,9 @@ def _columns(one: Measured, old: Columns | None, now: datetime, last_round: date
     works = activity is not None and activity > IDLE_BELOW
     # The row of a card that works is written rarely: it did until the round before.
     before = None if old is None or broken else last_round if _works(old) else old["active_at"]
+    before_signs = signs.unpacked(old["signs"]) if old is not None else {}
+    looked_at = old is not None and old["signs"] != ""
+    now_found = signs.found(one.values, one.told, before_signs, one.by)
     holders, since = (one.holders, None) if one.holders or broken else _kept(old, now)
     if since is not None:
         more[KEPT_SINCE] = since
@@ -181,6 +187,8 @@ def _columns(one: Measured, old: Columns | None, now: datetime, last_round: date
         "activity_ratio": activity,
         "activity_measure": measure,
         "more": more | one.told,
+        "signs": signs.packed(signs.aged(now_found, before_signs, now.timestamp(), not broken and looked_at)),
+        "pci": one.pci[:32],
         "holders": holders,
         "age_s": one.age_s,
         "written_at": now,
@@ -198,9 +206,13 @@ def _kept(old: Columns | None, now: datetime) -> tuple[list[dict[str, Any]], flo
     return (old["holders"], since) if now.timestamp() - since <= KEEP_HOLDERS_S else ([], None)
 
 
+#: Of these any change is written.
+_EXACT = ("uuid", "index", "card_id", "format", "signs", "pci")
+
+
 def _differs(old: Columns, new: Columns) -> bool:
     """Whether a row is to be written."""
-    if old["lost_at"] is not None or any(old[name] != new[name] for name in ("uuid", "index", "card_id", "format")):
+    if old["lost_at"] is not None or any(old[name] != new[name] for name in _EXACT):
         return True
     if old["version"] != new["version"] or old["watched_since"] != new["watched_since"]:
         return True
@@ -246,7 +258,12 @@ def _holders_differ(old: list[Columns], new: list[Columns]) -> bool:
 
 def _told_otherwise(old: Columns, new: Columns) -> bool:
     """Whether the node's report may come out otherwise: which cards there are, who is on them, how well they are."""
-    if old["lost_at"] is not None or (old["uuid"], old["index"]) != (new["uuid"], new["index"]):
+    if old["lost_at"] is not None or any(old[name] != new[name] for name in ("uuid", "index")):
+        return True
+    now_found = signs.unpacked(new["signs"])
+    if old["signs"] != new["signs"] and signs.unpacked(old["signs"]) != now_found:
+        return True
+    if now_found and old["card_id"] != new["card_id"]:
         return True
     names = [[(one["namespace"], one["pod"], one["container"]) for one in row["holders"]] for row in (old, new)]
     return names[0] != names[1]

@@ -28,12 +28,13 @@ from inventory.stacks.engine.requests import waits
 from inventory.stacks.engine.trim import trim_pod
 from inventory.stacks.engine.trim_daemonset import components, trim_daemonset
 from inventory.stacks.engine.trim_node import trim_node
+from inventory.usage.conditions import speaks_of_cards
 from kube import listed
 from kube.claims import ResourceClaim, ResourceSlice
 from kube.objects import DaemonSet, KubeObject, Node, Pod
 
 #: Raise it when the same object would now give another row: watchers then list anew after an upgrade.
-ROWS_VERSION = 4
+ROWS_VERSION = 5
 
 
 #: (node, "") or ("", stack): what becomes dirty, one node or the nodes that a stack has to do with.
@@ -77,7 +78,7 @@ def made_by() -> str:
 
 
 def _node_row(node: Node, context: Context) -> Columns:
-    trimmed = trim_node(node)
+    trimmed = trim_node(node, speaks_of_cards)
     facts = node_facts(node)
     columns = common_columns(node.metadata, trimmed)
     columns |= {

@@ -8,10 +8,19 @@ from django.db.models import Q
 
 from inventory.models.choices import CardState
 from inventory.models.cluster import Cluster
-from inventory.stacks.engine.base import Room
+from inventory.stacks.engine.base import HEALTH_UNKNOWN, Room, Told
 
 _rooms = msgspec.json.Decoder(tuple[Room, ...])
 _room = msgspec.json.Decoder(Room)
+_told = msgspec.json.Decoder(tuple[Told, ...])
+
+
+def found_told(text: str) -> tuple[Told, ...]:
+    """A column `health_told`, read; none when somebody wrote into it."""
+    try:
+        return _told.decode(text) if text else ()
+    except msgspec.DecodeError:
+        return ()
 
 
 class NodeTotals(models.Model):
@@ -44,6 +53,9 @@ class NodeTotals(models.Model):
     worst_severity = models.CharField(max_length=8, blank=True)
     #: The tiles of the map without a join: [[card id, label, percent or null, state, worst severity], …].
     tiles = models.JSONField(default=list)
+    #: The worst of what is said of the node and of its cards; what is said of the node, as JSON: [Told, …].
+    health = models.CharField(max_length=16, default=HEALTH_UNKNOWN, db_default=HEALTH_UNKNOWN)
+    health_told = models.TextField(blank=True, default="", db_default="")
     #: What would still fit on its cards that are cut, as JSON.
     rooms = models.TextField(blank=True, default="", db_default="")
     recheck_at = models.DateTimeField(null=True)
@@ -87,6 +99,8 @@ class Card(models.Model):
     stack = models.CharField(max_length=32)
     mode = models.CharField(max_length=8)
     health = models.CharField(max_length=16)
+    #: Who says so, the worst first, as JSON: [Told, …].
+    health_told = models.TextField(blank=True, default="", db_default="")
     state = models.CharField(max_length=8, choices=CardState.choices)
     memory_total_bytes = models.BigIntegerField(null=True)
     memory_physical_bytes = models.BigIntegerField(null=True)

@@ -20,11 +20,12 @@ class Severity(models.TextChoices):
 
 
 class Health(models.TextChoices):
-    """What the sharing system says of a card."""
+    """How well a card is, by all that say something of it. UNKNOWN: nobody says anything."""
 
     HEALTHY = base.HEALTHY, _("healthy")
+    DEGRADED = base.DEGRADED, _("degraded")
     UNHEALTHY = base.UNHEALTHY, _("unhealthy")
-    UNKNOWN = base.HEALTH_UNKNOWN, _("not known")
+    UNKNOWN = base.HEALTH_UNKNOWN, _("not told")
 
 
 class Mode(models.TextChoices):

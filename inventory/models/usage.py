@@ -99,6 +99,10 @@ class CardUsage(models.Model):
     power_watts = models.FloatField(null=True)
     #: All other measures: {name: value}.
     more = models.JSONField(default=dict)
+    #: What speaks of its health, each with when it was first seen, as JSON (`inventory.health.signs`); of a lost card the last.
+    signs = models.TextField(blank=True, default="", db_default="")
+    #: "0000:3b:00.0"; "" where the exporter does not say it.
+    pci = models.CharField(max_length=32, blank=True, default="", db_default="")
     #: Who is on the card, as exporters say: [{"namespace", "pod", "container", "uid", "memory", "of_pod", "format"}].
     holders = models.JSONField(default=list)
     #: How old the sample was when its round asked, in seconds.

@@ -16,6 +16,7 @@ import msgspec
 from django.db.models import QuerySet
 
 from inventory.clock import database_now
+from inventory.health import judge, signs
 from inventory.models import Allocation, Card, CardUsage, DirtyNode, Finding, NodeTotals, Watch
 from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Node as NodeRow
@@ -92,12 +93,13 @@ class StoredFinding(msgspec.Struct, frozen=True):
 class NodeChunk(msgspec.Struct, kw_only=True):
     """One node: what is to be stored, and what is.
 
-    report: what the stacks say; None when the node is gone or has nothing to do with GPUs. pods: by uid, ended ones too. The rest
-    is what is stored: cards by key (gone ones too), allocations and findings that have not ended.
+    report: what the stacks say; None when the node is gone or has nothing to do with GPUs. health: of it and its cards. pods: by uid,
+    ended ones too. The rest is what is stored: cards by key (gone ones too), allocations and findings that have not ended.
     """
 
     name: str
     report: base.NodeReport | None
+    health: judge.Judged | None
     pods: dict[str, Pod]
     totals: StoredTotals | None
     cards: dict[str, StoredCard]
@@ -131,7 +133,7 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
         context, now=chunk.now.timestamp(), daemonsets=_daemonsets(cluster_id), claims_read=_claims_read(cluster_id)
     )
     slices, claims = _slices(cluster_id, names), _claims(cluster_id, names)
-    measured = _measured(cluster_id, names)
+    measured, told = _measured(cluster_id, names, {card.id: card.key for found in cards.values() for card in found})
     for name in names:
         mine = msgspec.structs.replace(
             context,
@@ -141,7 +143,7 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
             measured=tuple(measured[name]) if measured else (),
         )
         try:
-            report = _report(facts.get(name), pods[name], mine)
+            health = _judged(facts.get(name), pods[name], mine, told.get(name, []))
         except Exception:
             # One strange node must not stop the others.
             logger.exception("node %s of cluster %d: no report", name, cluster_id)
@@ -149,7 +151,8 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
             continue
         node = NodeChunk(
             name=name,
-            report=report,
+            report=health.report if health else None,
+            health=health,
             pods=pods[name],
             totals=next(iter(totals[name]), None),
             cards={card.key: card for card in cards[name]},
@@ -160,11 +163,16 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
     return chunk
 
 
-def _report(facts: str | None, pods: dict[str, Pod], context: base.Context) -> base.NodeReport | None:
+def _judged(
+    facts: str | None, pods: dict[str, Pod], context: base.Context, told: list[judge.Measured]
+) -> judge.Judged | None:
+    """What the stacks say of a node and how well it is; None for one that has nothing to do with GPUs, or is gone."""
     if facts is None:
         return None
-    report = node_report(_node.decode(facts), list(pods.values()), context)
-    return report if report.stacks or report.cards or report.findings or report.unplaced else None
+    node = _node.decode(facts)
+    made = judge.judged(node_report(node, list(pods.values()), context), node, context, told)
+    report = made.report
+    return made if report.stacks or report.cards or report.findings or report.unplaced else None
 
 
 def _by_node(kind: type[S], rows: QuerySet[Any]) -> dict[str, list[S]]:
@@ -211,15 +219,33 @@ def _claims(cluster_id: int, names: list[str]) -> dict[str, list[ResourceClaim]]
     return _decoded(rows.values_list("node_name", "facts"), _claim)
 
 
-def _measured(cluster_id: int, names: list[str]) -> dict[str, list[base.MeasuredCard]]:
-    """By node, what its exporter says now."""
+_MEASURED = ("node_name", "ident", "uuid", "index", "holders", "card_id", "format", "pci", "signs", "lost_at")
+
+
+def _measured(
+    cluster_id: int, names: list[str], keys: dict[int, str]
+) -> tuple[dict[str, list[base.MeasuredCard]], dict[str, list[judge.Measured]]]:
+    """(what its exporter says now, what it says of health, or said last), both by node. keys: of cards, by their ids."""
     grouped: dict[str, list[base.MeasuredCard]] = defaultdict(list)
-    rows = CardUsage.objects.filter(cluster_id=cluster_id, node_name__in=names, lost_at=None).order_by("id")
-    for node, ident, uuid, index, holders in rows.values_list("node_name", "ident", "uuid", "index", "holders"):
-        who = tuple((one["namespace"], one["pod"], one["container"]) for one in holders)
-        card = base.MeasuredCard(uuid=uuid, index=index, instance=ident.partition("/")[2], holders=who)
-        grouped[node].append(card)
-    return grouped
+    told: dict[str, list[judge.Measured]] = defaultdict(list)
+    rows = CardUsage.objects.filter(cluster_id=cluster_id, node_name__in=names).order_by("id")
+    for node, ident, uuid, index, holders, card, format, pci, found, lost_at in rows.values_list(*_MEASURED):
+        instance = ident.partition("/")[2]
+        if lost_at is None:
+            who = tuple((one["namespace"], one["pod"], one["container"]) for one in holders)
+            grouped[node].append(base.MeasuredCard(uuid=uuid, index=index, instance=instance, holders=who))
+        said = judge.Measured(
+            uuid=uuid,
+            format=format,
+            signs=signs.unpacked(found),
+            index=index,
+            pci=pci,
+            instance=instance,
+            card=keys.get(card),
+            lost_at=lost_at.timestamp() if lost_at is not None else None,
+        )
+        told[node].append(said)
+    return grouped, told
 
 
 def _decoded(rows: Iterable[tuple[str, str]], decoder: msgspec.json.Decoder[S]) -> dict[str, list[S]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from inventory.health import judge
 from inventory.mirror.values import Columns, digest, moment, plain
 from inventory.models.choices import CardState
 from inventory.stacks.engine import base
@@ -47,14 +48,14 @@ def fitting(number: int | None, bits: int = 63) -> int | None:
     return number if number is not None and abs(number) < 2**bits else None
 
 
-def card_columns(report: base.CardReport, node: base.NodeReport) -> Columns:
+def card_columns(report: base.CardReport, node: base.NodeReport, health: judge.Health) -> Columns:
     card = report.card
     unplaced = any(held.stack == card.stack for held in node.unplaced)
     free = None
     if card.memory_total_bytes is not None and report.memory_allocated_bytes is not None:
         free = card.memory_total_bytes - report.memory_allocated_bytes
         if card.health == base.UNHEALTHY:
-            free = min(free, 0)  # what nobody holds of it is given to nobody
+            free = min(free, 0)  # what its sharing system calls unhealthy is given to nobody
     columns: Columns = {
         "key": plain(card.key, 128),
         "index": fitting(card.index, 31),
@@ -63,7 +64,8 @@ def card_columns(report: base.CardReport, node: base.NodeReport) -> Columns:
         "model_source": plain(card.model_source, 255),
         "stack": card.stack,
         "mode": card.mode,
-        "health": card.health,
+        "health": health.level,
+        "health_told": told_column(health),
         "state": card_state(report, unplaced).value,
         "memory_total_bytes": fitting(card.memory_total_bytes),
         "memory_physical_bytes": fitting(card.memory_physical_bytes),
@@ -79,6 +81,31 @@ def card_columns(report: base.CardReport, node: base.NodeReport) -> Columns:
     }
     columns["digest"] = digest(columns)
     return columns
+
+
+def told_column(health: judge.Health) -> str:
+    """ "" where nobody says anything."""
+    if not health.told:
+        return ""
+    return _packed(
+        [
+            msgspec.structs.replace(
+                one,
+                source=plain(one.source, 128),
+                code=plain(one.code, 128),
+                says=plain(one.says, 300),
+                text=plain(one.text, 300),
+                since=_seconds(one.since),
+            )
+            for one in health.told
+        ]
+    )
+
+
+def _seconds(moment: float | None) -> float | None:
+    """One that has a date."""
+    found = _at(moment)
+    return found.timestamp() if found is not None else None
 
 
 def _room_of(card: base.Card, rooms: tuple[base.Room, ...]) -> str:
@@ -162,7 +189,7 @@ def tile(card_id: int, columns: Columns) -> list[Any]:
     return [card_id, label, percent, columns["state"], columns["worst_severity"]]
 
 
-def totals_columns(report: base.NodeReport, cards: list[Columns]) -> Columns:
+def totals_columns(report: base.NodeReport, cards: list[Columns], health: judge.Health) -> Columns:
     models = Counter(card["model"] for card in cards if card["model"])
     model = models.most_common(1)[0][0] if models else ""
     gaps = [card["memory_free_bytes"] for card in cards if card["memory_free_bytes"] is not None]
@@ -190,6 +217,8 @@ def totals_columns(report: base.NodeReport, cards: list[Columns]) -> Columns:
         "holders_count": len(holders),
         "findings_count": len(report.findings),
         "worst_severity": worst([finding.severity for finding in report.findings]),
+        "health": health.level,
+        "health_told": told_column(health),
         "rooms": _packed([_bounded(one) for one in report.rooms[:_MOST_ROOMS]]) if report.rooms else "",
         "recheck_at": _at(report.recheck_at),
     }

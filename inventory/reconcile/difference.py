@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from django.db import models
 
 from inventory import bulk
+from inventory.health import judge
 from inventory.mirror.values import Columns, digest
 from inventory.models import Allocation, Card, Finding, NodeTotals
 from inventory.reconcile.chunk import Chunk, NodeChunk, StoredAllocation
@@ -201,7 +202,8 @@ class _Writer:
     def _totals(self, node: NodeChunk) -> Columns:
         assert node.report is not None
         cards, ids = self.cards[node.name], self.ids[node.name]
-        columns = totals_columns(node.report, list(cards.values()))
+        health = node.health.node if node.health else judge.NOTHING
+        columns = totals_columns(node.report, list(cards.values()), health)
         columns["tiles"] = [tile(ids[key], card) for key, card in cards.items()]
         columns["digest"] = digest(columns)
         return {"node_name": node.name} | columns | {"changed_at": self.now}
@@ -230,7 +232,8 @@ def _wanted_cards(node: NodeChunk) -> dict[str, Columns]:
     """By key, in the order of the report."""
     if node.report is None:
         return {}
-    cards = [card_columns(card, node.report) for card in node.report.cards]
+    found = node.health.cards if node.health else {}
+    cards = [card_columns(card, node.report, found.get(card.card.key, judge.NOTHING)) for card in node.report.cards]
     return {columns["key"]: columns for columns in cards}
 
 

@@ -7,6 +7,7 @@ Sources: Project-HAMi/biren-device-plugin 331ee2b and Project-HAMi/HAMi/docs (Va
 
 from __future__ import annotations
 
+from inventory.stacks.engine import told
 from inventory.stacks.engine.base import (
     HEALTH_UNKNOWN,
     HEALTHY,
@@ -140,6 +141,7 @@ def _card(index: int, entry: Entry, found: Offer, number: int, each: int | None,
         model=given.model,
         model_source="annotation gpudash.io/card-model" if given.model is not None else "",
         health=HEALTHY if all_given_out else HEALTH_UNKNOWN,
+        told=told.of_device(HEALTH_UNKNOWN, entry.resource, all_given_out),
         memory_total_bytes=memory,
         memory_physical_bytes=None if of_memory else memory,
         memory_source=f"annotation {STATED}" if by_hand else f"setting GPUDASH_{SETTING}" if memory is not None else "",

@@ -6,6 +6,7 @@ accelerators is read by what all have in common. Source: KEP-4381, 4815, 5075, 5
 
 from __future__ import annotations
 
+from inventory.stacks.dra import told
 from inventory.stacks.dra.cards import STACK as NAME
 from inventory.stacks.dra.cards import Cards, cards_of
 from inventory.stacks.dra.drivers import vendor
@@ -29,7 +30,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     here = [device for device in offered.devices.values() if device.node_name == node.metadata.name]
     if not here and not held and not offered.incomplete:
         return None
-    found = cards_of(here)
+    found = told.with_conditions(cards_of(here), held)
     known = not offered.incomplete and len(found.cards) <= MAX_CARDS
     wrong, recheck_at = findings(node.metadata.name, held, offered, here, found, context.now)
     return StackReport(

@@ -128,6 +128,7 @@ def _card(key: str, device: Offered) -> Card:
         model=model or None,
         model_source=f"attribute of device {device.key[2]}" if model else "",
         health=UNHEALTHY if device.taints else HEALTH_UNKNOWN,
+        told=device.told,
         memory_total_bytes=device.memory,
         memory_physical_bytes=device.memory,
         memory_source=memory,

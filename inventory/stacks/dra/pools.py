@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from inventory.stacks.dra import told
 from inventory.stacks.dra.trim import short
+from inventory.stacks.engine.base import Told
 from kube.claims import Capacity, Device, ResourceSlice, plain_value
 from kube.quantity import size
 
@@ -22,7 +24,8 @@ Amounts = dict[str, int | None]
 class Offered(NamedTuple):
     """A device that a driver offers. node_name: "" where it is not of one node. memory: bytes; None where it is not said.
 
-    counters: names of the counter sets that it takes of: devices that take of the same exclude each other. takes: by set, how much.
+    told: of its health, by its taints. counters: names of the counter sets that it takes of: devices that take of the same exclude
+    each other. takes: by set, how much.
     """
 
     key: Key
@@ -33,6 +36,7 @@ class Offered(NamedTuple):
     several: bool
     taints: tuple[tuple[str, str], ...]
     takes: tuple[tuple[str, Amounts], ...] = ()
+    told: tuple[Told, ...] = ()
 
     def text(self, *names: str) -> str:
         """The first of some attributes that has a value, as text."""
@@ -88,4 +92,5 @@ def _offered(found: ResourceSlice, device: Device) -> Offered:
         several=bool(body.allowMultipleAllocations),
         takes=tuple((one.counterSet, _amounts(one.counters)) for one in body.consumesCounters or ()),
         taints=tuple((one.key, one.effect) for one in body.taints or () if one.effect in ("NoSchedule", "NoExecute")),
+        told=told.of_taints(body.taints or (), spec.driver),
     )

@@ -5,8 +5,20 @@ from __future__ import annotations
 import msgspec
 
 from inventory.stacks.dra.drivers import drives_cards
-from kube.claims import ClaimSpec, Device, DeviceRequest, DeviceRequests, ExactRequest, ResourceClaim, ResourceSlice
-from kube.objects import Metadata
+from kube.claims import (
+    ClaimSpec,
+    Device,
+    DeviceRequest,
+    DeviceRequests,
+    DeviceStatus,
+    ExactRequest,
+    ResourceClaim,
+    ResourceSlice,
+)
+from kube.objects import Condition, Metadata
+
+#: Conditions of a device that the API admits; longest text of one that is kept.
+_MOST_CONDITIONS, _TEXT = 8, 300
 
 #: Attributes of a device that are read; of others there may be 32 with 64 characters each.
 ATTRIBUTES = frozenset(
@@ -60,14 +72,33 @@ def _device(device: Device) -> Device:
 
 def trim_claim(claim: ResourceClaim) -> ResourceClaim:
     """Without the devices of other drivers, and of its requests the device classes only: what they ask for has its own column."""
-    trimmed = ResourceClaim(_metadata(claim.metadata), _spec(claim.spec), claim.status)
+    status = (
+        msgspec.structs.replace(claim.status, devices=None) if claim.status and claim.status.devices else claim.status
+    )
+    trimmed = ResourceClaim(_metadata(claim.metadata), _spec(claim.spec), status)
     allocation = claim.status.allocation if claim.status else None
     if claim.status is not None and allocation is not None and allocation.devices is not None:
         results = [one for one in allocation.devices.results or () if drives_cards(one.driver)]
         devices = msgspec.structs.replace(allocation.devices, results=results)
         allocation = msgspec.structs.replace(allocation, devices=devices, nodeSelector=None)
-        trimmed.status = msgspec.structs.replace(claim.status, allocation=allocation)
+        said = [_said(one) for one in claim.status.devices or () if drives_cards(one.driver)]
+        trimmed.status = msgspec.structs.replace(claim.status, allocation=allocation, devices=said or None)
     return trimmed
+
+
+def _said(device: DeviceStatus) -> DeviceStatus:
+    """The conditions that the API admits for a device, with short texts."""
+    kept = [
+        Condition(
+            type=one.type[:_TEXT],
+            status=one.status[:_TEXT],
+            reason=(one.reason or "")[:_TEXT] or None,
+            message=(one.message or "")[:_TEXT] or None,
+            lastTransitionTime=one.lastTransitionTime,
+        )
+        for one in (device.conditions or [])[:_MOST_CONDITIONS]
+    ]
+    return DeviceStatus(driver=device.driver, pool=device.pool, device=device.device, conditions=kept or None)
 
 
 def _spec(spec: ClaimSpec | None) -> ClaimSpec | None:

@@ -37,7 +37,7 @@ EVIDENCE_LADDER = (
     COUNT_ONLY,
 )
 
-HEALTHY, UNHEALTHY, HEALTH_UNKNOWN = "healthy", "unhealthy", "unknown"
+HEALTHY, DEGRADED, UNHEALTHY, HEALTH_UNKNOWN = "healthy", "degraded", "unhealthy", "unknown"
 ERROR, WARNING, INFO = "error", "warning", "info"
 
 # How a card is given out.
@@ -45,6 +45,26 @@ WHOLE = "whole"  # one holder, the full card
 MEMORY = "memory"  # by memory units
 SHARES = "shares"  # n holders, memory not metered (time-slicing)
 PARTS = "parts"  # n equal parts of the memory
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one source says of the health of a card, or of a node.
+
+    source: who says it: "kubelet", "device-plugin", a stack, an exporter's format, who sets a condition. level: HEALTHY, DEGRADED,
+    UNHEALTHY, or HEALTH_UNKNOWN where it says something that tells nothing of the card's health. code: what it is, stable. says:
+    the same as an English sentence, the key of its translation. text: as the source wrote it. since: unix seconds; None: not
+    known. action: what to do, a key of `inventory.health.words.ACTIONS`; "" for nothing. lost_at: since when the source says
+    nothing any more, so that this is the last that it said; None: it says so now.
+    """
+
+    source: str
+    level: str
+    code: str
+    says: str
+    text: str = ""
+    since: float | None = None
+    action: str = ""
+    lost_at: float | None = None
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +78,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     profile: of a slice (a part of a card that is given out by itself), what kind of slice it is, such as "1g.5gb"; "" for a
     whole card. parent: what the card of a slice is called; None when nothing says which it is.
     resource: the extended resource that gives it out; "" when the stack's resources all mean the same cards.
+    health: as the sharing system sees it: HEALTHY, UNHEALTHY or HEALTH_UNKNOWN; told: who says so.
     """
 
     key: str
@@ -76,6 +97,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     profile: str = ""
     parent: str | None = None
     resource: str = ""
+    told: tuple[Told, ...] = ()
 
 
 class Allocation(msgspec.Struct, frozen=True, kw_only=True):

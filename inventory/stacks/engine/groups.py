@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from inventory.stacks.engine import told
 from inventory.stacks.engine.base import HEALTH_UNKNOWN, HEALTHY, WHOLE, Card
 from inventory.stacks.engine.describe import Described
 from inventory.stacks.engine.devices import Device
@@ -57,6 +58,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
             model=self.about.model,
             model_source=self.about.model_source,
             health=HEALTHY if device.health == HEALTH_UNKNOWN and all_given_out else device.health,
+            told=told.of_device(device.health, self.resource, all_given_out),
             memory_total_bytes=self.about.memory_bytes,
             memory_physical_bytes=self.about.memory_bytes,
             memory_source=self.about.memory_source,

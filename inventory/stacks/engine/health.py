@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from inventory.stacks.engine.base import ALL_CARDS, DEVICE_STATUS, ERROR, ONLY_CARD, UNHEALTHY, Context, Finding
+from inventory.stacks.engine import told
+from inventory.stacks.engine.base import ALL_CARDS, DEVICE_STATUS, ERROR, ONLY_CARD, UNHEALTHY, Card, Context, Finding
 from inventory.stacks.engine.joining import JoinedCards
 from inventory.stacks.engine.registry import names
 from inventory.stacks.engine.requests import holds, name_of
@@ -33,10 +34,15 @@ def judged(joined: JoinedCards, pods: list[Pod], context: Context) -> tuple[Join
         ]
         if len(sick) == len(devices):
             sure = [item.card for item in held if item.evidence in (ONLY_CARD, ALL_CARDS) and item.card is not None]
-            cards = cards | {key: msgspec.structs.replace(cards[key], health=UNHEALTHY) for key in sure}
+            cards = cards | {key: _sick(cards[key], resource) for key in sure}
         known = {item.card for item in held if item.evidence in (DEVICE_STATUS, ONLY_CARD)}
         findings.append(_finding(pod, container, sick, known.pop() if len(known) == 1 else None))
     return msgspec.structs.replace(joined, cards=cards), findings
+
+
+def _sick(card: Card, resource: str) -> Card:
+    said = told.of_device(UNHEALTHY, resource)
+    return msgspec.structs.replace(card, health=UNHEALTHY, told=tuple(dict.fromkeys((*card.told, *said))))
 
 
 def _reported(pods: list[Pod], context: Context) -> Iterator[tuple[Pod, str, str, list[ResourceHealth]]]:

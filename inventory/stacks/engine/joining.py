@@ -135,6 +135,7 @@ def _filled(card: Card, other: Card) -> Card:
         memory_physical_bytes=memory.memory_physical_bytes,
         memory_source=card.memory_source or (memory.memory_source if memory.memory_physical_bytes is not None else ""),
         health=health,
+        told=tuple(dict.fromkeys((*card.told, *other.told))),
     )
 
 

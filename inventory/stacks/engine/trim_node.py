@@ -5,9 +5,11 @@ Values that change with every heartbeat are left out, so a node on which nothing
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from inventory.stacks.engine.registry import registry
 from inventory.stacks.engine.trim import kept
-from kube.objects import Metadata, Node, NodeStatus, Quantities
+from kube.objects import Condition, Metadata, Node, NodeStatus, Quantities
 
 #: What Kubernetes itself and its cloud controllers write.
 _LABEL_PREFIXES = (
@@ -20,12 +22,23 @@ _LABEL_PREFIXES = (
 )
 
 
-def trim_node(node: Node) -> Node:
-    """A copy with only what is read: labels and annotations of interest, extended resources, Ready, addresses, versions."""
+#: Longest text of a condition that is kept; what is longer ends with "...", as its writers cut it themselves.
+LONGEST_TEXT = 4096
+
+
+def _none(kind: str) -> bool:
+    return False
+
+
+def trim_node(node: Node, speaks: Callable[[str], bool] = _none) -> Node:
+    """A copy with only what is read: labels and annotations of interest, extended resources, conditions, addresses, versions.
+
+    speaks: whether a condition of this type speaks of cards; of the others Ready is kept.
+    """
     return Node(
         metadata=_metadata(node.metadata),
         spec=node.spec,
-        status=_status(node.status) if node.status is not None else None,
+        status=_status(node.status, speaks) if node.status is not None else None,
     )
 
 
@@ -48,15 +61,26 @@ def _label(name: str) -> bool:
     return mine and name not in registry.labels_dropped
 
 
-def _status(status: NodeStatus) -> NodeStatus:
+def _status(status: NodeStatus, speaks: Callable[[str], bool]) -> NodeStatus:
     conditions = status.conditions
     return NodeStatus(
         capacity=_extended(status.capacity),
         allocatable=_extended(status.allocatable),
-        conditions=[item for item in conditions if item.type == "Ready"] if conditions else None,
+        conditions=[_condition(item) for item in conditions if item.type == "Ready" or speaks(item.type)]
+        if conditions
+        else None,
         addresses=status.addresses,
         nodeInfo=status.nodeInfo,
     )
+
+
+def _condition(found: Condition) -> Condition:
+    """With texts of a bounded length."""
+    return Condition(found.type, found.status, _cut(found.reason), _cut(found.message), found.lastTransitionTime)
+
+
+def _cut(text: str | None) -> str | None:
+    return text if text is None or len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 3]}..."
 
 
 def _extended(quantities: Quantities | None) -> Quantities | None:

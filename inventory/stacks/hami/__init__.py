@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
+from inventory.stacks.engine import told
 from inventory.stacks.engine.base import INFO, WARNING, Card, Context, Finding, StackReport
 from inventory.stacks.engine.describe import Described, describe
 from inventory.stacks.engine.names import annotations_of
@@ -143,6 +144,7 @@ def _card(card: Registered, about: Described, vendor: Vendor) -> Card:
         model=card.type.removeprefix("NVIDIA-") or about.model,
         model_source=source if card.type else about.model_source,
         health=vendor.health_of(card),
+        told=told.of_register(NAME, vendor.health_of(card), vendor.register),
         memory_total_bytes=memory,
         memory_physical_bytes=about.memory_bytes,
         memory_source=source if memory is not None else "",

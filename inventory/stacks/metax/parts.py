@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from inventory.stacks.engine import base
+from inventory.stacks.engine import base, told
 from inventory.stacks.engine.base import ANNOTATION, HEALTHY, UNHEALTHY, WARNING, Allocation, Card, Finding, StackReport
 from inventory.stacks.engine.describe import Described
 from inventory.stacks.engine.labels import GIB, MIB
@@ -108,6 +108,7 @@ def _card(uuid: str, index: int, item: Mapping[str, object], about: Described) -
         model=about.model,
         model_source=about.model_source,
         health=HEALTHY if item.get("healthy") is True else UNHEALTHY,
+        told=told.of_register(NAME, HEALTHY if item.get("healthy") is True else UNHEALTHY, REGISTER),
         memory_total_bytes=memory * MIB if memory else None,
         memory_physical_bytes=about.memory_bytes,
         memory_source=f"annotation {REGISTER}" if memory else "",

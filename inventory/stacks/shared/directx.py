@@ -11,6 +11,7 @@ import re
 
 import msgspec
 
+from inventory.stacks.engine import told
 from inventory.stacks.engine.base import (
     DEVICE_STATUS,
     SHARES,
@@ -170,6 +171,7 @@ def _card(stack: str, pool: _Pool, device: Device, index: int | None, about: Des
         model=about.model,
         model_source=about.model_source,
         health=device.health,
+        told=told.of_device(device.health, pool.resource),
         # Where there are several, a container may use any of them: nobody gives out the memory of one.
         memory_total_bytes=about.memory_bytes if only else None,
         memory_physical_bytes=about.memory_bytes,

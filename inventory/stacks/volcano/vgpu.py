@@ -5,6 +5,7 @@ The record has a place for each container that asks, init containers have none. 
 
 from __future__ import annotations
 
+from inventory.stacks.engine import told
 from inventory.stacks.engine.base import HEALTHY, MEMORY, UNHEALTHY, WARNING, Allocation, Card, Finding, StackReport
 from inventory.stacks.engine.describe import describe
 from inventory.stacks.engine.labels import MIB
@@ -62,6 +63,7 @@ def _card(card: Registered, size: int | None, physical: int | None, source: str)
         model=card.type.removeprefix("NVIDIA-") or None,
         model_source=f"annotation {REGISTER}" if card.type else "",
         health=HEALTHY if card.healthy else UNHEALTHY,
+        told=told.of_register(NAME, HEALTHY if card.healthy else UNHEALTHY, REGISTER),
         memory_total_bytes=_bytes(card.units, size),
         memory_physical_bytes=physical,
         memory_source=f"annotation {REGISTER}, unit by the {source}" if size is not None else "",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime
+from functools import lru_cache
 
 import msgspec
 
@@ -42,6 +43,7 @@ __all__ = [
     "Entry",
     "NamedCard",
     "Statement",
+    "speaks_of_cards",
     "statement",
     "statements",
 ]
@@ -92,6 +94,12 @@ def statement(condition: Condition, boot_id: str = "") -> Statement | None:
     if known.teller == "eks":
         return _eks(condition, known, reason, message)
     return _plain(condition, known, messages.mentioned(message))
+
+
+@lru_cache(maxsize=4096)
+def speaks_of_cards(kind: str) -> bool:
+    """Whether a condition of this type gives a statement: the mirror keeps those."""
+    return 0 < len(kind) <= _TYPE_CHARS and (kind in NVSENTINEL or kind in KNOWN or _speaks(kind))
 
 
 def _speaks(kind: str) -> bool:

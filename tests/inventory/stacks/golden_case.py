@@ -81,9 +81,19 @@ def rendered(account: NodeReport) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
+def _statement(told: dict[str, Any]) -> str:
+    """Without the sentence, which its code stands for."""
+    since = f" since {told['since']:.0f}" if told.get("since") is not None else ""
+    return f"{told['source']}: {told['level']}, {told['code']} ({told.get('text', '')}){since}"
+
+
 def _said(item: dict[str, Any]) -> dict[str, Any]:
     """Without what is empty text or no index; numbers that are not known stay as null."""
     short = {key: value for key, value in item.items() if value != "" and (value is not None or key.endswith("_bytes"))}
+    if not short.get("told"):
+        short.pop("told", None)  # nobody says anything of the card's health
+    else:
+        short["told"] = [_statement(one) for one in short["told"]]
     if "held_by" in short:
         short["held_by"] = [_said(held) for held in short["held_by"]]
     return short

@@ -1,0 +1,38 @@
+"""What the node's own figures say: devices that it has and does not give out.
+
+A node's capacity counts all devices that a plugin reports, its allocatable those that it calls healthy. Which ones are missing is not
+said, so it is the node's statement. Nothing is given out at all: then the plugin is away, or all are ill; nobody can say which.
+"""
+
+from __future__ import annotations
+
+from inventory.stacks.engine.base import DEGRADED, UNHEALTHY, Context, Told
+from inventory.stacks.engine.offers import offer
+from inventory.stacks.engine.registry import names
+from inventory.stacks.engine.told import CHECK, PLUGIN
+from kube.objects import Node
+
+WITHHELD, NOTHING_GIVEN = "devices-withheld", "nothing-given-out"
+SAYS = {
+    WITHHELD: "The device plugin calls some devices of the node unhealthy; its figures do not say which ones",
+    NOTHING_GIVEN: "The node gives out none of its devices: the device plugin is away, or calls all of them unhealthy",
+}
+#: Resources of one node that are looked at; a node has a handful.
+_MOST = 64
+
+
+def withheld(node: Node, context: Context) -> tuple[Told, ...]:
+    known = names(context)
+    capacity = (node.status.capacity if node.status else None) or {}
+    resources = sorted(name for name in capacity if "/" in name and known.relevant(name))[:_MOST]
+    return tuple(told for name in resources for told in _of(node, name))
+
+
+def _of(node: Node, resource: str) -> tuple[Told, ...]:
+    found = offer(node, resource)
+    if found.capacity is None or found.allocatable is None or found.allocatable >= found.capacity:
+        return ()
+    code = WITHHELD if found.allocatable else NOTHING_GIVEN
+    text = f"{resource}: {found.capacity - found.allocatable} of {found.capacity}"
+    level = UNHEALTHY if found.allocatable else DEGRADED
+    return (Told(source=PLUGIN, level=level, code=code, says=SAYS[code], text=text, action=CHECK),)

@@ -1,0 +1,156 @@
+"""What the signs of an exporter's reading say, as statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from inventory.health import signs
+from inventory.health.signs import Sign, Signs
+from inventory.stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Told
+from inventory.usage import xid
+from inventory.usage.engine.readings import FAIL, IN_WINDOW, LAST, SINCE_START
+
+#: Code → what it says; that of an Xid is the catalogue's title.
+SAYS = {
+    signs.ECC: "The card has memory errors that could not be corrected since the driver was loaded",
+    signs.RETIRED: "So many pages of the card's memory are retired that it counts as worn",
+    signs.RETIRED_PENDING: "Pages of the card's memory wait to be retired by a reset",
+    signs.REMAP_PENDING: "Rows of the card's memory wait to be remapped by a reset",
+    signs.REMAP_FAILED: "Rows of the card's memory could not be remapped",
+    signs.SRAM: "Errors of the card's SRAM are beyond their threshold",
+    signs.RECOVERY: "The driver asks for a recovery of the card",
+    signs.HOT: "The card is too hot",
+    "throttled-heat": "The card's clocks are lowered by heat",
+    "throttled-power": "The card's clocks are lowered by the power brake",
+    "throttled-hardware": "The card's clocks are lowered by its hardware",
+    "watch-fail": "A health check of the exporter fails",
+    "watch-warn": "A health check of the exporter warns",
+    signs.WATCHES_PASS: "The health checks of the exporter pass",
+}
+#: What holds for a moment only: said last, it says nothing of now.
+_MOMENTARY = frozenset((signs.HOT, "throttled-heat", "throttled-power", "throttled-hardware"))
+_LEVELS = {xid.CRITICAL: UNHEALTHY, xid.WARNING: DEGRADED}
+_KINDS = {
+    LAST: "the last one that the driver keeps until a reset",
+    signs.REPLACED: "before another one that came later; no reset since",
+    IN_WINDOW: "counted lately",
+    SINCE_START: "counted",
+}
+#: What to do → the same for a card that is to be replaced when the error comes again.
+_AGAIN = {"reset": "reset-or-replace", "reset-and-check": "reset-or-replace", "reboot": "reboot-or-replace"}
+_TEXT = 200
+
+
+def statements(source: str, found: Signs, lost_at: float | None = None) -> tuple[Told, ...]:
+    """source: the exporter's format. lost_at: since when it says nothing of the card any more; None: it does."""
+    return tuple(_lost(told, lost_at) for name, sign in found.items() for told in _of(sign.by or source, name, sign))
+
+
+def _lost(told: Told, lost_at: float | None) -> Told:
+    if lost_at is None:
+        return told
+    if told.code in _MOMENTARY:
+        return msgspec.structs.replace(told, level=HEALTH_UNKNOWN, action="", lost_at=lost_at)
+    return msgspec.structs.replace(told, lost_at=lost_at)
+
+
+def _of(source: str, name: str, sign: Sign) -> tuple[Told, ...]:
+    """None for a name that is not known: the sign of another version."""
+    for prefix, make in _PREFIXED.items():
+        if name.startswith(prefix):
+            told = make(source, name.removeprefix(prefix), sign)
+            return (told,) if told is not None else ()
+    if name not in _SIMPLE:
+        return ()
+    level, action = _SIMPLE[name]
+    text = _text_of(name, sign)
+    if name == signs.RECOVERY:
+        action = (xid.RECOVERIES.get(sign.value) if isinstance(sign.value, int) else None) or action
+    return (Told(source=source, level=level, code=name, says=SAYS[name], text=text, since=sign.since, action=action),)
+
+
+_SIMPLE = {
+    signs.ECC: (UNHEALTHY, "reset-and-check"),
+    signs.RETIRED: (UNHEALTHY, "replace"),
+    signs.RETIRED_PENDING: (DEGRADED, "reset"),
+    signs.REMAP_PENDING: (DEGRADED, "reset"),
+    signs.REMAP_FAILED: (UNHEALTHY, "replace"),
+    signs.SRAM: (UNHEALTHY, "replace"),
+    signs.RECOVERY: (UNHEALTHY, "support"),
+    signs.HOT: (DEGRADED, "check-cooling"),
+    signs.WATCHES_PASS: (HEALTHY, ""),
+}
+
+
+def _text_of(name: str, sign: Sign) -> str:
+    if name == signs.HOT:
+        ours = f"{signs.HOT_CELSIUS:.0f} °C and more, gpudash's own limit: the card does not tell its own"
+        return "by its own limit" if sign.value == "limit" else ours
+    if isinstance(sign.value, list):
+        return ", ".join(str(part) for part in sign.value)[:_TEXT]
+    return str(sign.value) if sign.value is not None else ""
+
+
+def _xid(source: str, code: str, sign: Sign) -> Told | None:
+    if not code.isascii() or not code.isdigit() or len(code) > 4:
+        return None
+    known = xid.xid(int(code))
+    action = known.action
+    if known.cause == xid.APPLICATION or known.severity == xid.PROCESS:
+        action = "look-at-application"
+    elif known.replace:
+        action = _AGAIN.get(action, action)
+    return Told(
+        source=source,
+        level=_LEVELS.get(known.severity, HEALTH_UNKNOWN),
+        code=f"xid-{known.code}",
+        says=known.title,
+        text=f"Xid {known.code}, {_KINDS.get(str(sign.value), _KINDS[LAST])}",
+        since=sign.since,
+        action=action,
+    )
+
+
+def _watch(source: str, name: str, sign: Sign) -> Told | None:
+    if not isinstance(sign.value, list) or len(sign.value) != 2:
+        return None
+    state, own = sign.value
+    code = "watch-fail" if state == FAIL else "watch-warn"
+    return Told(
+        source=source,
+        level=UNHEALTHY if state == FAIL else DEGRADED,
+        code=code,
+        says=SAYS[code],
+        text=f"{name} {own}".strip()[:_TEXT],
+        since=sign.since,
+        action="check-exporter",
+    )
+
+
+def _throttle(source: str, reason: str, sign: Sign) -> Told | None:
+    for reasons, code, action in _THROTTLES:
+        if reason in reasons:
+            return Told(
+                source=source,
+                level=DEGRADED,
+                code=code,
+                says=SAYS[code],
+                text=reason,
+                since=sign.since,
+                action=action,
+            )
+    return None
+
+
+_THROTTLES = (
+    (signs.HEAT, "throttled-heat", "check-cooling"),
+    (signs.POWER, "throttled-power", "check-power-supply"),
+    (signs.HARDWARE, "throttled-hardware", "check-cooling"),
+)
+_PREFIXED: dict[str, Callable[[str, str, Sign], Told | None]] = {
+    signs.XID: _xid,
+    signs.WATCH: _watch,
+    signs.THROTTLE: _throttle,
+}

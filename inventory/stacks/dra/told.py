@@ -1,0 +1,106 @@
+"""What taints of devices and conditions of claims say of a card's health.
+
+A taint with the effect None is information only: NVIDIA's driver puts one for Xid errors that it ignores, and where it does not
+look. What a condition of a claim's device means is the driver's own, so only those are read whose type says it. Sources: KEP-5055
+(DeviceTaints), KEP-4817 (ResourceClaim device status), NVIDIA/dra-driver-nvidia-gpu at 9593204 (NVMLDeviceHealthCheck).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from inventory.stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Card, Told
+from kube.claims import DeviceTaint
+from kube.objects import Condition
+
+if TYPE_CHECKING:
+    from inventory.stacks.dra.cards import Cards
+    from inventory.stacks.dra.holders import Held
+
+TAINTED, TAINT_NOTE = "device-tainted", "device-taint-note"
+CLAIM_HEALTHY, CLAIM_UNHEALTHY, CLAIM_NOTE = "claim-device-healthy", "claim-device-unhealthy", "claim-device-note"
+SAYS = {
+    TAINTED: "The device is tainted: new claims do not get it",
+    TAINT_NOTE: "The device has a taint that is information only",
+    CLAIM_HEALTHY: "The driver calls the claim's device healthy",
+    CLAIM_UNHEALTHY: "The driver calls the claim's device not ready or not healthy",
+    CLAIM_NOTE: "The driver says something of the claim's device whose meaning is not known",
+}
+#: Types whose name says what they mean. That a device is ready says that it was prepared, not that it is well.
+_HEALTH_TYPES, _READY_TYPES = frozenset(("Healthy", "DeviceHealthy")), frozenset(("Ready", "DeviceReady"))
+#: Most of one device; the API admits fewer.
+_MOST, _TEXT = 16, 200
+
+
+def of_taints(taints: Iterable[DeviceTaint], driver: str) -> tuple[Told, ...]:
+    """Each taint, with when it was put."""
+    found = []
+    for taint in list(taints)[:_MOST]:
+        keeps_off = taint.effect in ("NoSchedule", "NoExecute")
+        code = TAINTED if keeps_off else TAINT_NOTE
+        value = f"={taint.value}" if taint.value else ""
+        found.append(
+            Told(
+                source=driver[:_TEXT],
+                level=UNHEALTHY if keeps_off else HEALTH_UNKNOWN,
+                code=code,
+                says=SAYS[code],
+                text=f"{taint.key}{value}:{taint.effect}"[:_TEXT],
+                since=seconds(taint.timeAdded),
+                action="read-taint" if keeps_off else "",
+            )
+        )
+    return tuple(found)
+
+
+def with_conditions(cards: Cards, held: Iterable[Held]) -> Cards:
+    """The same cards with what the status of claims says of their devices."""
+    found = dict(cards.cards)
+    for item in held:
+        key = cards.on.get(item.key)
+        status = item.claim.status
+        for device in (status.devices if status else None) or ():
+            if key in found and (device.driver, device.pool, device.device) == item.key:
+                said = tuple(_of_condition(one, device.driver) for one in (device.conditions or [])[:_MOST])
+                found[key] = _with(found[key], said)
+    return cards._replace(cards=found)
+
+
+def _with(card: Card, said: tuple[Told, ...]) -> Card:
+    told = tuple(dict.fromkeys((*card.told, *said)))
+    if not said or told == card.told:
+        return card
+    return msgspec.structs.replace(card, told=told)
+
+
+def _of_condition(condition: Condition, driver: str) -> Told:
+    level, code = HEALTH_UNKNOWN, CLAIM_NOTE
+    if condition.type in _HEALTH_TYPES and condition.status == "True":
+        level, code = HEALTHY, CLAIM_HEALTHY
+    elif condition.type in (_HEALTH_TYPES | _READY_TYPES) and condition.status == "False":
+        level, code = UNHEALTHY if condition.type in _HEALTH_TYPES else DEGRADED, CLAIM_UNHEALTHY
+    said = ": ".join(part for part in (condition.reason, condition.message) if part)
+    return Told(
+        source=driver[:_TEXT],
+        level=level,
+        code=code,
+        says=SAYS[code],
+        text=f"{condition.type}={condition.status} {said}".strip()[:_TEXT],
+        since=seconds(condition.lastTransitionTime),
+        action="check-driver" if code == CLAIM_UNHEALTHY else "",
+    )
+
+
+def seconds(stamp: str | None) -> float | None:
+    """Unix seconds of a time as the API writes it; None where it is none."""
+    if not stamp or len(stamp) > 40:
+        return None
+    try:
+        moment = datetime.fromisoformat(stamp)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
