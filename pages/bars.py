@@ -87,9 +87,13 @@ def _memory_bar(card: Card, holders: Sequence[Allocation]) -> Bar:
         return Bar(pieces, "over", "", amounts.width(total, scale))
     if held == total:
         return Bar(pieces, "", "")
-    # What an unhealthy card has left is free for nobody.
-    text = _("%(amount)s not given out") if card.health == base.UNHEALTHY else _("%(amount)s free")
+    # What a card has left that its sharing system calls unhealthy is free for nobody.
+    text = _("%(amount)s not given out") if _withheld(card) else _("%(amount)s free")
     return Bar(pieces, "", text % {"amount": amounts.gib(total - held)})
+
+
+def _withheld(card: Card) -> bool:
+    return card.memory_free_bytes is not None and card.memory_free_bytes <= 0
 
 
 def _shares_bar(card: Card, holders: Sequence[Allocation]) -> Bar:

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from inventory import querysets
 from inventory.measured import with_usage
-from inventory.models import Card
+from inventory.models import Card, NodeTotals
 from inventory.stacks.engine import base
 from pages import timeline
 from pages.allocations import allocation_line
@@ -26,6 +26,7 @@ from pages.frame.freshness import notices
 from pages.frame.links import state_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import BadParameter, NotThere, answered
+from pages.health import health_lines, silent
 from pages.rooms import rooms_of
 from pages.usage import usage_facts, why_not_collected
 
@@ -75,12 +76,18 @@ def _context(found: Card, hours: int) -> dict[str, Any]:
     here = {"cluster": found.cluster.name, "card_id": found.pk, "ended": "any"}
     with_usage([found])
     row = card_row(found, now_held)
+    node = NodeTotals.objects.filter(**mine).only("health_told").first() if found.gone_at is None else None
+    of_node = node.found_health if node is not None else []
+    why_not = "" if row.usage.measured_at or row.usage.lost_at else why_not_collected(found)
     return {
         "card": found,
         "row": row,
         "usage": row.usage,
         "usage_facts": usage_facts(row.usage),
-        "usage_why": "" if row.usage.measured_at or row.usage.lost_at else why_not_collected(found),
+        "usage_why": why_not,
+        "health_lines": health_lines(found.found_health),
+        "health_silent": silent(found, row.usage, why_not, of_node) if found.gone_at is None else [],
+        "node_health_lines": health_lines(of_node),
         "rooms": rooms_of((room,), {found.key: (row.name, "")}) if room and not found.gone_at else None,
         "now_held": [allocation_line(one) for one in now_held],
         "before": [allocation_line(one) for one in held if one.ended_at is not None][:20],

@@ -25,6 +25,7 @@ from pages.frame.freshness import notices
 from pages.frame.links import node_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
+from pages.health import health_lines
 from pages.nodes import condition_of
 from pages.rooms import rooms_of
 
@@ -78,6 +79,8 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
         "row": row,
         "totals": node_totals,
         "rooms": rooms_of(node_totals.found_rooms, places),
+        "health_lines": health_lines(node_totals.found_health),
+        "sick": [row for row in rows if row.health in (base.UNHEALTHY, base.DEGRADED)],
         "models": len({card.model for card in cards if card.model}),
         "sliced": any(card.profile for card in cards),
         "level": level,

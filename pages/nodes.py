@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from inventory import querysets, totals
 from inventory.models import NodeTotals
-from inventory.models.choices import Severity
+from inventory.models.choices import Health, Severity
 from inventory.shared import shareable
 from pages.frame import amounts, choices
 from pages.frame.links import node_url, with_query
@@ -80,6 +80,7 @@ SPEC = ListSpec(
         Field("stack", _("Sharing system"), choices.stacks),
         Field("model", _("Card model"), choices.models),
         Field("ready", _("Condition"), (("true", _("ready")), ("false", _("not ready")), ("unknown", _("not known")))),
+        Field("health", _("Health"), Health.choices),
         Field("min_gap_bytes", _("Gap, at least"), placeholder="8 GiB"),
         Field("severity", _("Findings"), Severity.choices),
     ),

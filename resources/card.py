@@ -17,6 +17,7 @@ from resources.allocation import Allocation
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet
+from resources.health import HealthTold
 from resources.lookups import tri_state
 from resources.room import Room
 
@@ -34,7 +35,14 @@ class Card(Shape):
     model_source: str | None
     stack: str
     mode: str
-    health: str
+    health: Annotated[
+        str,
+        fact(
+            "healthy, degraded, unhealthy, or unknown: nobody says anything of it. The worst of health_told.",
+            title=_("Health"),
+        ),
+    ]
+    health_told: Annotated[list[HealthTold], fact("Who says so, the worst first.", of="found_health")]
     state: Annotated[str, fact(f"One of {', '.join(CardState.values)}.", order=True)]
     memory_total_bytes: Annotated[
         int | None,
@@ -109,7 +117,7 @@ class CardFilter(StrictFilterSet):
     stack = WordsFilter("stack", label="sharing system")
     model = WordsFilter("model", label="card model")
     state = ChoiceFilter(CardState.values, "state", label="how full the card is")
-    health = ChoiceFilter(Health.values, "health", label="health as the system says it")
+    health = ChoiceFilter(Health.values, "health", label="health, by all that say something of it")
     profile = WordsFilter("profile", label="profile of a slice, such as 1g.5gb")
     mode = ChoiceFilter(Mode.values, "mode", label="how the card is given out")
     severity = ChoiceFilter(Severity.values, "worst_severity", label="worst finding of the card")
@@ -143,6 +151,7 @@ CARDS = Resource(
     CardFilter,
     lambda: querysets.with_holders(querysets.cards_ever()),
     join=with_usage,
+    beside={"health_line": "health_line"},
     csv=(
         "cluster",
         "node",
@@ -152,6 +161,7 @@ CARDS = Resource(
         "stack",
         "mode",
         "health",
+        ("health_line", "health_told"),
         "state",
         "memory_total_bytes",
         "memory_physical_bytes",
@@ -178,6 +188,7 @@ CARDS = Resource(
     table=(
         "node",
         "model",
+        "health",
         "allocations",
         "memory_allocated_bytes",
         "memory_total_bytes",

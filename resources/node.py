@@ -11,10 +11,11 @@ from django.utils.translation import gettext_lazy as _
 
 from inventory import querysets
 from inventory.models import NodeTotals
-from inventory.models.choices import Severity
+from inventory.models.choices import Health, Severity
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter
 from resources.filter_sets import StrictFilterSet
+from resources.health import HealthTold
 from resources.room import Room
 
 BYTES = "Bytes; null: unknown or not metered."
@@ -105,6 +106,21 @@ class Node(Shape):
         int, fact(of="totals.findings_count", order="findings_count", title=_("Findings"), number=True)
     ]
     worst_severity: Annotated[str | None, fact(of="totals.worst_severity")]
+    health: Annotated[
+        str,
+        fact(
+            "The worst of what is said of the node and of its cards: healthy, degraded, unhealthy; unknown: not told.",
+            of="totals.health",
+            title=_("Health"),
+        ),
+    ]
+    health_told: Annotated[
+        list[HealthTold],
+        fact(
+            "What is said of the node itself, or of cards that are not named; the worst first.",
+            of="totals.found_health",
+        ),
+    ]
     rooms: Annotated[
         list[Room],
         fact("What would still fit on cards that are cut into slices; empty: none is cut.", of="totals.found_rooms"),
@@ -127,6 +143,7 @@ class NodeFilter(StrictFilterSet):
     os = WordsFilter("os", method="on_node", label="operating system")
     zone = WordsFilter("zone", method="on_node", label="zone")
     instance_type = WordsFilter("instance_type", method="on_node", label="instance type")
+    health = ChoiceFilter(Health.values, "health", label="health of the node and its cards")
     severity = ChoiceFilter(Severity.values, "worst_severity", label="worst finding of the node")
     min_free_bytes = BytesFilter("memory_free_bytes", lookup_expr="gte", label="memory free on the node, at least")
     min_gap_bytes = BytesFilter("largest_gap_bytes", lookup_expr="gte", label="memory free on one card, at least")
@@ -168,6 +185,7 @@ NODES = Resource(
     NodeFilter,
     querysets.node_totals,
     join=querysets.with_nodes,
+    beside={"health_line": "totals.health_line"},
     csv=(
         "cluster",
         ("name", "node"),
@@ -189,6 +207,8 @@ NODES = Resource(
         "unplaced_count",
         "holders_count",
         "findings_count",
+        "health",
+        ("health_line", "health_told"),
         "worst_severity",
         "instance_type",
         "zone",
@@ -201,6 +221,7 @@ NODES = Resource(
     table=(
         "name",
         "ready",
+        "health",
         "cards_total",
         "cards_free",
         "memory_allocated_bytes",

@@ -79,20 +79,24 @@ def _cards(names: dict[int, str]) -> Iterable[Family]:
     measured = [Family(name, f"{text}, as its exporter says.") for name, text in _MEASURED.values()]
     known = {card: values for card, *values in measured_now().values_list("card_id", *_MEASURED)}
     nothing: list[float | None] = []
+    health = Family(
+        "gpudash_card_health", "1 for the health of the card that is in force: healthy, degraded, unhealthy or unknown."
+    )
     holds = Family("gpudash_card_allocations", "Allocations that hold the card now.")
     clusters = {pk: escaped(name) for pk, name in names.items()}
-    columns = ("cluster_id", "node_name", "index", "key", "uuid", "model", "stack", "state")
+    columns = ("cluster_id", "node_name", "index", "key", "uuid", "model", "stack", "state", "health")
     figures = ("memory_total_bytes", "memory_allocated_bytes", "holders_count")
     rows = Card.objects.filter(gone_at=None).order_by("id").values_list("id", *columns, *figures)
     seen: set[str] = set()
     for row in rows.iterator(5000):
-        card, cluster, node, index, key, uuid, model, stack, state, total_bytes, allocated_bytes, holders = row
+        card, cluster, node, index, key, uuid, model, stack, state, well, total_bytes, allocated_bytes, holders = row
         place = f'cluster="{clusters.get(cluster, "")}",node="{escaped(node)}",card="'
         rest = f'",uuid="{escaped(uuid)}",model="{escaped(model)}",stack="{escaped(stack)}"'
         labels = f"{place}{escaped(key) if index is None else index}{rest}"
         if labels in seen:  # a scrape with one series twice would be refused as a whole
             labels = f"{place}{index}:{escaped(key)}{rest}"
         seen.add(labels)
+        health.add(f'{labels},state="{escaped(well)}"', 1)
         if total_bytes is not None:
             total.add(labels, total_bytes)
         if allocated_bytes is not None:
@@ -102,18 +106,25 @@ def _cards(names: dict[int, str]) -> Iterable[Family]:
         for family, value in zip(measured, known.get(card, nothing), strict=False):
             if value is not None:
                 family.add(labels, value)
-    return total, allocated, *measured, holds
+    return total, allocated, *measured, holds, health
 
 
 def _nodes(names: dict[int, str]) -> Iterable[Family]:
     unplaced = Family(
         "gpudash_node_memory_unplaced_bytes", "Memory held on the node by pods whose card is not known, in bytes."
     )
-    rows = NodeTotals.objects.filter(memory_unplaced_bytes__isnull=False).order_by("cluster_id", "node_name")
-    for cluster, node, value in rows.values_list("cluster_id", "node_name", "memory_unplaced_bytes").iterator(5000):
+    health = Family(
+        "gpudash_node_health",
+        "1 for the health of the node and its cards that is in force: healthy, degraded, unhealthy or unknown.",
+    )
+    rows = NodeTotals.objects.order_by("cluster_id", "node_name")
+    columns = ("cluster_id", "node_name", "memory_unplaced_bytes", "health")
+    for cluster, node, value, well in rows.values_list(*columns).iterator(5000):
+        labels = labels_of(cluster=names.get(cluster, ""), node=node)
+        health.add(f'{labels},state="{escaped(well)}"', 1)
         if value is not None:
-            unplaced.add(labels_of(cluster=names.get(cluster, ""), node=node), value)
-    return (unplaced,)
+            unplaced.add(labels, value)
+    return unplaced, health
 
 
 def _mirror(names: dict[int, str], watches: list[Watch]) -> Iterable[Family]:

@@ -13,6 +13,8 @@ import msgspec
 
 from inventory import models, querysets
 from inventory.condition import sync_of
+from inventory.health.shown import Shown, shown
+from inventory.stacks.engine.base import HEALTH_UNKNOWN
 
 
 class Allocation(msgspec.Struct, frozen=True):
@@ -27,7 +29,10 @@ class Allocation(msgspec.Struct, frozen=True):
 
 
 class Card(msgspec.Struct, frozen=True):
-    """memory_total_bytes: what the sharing system gives out; memory_physical_bytes: what the card has."""
+    """health_told: who says so, the worst first.
+
+    memory_total_bytes: what the sharing system gives out; memory_physical_bytes: what the card has.
+    """
 
     index: int | None
     uuid: str | None
@@ -38,10 +43,11 @@ class Card(msgspec.Struct, frozen=True):
     memory_physical_bytes: int | None
     memory_allocated_bytes: int | None
     allocations: list[Allocation]
+    health_told: list[Shown] = []
 
 
 class Node(msgspec.Struct, frozen=True):
-    """unplaced: held on this node, card unknown."""
+    """unplaced: held on this node, card unknown. health: the worst of what is said of it and its cards; health_told: of itself."""
 
     name: str
     ready: bool | None
@@ -54,6 +60,8 @@ class Node(msgspec.Struct, frozen=True):
     memory_allocated_bytes: int | None
     cards: list[Card]
     unplaced: list[Allocation]
+    health: str = HEALTH_UNKNOWN
+    health_told: list[Shown] = []
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -93,11 +101,12 @@ def inspect(cluster: models.Cluster, node_name: str | None = None, details: bool
 
 #: Columns in the order of the structs.
 _ALLOCATION = ("namespace", "pod", "container", "resource", "quantity", "memory_bytes", "core_percent", "evidence")
-_CARD = ("index", "uuid", "model", "stack", "health")
+_CARD = ("index", "uuid", "model", "stack", "health", "health_told")
 _CARD_BYTES = ("memory_total_bytes", "memory_physical_bytes", "memory_allocated_bytes")
 _FINDING = ("code", "severity", "node_name", "card_key", "pod", "text")
 _ACCOUNT = ("node_name", "stacks", "unit", "unit_source", "cards_total", "cards_allocated")
 _ACCOUNT_BYTES = ("memory_total_bytes", "memory_allocated_bytes")
+_HEALTH = ("health", "health_told")
 _BATCH = 5000
 
 
@@ -118,9 +127,9 @@ def _cards(only: Mapping[str, Any], placed: Mapping[int, list[Allocation]]) -> d
     cards: dict[str, list[Card]] = {}
     rows = querysets.cards_present().filter(**only).order_by("node_name", "index", "id")
     for row in rows.values_list("id", "node_name", *_CARD, *_CARD_BYTES).iterator(_BATCH):
-        card_id, node_name, index, uuid, model, stack, health, total, physical, allocated = row
+        card_id, node_name, index, uuid, model, stack, health, told, total, physical, allocated = row
         sizes = (total, physical, allocated)
-        made = Card(index, uuid or None, model or None, stack, health, *sizes, placed.get(card_id, []))
+        made = Card(index, uuid or None, model or None, stack, health, *sizes, placed.get(card_id, []), shown(told))
         cards.setdefault(node_name, []).append(made)
     return cards
 
@@ -132,11 +141,15 @@ def _nodes(
     unplaced: Mapping[str, list[Allocation]],
 ) -> list[Node]:
     ready = dict(models.Node.objects.filter(cluster=cluster).values_list("name", "ready"))
-    rows = querysets.node_totals().filter(**only).order_by("node_name").values_list(*_ACCOUNT, *_ACCOUNT_BYTES)
+    rows = (
+        querysets.node_totals().filter(**only).order_by("node_name").values_list(*_ACCOUNT, *_ACCOUNT_BYTES, *_HEALTH)
+    )
     made = []
-    for name, stacks, unit, source, total, allocated, memory, held in rows:
+    for name, stacks, unit, source, total, allocated, memory, held, health, told in rows:
         known = (list(stacks), unit or None, source or None, total, allocated, memory, held)
-        made.append(Node(name, ready.get(name), *known, cards.get(name, []), unplaced.get(name, [])))
+        made.append(
+            Node(name, ready.get(name), *known, cards.get(name, []), unplaced.get(name, []), health, shown(told))
+        )
     return made
 
 

@@ -6,21 +6,13 @@ import msgspec
 from django.db import models
 from django.db.models import Q
 
+from inventory.health.shown import Shown, line, shown
 from inventory.models.choices import CardState
 from inventory.models.cluster import Cluster
-from inventory.stacks.engine.base import HEALTH_UNKNOWN, Room, Told
+from inventory.stacks.engine.base import HEALTH_UNKNOWN, Room
 
 _rooms = msgspec.json.Decoder(tuple[Room, ...])
 _room = msgspec.json.Decoder(Room)
-_told = msgspec.json.Decoder(tuple[Told, ...])
-
-
-def found_told(text: str) -> tuple[Told, ...]:
-    """A column `health_told`, read; none when somebody wrote into it."""
-    try:
-        return _told.decode(text) if text else ()
-    except msgspec.DecodeError:
-        return ()
 
 
 class NodeTotals(models.Model):
@@ -80,6 +72,16 @@ class NodeTotals(models.Model):
             return _rooms.decode(self.rooms) if self.rooms else ()
         except msgspec.DecodeError:
             return ()
+
+    @property
+    def found_health(self) -> list[Shown]:
+        """`health_told`, read."""
+        return shown(self.health_told)
+
+    @property
+    def health_line(self) -> str:
+        """`health_told` in one line."""
+        return line(self.health_told)
 
 
 class Card(models.Model):
@@ -143,6 +145,16 @@ class Card(models.Model):
             return _room.decode(self.room) if self.room else None
         except msgspec.DecodeError:
             return None
+
+    @property
+    def found_health(self) -> list[Shown]:
+        """`health_told`, read."""
+        return shown(self.health_told)
+
+    @property
+    def health_line(self) -> str:
+        """`health_told` in one line."""
+        return line(self.health_told)
 
 
 class Allocation(models.Model):

@@ -48,7 +48,7 @@ def fitting(number: int | None, bits: int = 63) -> int | None:
     return number if number is not None and abs(number) < 2**bits else None
 
 
-def card_columns(report: base.CardReport, node: base.NodeReport, health: judge.Health) -> Columns:
+def card_columns(report: base.CardReport, node: base.NodeReport, health: judge.Health = judge.NOTHING) -> Columns:
     card = report.card
     unplaced = any(held.stack == card.stack for held in node.unplaced)
     free = None
@@ -189,7 +189,7 @@ def tile(card_id: int, columns: Columns) -> list[Any]:
     return [card_id, label, percent, columns["state"], columns["worst_severity"]]
 
 
-def totals_columns(report: base.NodeReport, cards: list[Columns], health: judge.Health) -> Columns:
+def totals_columns(report: base.NodeReport, cards: list[Columns], health: judge.Health = judge.NOTHING) -> Columns:
     models = Counter(card["model"] for card in cards if card["model"])
     model = models.most_common(1)[0][0] if models else ""
     gaps = [card["memory_free_bytes"] for card in cards if card["memory_free_bytes"] is not None]

@@ -25,10 +25,10 @@ def _card(
     total: int | None = 10,
     held: int | None = 4,
     shares: int | None = None,
-    health: str = "healthy",
+    free: int | None = None,
 ) -> Card:
     return Card(
-        health=health,
+        memory_free_bytes=free,
         mode=mode,
         state=state,
         shares=shares,
@@ -147,6 +147,6 @@ def test_places_of_the_map_are_shared_out(sizes: dict[tuple[int, str], int]) -> 
     assert sum(room.values()) <= max(40, 2 * len(sizes) + 40)
 
 
-def test_what_an_unhealthy_card_has_left_is_not_called_free() -> None:
-    assert bar_of(_card(health="unhealthy"), [_held(4)]).rest == "6 GiB not given out"
+def test_what_a_card_has_left_that_is_not_given_out_is_not_called_free() -> None:
+    assert bar_of(_card(free=0), [_held(4)]).rest == "6 GiB not given out"
     assert bar_of(_card(health="unknown"), [_held(4)]).rest == "6 GiB free"
