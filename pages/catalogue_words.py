@@ -43,6 +43,17 @@ TITLES = (
     _("Number of cards not known"),
     _("Unhealthy device held"),
     _("Exporter names another card"),
+    _("Xid error of the card"),
+    _("Xid error of an application"),
+    _("Memory errors not corrected"),
+    _("Memory waits for a reset"),
+    _("Memory cannot be mended"),
+    _("Driver asks for a recovery"),
+    _("Card throttled"),
+    _("Card too hot"),
+    _("Health check of an exporter"),
+    _("Card called unhealthy by its sharing system"),
+    _("Condition of the node speaks of its cards"),
 )
 MEANINGS = (
     _(
@@ -86,6 +97,19 @@ MEANINGS = (
     _("This database is a copy, or was moved: another one is the launcher. Nothing is launched or deleted from here."),
     _("What a pod asks for differs from what its scheduler or kubelet has recorded for it."),
     _("What labels or settings say about the number of cards does not fit the capacity of the node."),
+    _("The driver reported an Xid error that puts the card itself in doubt: its memory, its links, its firmware."),
+    _("The driver reported an Xid error that a program mostly causes itself; the card stays usable."),
+    _("The card has had memory errors (double bit) that could not be corrected since its driver was loaded."),
+    _("Rows or pages of the card's memory are to be taken out of use, which the next reset does."),
+    _("Rows could not be remapped, too many pages are retired, or the SRAM has too many errors."),
+    _("The driver says that the card needs a reset, a restart or another recovery."),
+    _("The card's clocks are lowered by heat, by the power brake or by its hardware, so what runs on it is slower."),
+    _("The card is at, or close to, the temperature at which it slows down."),
+    _("An exporter's own health check of the card warns or fails."),
+    _("The record that a sharing system keeps on the node calls the card unhealthy; it is given to nobody."),
+    _(
+        "A health check that runs in the cluster has set a condition of the node: its cards, links or drivers are not well."
+    ),
 )
 ACTIONS = (
     _("Look at the log of the DRA driver's pod on the node; it publishes the slices."),
@@ -125,6 +149,21 @@ ACTIONS = (
     _("Look at the log of the MIG manager, and at nvidia.com/mig.config and the plugin's MIG strategy."),
     _("State the number in the annotation gpudash.io/card-count on the node."),
     _("Wait for its end. Where it failed or stands still, look at the driver pod and the operator's log."),
+    _(
+        "Free the card and do what the error asks for: reset, restart of the machine, or another card when it comes again."
+    ),
+    _(
+        "Look at the application that ran: its memory accesses and its log. The same on many programs is the card's fault."
+    ),
+    _("Free and reset the card; then look whether rows wait to be remapped or could not be."),
+    _("Reset the card as soon as nothing runs on it."),
+    _("Take the card out of use and have it replaced."),
+    _("Free the card and do what the driver asks for."),
+    _("Look at cooling and power of the machine."),
+    _("Look at the cooling of the machine."),
+    _("Look at what the check names, and at the driver's messages on the node."),
+    _("Look at the device plugin's log and the driver's messages (XID) on the node."),
+    _("Do what the condition asks for; it says which check it is."),
 )
 
 #: What sharing systems say of themselves (`daemonsets_for`, `terminating`).

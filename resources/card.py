@@ -188,13 +188,13 @@ CARDS = Resource(
     table=(
         "node",
         "model",
-        "health",
         "allocations",
         "memory_allocated_bytes",
         "memory_total_bytes",
         "memory_free_bytes",
         "memory_used_bytes",
         "holders_count",
+        "health",
         "changed_at",
     ),
 )

@@ -221,7 +221,6 @@ NODES = Resource(
     table=(
         "name",
         "ready",
-        "health",
         "cards_total",
         "cards_free",
         "memory_allocated_bytes",
@@ -229,6 +228,7 @@ NODES = Resource(
         "largest_gap_bytes",
         "holders_count",
         "findings_count",
+        "health",
         "changed_at",
     ),
 )

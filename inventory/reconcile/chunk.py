@@ -99,12 +99,12 @@ class NodeChunk(msgspec.Struct, kw_only=True):
 
     name: str
     report: base.NodeReport | None
-    health: judge.Judged | None
     pods: dict[str, Pod]
     totals: StoredTotals | None
     cards: dict[str, StoredCard]
     allocations: list[StoredAllocation]
     findings: list[StoredFinding]
+    health: judge.Judged | None = None
 
 
 class Chunk(msgspec.Struct, kw_only=True):

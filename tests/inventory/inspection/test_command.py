@@ -34,12 +34,12 @@ def test_json_has_the_fields_that_scripts_rely_on(cluster: Cluster) -> None:
     (node,) = found["nodes"]
     assert list(node) == [
         "name", "ready", "stacks", "unit", "unit_source", "cards_total", "cards_allocated",
-        "memory_total_bytes", "memory_allocated_bytes", "cards", "unplaced",
+        "memory_total_bytes", "memory_allocated_bytes", "cards", "unplaced", "health", "health_told",
     ]  # fmt: skip
     (card,) = node["cards"]
     assert list(card) == [
         "index", "uuid", "model", "stack", "health", "memory_total_bytes", "memory_physical_bytes",
-        "memory_allocated_bytes", "allocations",
+        "memory_allocated_bytes", "allocations", "health_told",
     ]  # fmt: skip
     allocation = card["allocations"][0]
     assert list(allocation) == [
