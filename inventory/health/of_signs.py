@@ -40,6 +40,7 @@ _KINDS = {
 }
 #: What to do → the same for a card that is to be replaced when the error comes again.
 _AGAIN = {"reset": "reset-or-replace", "reset-and-check": "reset-or-replace", "reboot": "reboot-or-replace"}
+_VERDICTS = {xid.FATAL: "fatal for", xid.WARNED: "a warning for", xid.IGNORED: "ignored by"}
 _TEXT = 200
 
 
@@ -107,10 +108,17 @@ def _xid(source: str, code: str, sign: Sign) -> Told | None:
         level=_LEVELS.get(known.severity, HEALTH_UNKNOWN),
         code=f"xid-{known.code}",
         says=known.title,
-        text=f"Xid {known.code}, {_KINDS.get(str(sign.value), _KINDS[LAST])}",
+        text=f"Xid {known.code}, {_KINDS.get(str(sign.value), _KINDS[LAST])}{_judged_by(known.code)}",
         since=sign.since,
         action=action,
     )
+
+
+def _judged_by(code: int) -> str:
+    """What other tools make of the code: they disagree on some."""
+    said = xid.said(code)
+    by_verdict = {verdict: sorted(tool for tool, one in said.items() if one == verdict) for verdict in _VERDICTS}
+    return "".join(f"; {words} {', '.join(by_verdict[one])}" for one, words in _VERDICTS.items() if by_verdict[one])
 
 
 def _watch(source: str, name: str, sign: Sign) -> Told | None:

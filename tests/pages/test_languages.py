@@ -8,11 +8,19 @@ from django.test import Client
 from django.utils.translation import override
 
 from inventory.catalogue import CATALOGUE
+from inventory.health import judge, of_plugins, of_signs
+from inventory.health.words import ACTIONS, SOURCES
 from inventory.models import Cluster
 from inventory.spans import span
 from inventory.stacks import STACKS
+from inventory.stacks.dra import told as dra_told
+from inventory.stacks.engine import told
+from inventory.usage import xid
+from inventory.usage.conditions.known import EKS_REASONS, KNOWN, NVSENTINEL
+from pages import health_words
 from pages.catalogue_words import SYSTEMS, TITLES
 from tests.factories import make_finding
+from tests.inventory.usage.test_conditions import NAMES, read
 from tests.pages.reading import get
 from tests.processes import ROOT
 
@@ -23,6 +31,21 @@ _FIELD = re.compile(r"%\((\w+)\)[sd]|</?b>")
 
 def test_every_finding_has_its_title_among_the_words_to_translate() -> None:
     assert set(TITLES) == {entry.title for entry in CATALOGUE.values()}
+
+
+def test_what_sources_of_health_say_is_among_the_words_to_translate() -> None:
+    tables = [*(of_plugins.SAYS, of_signs.SAYS, judge.SAYS, told.SAYS, dra_told.SAYS)]
+    known = [*KNOWN.values(), *NVSENTINEL.values()]
+    said = {text for table in tables for text in table.values()} | {one.title for one in xid.XIDS.values()}
+    said |= {text for one in known for text in (one.headline, one.fine)} | {one[1] for one in EKS_REASONS}
+    assert said - {""} - set(health_words.SAYS) == set()
+    assert set(health_words.ACTIONS) == set(ACTIONS.values())
+    assert set(health_words.SOURCES) == set(SOURCES.values())
+
+
+def test_what_recorded_conditions_say_is_among_the_words_to_translate() -> None:
+    found = {one.headline for name in NAMES for one in read(name)}
+    assert found - {""} - set(health_words.SAYS) == set()
 
 
 def test_what_sharing_systems_declare_is_among_the_words_to_translate() -> None:

@@ -199,3 +199,10 @@ def test_a_column_that_somebody_wrote_into_raises_nothing_and_heals_nothing(foun
 def test_signs_are_the_same_after_they_were_stored(values: dict[str, float], code: int) -> None:
     found = signs.aged(signs.found(values | {"xid": code}, last(code)), {}, NOW, unbroken=True)
     assert signs.unpacked(signs.packed(found)) == found
+
+
+def test_what_other_tools_make_of_a_code_stands_beside_it() -> None:
+    (one,) = of_signs.statements("dcgm-exporter", signs.found({"xid": 63}, last(63)))
+    assert one.text.endswith("; fatal for eks, gke; a warning for dcgm")
+    (one,) = of_signs.statements("dcgm-exporter", signs.found({"xid": 109}, last(109)))
+    assert one.text.endswith("; fatal for eks; ignored by nvidia-device-plugin")
