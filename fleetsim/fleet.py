@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from fleetsim import claimcases, daemonsets, mistakes, nodes, teams
+from fleetsim import ailments, claimcases, daemonsets, mistakes, nodes, teams
 from fleetsim.clock import DAY, HOUR, rfc3339
 from fleetsim.containerlog import ContainerLog, ordinary
 from fleetsim.fleetplan import NODES as STANDARD_NODES
@@ -55,6 +55,7 @@ class Fleet:
         self._leave_finished_pods()
         daemonsets.create(self.world)
         mistakes.disturb(self.world)
+        ailments.sicken(self.world)
         self.life.start()
         self.world.timeline.after(HEARTBEAT_S, self._heartbeat)
 

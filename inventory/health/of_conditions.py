@@ -116,7 +116,10 @@ def _told(one: Statement, entries: Iterable[Entry]) -> Told:
 def _text(one: Statement, entries: list[Entry]) -> str:
     """Type and status as they are written, then what is known of the cause."""
     known = [f"Xid {', '.join(str(code) for code in entry.xids)}" if entry.xids else "" for entry in entries]
-    texts = [" ".join(part for part in (xids, entry.text) if part) for xids, entry in zip(known, entries, strict=True)]
+    texts = [
+        " ".join(part for part in (xids, entry.text) if part and part not in entry.codes)
+        for xids, entry in zip(known, entries, strict=True)
+    ]
     if not any(texts):
         texts = [" ".join(part for part in (one.reason, one.message) if part)]
     return f"{one.type}={one.status}: {'; '.join(text for text in dict.fromkeys(texts) if text)}".rstrip(": ")

@@ -35,6 +35,7 @@ FOUND = {
     ("gpu-l40s-new-01", "plugin-not-ready"),
     ("dev-t4-01", "plugin-not-ready"),
     ("dra-h100-02", "device-tainted"),
+    ("dgx-h100-02", "device-unhealthy"),
 }
 
 
