@@ -139,7 +139,9 @@ def _sentence(told: Told) -> str:
     what = f"{told.says} ({told.text})" if told.text else told.says
     since = f"since {_at(told.since)}" if told.since is not None else "since when is not told"
     lost = f" Said last; {source_words(told.source)} has been silent since {_at(told.lost_at)}." if told.lost_at else ""
-    return f"{source_words(told.source)}: {what}, {since}.{lost} {action_words(told.action)}".strip()
+    who = source_words(told.source)
+    said = what if what.startswith(who) else f"{who}: {what}"
+    return f"{said}, {since}.{lost} {action_words(told.action)}".strip()
 
 
 def _at(seconds: float | None) -> str:

@@ -83,7 +83,7 @@ def said(node: Node, names: Names, only: str | None) -> Said:
         for key, entries in placed.items():
             of_cards.setdefault(key, []).append(_told(one, entries))
         if left or not placed:
-            of_node.append(_told(one, list(one.entries)))
+            of_node.append(_told(one, list(one.entries), named=True))
     return Said(tuple(of_node), {key: tuple(told) for key, told in of_cards.items()})
 
 
@@ -99,7 +99,8 @@ def _placed(one: Statement, names: Names) -> tuple[dict[str, list[Entry]], bool]
     return placed, left
 
 
-def _told(one: Statement, entries: Iterable[Entry]) -> Told:
+def _told(one: Statement, entries: Iterable[Entry], named: bool = False) -> Told:
+    """named: with the names of the cards, where these lead to none."""
     level = _LEVELS[one.state]
     actions = [entry.action for entry in entries if entry.action]
     return Told(
@@ -107,22 +108,25 @@ def _told(one: Statement, entries: Iterable[Entry]) -> Told:
         level=level,
         code=one.type[:128],
         says=one.headline,
-        text=_text(one, list(entries))[:_TEXT],
+        text=_text(one, list(entries), named)[:_TEXT],
         since=one.since,
         action=(actions[0] if len(set(actions)) == 1 else one.action) if level in (DEGRADED, UNHEALTHY) else "",
     )
 
 
-def _text(one: Statement, entries: list[Entry]) -> str:
+def _text(one: Statement, entries: list[Entry], named: bool) -> str:
     """Type and status as they are written, then what is known of the cause."""
-    known = [f"Xid {', '.join(str(code) for code in entry.xids)}" if entry.xids else "" for entry in entries]
-    texts = [
-        " ".join(part for part in (xids, entry.text) if part and part not in entry.codes)
-        for xids, entry in zip(known, entries, strict=True)
-    ]
+    texts = [" ".join(part for part in _parts(entry, named) if part and part not in entry.codes) for entry in entries]
     if not any(texts):
         texts = [" ".join(part for part in (one.reason, one.message) if part)]
     return f"{one.type}={one.status}: {'; '.join(text for text in dict.fromkeys(texts) if text)}".rstrip(": ")
+
+
+def _parts(entry: Entry, named: bool) -> tuple[str, ...]:
+    cards = ", ".join(card.uuid or card.pci or f"GPU {card.index}" for card in entry.cards) if named else ""
+    xids = f"Xid {', '.join(str(code) for code in entry.xids)}" if entry.xids else ""
+    # Many texts begin with their code themselves.
+    return (f"{cards}:" if cards else "", xids if xids not in entry.text else "", entry.text)
 
 
 def vouches(told: Told) -> bool:
