@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('inventory', '0017_usage'),
+        ('inventory', '0018_idle'),
     ]
 
     operations = [
