@@ -86,7 +86,7 @@ class Command(ShownCommand):
             text = "its exporters are read no more" if removed else "its exporters were not read"
             self.stdout.write(f"{cluster.name}: {text}")
         elif not self._set_usage(cluster, options):
-            raise CommandError("nothing is set: give --prometheus URL, or --no-usage")
+            raise CommandError("nothing is set: give --prometheus URL, --exporters-directly, or --no-usage")
 
     def _set_usage(self, cluster: Cluster, options: dict[str, Any]) -> bool:
         try:
