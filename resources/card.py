@@ -82,9 +82,12 @@ class Card(Shape):
         ),
     ]
     activity_measure: Annotated[
-        str | None, fact("By which measure work is seen: graphics_active, sm_active, utilization.", of="measured.activity_measure")
+        str | None,
+        fact("By which measure work is seen: graphics_active, sm_active, utilization.", of="measured.activity_measure"),
     ]
-    temperature_celsius: Annotated[float | None, fact("Of the chip; null: not collected.", of="measured.temperature_celsius")]
+    temperature_celsius: Annotated[
+        float | None, fact("Of the chip; null: not collected.", of="measured.temperature_celsius")
+    ]
     power_watts: Annotated[float | None, fact("null: not collected.", of="measured.power_watts")]
     measured_at: Annotated[datetime | None, fact("When the exporter measured it.", of="measured.measured_at")]
     usage_source: Annotated[
@@ -106,7 +109,9 @@ class CardFilter(StrictFilterSet):
     mode = ChoiceFilter(Mode.values, "mode", label="how the card is given out")
     severity = ChoiceFilter(Severity.values, "worst_severity", label="worst finding of the card")
     min_free_bytes = BytesFilter("memory_free_bytes", lookup_expr="gte", label="memory free on the card, at least")
-    min_used_bytes = BytesFilter("usage__memory_used_bytes", lookup_expr="gte", label="memory measured in use, at least")
+    min_used_bytes = BytesFilter(
+        "usage__memory_used_bytes", lookup_expr="gte", label="memory measured in use, at least"
+    )
     gone = YesNoFilter("gone_at", method=tri_state, default="false", label="cards that their node had before")
     q = SearchFilter(method="search", label="free search: node, UUID, model, and holders' pod, namespace, owner")
 

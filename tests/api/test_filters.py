@@ -48,7 +48,13 @@ def allocations(query: str) -> list[Allocation]:
 
 @pytest.mark.parametrize(("kind", "rows"), ALL)
 def test_every_filter_and_order_runs(fleet: Cluster, kind: type[StrictFilterSet], rows: Any) -> None:
-    samples = {"min_free_bytes": "1Gi", "min_gap_bytes": "1Gi", "min_used_bytes": "1Gi", "card_id": "1", "cluster": "prod"}
+    samples = {
+        "min_free_bytes": "1Gi",
+        "min_gap_bytes": "1Gi",
+        "min_used_bytes": "1Gi",
+        "card_id": "1",
+        "cluster": "prod",
+    }
     for name, field in kind.base_filters.items():
         value = samples.get(name) or (field.extra.get("words") or ["x"])[0]
         asked = kind(QueryDict(f"{name}={value}"), rows())

@@ -43,7 +43,20 @@ def test_it_lists_writes_prints_counts_and_ends(run: Run, kubeconfig: str, api_s
     cards = Card.objects.filter(gone_at=None).count()
     assert f"demo: {cards} cards, in step after" in said
     assert (Node.objects.count(), cards > 0, NodeTotals.objects.count() > 0) == (nodes, True, True)
-    assert set(Watch.objects.values_list("holder", "state")) == {("", "waiting"), ("", "not-served")}
+    assert set(Watch.objects.values_list("holder", "state")) == {
+        ("", "waiting"),
+        ("", "not-served"),
+        ("", "not-needed"),
+    }
+    resting = {
+        "configmaps": "not-needed",
+        "resourceslices": "not-served",
+        "resourceclaims": "not-served",
+        "devices": "not-served",
+    }
+    assert dict(Watch.objects.exclude(state="waiting").values_list("kind", "state")) == resting
+    assert "demo configmaps: not read (no device plugin of this cluster takes a setting from a ConfigMap)" in said
+    assert "demo devices: not read (404 NotServed: the API server has no devices of scheduling.koordinator.sh" in said
 
 
 def test_a_second_time_it_writes_nothing(run: Run, kubeconfig: str) -> None:
@@ -94,7 +107,7 @@ def test_an_unforeseen_failure_is_never_in_step(
     run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
 
     class Failing(Store[Any]):
-        def end_replace(self) -> int:
+        def end_replace(self, refused: tuple[str, ...] = ()) -> int:
             raise ZeroDivisionError("unforeseen")
 
     monkeypatch.setattr(follow, "Store", Failing)
