@@ -39,8 +39,8 @@ def _fill(nodes: int) -> list[tuple[str, int, str]]:
 
 
 def _round(url: str) -> dict[str, Any]:
+    from inventory.collect import collector, lease, sources
     from inventory.models import CardUsage, Cluster, UsageSource
-    from inventory.usage.collect import collector, lease, sources
 
     cluster = Cluster.objects.get()
     if not UsageSource.objects.exists():

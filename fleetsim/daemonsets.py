@@ -12,8 +12,9 @@ from fleetsim import pods, teams
 from fleetsim.clock import DAY, MINUTE, rfc3339
 from fleetsim.machines import Machine
 from fleetsim.nodetypes import L40S_WAITING, TIME_SLICED
-from fleetsim.plugins import ALL, DaemonSpec
+from fleetsim.plugins import OPERANDS, PLUGINS, SYSTEM, DaemonSpec
 from fleetsim.resources import DAEMONSETS, PODS
+from fleetsim.vendorplugins import VENDORS
 from fleetsim.world import World
 
 TOOLKIT = "nvidia-container-toolkit-daemonset"
@@ -26,7 +27,7 @@ Rows = list[dict[str, Any]]
 
 def create(world: World) -> None:
     """All DaemonSets that land somewhere, with one pod per node."""
-    for spec in ALL:
+    for spec in SYSTEM + PLUGINS + VENDORS + OPERANDS:
         machines = [machine for machine in world.machines if spec.lands(machine)]
         if not machines:
             continue
@@ -46,6 +47,8 @@ def _pod_spec(spec: DaemonSpec) -> dict[str, Any]:
         mains[0]["command"] = list(spec.args)
     if spec.env:
         mains[0]["env"] = [{"name": name, "value": value} for name, value in spec.env]
+    if spec.claim:
+        mains[0]["resources"]["claims"] = [{"name": "gpu"}]
     result: dict[str, Any] = {
         "containers": mains,
         "restartPolicy": "Always",
@@ -53,6 +56,8 @@ def _pod_spec(spec: DaemonSpec) -> dict[str, Any]:
         "serviceAccountName": spec.name,
         "tolerations": [{"operator": "Exists"}],
     }
+    if spec.claim:
+        result["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": spec.claim.template}]
     if spec.inits:
         result["initContainers"] = [pods.container(name, spec.image) for name in spec.inits]
     if spec.selector:
@@ -115,6 +120,11 @@ def _pod(world: World, spec: DaemonSpec, template: dict[str, Any], machine: Mach
     pods.running(pod, machine.ip, at + 20, [], "")
     if spec.inits:
         pod["status"]["initContainerStatuses"] = [_init_done(one, at) for one in template["initContainers"]]
+    if spec.claim is not None:
+        world.claims.make(pod, spec.claim, at)
+        given = world.claims.fit(pod, machine)
+        if not isinstance(given, str):
+            world.claims.allocate(pod, given, at)
     _spoil(pod, spec, machine, world.now)
     return pod
 

@@ -1,6 +1,6 @@
 """The simulated fleet: built once from a size and a seed, then stepped through time.
 
-fleet = Fleet(nodes=40, seed=1)
+fleet = Fleet(seed=1)
 fleet.step(now)        # all that is due by `now` (unix seconds) happens
 """
 
@@ -10,16 +10,19 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from fleetsim import daemonsets, mistakes, nodes, teams
+from fleetsim import claimcases, daemonsets, mistakes, nodes, teams
 from fleetsim.clock import DAY, HOUR, rfc3339
 from fleetsim.containerlog import ContainerLog, ordinary
+from fleetsim.fleetplan import NODES as STANDARD_NODES
+from fleetsim.fleetplan import plan
 from fleetsim.jobs import Jobs
 from fleetsim.life import Life
-from fleetsim.machines import Machine, ledger_of
-from fleetsim.nodetypes import NodeType, plan
+from fleetsim.machines import Machine, supplies_of
+from fleetsim.nodetypes import NodeType
 from fleetsim.programs import Program
 from fleetsim.resources import NAMESPACES, NODES, PODS
 from fleetsim.systems import GPU_MEM
+from fleetsim.workloads import workloads
 from fleetsim.world import World
 
 #: A longer gap between steps is slept through, not caught up with (a laptop that was closed).
@@ -34,7 +37,7 @@ class Fleet:
     """
 
     def __init__(
-        self, nodes: int = 40, seed: int = 1, now: float | None = None, programs: Sequence[Program] = ()
+        self, nodes: int = STANDARD_NODES, seed: int = 1, now: float | None = None, programs: Sequence[Program] = ()
     ) -> None:
         self.world = World(seed, time.time() if now is None else now)
         self.life = Life(self.world)
@@ -42,9 +45,12 @@ class Fleet:
         self.store = self.world.store
         _create_namespaces(self.world)
         self.world.set_machines([_create_machine(self.world, *row) for row in _numbered(plan(nodes))])
-        mistakes.plant(self.world, self.life)
         for machine in self.world.machines:
-            if machine.open and teams.workloads(machine.kind):
+            self.world.claims.publish(machine, mistakes.TAINTED.get(machine.name, {}))
+        mistakes.plant(self.world, self.life)
+        claimcases.plant(self.world, self.life)
+        for machine in self.world.machines:
+            if machine.open and workloads(machine.kind):
                 self.life.settle(machine)
         self._leave_finished_pods()
         daemonsets.create(self.world)
@@ -90,7 +96,7 @@ class Fleet:
             return pod
 
     def _leave_finished_pods(self) -> None:
-        machines = [m for m in self.world.machines if m.resource == GPU_MEM and m.open and teams.workloads(m.kind)]
+        machines = [m for m in self.world.machines if m.resource == GPU_MEM and m.open and workloads(m.kind)]
         for number, machine in enumerate(machines[:6]):
             self.life.place_finished(machine, self.world.rng.uniform(0.2, 20) * HOUR, number % 3 % 2)
 
@@ -118,9 +124,10 @@ def _numbered(kinds: list[NodeType]) -> list[tuple[NodeType, int, int]]:
 def _create_machine(world: World, kind: NodeType, number: int, within: int) -> Machine:
     name = kind.name.format(within)
     uuids = [f"GPU-{teams.uid(world.rng)}" for _ in range(kind.cards)]
+    parts = [f"MIG-{teams.uid(world.rng)}" for _ in range(kind.slices_total)]
     node = nodes.build(kind, name, number, teams.uid(world.rng), uuids, world.now)
     world.store.create(NODES, node)
-    return Machine(name, kind, number, uuids, node["metadata"]["labels"], kind.taints, ledger_of(kind))
+    return Machine(name, kind, number, uuids, node["metadata"]["labels"], kind.taints, supplies_of(kind, uuids, parts))
 
 
 def _create_namespaces(world: World) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from fleetsim import outcomes, pods, recordings
 from fleetsim.containerlog import ContainerLog, spread
 from fleetsim.outcomes import Script
-from fleetsim.programs import Program
+from fleetsim.programs import Program, container
 from fleetsim.scheduler import devices
 from fleetsim.systems import GPU_MEM, Place, assumed_on
 from fleetsim.world import Key, World
@@ -84,7 +84,7 @@ class JobPods:
             self.world.hold(pod, found)
         elif assumed := assumed_on(pod):
             # The pod brings its card, as the extender would have written it: gpushare's plugin takes it as a candidate.
-            self.world.hold(pod, Place(machine.name, assumed, machine.uuids, machine.kind.units))
+            self.world.hold(pod, Place(machine.name, assumed, machine.uuids, machine.kind.units, GPU_MEM))
         else:
             # The extender never chose a card: gpushare's plugin finds no candidate and names a device that is none.
             self.world.places[uid] = Place(machine.name, {}, machine.uuids, machine.kind.units)
@@ -172,7 +172,8 @@ class JobPods:
         place = self.world.places[pod["metadata"]["uid"]]
         cards = sorted(place.parts) or [0]
         args = tuple(str(word) for word in pod["spec"]["containers"][0].get("args") or [])
-        text = recordings.text(*script.recording, machine, cards, args)
+        here = container(machine, cards, args, machine.supplies.get(place.resource))
+        text = recordings.text(*script.recording, machine, here)
         line_end = "\r\n" if machine.kind.windows else "\n"
         names = [container["name"] for container in pod["spec"]["containers"]]
         for name in names:

@@ -6,15 +6,18 @@ only `scheduler.py` chooses cards.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import sin
 from typing import Any
 
 from fleetsim import pods, teams
 from fleetsim.clock import DAY
+from fleetsim.kai import FRACTION
 from fleetsim.machines import Machine
 from fleetsim.resources import PODS
 from fleetsim.systems import Place
 from fleetsim.teams import Workload
+from fleetsim.workloads import workloads
 from fleetsim.world import Key, World
 
 Pod = dict[str, Any]
@@ -47,13 +50,22 @@ class Life:
 
     def pools(self) -> list[str]:
         """Pools with life, each as often as it has nodes: a large pool beats more often."""
-        return [machine.kind.pool for machine in self.world.machines if teams.workloads(machine.kind) and machine.open]
+        return [machine.kind.pool for machine in self.world.machines if workloads(machine.kind) and machine.open]
 
     def held_share(self, pool: str) -> float:
         """Requested part of all open nodes of a pool, 0 to 1."""
-        ledgers = [m.ledger for m in self.world.scheduler.by_pool[pool] if m.ledger is not None and m.open]
-        total = sum(ledger.node_total for ledger in ledgers)
-        return 1 - sum(ledger.node_free for ledger in ledgers) / total if total else 1.0
+        return self._held(m for m in self.world.scheduler.by_pool[pool] if m.open)
+
+    def _held(self, machines: Iterable[Machine]) -> float:
+        """Requested part of some nodes, 0 to 1: of all their resources together, or of what a driver gives to claims."""
+        held = total = 0.0
+        for machine in machines:
+            for supply in machine.supplies.values():
+                held += supply.ledger.node_total - supply.ledger.node_free
+                total += supply.ledger.node_total
+            taken, there = self.world.claims.held(machine.name)
+            held, total = held + taken, total + there
+        return held / total if total else 1.0
 
     def target(self, pool: str) -> float:
         """Share at which this pool aims now. Pools swing out of step."""
@@ -63,13 +75,15 @@ class Life:
     def new_pod(self, pool: str, now: float, machine: Machine | None = None) -> Pod:
         """A pod that a team of this pool would create. machine: one that it must go to (used to fill the fleet)."""
         kinds = [m.kind for m in self.world.scheduler.by_pool[pool][:1]]
-        workload = self.world.rng.choice(teams.workloads(kinds[0]))
+        workload = self.world.rng.choice(workloads(kinds[0]))
         name, owner_name = self._free_name(workload)
         limits = self.world.rng.choice(workload.asks)
         containers = [
             pods.container("main" if index == 0 else f"side-{index}", workload.image, dict(one))
             for index, one in enumerate(limits)
         ]
+        if workload.claims:
+            containers[0]["resources"]["claims"] = [{"name": "gpu"}]
         restart = "Never" if workload.owner in ("Job", "PyTorchJob") else "Always"
         pod = pods.new(workload.namespace, name, teams.uid(self.world.rng), containers, now, restart)
         pod["metadata"]["labels"] = teams.labels_of(workload)
@@ -79,6 +93,12 @@ class Life:
         pod["spec"]["tolerations"] = pod["spec"]["tolerations"] + [
             {"key": key, "operator": "Equal", "value": value, "effect": effect} for key, value, effect in taints
         ]
+        if workload.fractions:
+            pod["metadata"]["annotations"] = {FRACTION: self.world.rng.choice(workload.fractions)}
+        if workload.claims:
+            ask = self.world.rng.choice(workload.claims)
+            pod["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": ask.template}]
+            self.world.claims.make(pod, ask, now)
         return pod
 
     def _free_name(self, workload: Workload) -> tuple[str, str]:
@@ -91,9 +111,8 @@ class Life:
 
     def settle(self, machine: Machine) -> None:
         """Fill one node to about the target with pods that have run for a while: how the fleet is found at the start."""
-        ledger = machine.ledger
         misses = 0
-        while ledger is not None and ledger.held_share < TARGET - 0.04 and misses < 3:
+        while self._held([machine]) < TARGET - 0.04 and misses < 3:
             age = min(self.world.rng.expovariate(1 / (3 * DAY)) + 300, 40 * DAY)
             pod = self.new_pod(machine.kind.pool, self.world.now - age, machine)
             if not self.place_running(pod, machine, age):
@@ -104,23 +123,21 @@ class Life:
         world = self.world
         found = world.scheduler.fit(pod, machine)
         if not isinstance(found, Place):
+            world.claims.release(pod)
             return False
+        world.hold(pod, found, world.now - age)
         self._backdate(pod, found, machine, world.now - age)
-        world.hold(pod, found)
         world.store.create(PODS, pod)
         self.running.setdefault(machine.kind.pool, []).append((pod["metadata"]["namespace"], pod["metadata"]["name"]))
         return True
 
     def _backdate(self, pod: Pod, place: Place, machine: Machine, at: float) -> None:
-        system = machine.kind.system
-        devices: list[str] = []
-        if system is not None and place.parts:
-            system.reserve(pod, place, at + 1)
-            system.assign(pod, at + 2)
-            devices = system.devices(place.parts, place.uuids)
+        if place.parts and (supply := machine.supplies.get(place.resource)):
+            supply.system.reserve(pod, place, at + 1)
+            supply.system.assign(pod, at + 2)
         pods.bind(pod, machine.name, at + 1)
         pods.creating(pod, machine.ip, at + 2)
-        pods.running(pod, self.world.next_ip(), at + 6, devices, machine.resource)
+        pods.running(pod, self.world.next_ip(), at + 6, *self.world.devices_of(pod))
 
     def place_finished(self, machine: Machine, age: float, exit_code: int) -> None:
         """A pod that ended on this node `age` seconds ago: it keeps node and annotations and holds nothing."""

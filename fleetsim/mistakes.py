@@ -14,6 +14,9 @@
 | GPU label without a resource | `nodetypes.UNSERVED`; and `L40S_WAITING`, whose plugin waits for the toolkit |
 | plugin pods that are not ready | `daemonsets.py` |
 | GiB and MiB nodes in one cluster | `nodetypes.py` |
+| a device that its driver has tainted, after an XID error | second DRA node, the last card |
+
+What waits for claims, or shares one, is in `claimcases.py`.
 
 No mistakes, but just as lasting: the second H100 node is full, so that a run on it stays unschedulable; the last ACK
 Windows node and the first AKS node have a holder of their one device.
@@ -52,6 +55,8 @@ from fleetsim.world import World
 
 Pod = dict[str, Any]
 
+#: Node → device → key, value and effect of the taint that its driver has put on it.
+TAINTED = {"dra-h100-02": {"gpu-3": ("gpu.nvidia.com/xid", "79", "NoSchedule")}}
 #: The over-committed card: its index and what it was promised, GiB.
 OVERCOMMITTED_CARD, OVERCOMMITTED = 2, (16, 12, 8)
 
@@ -99,7 +104,7 @@ def _nth(world: World, kind: NodeType, number: int) -> Machine | None:
     return machines[min(number, len(machines) - 1)] if machines else None
 
 
-def _new(world: World, namespace: str, name: str, limits: list[dict[str, str]], age: float, owner: str) -> Pod:
+def new_pod(world: World, namespace: str, name: str, limits: list[dict[str, str]], age: float, owner: str) -> Pod:
     containers = [
         pods.container("main" if index == 0 else f"side-{index}", f"registry.demo/{namespace}/{name}:1", one)
         for index, one in enumerate(limits)
@@ -112,24 +117,24 @@ def _new(world: World, namespace: str, name: str, limits: list[dict[str, str]], 
     return pod
 
 
-def _run(world: World, pod: Pod, machine: Machine, age: float) -> None:
+def run(world: World, pod: Pod, machine: Machine, age: float) -> None:
     at = world.now - age
-    place, system = world.places.get(pod["metadata"]["uid"]), machine.kind.system
-    devices = system.devices(place.parts, place.uuids) if system is not None and place is not None else []
     pods.bind(pod, machine.name, at + 1)
     pods.creating(pod, machine.ip, at + 2)
-    pods.running(pod, world.next_ip(), at + 6, devices, machine.resource)
+    pods.running(pod, world.next_ip(), at + 6, *world.devices_of(pod))
     world.store.create(PODS, pod)
 
 
 def _hold(world: World, pod: Pod, machine: Machine, parts: Parts, loose: int = 0) -> None:
-    if machine.ledger is not None:
-        machine.ledger.hold(pod["metadata"]["uid"], parts, loose)
-    world.places[pod["metadata"]["uid"]] = Place(machine.name, parts, machine.uuids, machine.kind.units)
+    supply = machine.supplies.get(machine.resource)
+    if supply is not None:
+        supply.hold(pod["metadata"]["uid"], parts, loose)
+    place = Place(machine.name, parts, machine.uuids, machine.kind.units, machine.resource)
+    world.places[pod["metadata"]["uid"]] = place
 
 
 def _v1_pod(world: World, name: str, machine: Machine, units: int, card: int, age: float) -> Pod:
-    pod = _new(world, "team-llm", name, [{GPU_MEM: str(units)}], age, "ReplicaSet")
+    pod = new_pod(world, "team-llm", name, [{GPU_MEM: str(units)}], age, "ReplicaSet")
     annotations = v1_annotations(card, units, machine.kind.units, world.now - age + 2, assigned=True)
     pod["metadata"]["annotations"] = annotations
     return pod
@@ -149,7 +154,7 @@ def _overcommit(world: World) -> None:
             (9 - number) * DAY,
         )
         _hold(world, pod, machine, {OVERCOMMITTED_CARD: (units, 0)})
-        _run(world, pod, machine, (9 - number) * DAY)
+        run(world, pod, machine, (9 - number) * DAY)
 
 
 def _promise_twice(world: World) -> None:
@@ -162,9 +167,9 @@ def _promise_twice(world: World) -> None:
     world.store.replace(NODES, node)
     by_memory = _v1_pod(world, "gateway-ocr", machine, 6, 0, 12 * DAY)
     _hold(world, by_memory, machine, {0: (6, 0)})
-    _run(world, by_memory, machine, 12 * DAY)
-    whole = _new(world, "team-vision", "edge-recorder", [{NVIDIA_GPU: "1"}], 3 * DAY, "StatefulSet")
-    _run(world, whole, machine, 3 * DAY)
+    run(world, by_memory, machine, 12 * DAY)
+    whole = new_pod(world, "team-vision", "edge-recorder", [{NVIDIA_GPU: "1"}], 3 * DAY, "StatefulSet")
+    run(world, whole, machine, 3 * DAY)
 
 
 def _wrong_index(world: World) -> None:
@@ -173,16 +178,16 @@ def _wrong_index(world: World) -> None:
         return
     pod = _v1_pod(world, "asr-moved", machine, 2, machine.kind.cards, 20 * DAY)
     _hold(world, pod, machine, {}, loose=2)
-    _run(world, pod, machine, 20 * DAY)
+    run(world, pod, machine, 20 * DAY)
 
 
 def _no_card(world: World) -> None:
     machine = _nth(world, T4_GIB, 1)
     if machine is None:
         return
-    pod = _new(world, "team-search", "pinned-by-hand", [{GPU_MEM: "3"}], 6 * DAY, "ReplicaSet")
+    pod = new_pod(world, "team-search", "pinned-by-hand", [{GPU_MEM: "3"}], 6 * DAY, "ReplicaSet")
     _hold(world, pod, machine, {}, loose=3)
-    _run(world, pod, machine, 6 * DAY)
+    run(world, pod, machine, 6 * DAY)
 
 
 def _never_assigned(world: World) -> None:
@@ -190,7 +195,7 @@ def _never_assigned(world: World) -> None:
     if machine is None:
         return
     at = world.now - 3 * HOUR
-    pod = _new(world, "team-speech", "two-stage-asr", [{GPU_MEM: "2"}, {GPU_MEM: "2"}], 3 * HOUR, "ReplicaSet")
+    pod = new_pod(world, "team-speech", "two-stage-asr", [{GPU_MEM: "2"}, {GPU_MEM: "2"}], 3 * HOUR, "ReplicaSet")
     pod["metadata"]["annotations"] = v1_annotations(0, 4, machine.kind.units, at + 1, assigned=False)
     _hold(world, pod, machine, {0: (4, 0)})
     pods.bind(pod, machine.name, at + 1)
@@ -205,34 +210,34 @@ def _visible_devices(world: World) -> None:
     pod = _v1_pod(world, "debug-all-gpus", machine, 5, 0, 30 * HOUR)
     pod["spec"]["containers"][0]["env"] = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}]
     _hold(world, pod, machine, {0: (5, 0)})
-    _run(world, pod, machine, 30 * HOUR)
+    run(world, pod, machine, 30 * HOUR)
 
 
 def _no_json(world: World) -> None:
     machine = _nth(world, A10_MIB, 0)
     if machine is None:
         return
-    pod = _new(world, "team-search", "index-restored", [{GPU_MEM: "4096"}], 2 * DAY, "StatefulSet")
+    pod = new_pod(world, "team-search", "index-restored", [{GPU_MEM: "4096"}], 2 * DAY, "StatefulSet")
     pod["metadata"]["annotations"] = {
         f"{V2}.allocation": "{0:{1:4096}}",
         f"{V2}.assigned": "true",
         f"{V2}.assume-time": str(int((world.now - 2 * DAY) * 1e9)),
     }
     _hold(world, pod, machine, {}, loose=4096)
-    _run(world, pod, machine, 2 * DAY)
+    run(world, pod, machine, 2 * DAY)
 
 
 def _fill_for_ever(world: World) -> None:
     for machine in _nodes(world, ALIBABA_WINDOWS)[1:][-1:] + _nodes(world, AKS)[:1]:
-        pod = _new(world, "render-farm", "cad-stream", [{machine.resource: "1"}], 4 * DAY, "StatefulSet")
+        pod = new_pod(world, "render-farm", "cad-stream", [{machine.resource: "1"}], 4 * DAY, "StatefulSet")
         _hold(world, pod, machine, {0: (1, 0)})
-        _run(world, pod, machine, 4 * DAY)
+        run(world, pod, machine, 4 * DAY)
     for machine in _nodes(world, H100)[1:2]:
-        pod = _new(
+        pod = new_pod(
             world, "team-llm", "pretrain-30b-worker", [{NVIDIA_GPU: str(machine.kind.cards)}], 8 * DAY, "PyTorchJob"
         )
         _hold(world, pod, machine, dict.fromkeys(range(machine.kind.cards), (1, 0)))
-        _run(world, pod, machine, 8 * DAY)
+        run(world, pod, machine, 8 * DAY)
 
 
 def _lose_a_card(world: World) -> None:
@@ -249,14 +254,14 @@ def _no_count(world: World) -> None:
     machine = _nth(world, P100_GIB, 0)
     if machine is None:
         return
-    machine.ledger = None
+    machine.supplies.clear()
     node = world.store.get(NODES, "", machine.name)
     for field in ("capacity", "allocatable"):
         node["status"][field][GPU_COUNT] = "0"
     world.store.replace(NODES, node)
 
 
-def _wait(world: World, life: Life, pod: Pod) -> None:
+def wait(world: World, life: Life, pod: Pod) -> None:
     """A pod that the scheduler tries again and again and that never fits."""
     world.store.create(PODS, pod)
     key = (pod["metadata"]["namespace"], pod["metadata"]["name"])
@@ -271,18 +276,18 @@ def _wait_for_one_piece(world: World, life: Life) -> None:
     for card in range(machine.kind.cards):
         anchor = _v1_pod(world, f"chat-anchor-{card}", machine, 11, card, 25 * DAY)
         _hold(world, anchor, machine, {card: (11, 0)})
-        _run(world, anchor, machine, 25 * DAY)
-    pod = _new(world, "team-llm", "vllm-20gib", [{GPU_MEM: "20"}], 5 * HOUR, "ReplicaSet")
+        run(world, anchor, machine, 25 * DAY)
+    pod = new_pod(world, "team-llm", "vllm-20gib", [{GPU_MEM: "20"}], 5 * HOUR, "ReplicaSet")
     pod["spec"]["nodeSelector"] = {"pool": machine.kind.pool}
-    _wait(world, life, pod)
+    wait(world, life, pod)
 
 
 def _wait_for_too_many(world: World, life: Life) -> None:
-    pod = _new(world, "team-llm", "pretrain-70b", [{NVIDIA_GPU: "16"}], 26 * HOUR, "PyTorchJob")
-    _wait(world, life, pod)
+    pod = new_pod(world, "team-llm", "pretrain-70b", [{NVIDIA_GPU: "16"}], 26 * HOUR, "PyTorchJob")
+    wait(world, life, pod)
 
 
 def _wait_without_toleration(world: World, life: Life) -> None:
-    pod = _new(world, "qa-windows", "uitest-no-toleration", [{ALIBABA_DIRECTX: "1"}], 40 * 60, "Job")
+    pod = new_pod(world, "qa-windows", "uitest-no-toleration", [{ALIBABA_DIRECTX: "1"}], 40 * 60, "Job")
     pod["spec"]["nodeSelector"] = {"kubernetes.io/os": "windows"}
-    _wait(world, life, pod)
+    wait(world, life, pod)

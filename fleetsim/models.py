@@ -23,6 +23,11 @@ class Model:
     machine: str = ""
 
     @property
+    def lanes(self) -> int:
+        """CUDA cores of a multiprocessor, of the architectures that can be cut."""
+        return 64 if self.compute == (8, 0) else 128
+
+    @property
     def label(self) -> str:
         """As label values have it: spaces become dashes."""
         return self.name.replace(" ", "-")
@@ -45,3 +50,12 @@ MI210 = Model("AMD Instinct MI210", 65520, "", (0, 0), ("1002", "740f"))
 GRID_T4_8Q = Model("NVIDIA GRID T4-8Q", 7611, "turing", (7, 5), ("10de", "1eb8"), 2560)
 GRID_T4_16Q = Model("NVIDIA GRID T4-16Q", 16384, "turing", (7, 5), ("10de", "1eb8"), 2560)
 A10_24Q = Model("NVIDIA A10-24Q", 24576, "ampere", (8, 6), ("10de", "2236"), 9216)
+A30 = Model("NVIDIA A30", 24576, "ampere", (8, 0), ("10de", "20b7"), 3584, True, "ESC4000A-E10")
+A40 = Model("NVIDIA A40", 46068, "ampere", (8, 6), ("10de", "2235"), 10752, machine="ESC4000A-E10")
+#: As Google's nodes have them: nothing labels their memory.
+L4 = Model("NVIDIA L4", 23034, "ada-lovelace", (8, 9), ("10de", "27b8"), 7680)
+A100_40 = Model("NVIDIA A100-SXM4-40GB", 40960, "ampere", (8, 0), ("10de", "20b0"), 6912, True)
+#: A partition of such a card, of which there are eight.
+MI300X_CPX = Model("AMD Instinct MI300X OAM", 24564, "", (0, 0), ("1002", "74a1"))
+FLEX_170 = Model("Intel Data Center GPU Flex 170", 16384, "", (0, 0), ("8086", "56c0"))
+ASCEND_910B = Model("Ascend 910B3", 65536, "", (0, 0), ("19e5", "d802"))

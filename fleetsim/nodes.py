@@ -1,20 +1,15 @@
-"""Node objects of the demo, in the API's form: labels, capacity, conditions, addresses, nodeInfo as the real ones."""
+"""Node objects of the demo, in the API's form: capacity, conditions, addresses, nodeInfo as the real ones."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from fleetsim import nodetypes
+from fleetsim import labels, nodetypes, vendortypes, volcano
 from fleetsim.clock import DAY, rfc3339
+from fleetsim.labels import DRIVER
 from fleetsim.nodetypes import NodeType
 from fleetsim.systems import GPU_CORE, GPU_COUNT, GPU_MEM, NVIDIA_GPU
-
-DRIVER = "570.148.08"
-CUDA = "12.8"
-#: Operands of the GPU Operator that have a node label of their own.
-OPERANDS = ("driver", "container-toolkit", "device-plugin", "gpu-feature-discovery", "dcgm", "dcgm-exporter")
-OPERANDS_MORE = ("node-status-exporter", "operator-validator")
 
 
 def build(kind: NodeType, name: str, number: int, uid: str, uuids: list[str], now: float) -> dict[str, Any]:
@@ -24,7 +19,7 @@ def build(kind: NodeType, name: str, number: int, uid: str, uuids: list[str], no
         "name": name,
         "uid": uid,
         "creationTimestamp": rfc3339(created),
-        "labels": _labels(kind, name),
+        "labels": labels.of_node(kind, name),
         "annotations": _annotations(kind, uuids, now),
     }
     spec: dict[str, Any] = {"podCIDR": f"10.{64 + number // 256}.{number % 256}.0/24", "providerID": f"demo://{name}"}
@@ -71,92 +66,6 @@ def conditions(now: float, since: float, ready: str = "True") -> list[dict[str, 
     ]
 
 
-def _labels(kind: NodeType, name: str) -> dict[str, str]:
-    system = "windows" if kind.windows else "linux"
-    labels = {
-        "beta.kubernetes.io/arch": "amd64",
-        "beta.kubernetes.io/os": system,
-        "kubernetes.io/arch": "amd64",
-        "kubernetes.io/hostname": name,
-        "kubernetes.io/os": system,
-        "pool": kind.pool,
-        **kind.labels,
-    }
-    if kind.windows:
-        labels["node.kubernetes.io/windows-build"] = kind.windows_build
-    if kind.instance_type:
-        labels["node.kubernetes.io/instance-type"] = kind.instance_type
-        labels["beta.kubernetes.io/instance-type"] = kind.instance_type
-    if kind.operator:
-        labels.update(_operator_labels(kind))
-    if kind is nodetypes.UNSERVED:
-        labels.update({"nvidia.com/gpu.present": "true", "feature.node.kubernetes.io/pci-10de.present": "true"})
-    if kind is nodetypes.AMD:
-        labels.update(_amd_labels())
-    return labels
-
-
-def _operator_labels(kind: NodeType) -> dict[str, str]:
-    labels = {f"nvidia.com/gpu.deploy.{operand}": "true" for operand in OPERANDS + OPERANDS_MORE}
-    labels.update(
-        {
-            "feature.node.kubernetes.io/pci-10de.present": "true",
-            "nvidia.com/gpu.present": "true",
-            "nvidia.com/gpu-driver-upgrade-state": "upgrade-done",
-        }
-    )
-    if kind.model is not None and kind.model.mig_capable:
-        labels.update({"nvidia.com/gpu.deploy.mig-manager": "true", "nvidia.com/mig.config": "all-disabled"})
-        labels["nvidia.com/mig.config.state"] = "success"
-    # Feature discovery waits for the toolkit as the device plugin does.
-    return labels if kind is nodetypes.L40S_WAITING else {**labels, **_feature_labels(kind)}
-
-
-def _feature_labels(kind: NodeType) -> dict[str, str]:
-    model = kind.model
-    if model is None:
-        return {}
-    strategy = {nodetypes.TIME_SLICED.key: "time-slicing", nodetypes.MPS.key: "mps"}.get(kind.key, "none")
-    driver, runtime = DRIVER.split("."), CUDA.split(".")
-    labels = {
-        "nvidia.com/cuda.driver-version.full": DRIVER,
-        "nvidia.com/cuda.driver-version.major": driver[0],
-        "nvidia.com/cuda.driver-version.minor": driver[1],
-        "nvidia.com/cuda.driver-version.revision": driver[2],
-        "nvidia.com/cuda.runtime-version.full": CUDA,
-        "nvidia.com/cuda.runtime-version.major": runtime[0],
-        "nvidia.com/cuda.runtime-version.minor": runtime[1],
-        "nvidia.com/gfd.timestamp": "1780000000",
-        "nvidia.com/gpu.product": model.label + ("-SHARED" if strategy != "none" else ""),
-        "nvidia.com/gpu.count": str(kind.cards),
-        "nvidia.com/gpu.memory": str(model.memory_mib),
-        "nvidia.com/gpu.replicas": str(kind.units),
-        "nvidia.com/gpu.sharing-strategy": strategy,
-        "nvidia.com/gpu.family": model.family,
-        "nvidia.com/gpu.compute.major": str(model.compute[0]),
-        "nvidia.com/gpu.compute.minor": str(model.compute[1]),
-        "nvidia.com/gpu.machine": model.machine,
-        "nvidia.com/gpu.mode": "compute",
-        "nvidia.com/mig.capable": str(model.mig_capable).lower(),
-        "nvidia.com/mps.capable": str(strategy == "mps").lower(),
-        "nvidia.com/vgpu.present": "false",
-    }
-    return labels
-
-
-def _amd_labels() -> dict[str, str]:
-    return {
-        "feature.node.kubernetes.io/amd-gpu": "true",
-        "amd.com/gpu.family": "AI",
-        "amd.com/gpu.device-id": "740f",
-        "amd.com/gpu.product-name": "Instinct_MI210",
-        "amd.com/gpu.vram": "64G",
-        "amd.com/gpu.cu-count": "104",
-        "amd.com/gpu.simd-count": "416",
-        "amd.com/gpu.driver-version": "6.8.5",
-    }
-
-
 def _annotations(kind: NodeType, uuids: list[str], now: float) -> dict[str, str]:
     annotations = {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}
     if kind is nodetypes.HAMI and kind.model is not None:
@@ -169,6 +78,11 @@ def _annotations(kind: NodeType, uuids: list[str], now: float) -> dict[str, str]
         ]
         annotations["hami.io/node-nvidia-register"] = json.dumps(cards, separators=(",", ":"))
         annotations["hami.io/node-handshake"] = f"Requesting_{rfc3339(now).replace('T', ' ').rstrip('Z')}"
+    if kind is vendortypes.VOLCANO and kind.model is not None:
+        annotations[volcano.REGISTER] = volcano.register(uuids, kind.units, kind.model.name, kind.pods_per_card)
+    if "gke" in kind.plugins:
+        parts = {"full": DRIVER, **dict(zip(("major", "minor", "revision"), DRIVER.split("."), strict=True))}
+        annotations |= {f"cloud.google.com/cuda.driver-version.{name}": value for name, value in parts.items()}
     return annotations
 
 
@@ -180,6 +94,7 @@ def _capacity(kind: NodeType) -> dict[str, str]:
         "ephemeral-storage": "514937088Ki",
         "pods": "64" if kind.windows else "250",
     }
+    capacity.update({part.system.resource: str(len(part.parents)) for part in kind.slices})
     if kind.system is None or not kind.units:
         return capacity
     if kind.system.resource == GPU_MEM:
@@ -188,6 +103,13 @@ def _capacity(kind: NodeType) -> dict[str, str]:
             capacity[GPU_CORE] = str(kind.cards * 100)
     elif kind is nodetypes.HAMI:
         capacity[NVIDIA_GPU] = str(kind.cards * kind.pods_per_card)
+    elif kind is vendortypes.VOLCANO:
+        capacity[volcano.NUMBER] = str(kind.cards * kind.pods_per_card)
+        capacity |= {volcano.MEMORY: str(kind.cards * kind.units), volcano.CORES: str(kind.cards * 100)}
+    elif kind is vendortypes.KAI:
+        capacity[NVIDIA_GPU] = str(kind.cards)
+    elif kind is vendortypes.INTEL:
+        capacity |= {kind.system.resource: str(kind.cards * kind.units), "gpu.intel.com/monitoring": "1"}
     else:
         capacity[kind.system.resource] = str(kind.cards * kind.units)
     return capacity
@@ -203,6 +125,10 @@ def _info(kind: NodeType, number: int) -> dict[str, str]:
     kernel = "5.15.0-130-generic"
     if kind is nodetypes.K80:
         image, kernel = "CentOS Linux 7 (Core)", "3.10.0-514.el7.x86_64"
+    if "gke" in kind.plugins:
+        image, kernel = "Container-Optimized OS from Google", "6.12.46+"
+    if "ascend" in kind.plugins:
+        image, kernel = "openEuler 22.03 (LTS-SP4)", "5.10.0-216.0.0.115.oe2203sp4.x86_64"
     if kind.windows:
         server = {"10.0.17763": "2019", "10.0.20348": "2022"}[kind.windows_build]
         image = f"Windows Server {server} Datacenter"

@@ -1,6 +1,7 @@
-"""The types of nodes of the demo's fleet, one row each, and how many of each a fleet of N nodes has.
+"""The types of nodes of the demo's fleet, one row each: those that give out cards by memory, as a whole or in turns.
 
-Labels, resource names, taints and versions are those that the real systems write; see `nodes.py` for the objects.
+Labels, resource names, taints and versions are those that the real systems write; see `nodes.py` for the objects. Cards that are
+cut are in `migtypes.py`, further vendors and schedulers in `vendortypes.py`; how many of each a fleet has is in `fleetplan.py`.
 """
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fleetsim import models
+from fleetsim.mig import Layout
 from fleetsim.models import Model
-from fleetsim.systems import GPU_MEM, NVIDIA_GPU, Counted, GpushareV1, GpushareV2, Hami, System
+from fleetsim.systems import NVIDIA_GPU, Counted, GpushareV1, GpushareV2, Hami, System
 
 ALIBABA_DIRECTX = "windows.alibabacloud.com/directx"
 TW_COMPUTE = "directx.microsoft.com/compute"
@@ -17,8 +19,14 @@ TW_DISPLAY = "directx.microsoft.com/display"
 AKS_DIRECTX = "microsoft.com/directx"
 ALPHA_GPU = "alpha.kubernetes.io/nvidia-gpu"
 
+
+def by_uuid(card: int, uuid: str, slots: int) -> tuple[str, ...]:
+    """The ids of NVIDIA's plugin: of a card or an instance that has one holder."""
+    return (uuid,)
+
+
 GIB, MIB = GpushareV1(), GpushareV2()
-OPERATOR = Counted(NVIDIA_GPU, reports_devices=True)
+OPERATOR = Counted(NVIDIA_GPU, ids=by_uuid)
 OPERATOR_COUNT_ONLY = Counted(NVIDIA_GPU)
 SHARED = Counted(NVIDIA_GPU, shared=True)
 ALPHA = Counted(ALPHA_GPU)
@@ -29,11 +37,22 @@ GPU_TAINT: Taint = ("nvidia.com/gpu", "present", "NoSchedule")
 
 
 @dataclass(frozen=True)
+class Part:
+    """A resource that stands for some of a node's cards, or for slices of them. parents: the card of each, by number."""
+
+    system: System
+    parents: tuple[int, ...]
+    profile: str = ""
+
+
+@dataclass(frozen=True)
 class NodeType:
     """One type of node.
 
     name: pattern with the number of the node within its type. units: per card, in the system's own unit (0: no ledger).
-    pods_per_card: holders that a card admits. life: whether workloads come and go here.
+    pods_per_card: holders that a card admits. life: whether workloads come and go here. slices: the resources of a node whose
+    cards are cut, instead of units; layout: how they are, where the GPU Operator cuts them. dra: "cards" or "slices", where a
+    driver of dynamic resource allocation gives them out.
     """
 
     key: str
@@ -53,6 +72,14 @@ class NodeType:
     plugins: tuple[str, ...] = ()
     operator: bool = False
     life: bool = True
+    slices: tuple[Part, ...] = ()
+    layout: Layout | None = None
+    dra: str = ""
+
+    @property
+    def slices_total(self) -> int:
+        """Slices that have an identity of their own."""
+        return sum(len(part.parents) for part in self.slices if part.profile)
 
     @property
     def pool(self) -> str:
@@ -198,52 +225,6 @@ HAMI = NodeType(
     {"gpu": "on"},
     plugins=("hami",),
 )
-AMD = NodeType(
-    "amd-mi210", "gpu-mi210-{:02d}", Counted("amd.com/gpu"), models.MI210, 4, 1, plugins=("amd",), kubelet="v1.33.3"
-)
 #: Somebody labelled it; no plugin gives a resource.
 UNSERVED = NodeType("gpu-unserved", "lab-p100-{:02d}", None, models.P100, 1, life=False)
 CPU = NodeType("cpu", "cpu-{:02d}", life=False)
-
-#: Order of the first round (a small fleet has the first of these), and how many a fleet of 40 has.
-STANDARD: tuple[tuple[NodeType, int], ...] = (
-    (T4_GIB, 5),
-    (V100_GIB, 3),
-    (A10_MIB, 2),
-    (H100, 2),
-    (ALIBABA_WINDOWS, 5),
-    (K80, 2),
-    (WDDM, 1),
-    (MCDM, 1),
-    (AKS, 2),
-    (TIME_SLICED, 1),
-    (MPS, 1),
-    (HAMI, 2),
-    (T4_MIB, 2),
-    (A100, 2),
-    (A10_GIB, 1),
-    (EDGE_GIB, 1),
-    (P100_GIB, 1),
-    (L40S, 1),
-    (L40S_WAITING, 1),
-    (UNSERVED, 1),
-    (AMD, 1),
-    (CPU, 2),
-)
-#: What a larger fleet has more of, in turn; all with eight cards.
-MORE = (V100_GIB, H100, T4_MIB_8, A100)
-
-#: Resources by which the demo's scheduler accounts.
-RESOURCES = (GPU_MEM, NVIDIA_GPU, ALPHA_GPU, ALIBABA_DIRECTX, TW_COMPUTE, TW_DISPLAY, AKS_DIRECTX, "amd.com/gpu")
-
-
-def plan(nodes: int) -> list[NodeType]:
-    """The types of a fleet of that many nodes: one of each kind first, then the standard mix of 40, then eight-card nodes.
-
-    Raises ValueError when nodes is below 1.
-    """
-    if nodes < 1:
-        raise ValueError(f"a fleet needs at least one node, not {nodes}")
-    rounds = max(count for _, count in STANDARD)
-    standard = [kind for number in range(rounds) for kind, count in STANDARD if count > number]
-    return (standard + [MORE[index % len(MORE)] for index in range(nodes - len(standard))])[:nodes]

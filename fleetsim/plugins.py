@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from fleetsim.asks import Ask
 from fleetsim.machines import Machine
 from fleetsim.nodetypes import EDGE_GIB, MPS
 
@@ -18,7 +19,10 @@ WINDOWS_BUILD = {
 
 @dataclass(frozen=True)
 class DaemonSpec:
-    """One DaemonSet. lands: on which machines it has a pod. inits, mains: container names; env and args of the first main."""
+    """One DaemonSet. lands: on which machines it has a pod. inits, mains: container names; env and args of the first main.
+
+    claim: what a claim of each of its pods asks for.
+    """
 
     name: str
     namespace: str
@@ -33,9 +37,10 @@ class DaemonSpec:
     #: Required node affinity instead of a selector: key and admitted values.
     affinity: tuple[str, tuple[str, ...]] | None = None
     on_delete: bool = False
+    claim: Ask | None = None
 
 
-def _has(plugin: str) -> Callable[[Machine], bool]:
+def has(plugin: str) -> Callable[[Machine], bool]:
     return lambda machine: plugin in machine.kind.plugins
 
 
@@ -147,7 +152,7 @@ def _gpushare(
     return DaemonSpec(
         name,
         "kube-system",
-        _has(plugin),
+        has(plugin),
         _GPUSHARE_IMAGE,
         ("gpushare",),
         args=args,
@@ -179,7 +184,7 @@ PLUGINS = (
     DaemonSpec(
         "directx-device-plugin-windows",
         "kube-system",
-        _has("directx-alibaba"),
+        has("directx-alibaba"),
         "registry-vpc.cn-hangzhou.aliyuncs.com/acs/directx-device-plugin-windows:v1.0.0",
         ("directx",),
         args=("pwsh.exe", "-f", "entrypoint.ps1"),
@@ -189,7 +194,7 @@ PLUGINS = (
     DaemonSpec(
         "device-plugin-wddm",
         "kube-system",
-        _has("directx-wddm"),
+        has("directx-wddm"),
         "index.docker.io/tensorworks/wddm-device-plugin:0.0.1",
         ("device-plugin-wddm",),
         env=(("WDDM_DEVICE_PLUGIN_MULTITENANCY", "4"),),
@@ -199,7 +204,7 @@ PLUGINS = (
     DaemonSpec(
         "device-plugin-mcdm",
         "kube-system",
-        _has("directx-mcdm"),
+        has("directx-mcdm"),
         "index.docker.io/tensorworks/mcdm-device-plugin:0.0.1",
         ("device-plugin-mcdm",),
         env=(("MCDM_DEVICE_PLUGIN_MULTITENANCY", "4"),),
@@ -209,7 +214,7 @@ PLUGINS = (
     DaemonSpec(
         "aks-windows-gpu-device-plugin",
         "gpu-resources",
-        _has("directx-aks"),
+        has("directx-aks"),
         "mcr.microsoft.com/aks/aks-windows-gpu-device-plugin:0.0.19",
         ("aks-windows-gpu-device-plugin",),
         labels={"app": "aks-windows-gpu-device-plugin"},
@@ -218,21 +223,12 @@ PLUGINS = (
     DaemonSpec(
         "hami-device-plugin",
         "kube-system",
-        _has("hami"),
+        has("hami"),
         "projecthami/hami:v2.10.0",
         ("device-plugin", "vgpu-monitor"),
         args=("nvidia-device-plugin", "--device-split-count=10"),
         labels={"app.kubernetes.io/name": "hami", "app.kubernetes.io/component": "hami-device-plugin"},
         selector={"gpu": "on"},
-    ),
-    DaemonSpec(
-        "amdgpu-device-plugin-daemonset",
-        "kube-system",
-        _has("amd"),
-        "rocm/k8s-device-plugin:1.31.0.9",
-        ("amdgpu-dp-cntr",),
-        labels={"name": "amdgpu-dp-ds"},
-        selector={"feature.node.kubernetes.io/amd-gpu": "true"},
     ),
 )
 
@@ -266,5 +262,3 @@ SYSTEM = (
         selector={"kubernetes.io/os": "windows"},
     ),
 )
-
-ALL = SYSTEM + PLUGINS + OPERANDS

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fleetsim.machines import Machine
+from fleetsim.labels import DRIVER
+from fleetsim.machines import Machine, Supply
+from fleetsim.mig import profile as slice_of
 from fleetsim.models import T4
-from fleetsim.nodes import DRIVER
 
 PASSED = "passed"
 WINDOWS_DRIVER = "512.78"
@@ -62,18 +63,23 @@ class Program:
     values: Callable[[Container], Mapping[str, str]] | None = None
 
 
-def container(machine: Machine, cards: list[int], args: tuple[str, ...] = ()) -> Container:
-    """A container on this machine. cards: indexes of the cards that it sees."""
+def container(
+    machine: Machine, cards: list[int], args: tuple[str, ...] = (), supply: Supply | None = None
+) -> Container:
+    """A container on this machine. cards: numbers of the cards that it sees, or of the slices of a supply that has slices."""
     model = machine.kind.model or T4
-    seen = tuple(SeenCard(place, card, machine.uuids[card]) for place, card in enumerate(cards))
+    uuids = supply.uuids if supply is not None else machine.uuids
+    numbers = supply.parents if supply is not None and supply.parents else range(len(uuids))
+    seen = tuple(SeenCard(place, numbers[card], uuids[card]) for place, card in enumerate(cards))
+    part = slice_of(model, supply.profile) if supply is not None and supply.profile else None
     compute = f"{model.compute[0]}.{model.compute[1]}"
     return Container(
         node=machine.name,
         args=args,
         cards=seen,
-        gpu=model.name,
-        cores=model.cores,
-        memory_mib=model.memory_mib,
+        gpu=f"{model.name} MIG {part.name}" if part is not None else model.name,
+        cores=part.multiprocessors * model.lanes if part is not None else model.cores,
+        memory_mib=part.memory_mib if part is not None else model.memory_mib,
         compute=compute,
         driver=driver(machine),
         mig_capable=model.mig_capable,

@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
+from fleetsim.labels import CUDA
 from fleetsim.machines import Machine
 from fleetsim.models import T4, Model
-from fleetsim.nodes import CUDA
 from fleetsim.nodetypes import MCDM
-from fleetsim.programs import Program, container
+from fleetsim.programs import Container, Program
 
 
 @cache
@@ -22,29 +22,28 @@ def _template(log: Path) -> Template:
     return Template(log.read_text(encoding="utf-8"))
 
 
-def text(log: Path, program: Program, machine: Machine, cards: list[int], args: tuple[str, ...] = ()) -> str:
-    """The log as this machine would print it. cards: indexes of the cards that the container sees. args: of its command.
+def text(log: Path, program: Program, machine: Machine, here: Container) -> str:
+    """The log as this container on this machine would print it.
 
     Windows containers print `\\r\\n`: the line end is added by the caller. Raises KeyError on a placeholder without value.
     """
-    here = container(machine, cards, args)
-    values = {**_card(machine.kind.model or T4), "driver": here.driver, "cards": str(len(cards))}
+    values = {**_card(machine.kind.model or T4, here), "driver": here.driver, "cards": str(len(here.cards))}
     # A compute-only adapter says false for both: discovery derives "compute" from the graphics capability.
     values["display"] = "false" if machine.kind is MCDM else "true"
     return _template(log).substitute(values | dict(program.values(here) if program.values else {}))
 
 
-def _card(model: Model) -> dict[str, str]:
+def _card(model: Model, here: Container) -> dict[str, str]:
     vendor, device = model.pci
-    size = model.memory_mib * 1024 * 1024
+    size = here.memory_mib * 1024 * 1024
     return {
-        "gpu": model.name,
-        "gpu_column": f"{model.name:<18}",
+        "gpu": here.gpu,
+        "gpu_column": f"{here.gpu:<18}",
         "family": model.family.title(),
         "cuda": CUDA,
         "compute": f"{model.compute[0]}.{model.compute[1]}",
-        "cores": str(model.cores),
-        "memory_mib": str(model.memory_mib),
+        "cores": str(here.cores),
+        "memory_mib": str(here.memory_mib),
         "memory_bytes": str(size),
         "memory_hex": hex(size),
         "memory_gib": f"{size / 2**30:.2f}",

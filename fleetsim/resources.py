@@ -30,10 +30,12 @@ EVENTS = Resource("", "v1", "events", "Event", True)
 NAMESPACES = Resource("", "v1", "namespaces", "Namespace", False)
 DAEMONSETS = Resource("apps", "v1", "daemonsets", "DaemonSet", True)
 JOBS = Resource("batch", "v1", "jobs", "Job", True, (*READ, "create", "patch", "delete"))
+RESOURCESLICES = Resource("resource.k8s.io", "v1", "resourceslices", "ResourceSlice", False)
+RESOURCECLAIMS = Resource("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", True)
 
-ALL = (NODES, PODS, EVENTS, NAMESPACES, DAEMONSETS, JOBS)
+ALL = (NODES, PODS, EVENTS, NAMESPACES, DAEMONSETS, JOBS, RESOURCESLICES, RESOURCECLAIMS)
 BY_PATH = {(resource.group, resource.version, resource.plural): resource for resource in ALL}
-GROUPS = {"apps": "v1", "authorization.k8s.io": "v1", "batch": "v1"}
+GROUPS = {"apps": "v1", "authorization.k8s.io": "v1", "batch": "v1", "resource.k8s.io": "v1"}
 
 VERSION = {
     "major": "1",

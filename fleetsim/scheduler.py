@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from random import Random
 from typing import Any
 
+from fleetsim.claims import Given
 from fleetsim.constraints import admits, untolerated
+from fleetsim.kai import percent
 from fleetsim.machines import Machine
-from fleetsim.nodetypes import RESOURCES, T4_MIB
+from fleetsim.nodetypes import T4_MIB
 from fleetsim.systems import GPU_CORE, GPU_COUNT, Place, pod_total
+from fleetsim.volcano import CORES, MEMORY
 
 Pod = dict[str, Any]
 
 #: Asked for beside a main resource; no accounting of their own.
-_SIDE = {GPU_CORE, GPU_COUNT, "nvidia.com/gpumem", "nvidia.com/gpumem-percentage", "nvidia.com/gpucores"}
+_SIDE = {
+    *(GPU_CORE, GPU_COUNT, "nvidia.com/gpumem", "nvidia.com/gpumem-percentage", "nvidia.com/gpucores"),
+    *(MEMORY, CORES),
+}
 
 
 def extended_resources(pod: Pod) -> list[str]:
@@ -29,10 +36,11 @@ def extended_resources(pod: Pod) -> list[str]:
 
 
 class Scheduler:
-    """Places pods on machines. It writes nothing: the caller reserves, holds and binds."""
+    """Places pods on machines. It writes nothing: the caller reserves, holds and binds. claims: devices for a pod's claims."""
 
-    def __init__(self, rng: Random, machines: list[Machine]) -> None:
+    def __init__(self, rng: Random, machines: list[Machine], claims: Callable[[Pod, Machine], Given | str]) -> None:
         self.rng = rng
+        self.claims = claims
         self.machines = machines
         self.by_name = {machine.name: machine for machine in machines}
         self.by_pool: dict[str, list[Machine]] = {}
@@ -68,7 +76,11 @@ class Scheduler:
             return f"node(s) had untolerated taint {{{taint[0]}: {taint[1]}}}"
         if not admits(spec, machine):
             return "node(s) didn't match Pod's node affinity/selector"
-        return devices(pod, machine)
+        found = devices(pod, machine)
+        if isinstance(found, str) or not spec.get("resourceClaims"):
+            return found
+        given = self.claims(pod, machine)
+        return given if isinstance(given, str) else replace(found, claims=given)
 
     def refusal(self, pod: Pod) -> str:
         """The message of the PodScheduled condition: every node is asked why not, so it takes time in a large fleet."""
@@ -88,20 +100,22 @@ class Scheduler:
 def devices(pod: Pod, machine: Machine) -> Place | str:
     """Devices for the pod on this machine, or which resource is short there. Selectors and taints are not looked at."""
     wanted = extended_resources(pod)
-    main = [name for name in wanted if name in RESOURCES]
-    strange = [name for name in wanted if name not in RESOURCES and name not in _SIDE]
+    main = [name for name in wanted if name in machine.supplies]
+    strange = [name for name in wanted if name not in machine.supplies and name not in _SIDE]
     if strange or len(main) > 1:
         return f"Insufficient {(strange or main)[0]}"
-    per_card = machine.kind.units
+    if not main and percent(pod):
+        main = [machine.resource]
     if not main:
-        return f"Insufficient {wanted[0]}" if wanted else Place(machine.name, {}, machine.uuids, per_card)
-    system, ledger = machine.kind.system, machine.ledger
-    if system is None or ledger is None or system.resource != main[0]:
+        return f"Insufficient {wanted[0]}" if wanted else Place(machine.name, {}, machine.uuids, machine.kind.units)
+    supply = machine.supplies.get(main[0])
+    if supply is None:
         return f"Insufficient {main[0]}"
     if GPU_CORE in wanted and machine.kind is not T4_MIB:
         return f"Insufficient {GPU_CORE}"
+    system, ledger = supply.system, supply.ledger
     parts = system.pick(ledger, pod)
     if parts:
-        return Place(machine.name, parts, machine.uuids, per_card)
+        return Place(machine.name, parts, supply.uuids, supply.units, main[0])
     enough = ledger.node_free >= pod_total(pod, main[0])
     return system.refusal if enough and system.refusal else f"Insufficient {main[0]}"

@@ -31,6 +31,8 @@ FIELDS = {
     "namespaces": ("metadata.name", "status.phase"),
     "daemonsets": ("metadata.name", "metadata.namespace"),
     "jobs": ("metadata.name", "metadata.namespace", "status.successful"),
+    "resourceslices": ("metadata.name", "spec.nodeName", "spec.driver"),
+    "resourceclaims": ("metadata.name", "metadata.namespace"),
 }
 
 _KEY = r"[A-Za-z0-9](?:[A-Za-z0-9._/-]*[A-Za-z0-9])?"

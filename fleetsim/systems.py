@@ -7,7 +7,8 @@ Formats: gpushare scheduler extender and device plugin (v1), ACK scheduler frame
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from fleetsim.clock import nanoseconds
@@ -22,6 +23,8 @@ V2 = "scheduler.framework.gpushare"
 V2_CORE = "gpushare.alibabacloud.com/core-percentage"
 
 Pod = dict[str, Any]
+#: (number of the card, its UUID, its slots) → the ids by which the kubelet knows them, one for each slot.
+Ids = Callable[[int, str, int], tuple[str, ...]]
 
 
 def asked(container: dict[str, Any], resource: str) -> int:
@@ -37,12 +40,17 @@ def pod_total(pod: Pod, resource: str) -> int:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a pod goes: node, its cards, the UUIDs of all cards of the node, and units per card."""
+    """Where a pod goes: node, resource, its cards, the UUIDs of all cards behind the resource, and units per card.
+
+    claims: of a pod whose devices are given to claims, claim → device names.
+    """
 
     node: str
     parts: Parts
     uuids: list[str]
     per_card: int
+    resource: str = ""
+    claims: Mapping[str, Any] = field(default_factory=dict)
 
 
 class System(Protocol):
@@ -58,6 +66,11 @@ class System(Protocol):
         """Why a node that has enough in all does not fit, in the system's own words; "" when it has none."""
         ...
 
+    @property
+    def ids(self) -> Ids | None:
+        """The ids that the kubelet reports of what a pod got; None where it reports none."""
+        ...
+
     def pick(self, ledger: Ledger, pod: Pod) -> Parts | None:
         """Room for this pod, or None."""
         ...
@@ -70,10 +83,6 @@ class System(Protocol):
         """What the device plugin writes when the kubelet allocates."""
         ...
 
-    def devices(self, parts: Parts, uuids: list[str]) -> list[str]:
-        """Device ids for allocatedResourcesStatus; empty where the kubelet reports none."""
-        ...
-
 
 @dataclass(frozen=True)
 class Counted:
@@ -81,7 +90,7 @@ class Counted:
 
     resource: str
     shared: bool = False
-    reports_devices: bool = False
+    ids: Ids | None = None
     refusal: str = ""
 
     def pick(self, ledger: Ledger, pod: Pod) -> Parts | None:
@@ -94,9 +103,6 @@ class Counted:
     def assign(self, pod: Pod, now: float) -> None:
         return None
 
-    def devices(self, parts: Parts, uuids: list[str]) -> list[str]:
-        return [uuids[card] for card in sorted(parts)] if self.reports_devices else []
-
 
 @dataclass(frozen=True)
 class GpushareV1:
@@ -104,6 +110,7 @@ class GpushareV1:
 
     resource: str = GPU_MEM
     refusal: str = "Insufficient GPU Memory in one device"
+    ids: Ids | None = None
 
     def pick(self, ledger: Ledger, pod: Pod) -> Parts | None:
         return ledger.choose(pod_total(pod, GPU_MEM))
@@ -117,9 +124,6 @@ class GpushareV1:
         pod["metadata"].setdefault("annotations", {}).update(
             {f"{V1}_ASSIGNED": "true", f"{V1}_ASSUME_TIME": nanoseconds(now)},
         )
-
-    def devices(self, parts: Parts, uuids: list[str]) -> list[str]:
-        return []
 
 
 def v1_annotations(card: int, units: int, per_card: int, now: float, *, assigned: bool) -> dict[str, str]:
@@ -148,6 +152,7 @@ class GpushareV2:
 
     resource: str = GPU_MEM
     refusal: str = "Insufficient GPU Memory in one device"
+    ids: Ids | None = None
 
     def pick(self, ledger: Ledger, pod: Pod) -> Parts | None:
         label = str((pod["metadata"].get("labels") or {}).get(GPU_COUNT, "1"))
@@ -168,9 +173,6 @@ class GpushareV2:
     def assign(self, pod: Pod, now: float) -> None:
         pod["metadata"].setdefault("annotations", {})[f"{V2}.assigned"] = "true"
 
-    def devices(self, parts: Parts, uuids: list[str]) -> list[str]:
-        return []
-
 
 def _per_container(pod: Pod, parts: Parts, resource: str) -> str:
     cards = sorted(parts)
@@ -188,6 +190,7 @@ class Hami:
 
     resource: str = NVIDIA_GPU
     refusal: str = "NodeUnfitPod"
+    ids: Ids | None = None
 
     def pick(self, ledger: Ledger, pod: Pod) -> Parts | None:
         container = pod["spec"]["containers"][0]
@@ -214,6 +217,3 @@ class Hami:
         pod["metadata"].setdefault("annotations", {}).update(
             {"hami.io/bind-phase": "success", "hami.io/vgpu-devices-to-allocate": ";"},
         )
-
-    def devices(self, parts: Parts, uuids: list[str]) -> list[str]:
-        return []

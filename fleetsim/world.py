@@ -10,9 +10,12 @@ from random import Random
 from typing import Any
 
 from fleetsim import pods, teams
+from fleetsim.claims import Claims
 from fleetsim.containerlog import ContainerLog
 from fleetsim.events import Recorder
+from fleetsim.kai import percent
 from fleetsim.machines import Machine
+from fleetsim.reservations import Reservations
 from fleetsim.resources import PODS
 from fleetsim.scheduler import Scheduler
 from fleetsim.status import ApiError
@@ -35,8 +38,10 @@ class World:
         self.store = Store()
         self.timeline = Timeline(now)
         self.machines: list[Machine] = []
-        self.scheduler = Scheduler(self.rng, [])
+        self.scheduler = Scheduler(self.rng, [], lambda pod, machine: {})
         self.events = Recorder(self.store)
+        self.reservations = Reservations(self)
+        self.claims = Claims(self)
         self.places: dict[str, Place] = {}
         self.logs: dict[tuple[str, str], ContainerLog] = {}
         #: Told of each pod that is gone.
@@ -51,7 +56,7 @@ class World:
 
     def set_machines(self, machines: list[Machine]) -> None:
         self.machines = machines
-        self.scheduler = Scheduler(self.rng, machines)
+        self.scheduler = Scheduler(self.rng, machines, self.claims.fit)
 
     def machine(self, name: str) -> Machine | None:
         return self.scheduler.by_name.get(name)
@@ -80,28 +85,39 @@ class World:
     def say(self, pod: Pod, reason: str, message: str, source: str = "kubelet") -> None:
         self.events.record(pod, "Pod", reason, message, self.now, source)
 
-    def hold(self, pod: Pod, place: Place) -> None:
-        """Account for what the pod holds from now on."""
+    def hold(self, pod: Pod, place: Place, at: float | None = None) -> None:
+        """Account for what the pod holds from now on, or from `at` on."""
         uid = pod["metadata"]["uid"]
         machine = self.scheduler.by_name[place.node]
-        if machine.ledger is not None and place.parts:
-            machine.ledger.hold(uid, place.parts)
+        supply = machine.supplies.get(place.resource)
+        if supply is not None and place.parts:
+            part = percent(pod)
+            supply.hold(uid, place.parts, reported=not part)
+            if part:
+                self.reservations.join(pod, place, self.now if at is None else at)
+        if pod["spec"].get("resourceClaims"):
+            self.claims.allocate(pod, dict(place.claims), self.now if at is None else at)
         self.places[uid] = place
 
     def release(self, pod: Pod) -> None:
         """Give back what the pod holds; nothing when it holds nothing."""
         uid = pod["metadata"]["uid"]
+        self.claims.release(pod)
         place = self.places.pop(uid, None)
         machine = self.scheduler.by_name.get(place.node) if place else None
-        if machine is not None and machine.ledger is not None:
-            machine.ledger.release(uid)
+        if place is None or machine is None:
+            return
+        supply = machine.supplies.get(place.resource)
+        if supply is not None:
+            supply.release(uid)
+        self.reservations.leave(uid, place)
 
     def reserve_and_bind(self, pod: Pod, place: Place) -> None:
         """The scheduler's two writes, as the extender does them: first the annotations, then the node."""
         machine = self.scheduler.by_name[place.node]
         self.hold(pod, place)
-        if place.parts and machine.kind.system is not None:
-            machine.kind.system.reserve(pod, place, self.now)
+        if place.parts and (supply := machine.supplies.get(place.resource)):
+            supply.system.reserve(pod, place, self.now)
             self.save(pod)
         pods.bind(pod, place.node, self.now)
         self.save(pod)
@@ -124,19 +140,21 @@ class World:
         """The kubelet takes the pod: the device plugin has answered, the containers wait for their image."""
         place = self.places.get(pod["metadata"]["uid"])
         machine = self.scheduler.by_name[pod["spec"]["nodeName"]]
-        if place is not None and place.parts and machine.kind.system is not None:
-            machine.kind.system.assign(pod, self.now)
+        if place is not None and place.parts and (supply := machine.supplies.get(place.resource)):
+            supply.system.assign(pod, self.now)
         pods.creating(pod, machine.ip, self.now)
         self.save(pod)
 
     def start_containers(self, pod: Pod) -> None:
-        place = self.places.get(pod["metadata"]["uid"])
-        machine = self.scheduler.by_name[pod["spec"]["nodeName"]]
-        devices: list[str] = []
-        if place is not None and place.parts and machine.kind.system is not None:
-            devices = machine.kind.system.devices(place.parts, place.uuids)
-        pods.running(pod, self.next_ip(), self.now, devices, machine.resource)
+        pods.running(pod, self.next_ip(), self.now, *self.devices_of(pod))
         self.save(pod)
+
+    def devices_of(self, pod: Pod) -> tuple[list[str], str]:
+        """(ids that the kubelet reports of the pod, their resource)."""
+        place = self.places.get(pod["metadata"]["uid"])
+        machine = self.scheduler.by_name.get(place.node) if place is not None else None
+        supply = machine.supplies.get(place.resource) if machine is not None and place is not None else None
+        return (supply.given.get(pod["metadata"]["uid"], []), place.resource) if supply and place else ([], "")
 
     def end(self, pod: Pod, exit_code: int, reason: str = "") -> None:
         """All containers ended: what the pod held is free again."""

@@ -13,6 +13,9 @@ from django.db.models.functions import Coalesce, Now
 
 from inventory import clusters, retention
 from inventory.capacity import capacity
+from inventory.collect import collector
+from inventory.collect import lease as collectors
+from inventory.collect.collector import lose_silent
 from inventory.connections import give_back
 from inventory.heartbeats import beat
 from inventory.log_context import about, name_it
@@ -25,9 +28,6 @@ from inventory.models import Cluster, Role, Watch
 from inventory.models.cluster import Kind, WatchState, resting
 from inventory.reconcile.outage import find_outages
 from inventory.reconcile.reconciler import NodeReconciler
-from inventory.usage.collect import collector
-from inventory.usage.collect import lease as collectors
-from inventory.usage.collect.collector import lose_silent
 from kube.client import ApiError, BadKubeconfig
 from leases.lease import Lease, LeaseLost
 

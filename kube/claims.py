@@ -88,16 +88,35 @@ class ResourceSlice(_Object):
     spec: SliceSpec = msgspec.field(default_factory=SliceSpec)
 
 
+class Expression(_Object):
+    expression: str = ""
+
+
+class Selector(_Object):
+    """A condition on devices in the Common Expression Language."""
+
+    cel: Expression | None = None
+
+
+class CapacityRequests(_Object):
+    requests: Quantities | None = None
+
+
 class ExactRequest(_Object):
-    deviceClassName: str = ""
-    adminAccess: bool | None = None
-
-
-class DeviceRequest(_Object):
-    """deviceClassName: v1beta1 only."""
+    """name: of one of several alternatives only."""
 
     name: str = ""
     deviceClassName: str = ""
+    selectors: list[Selector] | None = None
+    allocationMode: str | None = None
+    count: int | None = None
+    adminAccess: bool | None = None
+    capacity: CapacityRequests | None = None
+
+
+class DeviceRequest(ExactRequest):
+    """In v1beta1 the request itself has what is under `exactly` since."""
+
     exactly: ExactRequest | None = None
     firstAvailable: list[ExactRequest] | None = None
 
@@ -194,6 +213,7 @@ __all__ = [
     "AllocationResult",
     "Attribute",
     "Capacity",
+    "CapacityRequests",
     "ClaimSpec",
     "ClaimStatus",
     "Consumer",
@@ -204,11 +224,13 @@ __all__ = [
     "DeviceRequests",
     "DeviceTaint",
     "ExactRequest",
+    "Expression",
     "NodeSelector",
     "Pool",
     "ResourceClaim",
     "ResourceSlice",
     "Result",
+    "Selector",
     "SliceSpec",
     "pinned_node",
     "plain_value",

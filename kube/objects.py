@@ -153,6 +153,13 @@ class ExtendedClaim(_Object):
     requestMappings: list[RequestMapping] | None = None
 
 
+class ResourceClaimStatus(_Object):
+    """The claim that was made for the pod from a template; name: what the pod calls it."""
+
+    name: str = ""
+    resourceClaimName: str | None = None
+
+
 class PodStatus(_Object):
     phase: str | None = None
     reason: str | None = None
@@ -163,6 +170,7 @@ class PodStatus(_Object):
     initContainerStatuses: list[ContainerStatus] | None = None
     startTime: str | None = None
     extendedResourceClaimStatus: ExtendedClaim | None = None
+    resourceClaimStatuses: list[ResourceClaimStatus] | None = None
 
 
 class Pod(_Object):

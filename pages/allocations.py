@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from inventory import querysets
+from inventory.claimed import Claimed, with_claims
 from inventory.models import Allocation, Pod
 from inventory.models.choices import Evidence
 from inventory.shared import shareable
@@ -69,16 +70,63 @@ def _deleting(row: Allocation) -> str:
 
 
 @dataclass(frozen=True)
+class ClaimLine:
+    """A claim of a pod. asks: each request on a line, the ways to fulfil one marked by "or". why: what keeps the pod from it."""
+
+    name: str
+    asks: list[str]
+    why: str
+
+
+@dataclass(frozen=True)
 class WaitingLine:
-    """A pod that no node takes yet. wanted: what it asks for, as the API writes it."""
+    """A pod that no node takes yet. wanted: the resources that it asks for, as the API writes them."""
 
     pod: Pod
     wanted: list[str]
+    claims: list[ClaimLine]
+
+    @property
+    def asked(self) -> list[str]:
+        """All that it asks for, for where there is one line."""
+        return [*self.wanted, *(text for claim in self.claims for text in claim.asks or [claim.name])]
+
+    @property
+    def why(self) -> list[str]:
+        """What its claims keep it from."""
+        return [claim.why for claim in self.claims if claim.why]
 
 
 def waiting_line(pod: Pod) -> WaitingLine:
+    """pod: with its claims (`inventory.claimed`)."""
     asked = pod.requests if isinstance(pod.requests, dict) else {}
-    return WaitingLine(pod, [f"{resource}: {quantity}" for resource, quantity in sorted(asked.items())])
+    wanted = [f"{resource}: {quantity}" for resource, quantity in sorted(asked.items())]
+    return WaitingLine(pod, wanted, [_claim_line(one) for one in getattr(pod, "claimed", ())])
+
+
+def _claim_line(one: Claimed) -> ClaimLine:
+    asks = [gettext("or %(ask)s") % {"ask": text} if other else text for other, text in one.asks]
+    return ClaimLine(one.claim or one.template or one.name, asks, _why(one))
+
+
+def _why(one: Claimed) -> str:
+    if one.state == "not-made":
+        text = gettext(
+            "No claim has been made from the template %(template)s yet. The pod's events say why: "
+            "kubectl describe pod, FailedResourceClaimCreation."
+        )
+        return text % {"template": one.template or "?"}
+    if one.state == "not-seen":
+        text = gettext(
+            "The claim %(claim)s is not mirrored: it does not exist, asks for no accelerator, or claims may not be read."
+        )
+        return text % {"claim": one.claim}
+    if one.state == "deleting":
+        return gettext("The claim %(claim)s is being deleted: it serves no new pod.") % {"claim": one.claim}
+    if one.state == "allocated" and one.node:
+        text = gettext("The claim %(claim)s has its devices on %(node)s: the pod can run there only.")
+        return text % {"claim": one.claim, "node": one.node}
+    return ""
 
 
 def _allocation_lines(rows: list[Any]) -> list[Any]:
@@ -129,7 +177,7 @@ _WAITING = ListSpec(
 def _demand() -> dict[str, Any]:
     """How many pods wait and since when: one query; the longest waiting: another."""
     sums = querysets.pods_waiting().aggregate(count=Count("id"), oldest=Min("created_at"))
-    longest = querysets.pods_waiting().order_by("created_at", "id")[:WAITING_SHOWN]
+    longest = with_claims(querysets.pods_waiting().order_by("created_at", "id")[:WAITING_SHOWN])
     return {"waiting": sums, "longest": [waiting_line(pod) for pod in longest]}
 
 

@@ -19,6 +19,9 @@ from inventory.stacks.engine import base
 from pages.frame import amounts
 from pages.frame.holders import hue
 
+#: Pods that are named in one line.
+_NAMED = 3
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -79,11 +82,14 @@ def _memory_bar(card: Card, holders: Sequence[Allocation]) -> Bar:
     if total is None or held is None:
         return Bar(_equal(holders), "unknown", why_unknown(card))
     scale = max(total, held)
-    pieces = [_piece(one, one.memory_bytes or 0, scale) for one in holders]
+    pieces = [_piece(one, one.memory_bytes or 0, scale) for one in holders if not _beside(one)]
     if held > total:
         return Bar(pieces, "over", "", amounts.width(total, scale))
-    rest = _("%(amount)s free") % {"amount": amounts.gib(total - held)} if held < total else ""
-    return Bar(pieces, "", rest)
+    if held == total:
+        return Bar(pieces, "", "")
+    # What an unhealthy card has left is free for nobody.
+    text = _("%(amount)s not given out") if card.health == base.UNHEALTHY else _("%(amount)s free")
+    return Bar(pieces, "", text % {"amount": amounts.gib(total - held)})
 
 
 def _shares_bar(card: Card, holders: Sequence[Allocation]) -> Bar:
@@ -116,6 +122,8 @@ def _piece(held: Allocation, part: int, whole: int) -> Piece:
 
 def amount_of(held: Allocation) -> str:
     """What an allocation takes, in words: memory where it is metered, else shares or cards."""
+    if _beside(held):
+        return _("by the same claim")
     if held.memory_bytes is not None:
         text = amounts.gib(held.memory_bytes)
         return f"{text} · {held.core_percent} %" if held.core_percent is not None else text
@@ -140,6 +148,20 @@ def why_no_memory(card: Card) -> str:
     if card.mode == base.SHARES:
         return _("The card is shared in turns: its memory is not metered.")
     return _("No label, annotation or table says how much memory the card gives out.")
+
+
+def _beside(held: Allocation) -> bool:
+    """Whether it has nothing of its own: what it uses is held by another pod of the same claim."""
+    return not held.quantity and held.evidence in (base.CLAIM, base.COUNT_ONLY)
+
+
+def beside_words(holders: Sequence[Allocation]) -> str:
+    """Who uses the card by a claim of another holder: in the bar there is no piece of theirs."""
+    names = sorted({f"{held.namespace}/{held.pod}" for held in holders if _beside(held)})
+    if not names:
+        return ""
+    more = f" + {len(names) - _NAMED}" if len(names) > _NAMED else ""
+    return _("by the same claim: %(pods)s") % {"pods": ", ".join(names[:_NAMED]) + more}
 
 
 def holds_words(card: Card) -> str:

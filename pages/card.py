@@ -26,6 +26,7 @@ from pages.frame.freshness import notices
 from pages.frame.links import state_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import BadParameter, NotThere, answered
+from pages.rooms import rooms_of
 from pages.usage import usage_facts, why_not_collected
 
 #: Allocations that the page reads; the rest of the history is one link away.
@@ -70,6 +71,7 @@ def _context(found: Card, hours: int) -> dict[str, Any]:
     end = found.gone_at or _steady_now(hours)
     begin = end - timedelta(hours=hours)
     seen_from = _seen_from(held, found)
+    room = found.found_room
     here = {"cluster": found.cluster.name, "card_id": found.pk, "ended": "any"}
     with_usage([found])
     row = card_row(found, now_held)
@@ -79,6 +81,7 @@ def _context(found: Card, hours: int) -> dict[str, Any]:
         "usage": row.usage,
         "usage_facts": usage_facts(row.usage),
         "usage_why": "" if row.usage.measured_at or row.usage.lost_at else why_not_collected(found),
+        "rooms": rooms_of((room,), {found.key: (row.name, "")}) if room and not found.gone_at else None,
         "now_held": [allocation_line(one) for one in now_held],
         "before": [allocation_line(one) for one in held if one.ended_at is not None][:20],
         "cut": len(held) == MOST_HELD,

@@ -91,7 +91,7 @@ def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow
         holders=pods[:most],
         holders_count=len(pods),
         more_holders=max(0, len(pods) - most),
-        holds_words=bars.holds_words(card) if shared and state != CardState.UNKNOWN else "",
+        holds_words=_holds_words(card, holders, state),
         shared=shared,
         health=card.health,
         severity=card.worst_severity,
@@ -99,6 +99,12 @@ def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow
         changed_at=card.changed_at,
         gone_at=card.gone_at,
     )
+
+
+def _holds_words(card: Card, holders: list[Allocation], state: CardState) -> str:
+    if card.mode != base.SHARES:
+        return bars.beside_words(holders)
+    return bars.holds_words(card) if state != CardState.UNKNOWN else ""
 
 
 def _why_not_allocated(card: Card) -> str:

@@ -126,7 +126,7 @@ ACTIONS = (
     _("Take the variable out of the pod's specification; ask for a card where it needs one."),
     _("Look at the device plugin's log and the driver's messages (XID), and move the pod."),
     _(
-        "Look at nvidia-smi in the container. Where the record is right, look at the exporter's version and at relabelling."
+        "Look in the container which card it sees. Where the record is right, look at the exporter's version and at relabelling."
     ),
     _("Look at the log of the MIG manager, and at nvidia.com/mig.config and the plugin's MIG strategy."),
     _("State the number in the annotation gpudash.io/card-count on the node."),

@@ -26,6 +26,7 @@ from pages.frame.links import node_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
 from pages.nodes import condition_of
+from pages.rooms import rooms_of
 
 ENDED_SHOWN = 10
 #: A hostile cluster can bind any number of pods to a node; what is not drawn is counted and linked.
@@ -69,10 +70,13 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
     findings = querysets.findings_now().filter(**mine).order_by("severity_rank", "-first_seen_at", "id")
     ended = querysets.allocations_ended().filter(**mine).order_by("-ended_at", "-id")
     level, words = condition_of(row)
+    places = {card.key: (row.name, row.url) for card, row in zip(cards, rows, strict=True)}
     here = {"cluster": node_totals.cluster.name, "node": node_totals.node_name}
     return {
         "row": row,
         "totals": node_totals,
+        "rooms": rooms_of(node_totals.found_rooms, places),
+        "models": len({card.model for card in cards if card.model}),
         "sliced": any(card.profile for card in cards),
         "level": level,
         "words": words,

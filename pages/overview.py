@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from inventory import querysets, totals
+from inventory.claimed import with_claims
 from inventory.models import Cluster
 from inventory.models.choices import CardState
 from inventory.shared import shareable
@@ -168,7 +169,7 @@ def _lists(ids: set[int]) -> dict[str, Any]:
     waiting = querysets.pods_waiting().filter(cluster_id__in=ids).order_by("created_at", "id")
     return {
         "findings": finding_lines(findings[:FINDINGS_SHOWN]),
-        "waiting": [waiting_line(pod) for pod in waiting[:WAITING_SHOWN]],
+        "waiting": [waiting_line(pod) for pod in with_claims(waiting[:WAITING_SHOWN])],
     }
 
 

@@ -18,6 +18,7 @@ from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet
 from resources.lookups import tri_state
+from resources.room import Room
 
 
 class Card(Shape):
@@ -50,6 +51,10 @@ class Card(Shape):
     shares: Annotated[int | None, fact("Holders that the sharing system admits; null: it does not count.")]
     profile: Annotated[str | None, fact("Of a slice, what kind it is: 1g.5gb. null: a whole card.", order=True)]
     parent: Annotated[str | None, fact("Of a slice, the card that it is a part of; null: not known, or a whole card.")]
+    room: Annotated[
+        Room | None,
+        fact("What would still fit on it, or on the cards of its node that are cut; null: not cut.", of="found_room"),
+    ]
     holders_count: Annotated[int, fact(order=True, title=_("Holders"), number=True)]
     worst_severity: str | None
     first_seen_at: datetime

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 from types import NoneType
-from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Generic, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 from django.db.models import QuerySet
@@ -88,14 +88,25 @@ def _converted(hint: Any) -> Convert | None:
     if get_origin(hint) is dict:
         return lambda value, _: dict(value)
     choices = get_args(hint)
+    if (shape := next((one for one in choices if _is_struct(one)), None)) and NoneType in choices:
+        return _optional(Reader(shape))
     if NoneType in choices and str in choices:
         return lambda value, _: value or None
-    return None
+    listed = next((one for one in choices if get_origin(one) is list), None)
+    return _optional(_list_of(get_args(listed)[0])) if NoneType in choices and listed else None
+
+
+def _is_struct(hint: Any) -> TypeGuard[type[msgspec.Struct]]:
+    return isinstance(hint, type) and issubclass(hint, msgspec.Struct)
+
+
+def _optional(convert: Convert) -> Convert:
+    return lambda value, names: None if value is None else convert(value, names)
 
 
 def _list_of(item: Any) -> Convert:
     """Rows of another table, or objects of a JSON column: what one of these lacks is not known."""
-    if not (isinstance(item, type) and issubclass(item, msgspec.Struct)):
+    if not _is_struct(item):
         return lambda value, _: list(value)
     reader, fields = Reader(item), item.__struct_fields__
 

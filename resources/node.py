@@ -15,6 +15,7 @@ from inventory.models.choices import Severity
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter
 from resources.filter_sets import StrictFilterSet
+from resources.room import Room
 
 BYTES = "Bytes; null: unknown or not metered."
 
@@ -104,6 +105,10 @@ class Node(Shape):
         int, fact(of="totals.findings_count", order="findings_count", title=_("Findings"), number=True)
     ]
     worst_severity: Annotated[str | None, fact(of="totals.worst_severity")]
+    rooms: Annotated[
+        list[Room],
+        fact("What would still fit on cards that are cut into slices; empty: none is cut.", of="totals.found_rooms"),
+    ]
     changed_at: Annotated[
         datetime,
         fact("When these figures last changed.", of="totals.changed_at", order="changed_at", title=_("Changed")),

@@ -9,11 +9,43 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from inventory import querysets
+from inventory.claimed import with_claims
 from inventory.models import Pod as PodRow
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet
 from resources.lookups import contains
+
+
+class ClaimRequest(Shape):
+    """One request of a claim."""
+
+    request: str
+    device_class: str | None
+    count: Annotated[int | None, fact("Devices; null: all that it admits.")]
+    admin: Annotated[bool, fact("With admin access it holds nothing: the devices stay free for others.")]
+    selectors: Annotated[list[str], fact("Conditions on devices (CEL), each cut to 300 characters.")]
+    capacity: Annotated[dict[str, str], fact("What it takes of a device that several may have.")]
+    alternative_to: Annotated[
+        str | None, fact("Of several ways the first that can be had: the request that they are of.")
+    ]
+
+
+class Claim(Shape):
+    """A ResourceClaim that a pod names."""
+
+    name: Annotated[str, fact("What the pod calls it.")]
+    claim: Annotated[str | None, fact("Name of the ResourceClaim; null: none has been made from the template yet.")]
+    template: str | None
+    state: Annotated[
+        str,
+        fact(
+            "allocated: it has its devices. waiting: nothing was given to it. not-made: it has not been made from its template. "
+            "not-seen: no claim of this name is mirrored. deleting: it is being deleted."
+        ),
+    ]
+    node: Annotated[str | None, fact("Where its devices are.")]
+    requests: Annotated[list[ClaimRequest] | None, fact("What it asks for; null: not known.")]
 
 
 class Pod(Shape):
@@ -30,6 +62,9 @@ class Pod(Shape):
     owner_name: Annotated[str | None, fact(order=("owner", "owner_name"), title=_("Owner"))]
     component: str | None
     requests: Annotated[dict[str, int], fact("Effective GPU request, by resource name.", title=_("Asks for"))]
+    claims: Annotated[
+        list[Claim], fact("Claims of dynamic resource allocation that it names: what they ask for.", of="claimed")
+    ]
     waiting: Annotated[bool, fact("Not bound to a node and not ended: demand, not allocation.")]
     waiting_reason: Annotated[str | None, fact(title=_("Why it waits"))]
     waiting_message: str | None
@@ -76,6 +111,8 @@ PODS = Resource(
     Pod,
     PodFilter,
     querysets.pods,
+    join=with_claims,
+    beside={"asked_claims": "claimed"},
     csv=(
         "cluster",
         "namespace",
@@ -86,6 +123,7 @@ PODS = Resource(
         "owner_name",
         "component",
         "requests",
+        ("asked_claims", "claims"),
         "waiting",
         "waiting_reason",
         "waiting_message",

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import translation
 
 from accounts.roles import Role
 from inventory.models import Cluster
@@ -29,6 +30,12 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 50)
+
+
+@pytest.fixture(autouse=True)
+def _no_language() -> None:
+    """A request in Chinese leaves its language to the thread; no test inherits it from another."""
+    translation.deactivate()
 
 
 @pytest.fixture(autouse=True)

@@ -35,9 +35,16 @@ FLAGS = (
 )
 DESK, PHONE = (1400, 900), (390, 844)
 #: Names of the addresses; each gives a picture of the same name.
-PAGES = ("overview", "nodes", "node", "cards", "card", "allocations", "validations", "run", "findings", "clusters")
+PAGES = ("overview", "nodes", "cards", "card", "allocations", "waiting", "validations", "run", "findings", "clusters")
 #: A node with a card that is over-committed, and the suite and nodes of the runs: one passes, one fails.
 NODE = "gpu-v100-01"
+#: Picture → node: of other sharing systems.
+NODES = {
+    "node": NODE,
+    "node-mig": "mig-h100-01",
+    "node-dra": "dra-mig-01",
+    "node-gke": "gke-inference-l4-shared-3f1a2b4c-0001",
+}
 RUNS = (("cuda-vectoradd", "gpu-t4-05"), ("cuda-vectoradd", "gpu-v100-02"))
 START_S, RUN_S = 120.0, 300.0
 #: The fleet lives this long before the first picture, so that there is some history.
@@ -120,8 +127,8 @@ def addresses(running: Demo, api: APIRequestContext, run_id: str) -> dict[str, s
     from django.urls import NoReverseMatch, reverse
 
     cards = answer(api, f"/api/v1/cards?node={NODE}&ordering=-memory_allocated_bytes")["results"]
-    arguments: dict[str, list[Any]] = {"node": ["demo", NODE], "card": [cards[0]["id"]], "run": [run_id]}
-    found = {}
+    arguments: dict[str, list[Any]] = {"card": [cards[0]["id"]], "run": [run_id]}
+    found = {picture: reverse("node", args=["demo", node]) for picture, node in NODES.items()}
     for name in PAGES:
         try:
             found[name] = reverse(name, args=arguments.get(name, []))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from inventory.collect import sources
+from inventory.collect.prometheus import BadAddress
 from inventory.models import Cluster
-from inventory.usage.collect import sources
-from inventory.usage.collect.prometheus import BadAddress
 
 
 def add_usage_arguments(parser: ArgumentParser) -> None:

@@ -5,12 +5,16 @@ Slices and claims of network cards and other devices are not kept.
 
 from __future__ import annotations
 
+import msgspec
+
 from inventory.mirror.values import Columns, common_columns, plain
+from inventory.stacks.dra.asks import MOST, asks_of
 from inventory.stacks.dra.cards import STACK as NAME
 from inventory.stacks.dra.drivers import asks_for_cards, gives_cards
 from inventory.stacks.dra.trim import trim_claim, trim_slice
 from inventory.stacks.engine.base import Context
 from kube.claims import AllocationResult, ResourceClaim, ResourceSlice, pinned_node
+from kube.objects import Pod
 
 
 def slice_row(found: ResourceSlice, context: Context) -> Columns | None:
@@ -33,6 +37,8 @@ def claim_row(claim: ResourceClaim, context: Context) -> Columns | None:
         "namespace": plain(claim.metadata.namespace, 253),
         "node_name": plain(_node_of(allocation), 253) if allocation else "",
         "allocated": allocation is not None,
+        "deleting": claim.metadata.deletionTimestamp is not None,
+        "asks": msgspec.json.encode(asks_of(claim)).decode(),
     }
 
 
@@ -40,6 +46,23 @@ def _node_of(allocation: AllocationResult) -> str:
     """The node that the allocation is bound to; else the pool, which by custom has the name of its node."""
     results = (allocation.devices.results if allocation.devices else None) or []
     return pinned_node(allocation.nodeSelector) or (results[0].pool if results else "")
+
+
+def of_pod(pod: Pod) -> str:
+    """The claims that a pod names, as JSON: [what it calls the claim, the claim's name, the template]; "" for none."""
+    named = (pod.spec.resourceClaims if pod.spec else None) or ()
+    if not named:
+        return ""
+    made = {one.name: one.resourceClaimName for one in (pod.status.resourceClaimStatuses if pod.status else None) or ()}
+    rows = [
+        [
+            plain(one.name, 253),
+            plain(one.resourceClaimName or made.get(one.name), 253),
+            plain(one.resourceClaimTemplateName, 253),
+        ]
+        for one in list(named)[:MOST]
+    ]
+    return msgspec.json.encode(rows).decode()
 
 
 def dirty_by_slice(node: str) -> set[tuple[str, str]]:

@@ -139,6 +139,7 @@ def _pod_row(pod: listed.Pod, context: Context) -> Columns | None:
         "waiting": waiting,
         "waiting_reason": plain(reason, 128),
         "waiting_message": plain(message, 4000),
+        "claims": claims.of_pod(trimmed),
     }
     return columns
 
@@ -190,7 +191,7 @@ _NODE = (
 )
 _POD = (
     *("namespace", "node_name", "phase", "terminating_since", "owner_kind", "owner_name", "component", "requests"),
-    *("waiting", "waiting_reason", "waiting_message"),
+    *("waiting", "waiting_reason", "waiting_message", "claims"),
 )
 
 #: Versions of dynamic resource allocation that `kube.claims` reads.
@@ -250,7 +251,7 @@ KINDS = {
         claims.claim_row,
         "node_name",
         claims.dirty_by_claim,
-        (*_COMMON, "namespace", "node_name", "allocated"),
+        (*_COMMON, "namespace", "node_name", "allocated", "deleting", "asks"),
         moves=True,
         versions=_CLAIMS,
     ),

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import msgspec
 from django.db import models
 from django.db.models import Q
 
 from inventory.models.choices import CardState
 from inventory.models.cluster import Cluster
+from inventory.stacks.engine.base import Room
+
+_rooms = msgspec.json.Decoder(tuple[Room, ...])
+_room = msgspec.json.Decoder(Room)
 
 
 class NodeTotals(models.Model):
@@ -39,6 +44,8 @@ class NodeTotals(models.Model):
     worst_severity = models.CharField(max_length=8, blank=True)
     #: The tiles of the map without a join: [[card id, label, percent or null, state, worst severity], …].
     tiles = models.JSONField(default=list)
+    #: What would still fit on its cards that are cut, as JSON.
+    rooms = models.TextField(blank=True, default="", db_default="")
     recheck_at = models.DateTimeField(null=True)
     digest = models.BigIntegerField()
     #: When these figures last changed.
@@ -53,6 +60,14 @@ class NodeTotals(models.Model):
 
     def __str__(self) -> str:
         return self.node_name
+
+    @property
+    def found_rooms(self) -> tuple[Room, ...]:
+        """`rooms`, read; none when somebody wrote into the column."""
+        try:
+            return _rooms.decode(self.rooms) if self.rooms else ()
+        except msgspec.DecodeError:
+            return ()
 
 
 class Card(models.Model):
@@ -82,6 +97,8 @@ class Card(models.Model):
     #: Of a slice: its kind ("1g.5gb"; "" for a whole card), and what its card is called; "" where nothing says which it is.
     profile = models.CharField(max_length=64, blank=True, default="", db_default="")
     parent = models.CharField(max_length=128, blank=True, default="", db_default="")
+    #: What would still fit on it, or on the cards of its node that are cut, as JSON; "" for a card that is not cut.
+    room = models.TextField(blank=True, default="", db_default="")
     holders_count = models.IntegerField(default=0)
     worst_severity = models.CharField(max_length=8, blank=True)
     first_seen_at = models.DateTimeField()
@@ -104,6 +121,14 @@ class Card(models.Model):
 
     def __str__(self) -> str:
         return f"{self.node_name}/{self.key}"
+
+    @property
+    def found_room(self) -> Room | None:
+        """`room`, read; None when somebody wrote into the column."""
+        try:
+            return _room.decode(self.room) if self.room else None
+        except msgspec.DecodeError:
+            return None
 
 
 class Allocation(models.Model):

@@ -28,7 +28,14 @@ class ResourceClaim(Mirrored):
     namespace = models.CharField(max_length=253)
     node_name = models.CharField(max_length=253, blank=True)
     allocated = models.BooleanField(default=False)
+    #: Its deletion has been asked for; it still has what it has.
+    deleting = models.BooleanField(default=False, db_default=False)
+    #: What it asks for, as JSON (see `inventory.stacks.dra.asks`).
+    asks = models.TextField(blank=True, default="", db_default="")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["cluster", "uid"], name="resource_claim_once")]
-        indexes = [models.Index(fields=["cluster", "node_name"], name="claims_of_a_node")]
+        indexes = [
+            models.Index(fields=["cluster", "node_name"], name="claims_of_a_node"),
+            models.Index(fields=["cluster", "namespace", "name"], name="claim_by_name"),
+        ]

@@ -69,6 +69,8 @@ class Pod(Mirrored):
     waiting = models.BooleanField(default=False)
     waiting_reason = models.CharField(max_length=128, blank=True)
     waiting_message = models.TextField(blank=True)
+    #: The claims that it names, as JSON: [[what it calls the claim, the claim's name, the template], …]; "" for none.
+    claims = models.TextField(blank=True, default="", db_default="")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["cluster", "uid"], name="pod_once")]

@@ -6,10 +6,15 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
+
 from inventory.mirror.values import Columns, digest, moment, plain
 from inventory.models.choices import CardState
 from inventory.stacks.engine import base
 from kube.objects import Pod
+
+#: A node has no more cards than these; of the others nothing is said.
+_MOST_ROOMS = 64
 
 SEVERITIES = (base.ERROR, base.WARNING, base.INFO)
 
@@ -48,6 +53,8 @@ def card_columns(report: base.CardReport, node: base.NodeReport) -> Columns:
     free = None
     if card.memory_total_bytes is not None and report.memory_allocated_bytes is not None:
         free = card.memory_total_bytes - report.memory_allocated_bytes
+        if card.health == base.UNHEALTHY:
+            free = min(free, 0)  # what nobody holds of it is given to nobody
     columns: Columns = {
         "key": plain(card.key, 128),
         "index": fitting(card.index, 31),
@@ -66,11 +73,37 @@ def card_columns(report: base.CardReport, node: base.NodeReport) -> Columns:
         "shares": fitting(card.shares, 31),
         "profile": plain(card.profile, 64),
         "parent": plain(card.parent, 128),
+        "room": _room_of(card, node.rooms),
         "holders_count": len({held.pod_uid for held in report.allocations}),
         "worst_severity": worst([finding.severity for finding in node.findings if finding.card == card.key]),
     }
     columns["digest"] = digest(columns)
     return columns
+
+
+def _room_of(card: base.Card, rooms: tuple[base.Room, ...]) -> str:
+    """What would fit on this card, or on the card that it is a slice of; "" for a card that is not cut."""
+    of = {card.key, card.parent or card.key} | ({""} if card.profile else set())
+    found = next((room for room in rooms if room.card in of), None)
+    return _packed(_bounded(found)) if found is not None else ""
+
+
+def _bounded(room: base.Room) -> base.Room:
+    """With names and numbers that every reader can hold."""
+    return msgspec.structs.replace(
+        room,
+        card=plain(room.card, 128),
+        cards=fitting(room.cards, 31),
+        slices=tuple(base.Slices(plain(name, 64), min(number, 2**63 - 1)) for name, number in room.slices),
+        fits=tuple(
+            base.Fit(plain(fit.profile, 64), fit.sure, fit.most, fitting(fit.memory_bytes)) for fit in room.fits
+        ),
+        source=plain(room.source, 255),
+    )
+
+
+def _packed(found: object) -> str:
+    return msgspec.json.encode(found).decode()
 
 
 def allocation_columns(held: base.Allocation, pod: Pod | None) -> Columns:
@@ -157,6 +190,7 @@ def totals_columns(report: base.NodeReport, cards: list[Columns]) -> Columns:
         "holders_count": len(holders),
         "findings_count": len(report.findings),
         "worst_severity": worst([finding.severity for finding in report.findings]),
+        "rooms": _packed([_bounded(one) for one in report.rooms[:_MOST_ROOMS]]) if report.rooms else "",
         "recheck_at": _at(report.recheck_at),
     }
     return columns

@@ -19,20 +19,22 @@ from inventory.stacks.engine.base import (
     StackReport,
 )
 from inventory.stacks.engine.describe import describe
-from inventory.stacks.engine.groups import all_known, given_out, numbered, whole
+from inventory.stacks.engine.groups import Group, all_known, given_out, numbered, whole
 from inventory.stacks.engine.labels import GIB, first, text
 from inventory.stacks.engine.names import labels_of
 from inventory.stacks.engine.offers import offer, shortfall, states
 from inventory.stacks.engine.overrides import MEMORY, overrides
 from inventory.stacks.engine.requests import allocation, holds, requests
 from inventory.stacks.engine.stack import Components, Labels, NodeLabels, Stack
+from inventory.stacks.engine.sums import total
 from kube.objects import Node, Pod
 from kube.quantity import count
 
 NAME = "amd"
 GPU = "amd.com/gpu"
 #: Compute mode and memory mode of a partition, as the driver names them, in lower case.
-_PARTITION = re.compile(r"amd\.com/([a-z]{1,2}px_nps[0-9]{1,2})")
+_MODES = re.compile(r"[a-z]{1,2}px_nps[0-9]{1,2}")
+_PARTITION = re.compile(rf"amd\.com/({_MODES.pattern})")
 PRESENT = "feature.node.kubernetes.io/amd-gpu"
 #: Of nodes whose devices are all of one kind.
 MODE_LABEL = "amd.com/gpu.compute-memory-partition"
@@ -65,7 +67,12 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         about = msgspec.structs.replace(about, memory_bytes=None, memory_source="")
     # A resource that the plugin has given up stays on the node with 0 devices.
     offering = [resource for resource in stated if offer(node, resource).slots != 0]
-    groups = [whole(node, NAME, resource, about, given, alone=offering == [resource]) for resource in stated]
+    groups = [
+        msgspec.structs.replace(
+            whole(node, NAME, resource, about, given, alone=offering == [resource]), profile=_profile(node, resource)
+        )
+        for resource in stated
+    ]
     withheld = "The plugin has marked devices unhealthy, or the node has lost them."
     return StackReport(
         stack=NAME,
@@ -76,8 +83,21 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
             allocation(pod, need, NAME, WHOLE, memory_bytes=about.memory_of(need.quantity)) for pod, need in held
         ),
         findings=(*stale, *(found for group in groups for found in shortfall(group.resource, group.offer, withheld))),
+        physical_cards=_boards(groups),
         memory_total_bytes=given_out(groups),
     )
+
+
+def _profile(node: Node, resource: str) -> str:
+    """The modes that a device is a part of a card by; "" for a whole card, which the driver calls a single partition (SPX)."""
+    match = _PARTITION.fullmatch(resource)
+    mode = match[1] if match else labels_of(node).get(MODE_LABEL, "")
+    return mode if _MODES.fullmatch(mode) and not mode.startswith("spx") else ""
+
+
+def _boards(groups: list[Group]) -> int | None:
+    """Nothing says of how many cards the parts are: how many a card gives depends on its model, and some may be missing."""
+    return total(None if group.profile and group.number != 0 else group.number for group in groups)
 
 
 def _stated(node: Node) -> list[str]:

@@ -115,11 +115,9 @@ def _clock(row: Row) -> None:
     gauge = _CLOCKS.get(row.labels.get("clock_type", ""))
     if gauge is None or row.card is None:
         return
-    clock = row.value * gauge.scale
-    if gauge.measure.low <= clock <= gauge.measure.high:
+    clock = takes.believed(row, gauge.measure, gauge.scale)
+    if clock is not None:
         row.card.put(gauge.measure, clock, row.at, 0, f"clock:{row.labels.get('clock_index', '')[:16]}")
-    else:
-        takes.refuse(row, gauge.measure.name)
 
 
 FORMAT = Format(

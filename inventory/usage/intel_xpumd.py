@@ -28,23 +28,22 @@ def _power(row: Row) -> None:
     order = _POWER_OF.get(row.labels.get("hw_sensor_location", ""))
     tile = row.labels.get("com_intel_subdevice_id", "")
     if order is not None and not tile and row.card is not None:
-        _put(row, m.POWER, row.value, order)
+        _put(row, m.POWER, order)
 
 
 def _temperature(row: Row) -> None:
     """The highest of each place; rows with the statistic "min" say nothing of that."""
     measure = _TEMPERATURE_OF.get(row.labels.get("hw_sensor_location", ""))
     if measure is not None and row.labels.get("statistic", "max") == "max" and row.card is not None:
-        _put(row, measure, row.value, 0)
+        _put(row, measure, 0)
 
 
-def _put(row: Row, measure: m.Measure, value: float, order: int) -> None:
-    if row.card is None:
+def _put(row: Row, measure: m.Measure, order: int) -> None:
+    if row.card is None or (row.value == 0 and measure.low > 0):
         return
-    if measure.low <= value <= measure.high:
+    value = takes.believed(row, measure)
+    if value is not None:
         row.card.put(measure, value, row.at, order << 1)
-    elif value != 0:
-        takes.refuse(row, measure.name)
 
 
 def _clock(row: Row) -> None:
@@ -53,7 +52,7 @@ def _clock(row: Row) -> None:
         domain = row.labels.get("hw_frequency_domain", "")
         measure = {"gpu": m.SM_CLOCK, "memory": m.MEMORY_CLOCK}.get(domain)
         if measure is not None:
-            _put(row, measure, row.value, 0)
+            _put(row, measure, 0)
 
 
 def _errors(row: Row) -> None:
@@ -61,11 +60,10 @@ def _errors(row: Row) -> None:
     measure = {"correctable": m.ECC_CORRECTED, "uncorrectable": m.ECC_UNCORRECTED}.get(row.labels.get("error_type", ""))
     if measure is None or row.card is None or row.labels.get("hw_type", "gpu") != "gpu":
         return
-    if measure.low <= row.value <= measure.high:
+    count = takes.believed(row, measure)
+    if count is not None:
         tile, category = row.labels.get("com_intel_subdevice_id", ""), row.labels.get("error_category", "")
-        row.card.put(measure, row.value, row.at, 0, f"errors:{tile[:16]}/{category[:NAME_CHARS]}")
-    else:
-        takes.refuse(row, measure.name)
+        row.card.put(measure, count, row.at, 0, f"errors:{tile[:16]}/{category[:NAME_CHARS]}")
 
 
 def _status(row: Row) -> None:

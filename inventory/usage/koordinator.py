@@ -109,21 +109,19 @@ def _memory(row: Row) -> None:
     """Of a pod it is the holder's own, over all its containers; of the node it is that of all processes on the card."""
     if "pod" in row.labels:
         _of_pod.take(row)
-    elif row.card is not None and 0 <= row.value <= m.MOST_MEMORY:
-        row.card.put(m.PROCESS_MEMORY, row.value, row.at)
-    else:
-        takes.refuse(row, m.PROCESS_MEMORY.name)
+        return
+    memory = takes.believed(row, m.PROCESS_MEMORY)
+    if memory is not None and row.card is not None:
+        row.card.put(m.PROCESS_MEMORY, memory, row.at)
 
 
 def _core(row: Row) -> None:
     """The sum of the processes' shares, in percent."""
     if "pod" in row.labels or row.card is None:
         return
-    share = row.value * PERCENT
-    if 0 <= share <= m.UTILIZATION.high:
+    share = takes.believed(row, m.UTILIZATION, PERCENT)
+    if share is not None:
         row.card.put(m.UTILIZATION, min(share, 1.0), row.at)
-    else:
-        takes.refuse(row, m.UTILIZATION.name)
 
 
 _of_pod = takes.holder_memory(of=POD)

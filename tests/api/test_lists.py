@@ -12,6 +12,8 @@ from tests.factories import (
     GIB,
     end_allocation,
     lose_card,
+    make_claim,
+    make_claiming_pod,
     make_cluster,
     make_fleet,
     make_node,
@@ -106,6 +108,54 @@ def test_history_is_asked_for_by_card(cluster: Cluster, api: Client) -> None:
     (ended,) = results(api, "allocations", ended="true", card_id=held.card_id)
     assert ended["ended_at"] is not None
     assert get(api, f"cards/{held.card_id}")["allocations"] == []
+
+
+def test_a_pod_names_its_claims_and_what_they_ask_for(cluster: Cluster, api: Client) -> None:
+    exactly = {
+        "deviceClassName": "mig.nvidia.com",
+        "allocationMode": "ExactCount",
+        "count": 1,
+        "selectors": [{"cel": {"expression": "device.attributes['gpu.nvidia.com'].profile == '3g.40gb'"}}],
+        "capacity": {"requests": {"memory": "6Gi"}},
+    }
+    make_claim(cluster, "serve-gpu-p0q9x", request={"exactly": exactly})
+    make_claiming_pod(cluster, claim="serve-gpu-p0q9x", template="mig-3g")
+    (pod,) = results(api, "pods", waiting="true")
+    request = {
+        "request": "gpu",
+        "device_class": "mig.nvidia.com",
+        "count": 1,
+        "admin": False,
+        "selectors": ["device.attributes['gpu.nvidia.com'].profile == '3g.40gb'"],
+        "capacity": {"memory": "6Gi"},
+        "alternative_to": None,
+    }
+    assert pod["claims"] == [
+        {
+            "name": "gpu",
+            "claim": "serve-gpu-p0q9x",
+            "template": "mig-3g",
+            "state": "waiting",
+            "node": None,
+            "requests": [request],
+        }
+    ]
+    csv = b"".join(api.get("/api/v1/pods", {"format": "csv"}).streaming_content).decode().splitlines()
+    assert "mig.nvidia.com: 1, profile == '3g.40gb', memory 6Gi" in csv[1]
+
+
+def test_a_claim_that_is_not_mirrored_asks_for_nothing_known(cluster: Cluster, api: Client) -> None:
+    make_claiming_pod(cluster, claim="nic-0")
+    (pod,) = results(api, "pods")
+    assert [(one["state"], one["requests"]) for one in pod["claims"]] == [("not-seen", None)]
+
+
+def test_a_claim_of_another_namespace_or_cluster_is_not_the_pods(cluster: Cluster, api: Client) -> None:
+    make_claim(cluster, "shared", namespace="team-b")
+    make_claim(make_cluster("other"), "shared")
+    make_claiming_pod(cluster, claim="shared")
+    (pod,) = results(api, "pods")
+    assert pod["claims"][0]["state"] == "not-seen"
 
 
 def test_waiting_pods_say_why(cluster: Cluster, api: Client) -> None:

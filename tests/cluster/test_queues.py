@@ -10,6 +10,7 @@ import redis
 from django.db.models import F
 from django.db.models.functions import Now
 
+from gpudash.celery import app
 from inventory import clusters
 from inventory.heartbeats import LATE_S
 from inventory.models import Cluster, Heartbeat, Message, Role, Watch, Worker
@@ -23,7 +24,7 @@ from tests.services import wait_until
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300, func_only=True)]
 #: How long nobody takes messages: each entry of the schedule is due several times.
 ALONE_S = 12.0
-ENTRIES = 6
+ENTRIES = len(app.conf.beat_schedule)
 
 
 def queued(broker: str) -> int:

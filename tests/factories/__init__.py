@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from django.utils import timezone
 
-from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeTotals, Pod, Unreadable, Watch
+from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeTotals, Pod, ResourceClaim, Unreadable, Watch
 from inventory.models.cluster import Kind, WatchState
 from tests.factories.batch import Batch, mirror
-from tests.factories.objects import holders, node_object, waiting_pod
+from tests.factories.objects import Thing, claim_object, claiming_pod, holders, node_object, waiting_pod
 from tests.factories.traits import DEFAULT_LOADS, FLEET, GIB, MIB, TRAITS, Trait
 
 __all__ = ["FLEET", "GIB", "MIB", "TRAITS", "Batch", "Trait"]
@@ -91,6 +92,19 @@ def make_waiting_pod(cluster: Cluster, name: str = "waiting", *, minutes: int = 
     """A pod that no node takes yet."""
     mirror(cluster, Kind.PODS, [waiting_pod(name, "aliyun.com/gpu-mem", quantity, minutes, timezone.now())])
     return Pod.objects.get(cluster=cluster, name=name)
+
+
+def make_claiming_pod(cluster: Cluster, name: str = "claiming", *, claim: str = "", template: str = "") -> Pod:
+    """A pod that waits for the devices of a claim."""
+    mirror(cluster, Kind.PODS, [claiming_pod(name, claim, 5, timezone.now(), template)])
+    return Pod.objects.get(cluster=cluster, name=name)
+
+
+def make_claim(cluster: Cluster, name: str, *, request: Thing | None = None, **more: Any) -> ResourceClaim:
+    """A claim for one card, or for what the request says."""
+    asked = request or {"exactly": {"deviceClassName": "gpu.nvidia.com", "allocationMode": "ExactCount", "count": 1}}
+    mirror(cluster, Kind.RESOURCECLAIMS, [claim_object(name, asked, **more)])
+    return ResourceClaim.objects.get(cluster=cluster, name=name)
 
 
 def make_finding(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import msgspec
 from django.db import transaction
@@ -82,3 +84,26 @@ def reconcile(cluster: Cluster, names: list[str]) -> None:
     for start in range(0, len(names), CHUNK):
         with transaction.atomic():
             write(read(cluster.pk, names[start : start + CHUNK], stack_context()))
+
+
+#: Cases of a node with all that is on it, as an API server sends them.
+CASES = Path(__file__).parent.parent / "inventory" / "stacks" / "golden"
+_FILES = ((Kind.PODS, "pods"), (Kind.RESOURCESLICES, "slices"), (Kind.RESOURCECLAIMS, "claims"))
+
+
+def make_case(cluster: Cluster, case: str) -> str:
+    """Mirror and reconcile a golden case; its node's name."""
+    folder = CASES / case
+    node: Thing = json.loads((folder / "node.json").read_bytes())
+    mirror(cluster, Kind.NODES, [_identified(node)])
+    for kind, name in _FILES:
+        file = folder / f"{name}.json"
+        mirror(cluster, kind, [_identified(one) for one in json.loads(file.read_bytes())] if file.exists() else [])
+    name = str(node["metadata"]["name"])
+    reconcile(cluster, [name])
+    return name
+
+
+def _identified(thing: Thing) -> Thing:
+    metadata = thing["metadata"]
+    return thing | {"metadata": {"uid": metadata["name"], "creationTimestamp": "2025-03-01T00:00:00Z"} | metadata}

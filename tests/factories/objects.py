@@ -96,6 +96,26 @@ def waiting_pod(name: str, resource: str, quantity: int, minutes: int, now: date
     return pod
 
 
+def claiming_pod(name: str, claim: str, minutes: int, now: datetime, template: str = "") -> Thing:
+    """A pod that no node takes and that names one claim. claim: "" for one that has not been made from its template."""
+    pod = waiting_pod(name, "cpu", 1, minutes, now)
+    named = {"resourceClaimTemplateName": template} if template else {"resourceClaimName": claim}
+    pod["spec"]["resourceClaims"] = [{"name": "gpu", **named}]
+    pod["status"]["conditions"][0]["message"] = "0/3 nodes are available: 3 cannot allocate all claims."
+    if template and claim:
+        pod["status"]["resourceClaimStatuses"] = [{"name": "gpu", "resourceClaimName": claim}]
+    return pod
+
+
+def claim_object(name: str, request: Thing, namespace: str = "team-a", **more: Any) -> Thing:
+    """A claim of one request, as resource.k8s.io/v1 has it."""
+    return {
+        "metadata": {"name": name, "namespace": namespace, "uid": f"claim-{name}"},
+        "spec": {"devices": {"requests": [{"name": "gpu", **request}]}},
+        **more,
+    }
+
+
 def _pod(name: str, namespace: str, limits: dict[str, str]) -> Thing:
     container = {"name": "main", "resources": {"limits": limits, "requests": limits}}
     return {

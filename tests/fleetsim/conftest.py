@@ -16,7 +16,7 @@ START = 1_780_000_000.0
 
 @pytest.fixture
 def simulated() -> Fleet:
-    return Fleet(nodes=40, seed=1, now=START, programs=demo_programs())
+    return Fleet(seed=1, now=START, programs=demo_programs())
 
 
 @pytest.fixture

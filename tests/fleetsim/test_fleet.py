@@ -9,21 +9,15 @@ from typing import Any
 import pytest
 
 from fleetsim import Fleet
+from fleetsim.fleetplan import NODES as NODES_OF_THE_FLEET
 from fleetsim.mistakes import OVERCOMMITTED, OVERCOMMITTED_CARD
 from fleetsim.resources import ALL, DAEMONSETS, NODES, PODS
 from tests.fleetsim.conftest import START
 
 Card = tuple[str, str]
 MEM = "aliyun.com/gpu-mem"
-DEVICES = (
-    "nvidia.com/gpu",
-    "alpha.kubernetes.io/nvidia-gpu",
-    "windows.alibabacloud.com/directx",
-    "directx.microsoft.com/compute",
-    "directx.microsoft.com/display",
-    "microsoft.com/directx",
-    "amd.com/gpu",
-)
+#: Types whose ledgers count memory or percent of cards, while their resource counts devices.
+NOT_BY_COUNT = ("hami-4090", "volcano-a40", "kai-l40s")
 
 
 def holding(fleet: Fleet) -> list[dict[str, Any]]:
@@ -39,7 +33,13 @@ def limit(pod: dict[str, Any], resource: str) -> int:
 def promised(fleet: Fleet) -> dict[tuple[str, int], int]:
     """Memory units promised per (node, card), read from annotations alone as a client would."""
     cards: Counter[tuple[str, int]] = Counter()
-    for pod in holding(fleet):
+    held = holding(fleet)
+    reserved = {
+        pod["metadata"]["labels"]["runai-gpu-group"]: pod["metadata"]["annotations"]["run.ai/reserve_for_gpu_index"]
+        for pod in held
+        if pod["metadata"]["namespace"] == "kai-resource-reservation"
+    }
+    for pod in held:
         annotations, node = pod["metadata"].get("annotations") or {}, pod["spec"]["nodeName"]
         if "ALIYUN_COM_GPU_MEM_IDX" in annotations:
             cards[node, int(annotations["ALIYUN_COM_GPU_MEM_IDX"])] += limit(pod, MEM)
@@ -49,11 +49,16 @@ def promised(fleet: Fleet) -> dict[tuple[str, int], int]:
             for container in json.loads(text).values():
                 for card, units in container.items():
                     cards[node, int(card)] += units
-        elif "hami.io/vgpu-devices-allocated" in annotations:
+        for key in ("hami.io/vgpu-devices-allocated", "volcano.sh/vgpu-ids-new"):
             machine = fleet.world.scheduler.by_name[node]
-            for device in annotations["hami.io/vgpu-devices-allocated"].rstrip(":;").split(":"):
+            for device in filter(None, annotations.get(key, "").rstrip(":;").split(":")):
                 uuid, _, memory, _ = device.split(",")
                 cards[node, machine.uuids.index(uuid)] += int(memory)
+        for chip in filter(None, annotations.get("huawei.com/AscendReal", "").split(",")):
+            cards[node, int(chip.removeprefix("Ascend910-"))] += 1
+        if "gpu-fraction" in annotations:
+            group = pod["metadata"]["labels"]["runai-gpu-group"]
+            cards[node, machine.uuids.index(reserved[group])] += round(float(annotations["gpu-fraction"]) * 100)
     return dict(cards)
 
 
@@ -69,37 +74,52 @@ def check_no_card_is_over_committed(fleet: Fleet) -> None:
 def check_no_node_is_over_committed(fleet: Fleet) -> None:
     nodes = {node["metadata"]["name"]: node["status"]["allocatable"] for node in fleet.store.all(NODES)}
     asked: defaultdict[tuple[str, str], int] = defaultdict(int)
+    resources = {name for machine in fleet.world.machines for name in machine.supplies}
     for pod in holding(fleet):
-        for resource in (MEM, *DEVICES):
+        for resource in resources:
             asked[pod["spec"]["nodeName"], resource] += limit(pod, resource)
     over = [key for key, amount in asked.items() if amount > int(nodes[key[0]].get(key[1], 0))]
     assert over == []
 
 
 def check_the_ledgers_agree_with_the_pods(fleet: Fleet) -> None:
-    bound: Counter[str] = Counter()
+    bound: Counter[tuple[str, str]] = Counter()
     for pod in holding(fleet):
         machine = fleet.world.scheduler.by_name[pod["spec"]["nodeName"]]
-        if machine.ledger is not None and machine.kind.key != "hami-4090":
-            bound[machine.name] += limit(pod, machine.resource)
+        for resource in machine.supplies:
+            bound[machine.name, resource] += limit(pod, resource)
     for machine in fleet.world.machines:
-        if machine.ledger is not None and machine.kind.key != "hami-4090":
-            assert machine.ledger.node_total - machine.ledger.node_free == bound[machine.name], machine.name
+        for resource, supply in machine.supplies.items():
+            if machine.kind.key not in NOT_BY_COUNT:
+                held = supply.ledger.node_total - supply.ledger.node_free
+                assert held == bound[machine.name, resource], (machine.name, resource)
+
+
+def check_each_reservation_has_its_pods(fleet: Fleet) -> None:
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for pod in holding(fleet):
+        if group := pod["metadata"]["labels"].get("runai-gpu-group"):
+            groups[group].append(pod["metadata"]["namespace"])
+    assert groups
+    for namespaces in groups.values():
+        assert namespaces.count("kai-resource-reservation") == 1
+        assert len(namespaces) > 1
 
 
 def check_no_device_is_reported_twice(fleet: Fleet) -> None:
-    seen: Counter[str] = Counter()
+    seen: Counter[tuple[str, str]] = Counter()
     for pod in holding(fleet):
         for row in pod["status"].get("containerStatuses", []):
             for status in row.get("allocatedResourcesStatus", []):
-                seen.update(device["resourceID"] for device in status["resources"])
+                node = pod["spec"]["nodeName"]
+                seen.update((node, device["resourceID"]) for device in status["resources"])
     assert seen
     assert max(seen.values()) == 1
 
 
 @pytest.mark.sweep
 def test_two_thousand_steps_break_no_promise_but_the_planted_ones() -> None:
-    fleet = Fleet(nodes=40, seed=1, now=START)
+    fleet = Fleet(seed=1, now=START)
     phases: Counter[str] = Counter()
     for step in range(2000):
         fleet.step(fleet.now + 2)
@@ -108,13 +128,14 @@ def test_two_thousand_steps_break_no_promise_but_the_planted_ones() -> None:
             check_no_node_is_over_committed(fleet)
             check_the_ledgers_agree_with_the_pods(fleet)
             check_no_device_is_reported_twice(fleet)
+            check_each_reservation_has_its_pods(fleet)
             phases.update(pod["status"]["phase"] for pod in fleet.store.all(PODS))
     assert set(phases) == {"Pending", "Running", "Succeeded", "Failed"}
 
 
 @pytest.mark.parametrize("seed", [2, 3, 4])
 def test_other_seeds_break_none_either(seed: int) -> None:
-    fleet = Fleet(nodes=40, seed=seed, now=START)
+    fleet = Fleet(seed=seed, now=START)
     for _ in range(300):
         fleet.step(fleet.now + 5)
     check_no_card_is_over_committed(fleet)
@@ -127,7 +148,7 @@ def dump(fleet: Fleet) -> str:
 
 
 def test_the_same_seed_and_steps_give_the_same_fleet() -> None:
-    fleets = [Fleet(nodes=40, seed=seed, now=START) for seed in (7, 7, 8)]
+    fleets = [Fleet(seed=seed, now=START) for seed in (7, 7, 8)]
     for fleet in fleets:
         for _ in range(200):
             fleet.step(fleet.now + 3)
@@ -136,7 +157,7 @@ def test_the_same_seed_and_steps_give_the_same_fleet() -> None:
 
 
 def test_the_size_of_a_step_does_not_change_what_happens() -> None:
-    fine, coarse = (Fleet(nodes=40, seed=7, now=START) for _ in range(2))
+    fine, coarse = (Fleet(seed=7, now=START) for _ in range(2))
     for second in range(600):
         fine.step(START + second + 1)
     for minute in range(10):
@@ -145,7 +166,7 @@ def test_the_size_of_a_step_does_not_change_what_happens() -> None:
 
 
 def test_a_long_sleep_is_not_caught_up_with() -> None:
-    fleet = Fleet(nodes=40, seed=1, now=START)
+    fleet = Fleet(seed=1, now=START)
     fleet.step(START + 10)
     version = fleet.store.version
     fleet.step(START + 8 * 3600)
@@ -161,7 +182,7 @@ def test_time_does_not_go_back() -> None:
 
 
 def test_about_two_thirds_are_allocated_over_time() -> None:
-    fleet = Fleet(nodes=40, seed=5, now=START)
+    fleet = Fleet(seed=5, now=START)
     shares = []
     for _ in range(60):
         fleet.step(fleet.now + 60)
@@ -174,7 +195,7 @@ def test_about_two_thirds_are_allocated_over_time() -> None:
 
 
 def test_some_pods_always_wait_and_say_why() -> None:
-    fleet = Fleet(nodes=40, seed=1, now=START)
+    fleet = Fleet(seed=1, now=START)
     for _ in range(50):
         fleet.step(fleet.now + 60)
         waiting = [pod for pod in fleet.store.all(PODS) if not pod["spec"].get("nodeName")]
@@ -183,14 +204,14 @@ def test_some_pods_always_wait_and_say_why() -> None:
         for pod in known:
             [condition] = pod["status"]["conditions"]
             assert (condition["status"], condition["reason"]) == ("False", "Unschedulable")
-            assert condition["message"].startswith("0/40 nodes are available: ")
+            assert condition["message"].startswith(f"0/{NODES_OF_THE_FLEET} nodes are available: ")
     one_piece = [pod for pod in waiting if pod["metadata"]["labels"]["app"] == "vllm-20gib"]
     assert "1 Insufficient GPU Memory in one device" in one_piece[0]["status"]["conditions"][0]["message"]
 
 
 def test_a_pod_goes_through_the_states_of_a_real_one() -> None:
     """What one gpushare v1 pod shows, event by event, from its creation to its end."""
-    fleet = Fleet(nodes=40, seed=1, now=START)
+    fleet = Fleet(seed=1, now=START)
     history: defaultdict[str, list[tuple[Any, ...]]] = defaultdict(list)
     seen = fleet.store.version
     for _ in range(2400):
@@ -219,7 +240,7 @@ def test_a_pod_goes_through_the_states_of_a_real_one() -> None:
 
 
 def test_daemonsets_count_their_pods() -> None:
-    fleet = Fleet(nodes=40, seed=1, now=START)
+    fleet = Fleet(seed=1, now=START)
     pods = fleet.store.all(PODS)
     for daemonset in fleet.store.all(DAEMONSETS):
         uid = daemonset["metadata"]["uid"]
@@ -233,7 +254,7 @@ def test_daemonsets_count_their_pods() -> None:
         assert (status["desiredNumberScheduled"], status["numberReady"]) == (len(own), len(ready))
 
 
-@pytest.mark.parametrize("nodes", [1, 2, 5, 13, 39, 41, 300])
+@pytest.mark.parametrize("nodes", [1, 2, 5, 13, 39, NODES_OF_THE_FLEET + 1, 300])
 def test_a_fleet_of_any_size_lives(nodes: int) -> None:
     fleet = Fleet(nodes=nodes, seed=1, now=START)
     version = fleet.store.version

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fleetsim import Fleet
+from fleetsim.fleetplan import NODES
 from tests.fleetsim.client import Client
 from tests.fleetsim.conftest import make_job, pass_time
 
@@ -152,7 +153,7 @@ def test_a_full_node_leaves_the_pod_unschedulable_until_the_deadline(api: Client
     [pod] = pods_of(api, "probe")
     scheduled = condition(pod, "PodScheduled")
     assert (pod["status"]["phase"], scheduled["reason"]) == ("Pending", "Unschedulable")
-    assert scheduled["message"].startswith("0/40 nodes are available: 1 Insufficient nvidia.com/gpu, ")
+    assert scheduled["message"].startswith(f"0/{NODES} nodes are available: 1 Insufficient nvidia.com/gpu, ")
     assert "FailedScheduling" in reasons(api, pod["metadata"]["name"])
     pass_time(simulated, 60)
     assert condition(api.get(f"{JOBS}/probe"), "Failed")["reason"] == "DeadlineExceeded"

@@ -8,10 +8,11 @@ import msgspec
 import pytest
 
 from fleetsim import Fleet
-from fleetsim.resources import DAEMONSETS, NODES, PODS
+from fleetsim.resources import DAEMONSETS, NODES, PODS, RESOURCECLAIMS, RESOURCESLICES
 from inventory.stacks import owner, relevant_resource
 from inventory.stacks.engine.base import Context
 from inventory.stacks.engine.node_report import node_report
+from kube.claims import ResourceClaim, ResourceSlice, pinned_node
 from kube.objects import DaemonSet, Node, Pod
 from tests.fleetsim.conftest import START
 
@@ -33,20 +34,34 @@ FOUND = {
     ("gpu-l40s-new-01", "label-without-resource"),
     ("gpu-l40s-new-01", "plugin-not-ready"),
     ("dev-t4-01", "plugin-not-ready"),
+    ("dra-h100-02", "device-tainted"),
 }
 
 
 def findings(fleet: Fleet) -> set[tuple[str, str]]:
     daemonsets = tuple(msgspec.convert(one, DaemonSet) for one in fleet.store.all(DAEMONSETS))
-    context = Context(now=fleet.now, daemonsets=daemonsets)
+    slices = [msgspec.convert(one, ResourceSlice) for one in fleet.store.all(RESOURCESLICES)]
+    claims = [msgspec.convert(one, ResourceClaim) for one in fleet.store.all(RESOURCECLAIMS)]
     pods: defaultdict[str, list[Pod]] = defaultdict(list)
     for one in fleet.store.all(PODS):
         pods[one["spec"].get("nodeName", "")].append(msgspec.convert(one, Pod))
     found = set()
     for one in fleet.store.all(NODES):
         name = one["metadata"]["name"]
+        context = Context(
+            now=fleet.now,
+            daemonsets=daemonsets,
+            slices=tuple(each for each in slices if each.spec.nodeName == name),
+            claims=tuple(each for each in claims if on_node(each, name)),
+            claims_read=True,
+        )
         found |= {(name, row.code) for row in node_report(msgspec.convert(one, Node), pods[name], context).findings}
     return found
+
+
+def on_node(claim: ResourceClaim, node: str) -> bool:
+    allocation = claim.status.allocation if claim.status else None
+    return allocation is not None and pinned_node(allocation.nodeSelector) == node
 
 
 def expected(fleet: Fleet) -> set[tuple[str, str]]:
@@ -63,12 +78,12 @@ def expected(fleet: Fleet) -> set[tuple[str, str]]:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_each_mistake_is_found_where_it_was_planted_and_nothing_else(seed: int) -> None:
-    fleet = Fleet(nodes=40, seed=seed, now=START)
+    fleet = Fleet(seed=seed, now=START)
     assert findings(fleet) == expected(fleet)
 
 
 def test_life_neither_mends_nor_adds_any() -> None:
-    fleet = Fleet(nodes=40, seed=1, now=START)
+    fleet = Fleet(seed=1, now=START)
     for _ in range(20):
         for _ in range(30):
             fleet.step(fleet.now + 10)
@@ -76,7 +91,7 @@ def test_life_neither_mends_nor_adds_any() -> None:
 
 
 def test_the_cluster_has_nodes_in_gib_and_in_mib() -> None:
-    fleet = Fleet(nodes=40, seed=1, now=START)
+    fleet = Fleet(seed=1, now=START)
     units = {
         argument
         for daemonset in fleet.store.all(DAEMONSETS)

@@ -41,7 +41,7 @@ def test_discovery_names_each_kind_that_is_served(api: Client) -> None:
     for group in groups:
         served |= {row["name"] for row in api.get(f"/apis/{group}/v1")["resources"]}
     wanted = {"nodes", "pods", "pods/log", "events", "namespaces", "daemonsets", "jobs", "selfsubjectaccessreviews"}
-    assert served == wanted
+    assert served == wanted | {"resourceslices", "resourceclaims"}
 
 
 def test_an_access_review_is_allowed_and_keeps_what_was_asked(api: Client) -> None:
@@ -57,7 +57,9 @@ def test_an_access_review_is_allowed_and_keeps_what_was_asked(api: Client) -> No
         ("GET", "/api/v1/secrets", 404, "NotFound"),
         ("GET", "/api/v1/pods/no-namespace", 404, "NotFound"),
         ("GET", "/api/v1/namespaces/default/nodes", 404, "NotFound"),
-        ("GET", "/apis/resource.k8s.io/v1/resourceslices", 404, "NotFound"),
+        ("GET", "/apis/resource.k8s.io/v1beta1/resourceslices", 404, "NotFound"),
+        ("GET", "/apis/resource.k8s.io/v1/deviceclasses", 404, "NotFound"),
+        ("DELETE", "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims/x", 405, "MethodNotAllowed"),
         ("GET", "/api/v1/namespaces/default/pods/x/exec", 404, "NotFound"),
         ("GET", "/nonsense", 404, "NotFound"),
         ("DELETE", "/api/v1/nodes/gpu-t4-01", 405, "MethodNotAllowed"),

@@ -20,9 +20,15 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def _card(
-    mode: str = "memory", state: str = "partly", total: int | None = 10, held: int | None = 4, shares: int | None = None
+    mode: str = "memory",
+    state: str = "partly",
+    total: int | None = 10,
+    held: int | None = 4,
+    shares: int | None = None,
+    health: str = "healthy",
 ) -> Card:
     return Card(
+        health=health,
         mode=mode,
         state=state,
         shares=shares,
@@ -139,3 +145,8 @@ def test_places_of_the_map_are_shared_out(sizes: dict[tuple[int, str], int]) -> 
     if sum(sizes.values()) <= 40:
         assert room == sizes
     assert sum(room.values()) <= max(40, 2 * len(sizes) + 40)
+
+
+def test_what_an_unhealthy_card_has_left_is_not_called_free() -> None:
+    assert bar_of(_card(health="unhealthy"), [_held(4)]).rest == "6 GiB not given out"
+    assert bar_of(_card(health="unknown"), [_held(4)]).rest == "6 GiB free"

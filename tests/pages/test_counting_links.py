@@ -112,7 +112,7 @@ def test_pages_rest_and_metrics_count_free_cards_alike(viewer: Client, api: Clie
 @pytest.mark.usefixtures("committed_database")
 @pytest.mark.django_db(transaction=True)
 def test_the_demo_fleet_counts_alike_too(tmp_path: Path) -> None:
-    with serve(Fleet(nodes=40, seed=1, now=1_780_000_000.0), live=False) as server:
+    with serve(Fleet(seed=1, now=1_780_000_000.0), live=False) as server:
         call_command("cluster", "add", "demo", "--kubeconfig", str(server.kubeconfig(tmp_path / "kubeconfig")))
         call_command("sync", "--once")
     viewer = signed_in(make_user("vera", Role.VIEWER))

@@ -9,8 +9,17 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from inventory.models import Allocation, Card, Cluster
-from tests.factories import make_cluster, make_finding, make_fleet, make_node, make_waiting_pod, not_metered
+from inventory.models import Allocation, Card, Cluster, Pod
+from tests.factories import (
+    make_claim,
+    make_claiming_pod,
+    make_cluster,
+    make_finding,
+    make_fleet,
+    make_node,
+    make_waiting_pod,
+    not_metered,
+)
 from tests.pages.reading import Page, get
 
 LISTS = ("/nodes", "/cards", "/allocations", "/allocations/waiting", "/findings")
@@ -226,6 +235,65 @@ def test_waiting_pods_are_named_with_what_they_want_and_why_they_wait(viewer: Cl
     assert row[3] == "aliyun.com/gpu-mem: 20"
     assert row[4].startswith("Unschedulable 0/3 nodes are available")
     assert "1 pod waits, the oldest for 12 min" in get(viewer, "/allocations").text
+
+
+def test_a_pod_that_waits_for_its_claim_shows_what_was_asked_and_why_it_is_not_given(
+    viewer: Client, cluster: Cluster
+) -> None:
+    condition = "device.capacity['gpu.nvidia.com'].memory.compareTo(quantity('90Gi')) >= 0"
+    exactly = {"deviceClassName": "gpu.nvidia.com", "count": 2, "selectors": [{"cel": {"expression": condition}}]}
+    make_claim(cluster, "fold-gpu-x7k2p", request={"exactly": exactly})
+    make_claiming_pod(cluster, "fold", claim="fold-gpu-x7k2p", template="two-gpus")
+    row = get(viewer, "/allocations/waiting").rows[0]
+    assert row[3] == "gpu.nvidia.com: 2, memory >= 90Gi claim fold-gpu-x7k2p"
+    assert row[4] == "Unschedulable 0/3 nodes are available: 3 cannot allocate all claims."
+    for page in ("/", "/allocations"):
+        assert "gpu.nvidia.com: 2, memory &gt;= 90Gi" in viewer.get(page).content.decode()
+
+
+def test_each_way_to_fulfil_a_request_is_a_line(viewer: Client, cluster: Cluster) -> None:
+    ways = [{"name": "big", "deviceClassName": "mig.nvidia.com"}, {"name": "any", "deviceClassName": "gpu.nvidia.com"}]
+    make_claim(cluster, "either", request={"firstAvailable": ways})
+    make_claiming_pod(cluster, claim="either")
+    assert get(viewer, "/allocations/waiting").rows[0][3] == "mig.nvidia.com: 1 or gpu.nvidia.com: 1 claim either"
+
+
+@pytest.mark.parametrize(
+    ("claim", "template", "made", "said"),
+    [
+        ("", "mig-3gg", None, "No claim has been made from the template mig-3gg yet."),
+        ("lost", "", None, "The claim lost is not mirrored:"),
+        (
+            "held",
+            "",
+            {
+                "status": {
+                    "allocation": {
+                        "devices": {"results": [{"driver": "gpu.nvidia.com", "pool": "dra-1", "device": "gpu-0"}]}
+                    }
+                }
+            },
+            "The claim held has its devices on dra-1: the pod can run there only.",
+        ),
+    ],
+)
+def test_what_keeps_a_pod_from_its_claim_is_said(
+    viewer: Client, cluster: Cluster, claim: str, template: str, made: dict[str, Any] | None, said: str
+) -> None:
+    if made is not None:
+        make_claim(cluster, claim, **made)
+    make_claiming_pod(cluster, claim=claim, template=template)
+    why = get(viewer, "/allocations/waiting").rows[0][4]
+    assert why.startswith(f"Unschedulable {said}".strip())
+    assert why.endswith("3 cannot allocate all claims.")
+
+
+def test_a_pod_of_which_nothing_says_why_it_waits_says_what_its_claim_lacks(viewer: Client, cluster: Cluster) -> None:
+    make_claiming_pod(cluster, template="typo")
+    Pod.objects.update(waiting_reason="", waiting_message="")
+    why = get(viewer, "/allocations/waiting").rows[0][4]
+    assert why.startswith("No claim has been made from the template typo yet.")
+    assert "not known" not in why
 
 
 def test_findings_come_worst_first_with_what_to_do(viewer: Client, cluster: Cluster) -> None:

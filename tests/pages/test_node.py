@@ -142,3 +142,18 @@ def test_slices_are_told_from_cards(viewer: Client, cluster: Cluster) -> None:
     card = Card.objects.filter(node_name="sliced", holders_count=1)[0]
     assert (card.profile, card.parent, card.memory_total_bytes) == ("1g.10gb", "", 9728 * 2**20)
     assert "Slice 1g.10gb nothing says of which card" in get(viewer, f"/cards/{card.pk}").text
+
+
+def test_a_pod_that_uses_the_claim_of_another_is_named_beside_the_bar(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "nvidia", 1, loads=(1.0,))
+    holder = Allocation.objects.get()
+    Allocation.objects.filter(pk=holder.pk).update(evidence="claim")
+    holder.pk, holder.pod, holder.pod_uid = None, "beside", "beside"
+    holder.quantity, holder.memory_bytes, holder.evidence = 0, 0, "claim"
+    holder.save()
+    page = get(viewer, "/nodes/prod/a")
+    assert page.html.count('class="seg') == 1
+    assert f"by the same claim: {holder.namespace}/beside" in page.rows[0][1]
+    card = get(viewer, f"/cards/{Card.objects.get().pk}")
+    assert f"by the same claim: {holder.namespace}/beside" in card.text
+    assert "by the same claim · main" in card.text

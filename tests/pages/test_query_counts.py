@@ -7,7 +7,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from inventory.models import Card
-from tests.factories import make_cluster, make_finding, make_fleet
+from tests.factories import make_claim, make_claiming_pod, make_cluster, make_finding, make_fleet
 
 PAGES = (
     "/",
@@ -41,6 +41,9 @@ def _counts(client: Client, nodes: int) -> dict[str, int]:
     cluster = make_cluster("prod")
     make_fleet(cluster, nodes=nodes, cards=4, waiting=nodes)
     make_finding(cluster, "units-mixed", "warning")
+    for number in range(nodes // 5 + 1):
+        make_claim(cluster, f"claim-{number}")
+        make_claiming_pod(cluster, f"claiming-{number}", claim=f"claim-{number}")
     card = Card.objects.order_by("pk")[0].pk
     made = {path: _count(client, path.format(card=card)) for path in PAGES}
     cluster.delete()

@@ -34,7 +34,7 @@ START = 1_780_000_000.0
 @pytest.fixture
 def demo() -> Iterator[Server]:
     """The demo's API server; its time stands still until `fleet.step`."""
-    with serve(Fleet(nodes=40, seed=1, now=START, programs=demo_programs()), live=False) as server:
+    with serve(Fleet(seed=1, now=START, programs=demo_programs()), live=False) as server:
         yield server
 
 

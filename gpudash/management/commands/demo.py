@@ -10,6 +10,7 @@ from django.conf import settings
 from accounts.local import local_admin
 from accounts.sign_in_links import make_link
 from fleetsim import Fleet, serve
+from fleetsim.fleetplan import NODES
 from gpudash.demo_programs import demo_programs
 from gpudash.embedded import EmbeddedService, prepare
 from inventory import clusters
@@ -24,7 +25,7 @@ class Command(ShownCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000)
-        parser.add_argument("--nodes", type=int, default=40, help="how many nodes the fleet has")
+        parser.add_argument("--nodes", type=int, default=NODES, help="how many nodes the fleet has")
         parser.add_argument("--seed", type=int, default=1, help="another number gives another fleet")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -14,6 +14,8 @@ from django.core.management.base import CommandError
 
 from inventory import clusters, querysets
 from inventory.clock import database_now
+from inventory.collect import sources, told
+from inventory.collect.prometheus import BadAddress
 from inventory.condition import condition_of
 from inventory.heartbeats import pulses
 from inventory.management.arguments import chosen_clusters
@@ -24,8 +26,6 @@ from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
 from inventory.printable import one_line
 from inventory.spans import span
-from inventory.usage.collect import sources, told
-from inventory.usage.collect.prometheus import BadAddress
 from kube.client import ApiError, BadKubeconfig
 
 

@@ -15,6 +15,8 @@ from django.db.models import Count
 
 from inventory import clusters, tasks
 from inventory.clock import database_now
+from inventory.collect import collector, told
+from inventory.collect import lease as collectors
 from inventory.management.arguments import chosen_clusters
 from inventory.management.shown import ShownCommand
 from inventory.mirror.follow import Follower, NotListed
@@ -25,8 +27,6 @@ from inventory.models.cluster import OPTIONAL_KINDS, Kind, WatchState
 from inventory.printable import one_line
 from inventory.process_memory import collect_rarely
 from inventory.reconcile.reconciler import NodeReconciler
-from inventory.usage.collect import collector, told
-from inventory.usage.collect import lease as collectors
 from kube.client import BadKubeconfig
 from leases.lease import Lease, LeaseLost
 

@@ -10,9 +10,10 @@ from inventory.stacks.dra.cards import STACK as NAME
 from inventory.stacks.dra.cards import Cards, cards_of
 from inventory.stacks.dra.drivers import vendor
 from inventory.stacks.dra.findings import FINDINGS, findings
-from inventory.stacks.dra.holders import allocations, held_by
+from inventory.stacks.dra.holders import Held, allocations, held_by
 from inventory.stacks.dra.pools import Offered, pools
-from inventory.stacks.engine.base import Context, StackReport
+from inventory.stacks.dra.rooms import rooms
+from inventory.stacks.engine.base import UNHEALTHY, Context, StackReport
 from inventory.stacks.engine.names import MAX_CARDS
 from inventory.stacks.engine.stack import Stack
 from kube.objects import Node, Pod
@@ -38,13 +39,17 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         allocations=tuple(allocations(held, found)),
         findings=tuple(wrong),
         recheck_at=recheck_at,
-        memory_total_bytes=_memory(found) if known else None,
+        memory_total_bytes=_memory(found, held) if known else None,
         vendor=_vendor(here),
+        rooms=rooms(found, held, offered, here) if known else (),
     )
 
 
-def _memory(found: Cards) -> int | None:
-    memory = [card.memory_total_bytes for card in found.cards.values()]
+def _memory(found: Cards, held: list[Held]) -> int | None:
+    """What can be given out: a card that new claims do not get counts as long as a claim has it."""
+    mine = {found.on.get(item.key) for item in held}
+    cards = (card for card in found.cards.values() if card.health != UNHEALTHY or card.key in mine)
+    memory = [card.memory_total_bytes for card in cards]
     return sum(one or 0 for one in memory) if None not in memory else None
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from inventory.stacks.engine.registry import looks_like_gpu
 from kube.claims import DeviceRequest, ResourceClaim, ResourceSlice
 
 
@@ -40,6 +39,8 @@ DRIVERS = {
 _OTHER = Driver()
 #: Parts of a driver's name by which one that is not in the table is taken for a driver of accelerators.
 _WORDS = ("gpu", "npu", "xpu", "accelerator", "neuron", "tpu", "gaudi")
+#: Parts of a class's name by which it is taken for one of network cards and the like.
+_OTHER_WORDS = ("compute-domain", "rdma", "roce", "infiniband", "sriov", "dranet", "nic.", "-nic", "fpga", "cpu.")
 #: Drivers of other things that have such a word in their names.
 _NOT = ("compute-domain.nvidia.com",)
 
@@ -68,21 +69,23 @@ def gives_cards(found: ResourceSlice) -> bool:
 
 
 def asks_for_cards(claim: ResourceClaim) -> bool:
-    """By what it was given; while it waits, by the class that it asks for."""
+    """By what it was given. While it waits only the names of classes are known, which administrators choose as they like, so
+    it may be for cards unless a class is known to be of other devices."""
     allocation = claim.status.allocation if claim.status else None
     if allocation is not None:
         results = (allocation.devices.results if allocation.devices else None) or ()
         return any(drives_cards(result.driver) for result in results)
     wanted = (claim.spec.devices.requests if claim.spec and claim.spec.devices else None) or ()
-    return any(_class_of_cards(name) for request in wanted for name in classes(request))
+    return any(not _is_other(name) for request in wanted for name in classes(request))
 
 
 def classes(request: DeviceRequest) -> list[str]:
     """The device classes that a request would take."""
     exact = [request.exactly] if request.exactly else []
-    found = [one.deviceClassName for one in (*exact, *(request.firstAvailable or ()))]
-    return [name for name in (request.deviceClassName, *found) if name]
+    found = [one.deviceClassName for one in (request, *exact, *(request.firstAvailable or ()))]
+    return [name for name in found if name]
 
 
-def _class_of_cards(name: str) -> bool:
-    return drives_cards(name) or looks_like_gpu(f"class/{name}")
+def _is_other(name: str) -> bool:
+    words = name.lower()
+    return not drives_cards(name) and any(word in words for word in _OTHER_WORDS)

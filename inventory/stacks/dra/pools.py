@@ -8,17 +8,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from inventory.stacks.dra.trim import short
-from kube.claims import Device, ResourceSlice, plain_value
+from kube.claims import Capacity, Device, ResourceSlice, plain_value
 from kube.quantity import size
 
 #: (driver, pool, device)
 Key = tuple[str, str, str]
 
 
+#: Counter → amount; None for one that is no quantity.
+Amounts = dict[str, int | None]
+
+
 class Offered(NamedTuple):
     """A device that a driver offers. node_name: "" where it is not of one node. memory: bytes; None where it is not said.
 
-    counters: names of the counter sets that it takes of: devices that take of the same exclude each other.
+    counters: names of the counter sets that it takes of: devices that take of the same exclude each other. takes: by set, how much.
     """
 
     key: Key
@@ -28,6 +32,7 @@ class Offered(NamedTuple):
     counters: frozenset[str]
     several: bool
     taints: tuple[tuple[str, str], ...]
+    takes: tuple[tuple[str, Amounts], ...] = ()
 
     def text(self, *names: str) -> str:
         """The first of some attributes that has a value, as text."""
@@ -35,10 +40,11 @@ class Offered(NamedTuple):
 
 
 class Pools(NamedTuple):
-    """incomplete: (driver, pool, slices that are there, slices that there should be)."""
+    """incomplete: (driver, pool, slices that are there, slices that there should be). sets: what counter sets have, by their key."""
 
     devices: dict[Key, Offered]
     incomplete: tuple[tuple[str, str, int, int], ...]
+    sets: dict[Key, Amounts]
 
 
 def pools(slices: tuple[ResourceSlice, ...]) -> Pools:
@@ -47,6 +53,7 @@ def pools(slices: tuple[ResourceSlice, ...]) -> Pools:
     for one in slices:
         grouped.setdefault((one.spec.driver, one.spec.pool.name), []).append(one)
     devices: dict[Key, Offered] = {}
+    sets: dict[Key, Amounts] = {}
     incomplete = []
     for (driver, pool), members in sorted(grouped.items()):
         newest = max(one.spec.pool.generation for one in members)
@@ -59,7 +66,13 @@ def pools(slices: tuple[ResourceSlice, ...]) -> Pools:
             for device in one.spec.devices or ():
                 offered = _offered(one, device)
                 devices[offered.key] = offered
-    return Pools(devices, tuple(incomplete))
+            for one_set in one.spec.sharedCounters or ():
+                sets[driver, pool, one_set.name] = _amounts(one_set.counters)
+    return Pools(devices, tuple(incomplete), sets)
+
+
+def _amounts(counters: dict[str, Capacity] | None) -> Amounts:
+    return {name: size(value.value) for name, value in (counters or {}).items()}
 
 
 def _offered(found: ResourceSlice, device: Device) -> Offered:
@@ -73,5 +86,6 @@ def _offered(found: ResourceSlice, device: Device) -> Offered:
         memory=size(capacity.get("memory")),
         counters=frozenset(one.counterSet for one in body.consumesCounters or ()),
         several=bool(body.allowMultipleAllocations),
+        takes=tuple((one.counterSet, _amounts(one.counters)) for one in body.consumesCounters or ()),
         taints=tuple((one.key, one.effect) for one in body.taints or () if one.effect in ("NoSchedule", "NoExecute")),
     )

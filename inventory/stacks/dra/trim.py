@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from inventory.stacks.dra.drivers import drives_cards
-from kube.claims import Device, ResourceClaim, ResourceSlice
+from kube.claims import ClaimSpec, Device, DeviceRequest, DeviceRequests, ExactRequest, ResourceClaim, ResourceSlice
 from kube.objects import Metadata
 
 #: Attributes of a device that are read; of others there may be 32 with 64 characters each.
@@ -59,8 +59,8 @@ def _device(device: Device) -> Device:
 
 
 def trim_claim(claim: ResourceClaim) -> ResourceClaim:
-    """Without the devices of other drivers."""
-    trimmed = ResourceClaim(_metadata(claim.metadata), claim.spec, claim.status)
+    """Without the devices of other drivers, and of its requests the device classes only: what they ask for has its own column."""
+    trimmed = ResourceClaim(_metadata(claim.metadata), _spec(claim.spec), claim.status)
     allocation = claim.status.allocation if claim.status else None
     if claim.status is not None and allocation is not None and allocation.devices is not None:
         results = [one for one in allocation.devices.results or () if drives_cards(one.driver)]
@@ -68,6 +68,21 @@ def trim_claim(claim: ResourceClaim) -> ResourceClaim:
         allocation = msgspec.structs.replace(allocation, devices=devices, nodeSelector=None)
         trimmed.status = msgspec.structs.replace(claim.status, allocation=allocation)
     return trimmed
+
+
+def _spec(spec: ClaimSpec | None) -> ClaimSpec | None:
+    wanted = (spec.devices.requests if spec and spec.devices else None) or ()
+    kept = [
+        DeviceRequest(
+            name=one.name,
+            deviceClassName=one.deviceClassName,
+            exactly=ExactRequest(deviceClassName=one.exactly.deviceClassName) if one.exactly else None,
+            firstAvailable=[ExactRequest(deviceClassName=each.deviceClassName) for each in one.firstAvailable or ()]
+            or None,
+        )
+        for one in wanted
+    ]
+    return ClaimSpec(DeviceRequests(kept)) if spec is not None else None
 
 
 def _metadata(metadata: Metadata) -> Metadata:

@@ -7,6 +7,8 @@ Memory is in bytes. None means unknown; it is never written as 0.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
 from kube.claims import ResourceClaim, ResourceSlice
@@ -177,6 +179,50 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     assume_timeout_s: int = 300
 
 
+class Fit(msgspec.Struct, frozen=True):
+    """How many more slices of one profile there is room for, if no other is placed. profile: "" for the card as a whole.
+
+    sure: so many fit wherever the slices that are there lie; most: more than these fit in no case. memory_bytes: of each.
+    """
+
+    profile: str
+    sure: int
+    most: int
+    memory_bytes: int | None = None
+
+
+#: Why the numbers of a `Room` are bounds, or missing.
+STARTS, PARENTS, NO_TABLE, STRANGE_PROFILE, CARDS_UNKNOWN, CONTRADICTION, COUNTERS = (
+    *("starts", "parents", "no-table", "strange-profile", "cards-unknown", "contradiction", "counters"),
+)
+
+
+class Slices(NamedTuple):
+    """So many slices of one profile. profile: "" for the card as a whole."""
+
+    profile: str
+    number: int
+
+
+class Room(msgspec.Struct, frozen=True, kw_only=True):
+    """What would still fit on a card that is cut into slices, beside those that are there.
+
+    card: key of the card; "" for what is said of the cards of the node that are cut. cards: how many these are, None when not
+    known. each: slices and fits are those of each of them, else of all together. slices: what is there: of a fixed layout all that
+    were made. on_demand: the driver cuts as it is asked for, so that what is there is what is held, and a pod can have what fits.
+    source: by what it is known, in words. unknown: why the numbers are bounds, or missing; "" where they are exact.
+    """
+
+    card: str = ""
+    cards: int | None = 1
+    each: bool = True
+    on_demand: bool = False
+    slices: tuple[Slices, ...] = ()
+    fits: tuple[Fit, ...] = ()
+    source: str = ""
+    unknown: str = ""
+
+
 class StackReport(msgspec.Struct, frozen=True, kw_only=True):
     """What one stack says of one node.
 
@@ -193,6 +239,7 @@ class StackReport(msgspec.Struct, frozen=True, kw_only=True):
     beside: what it gives out are parts of cards that another system offers, and that knows of it.
     instead: uids of pods whose holds in other reports do not count, since allocations of this report are in their place.
     others: of a system that gives out cards of several vendors, the reports of the further ones.
+    rooms: what would still fit on cards that are cut.
     """
 
     stack: str
@@ -211,6 +258,7 @@ class StackReport(msgspec.Struct, frozen=True, kw_only=True):
     beside: bool = False
     instead: tuple[str, ...] = ()
     others: tuple[StackReport, ...] = ()
+    rooms: tuple[Room, ...] = ()
 
 
 class NodeReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -236,6 +284,7 @@ class NodeReport(msgspec.Struct, frozen=True, kw_only=True):
     recheck_at: float | None = None
     total_units: int | None = None
     physical_cards: int | None = 0
+    rooms: tuple[Room, ...] = ()
 
 
 class CardReport(msgspec.Struct, frozen=True, kw_only=True):

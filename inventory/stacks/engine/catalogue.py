@@ -100,7 +100,7 @@ _COMMON: dict[str, Entry] = {
         "Exporter names another card",
         WARNING,
         "The exporter's labels name a container at another card than the one that the cluster records for it; the record counts.",
-        "Look at nvidia-smi in the container. Where the record is right, look at the exporter's version and at relabelling.",
+        "Look in the container which card it sees. Where the record is right, look at the exporter's version and at relabelling.",
     ),
     "device-unhealthy": Entry(
         "Unhealthy device held",

@@ -88,6 +88,7 @@ def _made(
         recheck_at=min((report.recheck_at for report in reports if report.recheck_at is not None), default=None),
         total_units=primary.total_units if primary else None,
         physical_cards=sums.physical_cards(joined, reports, total),
+        rooms=tuple(room for report in reports for room in report.rooms),
     )
 
 

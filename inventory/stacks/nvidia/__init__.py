@@ -32,6 +32,7 @@ from inventory.stacks.nvidia.declared import COMPONENTS, KEPT, NODE_LABELS
 from inventory.stacks.nvidia.group import Group
 from inventory.stacks.nvidia.ids import device
 from inventory.stacks.nvidia.layout import RESOURCES, groups
+from inventory.stacks.nvidia.rooms import rooms
 from kube.objects import Node, Pod
 
 
@@ -77,6 +78,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         memory_total_bytes=total_memory(found),
         explained=explained,
         physical_cards=slices.physical(found, gfd.read(labels_of(node)), about),
+        rooms=() if explained else rooms(found, gfd.read(labels_of(node)), about),
     )
 
 

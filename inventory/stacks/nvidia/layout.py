@@ -135,7 +135,7 @@ def _of_single(resource: str, found: Offer, labels: Labels, about: Described, sh
         replicas=count.replicas,
         about=known,
         profile=labels.slice_profile,
-        boards=about.cards if about.cards is not None else slices.boards(labels, count.cards),
+        boards=about.cards if about.cards is not None else slices.boards(labels, count.cards, about.model),
         findings=() if count.agreed else (disagree(resource, found.slots, labels.said(), count.cards, True),),
     )
 

@@ -29,11 +29,10 @@ _MEASURED = (
 GKE_SLICES = {
     **{f"1g.{size}gb": 7 for size in (5, 10, 18, 23)},
     **{f"1g.{size}gb": 4 for size in (20, 35, 45, 47)},
-    **{f"2g.{size}gb": 3 for size in (10, 20, 35, 45)},
+    **{f"2g.{size}gb": 3 for size in (10, 20, 35, 45, 47)},
     **{f"3g.{size}gb": 2 for size in (20, 40, 71, 90, 93)},
     **{f"4g.{size}gb": 1 for size in (71, 90, 93)},
     **{f"7g.{size}gb": 1 for size in (40, 80, 141, 180, 186)},
-    "2g.47gb": 2,
     **dict.fromkeys(("1g.24gb", "1g.24gb+gfx", "1g.24gb-me"), 4),
     **dict.fromkeys(("1g.24gb+me", "1g.24gb+me.all"), 1),
     **dict.fromkeys(("2g.48gb", "2g.48gb+gfx", "2g.48gb-me"), 2),
@@ -73,11 +72,6 @@ def _is(model: str | None, family: str, size: str) -> bool:
     name = (model or "").upper()
     # Google names the card of 40 GB without its size.
     return family in name and (size in name or (size == "40GB" and name == "NVIDIA-TESLA-A100"))
-
-
-def most_slices(profile: str) -> int | None:
-    """How many slices of the profile a card holds at most, where that is the same for all cards that have it."""
-    return GKE_SLICES.get(profile)
 
 
 def cards_needed(slices: dict[str, int]) -> int:

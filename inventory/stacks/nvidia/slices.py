@@ -6,7 +6,7 @@ import msgspec
 
 from inventory.stacks.engine.base import WARNING, Finding
 from inventory.stacks.engine.describe import Described
-from inventory.stacks.nvidia import mig
+from inventory.stacks.nvidia import mig, placement
 from inventory.stacks.nvidia.gfd import INVALID, MIG_CONFIG, MIG_STATE, Labels
 from inventory.stacks.nvidia.group import Group
 
@@ -33,10 +33,10 @@ def labelled(own: Labels, about: Described, profile: str) -> Described:
     return found
 
 
-def boards(labels: Labels, slices: int | None) -> int | None:
+def boards(labels: Labels, slices: int | None, model: str | None) -> int | None:
     """How many cards so many slices are, where all cards are cut alike by the manager's word; else None."""
     config, profile = labels.all.get(MIG_CONFIG, ""), labels.slice_profile
-    each = mig.most_slices(profile)
+    each = placement.most(model, profile)
     alike = config == f"all-{profile}" and labels.all.get(MIG_STATE) == "success"
     return slices // each if alike and each and slices is not None and slices % each == 0 else None
 

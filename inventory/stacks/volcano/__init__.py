@@ -35,7 +35,6 @@ STACK = Stack(
     config_maps=CONFIG_MAPS,
     kept=Kept(
         pod_annotations=(ALLOCATED, vgpu.BOUND_TO, old.INDEX),
-        pod_labels=(vgpu.BOUND_TO,),
         node_annotations=(REGISTER, old.SICK),
     ),
 )

@@ -18,7 +18,7 @@ from inventory.stacks.engine.base import (
 )
 from inventory.stacks.engine.describe import describe
 from inventory.stacks.engine.labels import MIB
-from inventory.stacks.engine.names import annotations_of, labels_of
+from inventory.stacks.engine.names import annotations_of
 from inventory.stacks.engine.offers import offer, shortfall, states
 from inventory.stacks.engine.overrides import overrides
 from inventory.stacks.engine.requests import asked, devices, holds
@@ -30,7 +30,7 @@ from kube.objects import Container, Node, Pod
 NAME = "volcano"
 NUMBER, MEMORY_UNITS = "volcano.sh/vgpu-number", "volcano.sh/vgpu-memory"
 RESOURCES = (NUMBER, MEMORY_UNITS, "volcano.sh/vgpu-memory-percentage", "volcano.sh/vgpu-cores")
-BOUND_TO = "vgpu-node"
+BOUND_TO = "volcano.sh/vgpu-node"
 
 
 def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
@@ -133,7 +133,7 @@ def _slots(pod: Pod, findings: list[Finding]) -> list[list[Device]]:
     """The record of the pod; nothing where it is missing, cannot be read, or was written for another node."""
     annotations = annotations_of(pod)
     text = annotations.get(ALLOCATED)
-    meant = annotations.get(BOUND_TO) or labels_of(pod).get(BOUND_TO)
+    meant = annotations.get(BOUND_TO)
     here = pod.spec.nodeName if pod.spec else None
     if text is None:
         said = (

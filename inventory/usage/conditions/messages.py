@@ -57,10 +57,12 @@ def _entry(check: str, text: str, action: str) -> Entry:
     codes: list[str] = []
     cards: list[dict[str, str]] = [{}]
     parts: list[str] = []
-    while words:
-        match = _ENTITY.fullmatch(words[0])
+    read = 0
+    for word in words:
+        match = _ENTITY.fullmatch(word)
         if match is None:
             break
+        read += 1
         kind, value = match.groups()
         # The address after a switch is the switch's.
         field = _field(kind, value) if kind != "PCI" or not (parts and parts[-1].startswith("NVSWITCH:")) else ""
@@ -72,9 +74,8 @@ def _entry(check: str, text: str, action: str) -> Entry:
                 cards.append({})
             cards[-1][field] = value
         else:
-            parts.append(words[0])
-        words.pop(0)
-    said = " ".join(words)
+            parts.append(word)
+    said = " ".join(words[read:])
     numbers = _codes(codes) if _XID_CHECK.search(check) else []
     return Entry(
         text=said[:TEXT_CHARS],

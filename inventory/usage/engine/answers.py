@@ -74,14 +74,15 @@ class _Whole(_Head):
 
 
 class _Parts(_Head):
-    data: msgspec.Raw | None = None
+    data: msgspec.Raw = msgspec.Raw(b"null")
 
 
 _whole = msgspec.json.Decoder(_Whole)
 _parts = msgspec.json.Decoder(_Parts)
-_raw_data = msgspec.json.Decoder(_RawData)
+_raw_data = msgspec.json.Decoder(_RawData | None)
 _series = msgspec.json.Decoder(_Series)
 _labels = msgspec.json.Decoder(dict[str, str])
+_text = msgspec.json.Decoder(str)
 #: What a decoder may answer bytes with that it cannot read.
 _UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
@@ -100,6 +101,8 @@ def read_answer(body: bytes, told: Told, name: str | None = None, sets: LabelSet
     except _UNREADABLE:
         return _by_series(body, told, name, sets)
     if whole.data is None:
+        if whole.status == "success":
+            return _refused(body, told, "it has no data")
         return _told(whole, told, (), None)
     if whole.data.resultType != "vector":
         return _refused(body, told, f"a {whole.data.resultType[:40]!r} came instead of a vector")
@@ -119,7 +122,7 @@ def _samples(result: list[_Series], told: Told, name: str | None, sets: LabelSet
     First where the order of the metric before lets it be expected: series come sorted by their labels.
     """
     made: list[Sample] = []
-    names: dict[bytes, str] = {b"": name or ""}
+    names: dict[bytes, str | None] = {b"": ""}
     found, piece, position = name or "", b"", 0
     order = sets.order
     for series in result:
@@ -137,13 +140,21 @@ def _samples(result: list[_Series], told: Told, name: str | None, sets: LabelSet
             if known is None or labels is None:
                 try:
                     parsed = _labels.decode(raw)
+                    own = _text.decode(piece[_NAME_BYTES - 1 :] + b'"') if piece else None
                 except _UNREADABLE:
                     told.tell("bad-series", _shown(raw))
                     continue
-                known = names[piece] = parsed.pop("__name__", name or "")
-                labels = sets.keep(parsed, head, tail)
+                known = parsed.pop("__name__", None)
+                if piece and known == own:
+                    names[piece] = known
+                elif known is not None:
+                    # Written in another way, so that its place in the text is not the one that was looked at. No text is
+                    # ever like these.
+                    head, piece, tail = msgspec.json.encode(parsed), b"\0", b"\0"
+                    labels = sets.find(head, tail)
+                labels = labels or sets.keep(parsed, head, tail)
                 order = sets.order
-            found = known
+            found = known or name or ""
         position = labels.position + 1
         try:
             value = float(point.text)
@@ -163,7 +174,7 @@ def _by_series(body: bytes, told: Told, name: str | None, sets: LabelSets) -> An
     """An answer that does not decode as a whole: the series that do are kept, or it is said what came instead."""
     try:
         parts = _parts.decode(body)
-        data = _raw_data.decode(parts.data) if parts.data is not None else _RawData()
+        data = _raw_data.decode(parts.data) or _RawData()
     except _UNREADABLE as error:
         return _refused(body, told, f"{error}"[:TEXT_CHARS])
     if data.resultType != "vector":

@@ -93,6 +93,8 @@ def read_page(
             told.tell("bad-line", _shown(line))
             continue
         brace = line.find(b"{")
+        if line[brace - 2 : brace] == b"# ":  # a sample without labels, and its exemplar
+            brace = -1
         name = asked.get(line[:brace].strip() if brace >= 0 else line.split(None, 1)[0] if line.strip() else b"")
         if name is None:
             continue

@@ -20,7 +20,7 @@ from inventory.usage.engine.problems import Told
 from inventory.usage.engine.readings import Report, Value
 from inventory.usage.engine.samples import Labels, LabelSets, Sample
 from inventory.usage.engine.summary import summed_up
-from inventory.usage.engine.values import reason
+from inventory.usage.engine.values import FIRST_SENTINEL, is_sentinel, reason
 
 #: Clocks of nodes may be ahead by so many seconds; a later time is none.
 AHEAD_S = 300.0
@@ -107,7 +107,11 @@ class Reader:
             if labels.at != at:
                 self._note(labels, at)
             scaled = value * scale
-            if not low <= scaled <= high or (value == 0 and zero_is_none):
+            if (
+                not low <= scaled <= high
+                or (value == 0 and zero_is_none)
+                or (value >= FIRST_SENTINEL and is_sentinel(value))
+            ):
                 if value != 0 or not zero_is_none:
                     self._refuse(card, metric, value)
                 continue

@@ -22,7 +22,7 @@ from inventory.usage.engine.readings import (
     Watch,
     XidCount,
 )
-from inventory.usage.engine.values import reason
+from inventory.usage.engine.values import is_sentinel, reason
 
 #: Bits of NVIDIA's clock event reasons, by the names that dcgm-exporter gives them.
 CLOCK_BITS = {
@@ -43,9 +43,18 @@ _MOST_CODE = 9_999
 def _number(row: Row, low: float, high: float, raw: float | None = None) -> float | None:
     """The value where it is in range; None when it is not, which is told."""
     value = row.value if raw is None else raw
-    if low <= value <= high:
+    if low <= value <= high and not is_sentinel(row.value):
         return value
     refuse(row)
+    return None
+
+
+def believed(row: Row, measure: Measure, scale: float = 1.0) -> float | None:
+    """The value in the measure's unit; None when it is out of range, which is told and kept with the card."""
+    value = row.value * scale
+    if measure.low <= value <= measure.high and not is_sentinel(row.value):
+        return value
+    refuse(row, measure.name)
     return None
 
 

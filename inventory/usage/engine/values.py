@@ -1,4 +1,4 @@
-"""Why a number is not believed, and units. Everything here is asked only of numbers that are out of their range.
+"""Which numbers are not believed, and why; units.
 
 Sources: NVIDIA's dcgm_fields.h (blank values of 32 and 64 bit and of doubles), NVML (all ones), MindCluster (-1, all ones).
 """
@@ -10,9 +10,12 @@ import math
 KIB, MIB = 2.0**10, 2.0**20
 MEGA, MILLI, MICRO, PERCENT = 1e6, 1e-3, 1e-6, 0.01
 
-#: First and last of each run of numbers by which tools say: not known, not supported, not permitted, failed.
+#: The lowest number above 0 by which a tool says that it has none.
+FIRST_SENTINEL = 2147483632.0
+#: First and last of each run of numbers by which tools say: not known, not supported, not permitted, failed. A memory in bytes
+#: is never one of them, since it comes in pages.
 _SENTINELS = (
-    (2147483632.0, 2147483647.0),  # 0x7ffffff0 …: DCGM's blanks of 32 bits; 0x7fffffff: MindCluster's "failed"
+    (FIRST_SENTINEL, 2147483647.0),  # 0x7ffffff0 …: DCGM's blanks of 32 bits; 0x7fffffff: MindCluster's "failed"
     (4294967280.0, 4294967295.0),  # all ones of 32 bits: NVML, MindCluster
     (140737488355328.0, 140737488355343.0),  # DCGM's blanks of doubles
     (9.2233720368547e18, 9.2233720368549e18),  # 0x7ffffffffffffff0 …: DCGM's blanks of 64 bits

@@ -16,7 +16,7 @@ Run = Callable[..., str]
 
 @pytest.fixture
 def api_server() -> Iterator[Server]:
-    with serve(Fleet(nodes=40, seed=1, now=1_780_000_000.0), live=False) as running:
+    with serve(Fleet(seed=1, now=1_780_000_000.0), live=False) as running:
         yield running
 
 

@@ -10,8 +10,8 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from inventory.collect import told
 from inventory.models import Cluster, UsageSource
-from inventory.usage.collect import told
 from tests.prometheus import Prometheus, prometheus
 from tests.services import Missing, or_skip
 

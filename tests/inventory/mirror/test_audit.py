@@ -160,7 +160,7 @@ def test_what_events_touch_meanwhile_is_no_difference(serve: Serve, follow: Foll
 
 
 def test_many_differences_are_mended_by_listing_anew(
-    serve: Serve, follow: Follow, monkeypatch: pytest.MonkeyPatch
+    serve: Serve, follow: Follow, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     monkeypatch.setattr("inventory.mirror.audit.MOST", 1)
     a, b = pod_json("a"), pod_json("b")
@@ -169,7 +169,11 @@ def test_many_differences_are_mended_by_listing_anew(
     def done() -> bool:
         return watch().resource_version == "70"
 
-    follow(server, lambda _: PodRow.objects.update(node_name="elsewhere"), done)
+    def spoil(_: Follower) -> None:
+        PodRow.objects.update(node_name="elsewhere")
+        settings.AUDIT_S = 3600.0  # another audit would take the answer that is for the list
+
+    follow(server, spoil, done)
     assert set(PodRow.objects.values_list("node_name", flat=True)) == {"gpu-1"}
     assert (watch().audit_differences, watch().relists) == (2, 1)
 

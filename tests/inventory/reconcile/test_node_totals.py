@@ -64,3 +64,18 @@ def test_a_hold_of_unknown_size_leaves_the_largest_piece_unknown() -> None:
 
 def test_a_shared_hold_takes_no_memory_from_the_largest_piece() -> None:
     assert columns((hold(None, base.SHARES),))["largest_gap_bytes"] == 31 * GIB
+
+
+@pytest.mark.parametrize(("allocated", "free"), [(0, 0), (8, 0), (36, -5)])
+def test_nothing_of_a_card_that_is_not_given_out_is_free(allocated: int, free: int) -> None:
+    sound, sick = card(0, 24), card(1, allocated)
+    sick = base.CardReport(
+        card=base.Card(
+            key="1", index=1, stack="dra", health=base.UNHEALTHY, mode=base.MEMORY, memory_total_bytes=31 * GIB
+        ),
+        memory_allocated_bytes=allocated * GIB,
+    )
+    node = base.NodeReport(cards=(sound, sick))
+    columns = [card_columns(one, node) for one in node.cards]
+    assert columns[1]["memory_free_bytes"] == free * GIB
+    assert totals_columns(node, columns)["largest_gap_bytes"] == 7 * GIB

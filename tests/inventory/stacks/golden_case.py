@@ -82,6 +82,11 @@ def rendered(account: NodeReport) -> str:
         item["card"] | {"allocated_bytes": item["memory_allocated_bytes"], "held_by": item["allocations"]}
         for item in flat["cards"]
     ]
+    if not flat["rooms"]:
+        del flat["rooms"]  # of most nodes no card is cut
+    else:
+        fits = [{one["profile"]: [one["sure"], one["most"]] for one in room["fits"]} for room in flat["rooms"]]
+        flat["rooms"] = [room | {"fits": fit} for room, fit in zip(flat["rooms"], fits, strict=True)]
     lines = []
     for key, value in flat.items():
         if isinstance(value, list | tuple) and value and isinstance(value[0], dict):

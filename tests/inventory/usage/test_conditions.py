@@ -42,7 +42,8 @@ def _said(item: Any) -> Any:
     if isinstance(item, list | tuple):
         return [_said(one) for one in item]
     if isinstance(item, dict):
-        return {key: _said(value) for key, value in item.items() if value not in ("", None, (), [], False)}
+        kept = {key: value for key, value in item.items() if value is not None and value is not False}
+        return {key: _said(value) for key, value in kept.items() if value not in ("", (), [])}
     return item
 
 

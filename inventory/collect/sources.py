@@ -1,0 +1,83 @@
+"""Where the exporters of a cluster are read: set, changed, taken away. Commands call this; the web process shows it only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from inventory.collect.prometheus import BadAddress, Prometheus, address, header
+from inventory.models import Cluster, UsageSource
+from inventory.models.usage import SourceState, Way
+
+#: Seconds between rounds: exporters measure every 15 to 30 s.
+EVERY_S, LEAST_S, MOST_S = 60, 15, 3600
+
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+_VALUE = r'"(?:[^"\\\n]|\\.)*"'
+_MATCHERS = re.compile(rf"\s*{_NAME}\s*(?:=~|!~|!=|=)\s*{_VALUE}\s*(?:,\s*{_NAME}\s*(?:=~|!~|!=|=)\s*{_VALUE}\s*)*")
+
+
+def set_prometheus(
+    cluster: Cluster,
+    base: str,
+    token_file: str = "",
+    ca_file: str = "",
+    headers: Sequence[str] = (),
+    matchers: str = "",
+    every_s: int = EVERY_S,
+) -> UsageSource:
+    """Add or change the Prometheus of a cluster; it is asked at once. Raises BadAddress, and writes nothing then."""
+    made = dict(header(one) for one in headers)
+    matchers = matchers.strip().strip("{}").strip().rstrip(",")
+    if matchers and not _MATCHERS.fullmatch(matchers):
+        raise BadAddress(f'{matchers[:200]} is not a list of label matchers such as cluster="prod",region=~"eu-.*"')
+    if not LEAST_S <= every_s <= MOST_S:
+        raise BadAddress(f"a round every {every_s} s: give {LEAST_S} to {MOST_S} seconds")
+    token, ca = _absolute(token_file, "token file"), _absolute(ca_file, "file of certificates")
+    Prometheus(base, token, ca, made).close()
+    source, _ = UsageSource.objects.get_or_create(cluster=cluster, defaults={"way": Way.PROMETHEUS})
+    UsageSource.objects.filter(pk=source.pk).update(
+        way=Way.PROMETHEUS,
+        address=address(base),
+        token_file=token,
+        ca_file=ca,
+        headers=made,
+        matchers=matchers,
+        every_s=every_s,
+        **_anew(),
+    )
+    source.refresh_from_db()
+    return source
+
+
+def _anew() -> Mapping[str, object]:
+    """Who reads with the old settings loses the lease; the next round begins at once."""
+    return {
+        "holder": "",
+        "expires_at": None,
+        "state": SourceState.WAITING,
+        "reason": "",
+        "trouble_since": None,
+        "failures": 0,
+        "due_at": None,
+    }
+
+
+def remove(cluster: Cluster) -> bool:
+    """Measure this cluster no more; what was measured goes too. Whether it was."""
+    return UsageSource.objects.filter(cluster=cluster).delete()[0] > 0
+
+
+def client_of(source: UsageSource) -> Prometheus:
+    """Raises BadAddress where a file is gone."""
+    return Prometheus(source.address, source.token_file, source.ca_file, source.headers)
+
+
+def _absolute(path: str, what: str) -> str:
+    if not path:
+        return ""
+    found = Path(path).expanduser().absolute()
+    if not found.is_file():
+        raise BadAddress(f"the {what} {path} is not there")
+    return str(found)
