@@ -15,14 +15,15 @@ from inventory import clusters
 from inventory.models import Card, Cluster, ConfigMap, Device, Finding, NodeTotals, ResourceSlice, Watch
 from inventory.models.cluster import WatchState
 from tests.cluster.agreement import all_watching
-from tests.cluster.credentials import grant, role
+from tests.cluster.credentials import grant, grant_in_namespace, role
 from tests.cluster.fleet import Fleet
-from tests.cluster.test_credentials import READ, as_user
+from tests.cluster.test_credentials import READ, as_user, shipped_role
 from tests.controlplane import claims, plugins
 from tests.controlplane.admin import Admin, Refused
 from tests.controlplane.controlplane import ControlPlane
 from tests.controlplane.objects import Json
 from tests.processes import Processes
+from tests.roles import shipped
 from tests.services import wait_until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300, func_only=True)]
@@ -156,7 +157,7 @@ def test_a_config_map_that_may_not_be_read_is_said_with_the_rule_and_read_once_i
     assert named not in processes.call("cluster", "check", "test")
 
 
-def test_one_of_two_places_that_is_refused_does_not_hide_the_other(
+def test_the_shipped_role_reads_what_it_names_and_that_of_a_namespace_comes_with_a_role_of_its_own(
     admin: Admin,
     plane: ControlPlane,
     objects: Callable[..., list[Json]],
@@ -164,12 +165,10 @@ def test_one_of_two_places_that_is_refused_does_not_hide_the_other(
     tmp_path: Path,
     transactional_db: None,
 ) -> None:
-    names = {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": [plugins.SETTINGS], "verbs": READ}
-    half = role("one-config-map", nodes=READ, pods=READ, daemonsets=READ)
-    grant(admin, {**half, "rules": [*half["rules"], names]}, "one-eyed")
-    cluster = clusters.add("test", str(as_user(plane, tmp_path, "one-eyed")))
+    grant(admin, shipped_role(), "shipped")
+    cluster = clusters.add("test", str(as_user(plane, tmp_path, "shipped")))
     objects(plugins.directx_node("win-0", 8), plugins.directx_plugin(), plugins.settings("4"))
-    objects(plugins.ascend_plugin(), plugins.chips("npu-0", [0], []))
+    objects(plugins.ascend_plugin(), plugins.ascend_node("npu-0", 2), plugins.chips("npu-0", [0], [1]))
     start(processes)
     wait_until(lambda: cards("win-0") == 2, "the one that may be read is")
     wait_until(lambda: state(cluster, "configmaps")[0] == WatchState.REFUSED, "that one is missing is said")
@@ -177,6 +176,13 @@ def test_one_of_two_places_that_is_refused_does_not_hide_the_other(
     admin.patch(plugins.settings("4"), {"data": {plugins.SETTINGS_KEY: "8"}})
     wait_until(lambda: cards("win-0") == 1, "and it is followed")
     assert config_maps(cluster) == {plugins.SETTINGS}
+    assert "unhealthy" not in health("npu-0")
+    said = processes.call("cluster", "check", "test")
+    assert "to grant it, add to a Role in the namespace kube-system (deploy/watcher-role-ascend.yaml)" in said
+    (of_namespace,) = shipped("watcher-role-ascend.yaml")
+    grant_in_namespace(admin, of_namespace, "shipped")
+    wait_until(lambda: health("npu-0") == ["healthy", "unhealthy"], "with the Role of that namespace it is read, too")
+    wait_until(lambda: watches(cluster, "configmaps"), "and nothing is refused any more")
 
 
 def test_what_a_plugin_writes_for_each_node_is_read_by_its_label(
@@ -293,7 +299,7 @@ def test_the_other_nodes_of_a_pool_are_counted_anew_when_one_of_its_slices_goes(
     admin: Admin, objects: Callable[..., list[Json]], soon: Cluster
 ) -> None:
     objects(claims.node("a"), claims.node("b"))
-    parts = [claims.resource_slice(name, [claims.card(0, name)], count=2) for name in ("a", "b")]
+    parts = [claims.resource_slice(name, [claims.card(number, name)], count=2) for number, name in enumerate("ab")]
     for part in parts:
         part["spec"]["pool"]["name"] = "shared"
     objects(*parts)
