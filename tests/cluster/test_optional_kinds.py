@@ -28,7 +28,7 @@ from tests.services import wait_until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300, func_only=True)]
 
-#: `manage.py sync` that looks each second, and not each minute, for what is not served.
+#: `manage.py sync` that looks after a second or three, and not after a minute, for what is not served or was refused.
 SOON = """
 import django
 django.setup()
@@ -36,6 +36,7 @@ from django.core.management import call_command
 from inventory.mirror import served
 from kube import reflector
 served.LOOK_S = reflector.ABSENT_S = 1.0
+reflector.REFUSED_S = 3
 call_command("sync")
 """
 BETA = "/apis/resource.k8s.io/v1beta1/resourceslices"
