@@ -2,6 +2,7 @@
 
 decode        pods a second, one core
 parse         MB of log a second, one core, for each suite
+usage-formats samples of exporters a second, one core: 20 answers of Prometheus on 40,000 cards, and a page of 50 MB
 shared        20 visitors at once on pages, REST and /healthz of one web process (PROCESSES=n: of several), on 5,000 nodes
 run-overhead  seconds of a run beyond its Job, and calls of the API per run: alone, and in a campaign of 1,000
 queue         seconds of a pass of the launcher with 50 and with 10,000 runs in the queue, and their ratio
@@ -28,10 +29,21 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import queue, validations
+from bench import queue, usage_formats, validations
 
 ON_A_CLUSTER = ("first-sync", "churned", "events", "takeover", "pages")
-NAMES = ("decode", "parse", "shared", "run-overhead", "queue", "usage", "history", "clusters", *ON_A_CLUSTER)
+NAMES = (
+    "decode",
+    "parse",
+    "usage-formats",
+    "shared",
+    "run-overhead",
+    "queue",
+    "usage",
+    "history",
+    "clusters",
+    *ON_A_CLUSTER,
+)
 
 
 def main() -> int:
@@ -49,6 +61,8 @@ def main() -> int:
         _decode(given.small)
     if "parse" in names:
         validations.parse()
+    if "usage-formats" in names:
+        usage_formats.run(given.small)
     done = 0
     for name, work in ON_SERVICES.items():
         if name in names:

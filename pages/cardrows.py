@@ -55,8 +55,16 @@ def card_name(card: Card) -> str:
     if card.index is not None:
         told = {"index": card.index, "profile": card.profile}
         return (_("slice %(index)d, %(profile)s") if card.profile else _("card %(index)d")) % told
+    if (ordinal := ordinal_of(card)) is not None:
+        return _("slice %(index)d, %(profile)s") % {"index": ordinal, "profile": card.profile}
     told = {"end": (card.uuid or card.key)[-8:], "profile": card.profile}
     return (_("slice …%(end)s, %(profile)s") if card.profile else _("card …%(end)s")) % told
+
+
+def ordinal_of(card: Card) -> int | None:
+    """Of a slice that nothing names, which one it is of those of its profile: its key is "1g.10gb-3"."""
+    number = card.key.removeprefix(f"{card.profile}-") if card.profile and not card.uuid else ""
+    return int(number) if number != card.key and number.isdecimal() and len(number) < 5 else None
 
 
 def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow:

@@ -19,7 +19,7 @@ from inventory.models import Card, Cluster, NodeTotals, Pod
 from inventory.stacks.engine import base, components
 from kube import objects as kube
 from pages.allocations import AllocationLine, allocation_line
-from pages.cardrows import CardRow, card_row
+from pages.cardrows import CardRow, card_row, ordinal_of
 from pages.findings import finding_lines
 from pages.frame.freshness import notices
 from pages.frame.links import node_url, with_query
@@ -60,6 +60,8 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
         F("index").asc(nulls_last=True), "id"
     )
     cards: list[Any] = with_usage(found[:MOST_CARDS])
+    # By index, then as they were first seen; slices without a name by their numbers.
+    cards.sort(key=lambda card: (card.index is None, card.index or 0, ordinal_of(card) or 0))
     rows = [card_row(card, card.holders) for card in cards]
     # Without an order in the query the index of the node serves it; the order is made here.
     unplaced = sorted(

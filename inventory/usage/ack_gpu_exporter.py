@@ -12,6 +12,7 @@ from inventory.usage.engine import takes
 from inventory.usage.engine.format import Format, Gauge, Identity, Metric
 from inventory.usage.engine.holders import PodLabels
 from inventory.usage.engine.values import MIB, PERCENT
+from inventory.usage.shared import pods
 
 _CUSTOM: dict[str, Metric] = {
     "DCGM_CUSTOM_DEV_FB_TOTAL": Gauge(m.MEMORY_TOTAL, MIB),
@@ -37,7 +38,8 @@ FORMAT = Format(
         namespace=("NamespaceName", "namespace_name", "namespace"),
         container=("ContainerName", "container_name", "container"),
     ),
+    no_holders=pods.nvidia("ack-gpu-exporter", containers=("ack-gpu-exporter",)),
     marks=frozenset((*_CUSTOM, *_OLD)),
-    verified="names, units and labels of the public stand-in; Alibaba Cloud's pages as of 2026-03",
+    verified="Alibaba Cloud's pages as of 2026-03, a public stand-in of it (labels), arena at e30882c1 (old names)",
     not_verified="a page of a live cluster; labels of the rows of processes; what used memory of the old exporter's rows is",
 )

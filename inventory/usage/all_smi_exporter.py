@@ -10,6 +10,7 @@ from inventory.usage.engine import measures as m
 from inventory.usage.engine import takes
 from inventory.usage.engine.cards import Card
 from inventory.usage.engine.format import Format, Gauge, Identity, Metric
+from inventory.usage.engine.holders import NO_PODS
 from inventory.usage.engine.reader import Reader
 from inventory.usage.engine.values import MEGA, PERCENT
 
@@ -51,6 +52,7 @@ FORMAT = Format(
         mig=("mig_uuid",),
         profile=("mig_profile",),
     ),
+    pods=NO_PODS,
     marks=frozenset(("all_smi_gpu_info", "all_smi_gpu_memory_used_bytes", "all_smi_gpu_utilization")),
     slices_add=True,
     finish=_finish,

@@ -15,7 +15,7 @@ from inventory.usage.engine import measures as m
 from inventory.usage.engine import takes
 from inventory.usage.engine.cards import Card
 from inventory.usage.engine.format import Format, Gauge, Identity, Metric, Row, Special
-from inventory.usage.engine.holders import PodLabels
+from inventory.usage.engine.holders import NoHolders, PodLabels
 from inventory.usage.engine.measures import Measure
 from inventory.usage.engine.reader import Reader
 from inventory.usage.engine.readings import FAIL, PASS
@@ -134,6 +134,10 @@ FORMAT = Format(
     slice_of=_partition,
     finish=_finish,
     pods=PodLabels(uid="pod_uuid"),
+    no_holders=NoHolders(
+        exporters=r"(?:.*-)?(?:amdgpu-|amd-)?metrics-exporter(?:-ds)?(?:-[a-z0-9]{5})?|amd-exporter(?:-.*)?",
+        containers=frozenset(("metrics-exporter-container",)),
+    ),
     marks=frozenset(("gpu_total_vram", "gpu_used_vram", "gpu_gfx_activity", "gpu_package_power", "gpu_nodes_total")),
     prefixed=True,
     verified="v1.5.2 (source and docs at afd0fe8)",

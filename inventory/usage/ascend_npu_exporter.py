@@ -12,7 +12,7 @@ from inventory.usage.engine import measures as m
 from inventory.usage.engine import takes
 from inventory.usage.engine.cards import Card
 from inventory.usage.engine.format import Format, Gauge, Identity, Metric, Row, Special
-from inventory.usage.engine.holders import PodLabels
+from inventory.usage.engine.holders import NoHolders, PodLabels
 from inventory.usage.engine.reader import Reader
 from inventory.usage.engine.readings import FAIL, NOT_TOLD, PASS
 from inventory.usage.engine.values import KIB, MEGA, MIB, PERCENT
@@ -85,7 +85,10 @@ FORMAT = Format(
     identity=Identity(
         uuid=("vdie_id",), pci=("pcie_bus_info",), index=("id",), model=("model_name", "name"), instance=("v_dev_id",)
     ),
-    pods=PodLabels(pod=("pod_name",), namespace=("namespace",), container=("container_name",)),
+    pods=PodLabels(
+        pod=("pod_name",), namespace=("namespace",), container=("container_name",), hidden="not_displayed_for_multi_pod"
+    ),
+    no_holders=NoHolders(exporters=r"npu-exporter(?:-.*)?", containers=frozenset(("npu-exporter",))),
     marks=frozenset(
         (
             "npu_chip_info_health_status",
@@ -96,5 +99,5 @@ FORMAT = Format(
     ),
     finish=_finish,
     verified="mind-cluster at 22bb3d9 (source and its test pages)",
-    not_verified="a page of a machine; how many numbered error codes there are",
+    not_verified="a page of a machine",
 )

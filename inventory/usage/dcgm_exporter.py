@@ -16,9 +16,10 @@ FORMAT = Format(
     metrics={**dcgm.METRICS, **dcgm.LOWER},
     identity=dcgm.IDENTITY,
     pods=dcgm.PODS,
+    no_holders=dcgm.NO_HOLDERS,
     marks=frozenset((*dcgm.METRICS, *dcgm.LOWER)),
     finish=dcgm.finish,
     slices_add=True,
-    verified="4.8.2 (source), 4.9.0 (release notes and field reference)",
+    verified="4.8.2 (source at d5e5f51), 4.9.0 (release notes and field reference)",
     not_verified="a page of 4.9.0 itself; labels of DCGM_EXP_XID_ERRORS_TOTAL beside xid",
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from inventory.usage.engine import measures as m
 from inventory.usage.engine.format import Format, Gauge, Identity, Metric
 from inventory.usage.engine.values import PERCENT
+from inventory.usage.shared import pods
 
 _METRICS: dict[str, Metric] = {
     "memory_used_gpu_node": Gauge(m.MEMORY_USED),
@@ -26,6 +27,7 @@ FORMAT = Format(
     metrics=_METRICS,
     identity=Identity(uuid=("accelerator_id",), model=("model",)),
     marks=frozenset(("memory_used_gpu_node", "duty_cycle_gpu_node")),
+    no_holders=pods.nvidia("nvidia-gpu-device-plugin"),
     bare=True,
     verified="at 992db81 (source)",
     not_verified="a page of a live node",

@@ -11,6 +11,7 @@ from inventory.usage.engine import measures as m
 from inventory.usage.engine import takes
 from inventory.usage.engine.format import Format, Gauge, Identity, Metric
 from inventory.usage.engine.values import PERCENT
+from inventory.usage.shared import pods
 from inventory.usage.shared import vgpu_monitor as shared
 
 _NEW: dict[str, Metric] = {
@@ -31,6 +32,7 @@ FORMAT = Format(
         uuid=shared.UUIDS, index=shared.INDEXES, model=shared.MODELS, instance=("gpu_instance_id", "instanceid")
     ),
     pods=shared.PODS,
+    no_holders=pods.nvidia("hami-device-plugin", containers=("vgpu-monitor",)),
     marks=frozenset((*_NEW, "MigInfo")),
     shared=frozenset(shared.OLD_NAMES),
     verified="2.9 and later (source at 4707fb0), old names by the same source's --legacy-metrics",

@@ -11,6 +11,7 @@ from __future__ import annotations
 from inventory.usage.engine import measures as m
 from inventory.usage.engine import takes
 from inventory.usage.engine.format import Format, Gauge, Identity, Metric
+from inventory.usage.engine.holders import NO_PODS
 from inventory.usage.engine.values import PERCENT
 
 _NEW: dict[str, Metric] = {
@@ -33,6 +34,7 @@ FORMAT = Format(
     identity=Identity(
         uuid=("device_uuid", "deviceuuid"), index=("device_index", "deviceidx"), model=("device_type", "devicetype")
     ),
+    pods=NO_PODS,
     marks=frozenset((*_NEW, *_OLD)),
     verified="2.9 and later (source at 4707fb0), old names by the same source's --legacy-metrics",
 )

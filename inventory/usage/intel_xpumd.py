@@ -11,6 +11,7 @@ from __future__ import annotations
 from inventory.usage.engine import measures as m
 from inventory.usage.engine import takes
 from inventory.usage.engine.format import Format, Gauge, Identity, Metric, Row, Special
+from inventory.usage.engine.holders import NO_PODS
 from inventory.usage.engine.identity import NAME_CHARS
 from inventory.usage.engine.readings import FAIL, PASS, WARN
 from inventory.usage.engine.values import MEGA
@@ -105,6 +106,7 @@ FORMAT = Format(
     identity=Identity(
         uuid=("hw_id",), serial=("hw_serial_number",), pci=("pci_bdf",), index=(), model=("hw_model", "hw_model_name")
     ),
+    pods=NO_PODS,
     marks=frozenset(("hw_gpu_info", "hw_gpu_utilization_ratio", "hw_memory_usage_bytes", *_OLD)),
     verified="2 (source and docs at 34c32c6)",
     not_verified="a page of a card; whether xpum_engine_ratio of version 1 is a share; other settings of OpenTelemetry's exporter",

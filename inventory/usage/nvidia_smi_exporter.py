@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from inventory.usage.engine import measures as m
 from inventory.usage.engine import takes
 from inventory.usage.engine.format import Format, Gauge, Identity, Metric
+from inventory.usage.engine.holders import NO_PODS
 from inventory.usage.engine.measures import Measure
 
 
@@ -99,6 +100,7 @@ FORMAT = Format(
         uuid=("uuid",), pci=("pci_bus_id",), index=("index",), model=("name",), instance=("gpu_instance_id",)
     ),
     slices_add=True,
+    pods=NO_PODS,
     marks=frozenset((_smi("gpu_info"), _smi("memory_used_bytes"), _smi("memory_total_bytes"))),
     verified="at e656cd8 (source and test pages)",
 )

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from inventory.usage.engine import measures as m
 from inventory.usage.engine.format import Format, Gauge, Identity, Metric
+from inventory.usage.engine.holders import PodLabels
 from inventory.usage.engine.values import MIB, PERCENT
+from inventory.usage.shared import pods
 from inventory.usage.shared import vgpu_monitor as shared
 
 #: The scheduler's: MB in the help text, which are MiB as in all of this system.
@@ -25,7 +27,8 @@ FORMAT = Format(
     label="Volcano vGPU",
     metrics={**shared.OLD_NAMES, **_SCHEDULER},
     identity=Identity(uuid=(*shared.UUIDS, "devID"), index=shared.INDEXES, model=shared.MODELS),
-    pods=shared.PODS,
+    pods=PodLabels(pod=("podname",), namespace=("podnamespace",), container=("ctrname",)),
+    no_holders=pods.nvidia("volcano-device-plugin", containers=("vgpu-monitor",)),
     marks=frozenset(_SCHEDULER),
     shared=frozenset(shared.OLD_NAMES),
     verified="volcano-vgpu-device-plugin at 4fb76ba (source)",

@@ -15,6 +15,7 @@ from inventory.usage.engine import measures as m
 from inventory.usage.engine import takes
 from inventory.usage.engine.cards import Card
 from inventory.usage.engine.format import Format, Gauge, Identity, Metric, Row, Special
+from inventory.usage.engine.holders import NO_PODS
 from inventory.usage.engine.identity import normal_pci
 from inventory.usage.engine.reader import Reader
 
@@ -55,6 +56,7 @@ FORMAT = Format(
     label="windows_exporter (gpu)",
     metrics=_METRICS,
     identity=Identity(index=("luid",), model=("name",)),
+    pods=NO_PODS,
     marks=frozenset(("windows_gpu_info", "windows_gpu_adapter_memory_dedicated_bytes")),
     slice_of=_phys,
     finish=_finish,

@@ -107,11 +107,12 @@ def test_no_system_is_named_in_the_inventory_outside_its_own_module(module: str)
     # Two systems may have resources of one domain, as where one adds to the requests of the other.
     same = {name for name, other in known.items() if domains(other) & mine}
     apart = {PACKAGE / "__init__.py", *(path for name in {module, *same} for path in files_of(name))}
+    # Exporters are named after whose they are, in modules of their own; the machinery that reads them names none.
+    apart |= {path for path in (ROOT / "inventory" / "usage").rglob("*.py") if path.parent.name != "engine"}
     found = [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
         for path in sorted((ROOT / "inventory").rglob("*.py"))
-        # Exporters are named after whose they are, in a room of their own.
-        if path not in apart and not {"migrations", "usage"} & set(path.parts)
+        if path not in apart and "migrations" not in path.parts
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if pattern.search(line)
     ]

@@ -191,16 +191,18 @@ def test_they_are_listed_in_pages_watched_with_bookmarks_and_expire(
 def test_a_watch_of_claims_tells_what_became_of_them(api: Client, simulated: Fleet) -> None:
     first = api.get(CLAIMS)
     known = {one["metadata"]["uid"]: one for one in first["items"]}
-    stream = api.watch(f"{CLAIMS}?watch=1&timeoutSeconds=2&resourceVersion={first['metadata']['resourceVersion']}")
+    stream = api.watch(f"{CLAIMS}?watch=1&timeoutSeconds=100&resourceVersion={first['metadata']['resourceVersion']}")
     pass_time(simulated, 600, pace=2.0)
-    for event in stream.rest():
+    now = {one["metadata"]["uid"]: one for one in api.get(CLAIMS)["items"]}
+    while known != now:
+        event = stream.next()
         body = {name: value for name, value in event["object"].items() if name not in ("kind", "apiVersion")}
         assert (body["metadata"]["uid"] in known) == (event["type"] != "ADDED")
         if event["type"] == "DELETED":
             del known[body["metadata"]["uid"]]
         else:
             known[body["metadata"]["uid"]] = body
-    assert known == {one["metadata"]["uid"]: one for one in api.get(CLAIMS)["items"]}
+    stream.close()
     assert known.keys() != {one["metadata"]["uid"] for one in first["items"]}
 
 

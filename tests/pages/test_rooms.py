@@ -110,3 +110,9 @@ def test_rest_says_of_cards_that_are_not_cut_that_they_have_no_room(viewer: Clie
     make_case(cluster, "mig-room-several-layouts")
     rooms = [one["rooms"] for one in rest(viewer, "nodes") if one["rooms"]]
     assert [(one["card"], one["each"], one["unknown"]) for one in rooms[0]] == [(None, False, "parents")]
+
+
+def test_slices_that_nothing_names_are_in_the_order_of_their_numbers(viewer: Client, cluster: Cluster) -> None:
+    page = get(viewer, f"/nodes/prod/{make_case(cluster, 'amd-partitions-mixed')}")
+    assert [row[0] for row in page.rows[:64]] == [f"slice {number}, cpx_nps1" for number in range(64)]
+    assert "64 × AMD_Instinct_MI300X_OAM – slices; on how many cards is not known" in page.text

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from inventory.usage.engine.context import Context
-from inventory.usage.engine.holders import PodLabels
+from inventory.usage.engine.holders import NoHolders, PodLabels
 from inventory.usage.engine.measures import MEASURES, Measure
 from inventory.usage.engine.readings import Report
 from inventory.usage.engine.samples import Sample
@@ -90,11 +90,11 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     for. marks: names of metrics by which it is recognised; at least one is there wherever it exports. shared: names that
     another format has as well, so that they alone do not say which it is. bare: names are words that anything may be called, so
     only a page that is known to be this exporter's is read, and Prometheus is not asked. prefixed: an administrator may put a
-    prefix before all names. pods: labels by which it
-    names holders. slice_of: the number of the slice that a row is of, where a label alone does not say it; "" for the whole
-    card. slices_add: each slice has memory of its own, so theirs add up to the card's. finish: what is made of a card once all
-    its rows are read. from_object: an object of the API → samples, for those that are no pages. verified: upstream's version
-    whose source or data was read; not_verified: what was not, in words; "" for nothing.
+    prefix before all names. pods: labels by which it names holders; no_holders: pods that these may name and that use no card.
+    slice_of: the number of the slice that a row is of, where a label alone does not say it; "" for the whole card. slices_add:
+    each slice has memory of its own, so theirs add up to the card's. finish: what is made of a card once all its rows are read.
+    from_object: an object of the API → samples, for those that are no pages. verified: upstream's version whose source or data
+    was read; not_verified: what was not, in words; "" for nothing.
     """
 
     name: str
@@ -110,6 +110,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     slice_of: Callable[[Mapping[str, str]], str] | None = None
     slices_add: bool = False
     pods: PodLabels = PodLabels()
+    no_holders: NoHolders = NoHolders()
     finish: Callable[[Card, Reader], None] | None = None
     from_object: Callable[[bytes, Reader], list[Sample]] | None = None
 
@@ -140,6 +141,13 @@ class Found(msgspec.Struct, frozen=True):
     format: Format
     prefix: str = ""
     sure: bool = True
+
+    def reader(self, context: Context) -> Reader:
+        """One that samples are given to; it tells when it is not sure whose they are."""
+        made = self.format.reader(context, self.prefix)
+        if not self.sure:
+            made.told.tell("format-ambiguous", self.format.name)
+        return made
 
     def names(self, present: Iterable[str]) -> tuple[str, ...]:
         """Those of the format's metrics that are there, in the order in which they are best asked for."""

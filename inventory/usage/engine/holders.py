@@ -2,7 +2,7 @@
 
 With honorLabels false, Prometheus moves the exporter's own labels to `exported_pod` and writes the target's pod into `pod`;
 with true, rows of idle cards can inherit the target's pod. So `exported_*` counts first, and the pod of an exporter is no
-holder. Pods of reservations (KAI, run:ai) and validations hold a card and are no users either.
+holder. Pods of reservations and validations hold a card and are no users either. Which they are is declared with the format.
 """
 
 from __future__ import annotations
@@ -14,28 +14,6 @@ import msgspec
 
 from inventory.usage.engine.context import Context
 
-#: Names of pods and containers of exporters and of the device plugins that export, as their charts call them.
-_EXPORTER = re.compile(
-    r"(?:.*-)?(?:nvidia-)?dcgm-exporter(?:-.*)?|(?:.*-)?amdgpu-metrics-exporter(?:-.*)?|(?:.*-)?metrics-exporter(?:-ds)?-[a-z0-9]{5}"
-    r"|(?:.*-)?nvidia-gpu-exporter(?:-.*)?|npu-exporter(?:-.*)?|(?:.*-)?xpumd(?:-.*)?|(?:.*-)?hami-device-plugin(?:-.*)?"
-    r"|volcano-device-plugin(?:-.*)?|(?:.*-)?all-smi(?:-.*)?|(?:.*-)?windows-exporter(?:-.*)?|ack-gpu-exporter(?:-.*)?"
-)
-_EXPORTER_CONTAINERS = frozenset(
-    (
-        "dcgm-exporter",
-        "nvidia-dcgm-exporter",
-        "vgpu-monitor",
-        "npu-exporter",
-        "xpumd",
-        "nvidia-gpu-exporter",
-        "metrics-exporter-container",
-    )
-)
-_RESERVATIONS = frozenset(("kai-resource-reservation", "runai-reservation"))
-#: Pods of the GPU Operator that try a node out.
-_VALIDATION = re.compile(r"nvidia-(?:cuda|device-plugin|operator|dra|toolkit|driver)-validat(?:or|ion)(?:-.*)?")
-#: What an exporter writes for a pod that it does not name. MindCluster: several containers hold the card.
-HIDDEN = "not_displayed_for_multi_pod"
 #: Longest name of a namespace, pod or container.
 _NAME_CHARS = 253
 #: Classified pods that are kept; the bound is for hostile labels.
@@ -48,22 +26,48 @@ NOBODY, EXPORTER, NOT_A_USER, SEVERAL = 0, 1, 2, 3
 
 
 class PodLabels(msgspec.Struct, frozen=True, kw_only=True):
-    """What an exporter calls the pod, by its own labels; of several names first those that no target has."""
+    """What an exporter calls the pod, by its own labels; of several names first those that no target has.
+
+    hidden: what it writes in the place of a pod where several hold the card; "" for nothing.
+    """
 
     pod: tuple[str, ...] = ("pod",)
     namespace: tuple[str, ...] = ("namespace",)
     container: tuple[str, ...] = ("container",)
     uid: str = "pod_uid"
+    hidden: str = ""
+
+
+#: Of an exporter that names no pods: a pod in its rows is that of the exporter, put there by Prometheus.
+NO_PODS = PodLabels(pod=(), namespace=(), container=())
+
+
+class NoHolders(msgspec.Struct, frozen=True, kw_only=True):
+    """Pods that rows may name and that use no card.
+
+    exporters: a pattern of the names of the exporter's own pods, as its charts call them; containers: names of its containers.
+    namespaces: of pods that reserve cards for others; others: a pattern of the names of pods that try a node out.
+    """
+
+    exporters: str = ""
+    containers: frozenset[str] = frozenset()
+    namespaces: frozenset[str] = frozenset()
+    others: str = ""
 
 
 class Holders:
     """Finds the holder of a row, under one context."""
 
-    def __init__(self, context: Context, names: PodLabels) -> None:
+    def __init__(self, context: Context, names: PodLabels, apart: NoHolders) -> None:
         self._context = context
+        self._hidden = names.hidden
+        self._exporters, self._others = re.compile(apart.exporters), re.compile(apart.others)
+        self._containers, self._namespaces = apart.containers, apart.namespaces
         own = list(zip(names.pod, names.namespace, names.container, strict=True))
         self._names = [(f"exported_{pod}", namespace, container) for pod, namespace, container in own] + own
         self.uid = names.uid
+        #: (namespace, pod) of targets: where a row names its pod by another label, `pod` is what Prometheus wrote.
+        self.targets: set[tuple[str, str]] = set()
         self._kept: dict[Key, Key | int] = {}
 
     def of(self, labels: Mapping[str, str]) -> Key | int:
@@ -71,6 +75,8 @@ class Holders:
         for pod_label, namespace_label, container_label in self._names:
             pod = labels.get(pod_label)
             if pod:
+                if pod_label != "pod" and len(self.targets) < _KEPT:
+                    self.targets.add((labels.get("namespace", ""), labels.get("pod", "")))
                 # Each label is moved by itself where the target has one of that name.
                 key = (
                     labels.get(f"exported_{namespace_label}") or labels.get(namespace_label, ""),
@@ -88,12 +94,16 @@ class Holders:
         return found
 
     def _what(self, namespace: str, pod: str, container: str) -> Key | int:
-        if pod == HIDDEN:
+        if pod == self._hidden:
             return SEVERAL
         if not namespace or any(len(text) > _NAME_CHARS for text in (namespace, pod, container)):
             return NOBODY
-        if (namespace, pod) in self._context.exporters or container in _EXPORTER_CONTAINERS or _EXPORTER.fullmatch(pod):
+        if (
+            (namespace, pod) in self._context.exporters
+            or container in self._containers
+            or self._exporters.fullmatch(pod)
+        ):
             return EXPORTER
-        if namespace in _RESERVATIONS or (namespace, pod) in self._context.ignored or _VALIDATION.fullmatch(pod):
+        if namespace in self._namespaces or (namespace, pod) in self._context.ignored or self._others.fullmatch(pod):
             return NOT_A_USER
         return namespace, pod, container

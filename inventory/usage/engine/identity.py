@@ -18,7 +18,8 @@ _NO_NAME = "GPUMIgpumi-0"
 _PREFIX = re.compile(r"^(?:gpu-|mig-)+")
 #: Domain (optional), bus, device, function (optional: messages of the driver leave it out).
 _PCI = re.compile(r"(?:([0-9a-f]{1,8}):)?([0-9a-f]{1,2}):([0-9a-f]{1,2})(?:\.([0-7]))?")
-_INDEX = re.compile(r"[0-9]{1,4}")
+#: A number, or the name of a device file that ends with it.
+_INDEX = re.compile(r"[a-z]{0,16}([0-9]{1,4})")
 
 
 def normal_uuid(text: str | None) -> str | None:
@@ -58,9 +59,7 @@ def same_pci(one: str | None, other: str | None) -> bool:
 
 
 def index_of(text: str | None) -> int | None:
-    """ "3", "nvidia3" → 3; None when it is no number of a card."""
-    if not text:
-        return None
-    digits = text.removeprefix("nvidia")
-    number = int(digits) if _INDEX.fullmatch(digits) else None
+    """ "3", "card3" → 3; None when it is no number of a card."""
+    match = _INDEX.fullmatch(text) if text else None
+    number = int(match[1]) if match is not None else None
     return number if number is not None and number < MOST_INDEX else None

@@ -26,7 +26,7 @@ GAUGE, COUNTER = "gauge", "counter"
 HIGHEST, ADDED = "highest", "added"
 
 _GIB = 2**30
-#: No card has more memory. HAMi's underflow shows 16 TiB and more.
+#: No card has more memory. Counters that ran below 0 show 16 TiB and more.
 MOST_MEMORY = 4 * 2**40
 #: A share may be measured a little above 1; it is told as 1. More is none.
 MOST_RATIO = 1.05

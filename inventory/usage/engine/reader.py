@@ -45,7 +45,7 @@ class Reader:
         #: Nodes (or targets) whose exporter says that its last collection failed.
         self.failed: set[str] = set()
         self.cards: dict[str, Card] = {}
-        self._holders = Holders(context, format.pods)
+        self.holders = Holders(context, format.pods, format.no_holders)
         #: Of the labels of samples that this reader gets.
         self.sets = LabelSets()
         self._metrics = {f"{prefix}{name}": metric for name, metric in format.metrics.items()}
@@ -152,7 +152,7 @@ class Reader:
         card = self.card(labels)
         labels.reader, labels.at = self, -1.0
         labels.card = card
-        labels.holder = self._holders.of(labels)
+        labels.holder = self.holders.of(labels)
         # A row of a pod is outweighed by one of the card itself.
         labels.standing = 0 if labels.holder in (NOBODY, EXPORTER) else 1
 
@@ -169,7 +169,7 @@ class Reader:
         elif isinstance(holder, tuple):
             held = card.holder(holder, at, self.told)
             if held is not None and not held.uid:
-                held.uid = labels.get(self._holders.uid, "")[:NAME_CHARS]
+                held.uid = labels.get(self.holders.uid, "")[:NAME_CHARS]
 
     def _noted(self, metric: Gauge, card: Card, labels: Labels, value: float, at: float) -> None:
         if metric.dialect:
@@ -187,7 +187,7 @@ class Reader:
 
     def holder_of(self, labels: Mapping[str, str]) -> tuple[str, str, str] | None:
         """The user's container that a row names, for metrics that are of holders."""
-        found = self._holders.of(labels)
+        found = self.holders.of(labels)
         return found if isinstance(found, tuple) else None
 
     def card(self, labels: Mapping[str, str]) -> Card | None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from inventory.usage.engine.format import Format, Gauge, Identity, Special
-from inventory.usage.engine.holders import PodLabels
+from inventory.usage.engine.holders import NoHolders, PodLabels
 from inventory.usage.engine.measures import Measure
 
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -51,6 +51,13 @@ def _texts(value: object) -> bool:
     return isinstance(value, frozenset) and all(_text(item) for item in value)
 
 
+def _no_holders(value: object) -> bool:
+    try:
+        return isinstance(value, NoHolders) and all(re.compile(text) for text in (value.exporters, value.others))
+    except re.error:
+        return False
+
+
 def _function_or_none(value: object) -> bool:
     return value is None or callable(value)
 
@@ -70,6 +77,7 @@ _CHECKS: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "slices_add": (_is(bool), "True or False"),
     "slice_of": (_function_or_none, "a function or None"),
     "pods": (_is(PodLabels), "PodLabels"),
+    "no_holders": (_no_holders, "NoHolders with patterns that can be compiled"),
     "finish": (_function_or_none, "a function or None"),
     "from_object": (_function_or_none, "a function or None"),
 }

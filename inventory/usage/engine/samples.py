@@ -19,8 +19,8 @@ MOST_SET_BYTES = 64 << 20
 class Labels(dict[str, str]):
     """A set of labels that several samples share, since a card has the same in each of its metrics.
 
-    position: its place in the `LabelSets`. The rest is what a reader found out of them, so that it need not look again: the reader,
-    the card, the holder, the moment of the row before, and the standing of rows with these labels.
+    position: its place in the `LabelSets`. The rest is what a reader found out of them, so that it need not look again: the
+    reader, the card, the holder, the moment of the row before, and the standing of rows with these labels.
     """
 
     __slots__ = ("at", "card", "holder", "position", "reader", "standing")

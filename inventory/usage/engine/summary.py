@@ -156,6 +156,9 @@ def _holders(card: Card, reader: Reader, values: dict[str, Value]) -> tuple[Hold
     most = _most(card, reader, values)
     found: list[Holder] = []
     for (namespace, pod, container), held in sorted((card.held or {}).items()):
+        if (namespace, pod) in reader.holders.targets:
+            reader.told.tell("holder-not-a-user", f"{namespace}/{pod}", card.key)
+            continue
         if card.newest - held.at > STALE_S:
             reader.told.tell("holder-gone", f"{namespace}/{pod}", card.key)
             continue

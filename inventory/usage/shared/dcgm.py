@@ -18,6 +18,7 @@ from inventory.usage.engine.measures import Measure
 from inventory.usage.engine.reader import Reader
 from inventory.usage.engine.readings import FAIL, NOT_TOLD, PASS, POD, WARN, Value
 from inventory.usage.engine.values import MEGA, MIB, MILLI, PERCENT
+from inventory.usage.shared import pods
 
 #: Dialects: names of dcgm-exporter 1.x, and those that only dcgm-exporter 4.9 (DCGM 4.7) and later has. "" is all between.
 LOWER_CASE, BASE_UNITS = "1.x", "base-units"
@@ -42,6 +43,11 @@ PODS = PodLabels(
     namespace=("pod_namespace", "namespace"),
     container=("container_name", "container"),
     uid="pod_uid",
+)
+
+#: Alibaba Cloud's exporter and others publish these names too.
+NO_HOLDERS = pods.nvidia(
+    "dcgm-exporter", "ack-gpu-exporter", containers=("dcgm-exporter", "nvidia-dcgm-exporter", "ack-gpu-exporter")
 )
 
 _VERSION = re.compile(r"(?<![0-9.])([0-9]{1,3})\.([0-9]{1,3})(?:\.[0-9]{1,3})?(?![0-9.])")

@@ -70,10 +70,10 @@ def test_a_count_and_a_size_are_not_negative() -> None:
 
 def test_long_and_extreme_text_costs_nothing() -> None:
     hostile = ["9" * 1_000_000, "1e" + "9" * 50, "1e-" + "9" * 50, "0." + "0" * 100_000 + "1", "1" * 63 + "E"]
-    started = time.perf_counter()
+    started = time.thread_time()
     for text in hostile:
         parse(text)
-    assert time.perf_counter() - started < 0.1
+    assert time.thread_time() - started < 0.1
 
 
 @given(st.integers(0, 10**12), st.integers(0, 9), st.sampled_from([("", 1), ("k", 10**3), ("Mi", 2**20), ("m", None)]))

@@ -69,9 +69,7 @@ def read(case: Case) -> list[tuple[Found, Report]]:
 
 
 def _report(case: Case, item: Found, here: frozenset[str]) -> Report:
-    reader = item.format.reader(case.context, item.prefix)
-    if not item.sure:
-        reader.told.tell("format-ambiguous", item.format.name)
+    reader = item.reader(case.context)
     wanted = item.names(here)
     samples: list[Sample]
     if case.kind == "page.txt":

@@ -17,7 +17,7 @@ WHOLE = """
 from inventory.usage.engine import measures as m
 from inventory.usage.engine import takes
 from inventory.usage.engine.format import Format, Gauge, Identity, Special
-from inventory.usage.engine.holders import PodLabels
+from inventory.usage.engine.holders import NoHolders, PodLabels
 
 GOOD = dict(name="acme", label="Acme", metrics={"acme_used": Gauge(m.MEMORY_USED)}, identity=Identity(uuid=("UUID",)),
             marks=frozenset(("acme_used",)), verified="1.0")
@@ -74,6 +74,10 @@ def test_what_a_module_declares_is_found(make: Make) -> None:
         ('GOOD["marks"] = ("acme_used",)\nFORMAT = Format(**GOOD)', "FORMAT.marks must be a frozenset"),
         ('GOOD["shared"] = GOOD["marks"]\nFORMAT = Format(**GOOD)', "which is in FORMAT.shared and marks nothing"),
         ('GOOD["pods"] = PodLabels(pod=("a", "b"))\nFORMAT = Format(**GOOD)', "FORMAT.pods must have as many"),
+        (
+            'GOOD["no_holders"] = NoHolders(others="(")\nFORMAT = Format(**GOOD)',
+            "FORMAT.no_holders must be NoHolders",
+        ),
         ('GOOD["finish"] = "no"\nFORMAT = Format(**GOOD)', "FORMAT.finish must be a function or None"),
         ('GOOD["bare"] = 1\nFORMAT = Format(**GOOD)', "FORMAT.bare must be True or False"),
     ],

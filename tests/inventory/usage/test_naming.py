@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from inventory.usage import Context
-from inventory.usage.engine.holders import EXPORTER, NOBODY, NOT_A_USER, SEVERAL, Holders, PodLabels
+from inventory.usage.engine.holders import EXPORTER, NO_PODS, NOBODY, NOT_A_USER, SEVERAL, Holders, NoHolders, PodLabels
 from inventory.usage.engine.identity import index_of, names_a_card, normal_pci, normal_uuid, same_pci, same_uuid
 from inventory.usage.engine.places import Places
+from inventory.usage.shared import pods
 from tests.inventory.usage.build import NOW
 
 UUID = "11d2a1c4-06c0-7d70-1a51-0c0ffee00001"
@@ -51,7 +52,18 @@ def test_pci_addresses(text: str | None, normal: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("text", "index"),
-    [("0", 0), ("nvidia15", 15), ("4095", 4095), ("4096", None), ("-1", None), ("٣", None), ("", None), (None, None)],
+    [
+        ("0", 0),
+        ("nvidia15", 15),
+        ("card1", 1),
+        ("a b1", None),
+        ("4095", 4095),
+        ("4096", None),
+        ("-1", None),
+        ("٣", None),
+        ("", None),
+        (None, None),
+    ],
 )
 def test_numbers_of_cards(text: str | None, index: int | None) -> None:
     assert index_of(text) == index
@@ -106,7 +118,8 @@ def test_the_node_of_the_target_is_believed_over_its_labels() -> None:
 
 HOLDERS = Holders(
     Context(now=NOW, exporters={("monitoring", "my-own"): "gpu-1"}, ignored=frozenset((("gpudash", "run-0"),))),
-    PodLabels(),
+    PodLabels(hidden="several"),
+    pods.nvidia("dcgm-exporter", containers=("dcgm-exporter",)),
 )
 
 
@@ -126,11 +139,12 @@ def labels(namespace: str = "ml", pod: str = "t-0", container: str = "main", **m
         (labels("gpu-operator", "nvidia-dcgm-exporter-x2x4f"), EXPORTER),
         (labels("x", "y", "dcgm-exporter"), EXPORTER),
         (labels("monitoring", "my-own"), EXPORTER),
-        (labels("kube-system", "hami-device-plugin-x2x4f"), EXPORTER),
+        (labels("monitoring", "acme-dcgm-exporter"), EXPORTER),
+        (labels("ml", "dcgm-exporters"), ("ml", "dcgm-exporters", "main")),
         (labels("gpudash", "run-0"), NOT_A_USER),
         (labels("kai-resource-reservation", "gpu-reservation-x"), NOT_A_USER),
         (labels("gpu-operator", "nvidia-cuda-validator-b7x2k"), NOT_A_USER),
-        (labels(pod="not_displayed_for_multi_pod"), SEVERAL),
+        (labels(pod="several"), SEVERAL),
         # Prometheus has moved the exporter's labels, each where the target has one of that name.
         (
             labels("gpu-operator", "x", "y", exported_namespace="ml", exported_pod="t-0", exported_container="main"),
@@ -152,7 +166,23 @@ def test_an_exporter_may_have_words_of_its_own_for_a_pod() -> None:
     words = PodLabels(
         pod=("podname", "pod"), namespace=("podnamespace", "namespace"), container=("ctrname", "container")
     )
-    holders = Holders(Context(now=NOW), words)
+    holders = Holders(Context(now=NOW), words, pods.nvidia("hami-device-plugin"))
     target = {"namespace": "kube-system", "pod": "hami-device-plugin-x2x4f", "container": "vgpu-monitor"}
     assert holders.of({"podname": "t-0", "podnamespace": "ml", "ctrname": "main", **target}) == ("ml", "t-0", "main")
     assert holders.of(target) == EXPORTER
+
+
+def test_an_exporter_that_names_no_pods_has_no_holders() -> None:
+    assert Holders(Context(now=NOW), NO_PODS, NoHolders()).of(labels()) == NOBODY
+
+
+def test_the_pod_of_a_target_is_seen_where_a_row_has_both() -> None:
+    holders = Holders(Context(now=NOW), PodLabels(), NoHolders())
+    assert holders.of(labels("own", "my-gpu-metrics-0")) == ("own", "my-gpu-metrics-0", "main")
+    assert holders.targets == set()
+    assert holders.of(labels("own", "my-gpu-metrics-0", exported_pod="t-0", exported_namespace="ml")) == (
+        "ml",
+        "t-0",
+        "main",
+    )
+    assert holders.targets == {("own", "my-gpu-metrics-0")}

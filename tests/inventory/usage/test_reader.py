@@ -242,6 +242,18 @@ def test_cards_and_holders_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert told(crowd)["too-many-holders"] == 9
 
 
+def test_the_pod_of_the_exporter_is_no_holder_of_the_cards_that_are_idle() -> None:
+    """Prometheus writes the target's pod into all rows, and moves the exporter's own label away where there is one."""
+    target = {"namespace": "own", "pod": "my-gpu-metrics-0", "container": "exporter"}
+    busy = sample("util", 50, exported_pod="t-0", exported_namespace="ml", exported_container="main", **target)
+    idle = sample("util", 0, UUID="GPU-2", **target)
+    for rows in ((busy, idle), (idle, busy)):
+        report = read(*rows)
+        holders = {reading.key: [holder.pod for holder in reading.holders] for reading in report.readings}
+        assert holders == {"GPU-1": ["t-0"], "GPU-2": []}
+        assert told(report) == {"holder-not-a-user": 1}
+
+
 def test_rows_may_come_in_pieces_and_from_labels_that_are_shared() -> None:
     rows = [
         sample(name, 5 + number, NOW - number, **pod)
