@@ -5,19 +5,19 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
-from django.test import Client
+from django.test import Client, override_settings
 from django.utils import translation
 
 from accounts.roles import Role
 from inventory.models import Cluster
 from tests.cast import bearer, make_token, make_user, signed_in
-from tests.database import committed_database, django_db_modify_db_settings, folder_of_the_run, migrated_file
+from tests.database import committed_database, django_db_modify_db_settings, migrated_file
 from tests.factories import make_cluster, make_fleet
 
-__all__ = ["committed_database", "django_db_modify_db_settings", "folder_of_the_run", "migrated_file"]
+__all__ = ["committed_database", "django_db_modify_db_settings", "migrated_file"]
 
 
 # Compiled modules are kept whatever the environment says: else each worker, and each process that a test starts, compiles all anew.
@@ -38,15 +38,19 @@ def _no_language() -> None:
     translation.deactivate()
 
 
-@pytest.fixture(autouse=True)
-def _fit_for_tests(settings: Any) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def _fit_for_tests(django_test_environment: None) -> Iterator[None]:
     """WhiteNoise would warn that no static files were collected; hashing passwords well takes most of a second each.
 
     Tests change rows as no watcher does: what is shared between requests (tests/pages/test_shared.py) would be old.
+    Once for all tests: set for each, they were a tenth of a small test's time.
     """
-    settings.SHARED_LOOK_S = 0
-    settings.WHITENOISE_AUTOREFRESH = True
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    with override_settings(
+        SHARED_LOOK_S=0,
+        WHITENOISE_AUTOREFRESH=True,
+        PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"],
+    ):
+        yield
 
 
 @pytest.fixture

@@ -3,40 +3,53 @@
 from __future__ import annotations
 
 import fcntl
-import os
+import hashlib
 import shutil
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import django
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.db import connection, connections
 
 from tests.processes import Processes
 
-
-@pytest.fixture(scope="session")
-def folder_of_the_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same for all processes that share the tests."""
-    own = tmp_path_factory.getbasetemp()
-    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+#: A migrated file that is older goes when another is made.
+KEPT_S = 86400.0
 
 
 @pytest.fixture(scope="session")
-def migrated_file(folder_of_the_run: Path, django_test_environment: None, django_db_blocker: Any) -> Path:
-    """A SQLite file with all tables, to copy."""
-    made = folder_of_the_run / "migrated.sqlite3"
-    with (folder_of_the_run / "migrated.lock").open("w") as lock:
+def migrated_file(pytestconfig: pytest.Config, django_test_environment: None, django_db_blocker: Any) -> Path:
+    """A SQLite file with all tables, to copy. It is kept from run to run, until a migration or Django is another."""
+    folder = pytestconfig.cache.mkdir("migrated")  # type: ignore[union-attr]
+    made = folder / f"{_migrations()}.sqlite3"
+    with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
+            for old in folder.glob("*.sqlite3"):
+                if old.stat().st_mtime < time.time() - KEPT_S:
+                    old.unlink()
             unfinished = made.with_suffix(".unfinished")
+            unfinished.unlink(missing_ok=True)
             _migrate(unfinished, django_db_blocker)
             unfinished.chmod(0o600)
             unfinished.rename(made)
     return made
+
+
+def _migrations() -> str:
+    """A digest of all that a migrated file is made of: Django, and the migrations' text."""
+    digest = hashlib.sha256(f"{django.__version__} {sqlite3.sqlite_version}".encode())
+    for app in sorted(apps.get_app_configs(), key=lambda one: one.label):
+        for file in sorted(Path(app.path, "migrations").glob("*.py")):
+            digest.update(f"{app.label} {file.name} ".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _migrate(file: Path, django_db_blocker: Any) -> None:

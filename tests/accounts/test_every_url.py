@@ -131,6 +131,7 @@ def test_every_address_is_in_the_table_or_a_page() -> None:
     assert unknown == set()
 
 
+@pytest.mark.sweep
 @pytest.mark.django_db
 def test_everybody_gets_what_the_table_says() -> None:
     make_node(make_cluster("prod"), "gpu-1", cards=1)

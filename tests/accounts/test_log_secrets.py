@@ -43,6 +43,7 @@ def ask_everything(process: Web) -> list[int]:
     return [answer.status for answer in asked]
 
 
+@pytest.mark.sweep
 def test_no_secret_gets_into_the_log(process: Web, tmp_path: Path) -> None:
     assert ask_everything(process) == [404, 404, 403, 400, 403, 403, 401, 404, 401, 302, 302]
     with sqlite3.connect(tmp_path / "gpudash.sqlite3") as database:

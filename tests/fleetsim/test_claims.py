@@ -81,6 +81,7 @@ def check_claims_and_pods_agree(fleet: Fleet) -> None:
         assert bool(users) == ("allocation" in claim["status"])
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("seed", [1, 2])
 def test_an_hour_of_life_promises_nothing_twice(seed: int) -> None:
     fleet = Fleet(seed=seed, now=START)

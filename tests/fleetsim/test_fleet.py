@@ -133,6 +133,7 @@ def test_two_thousand_steps_break_no_promise_but_the_planted_ones() -> None:
     assert set(phases) == {"Pending", "Running", "Succeeded", "Failed"}
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("seed", [2, 3, 4])
 def test_other_seeds_break_none_either(seed: int) -> None:
     fleet = Fleet(seed=seed, now=START)
@@ -181,6 +182,7 @@ def test_time_does_not_go_back() -> None:
     assert fleet.now == START + 10
 
 
+@pytest.mark.sweep
 def test_about_two_thirds_are_allocated_over_time() -> None:
     fleet = Fleet(seed=5, now=START)
     shares = []

@@ -82,6 +82,7 @@ def test_each_mistake_is_found_where_it_was_planted_and_nothing_else(seed: int) 
     assert findings(fleet) == expected(fleet)
 
 
+@pytest.mark.sweep
 def test_life_neither_mends_nor_adds_any() -> None:
     fleet = Fleet(seed=1, now=START)
     for _ in range(20):

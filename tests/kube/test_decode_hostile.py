@@ -250,6 +250,7 @@ def refused_or_read(read: Callable[[bytes], object], body: bytes) -> str:
         return str(refusal)
 
 
+@pytest.mark.sweep
 @given(thing=JSON)
 @settings(max_examples=150, deadline=None)
 def test_any_json_beside_a_good_pod_never_raises_and_never_hides_it(thing: Any) -> None:
@@ -258,6 +259,7 @@ def test_any_json_beside_a_good_pod_never_raises_and_never_hides_it(thing: Any) 
     assert len(page.objects) + len(page.unread) == 2
 
 
+@pytest.mark.sweep
 @given(thing=JSON)
 @settings(max_examples=100, deadline=None)
 def test_any_json_as_a_page_or_a_line_raises_nothing_but_not_a_list(thing: Any) -> None:

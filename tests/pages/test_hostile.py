@@ -9,6 +9,7 @@ from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeTotal
 from inventory.models.cluster import Watch
 from tests.factories import make_node, make_unreadable, make_waiting_pod
 from tests.pages.reading import get
+from tests.sweeps import first_and_rest
 
 SCRIPT = "<script>alert(1)</script>"
 QUOTES = "\"' onmouseover='x' \""
@@ -75,7 +76,7 @@ def strange(request: pytest.FixtureRequest, cluster: Cluster) -> str:
     return name
 
 
-@pytest.mark.parametrize("strange", NAMES, indirect=True, ids=range(len(NAMES)))
+@pytest.mark.parametrize("strange", first_and_rest(NAMES, 2), indirect=True, ids=range(len(NAMES)))
 def test_a_strange_name_is_text_on_every_page(viewer: Client, strange: str) -> None:
     card = Card.objects.order_by("pk")[0]
     for path in (*PAGES, f"/cards/{card.pk}"):

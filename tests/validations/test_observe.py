@@ -69,6 +69,7 @@ def read(kind: str, items: list[Any], of: Any) -> Any:
     return read_list(msgspec.json.encode({"kind": kind, "items": items}), of)
 
 
+@pytest.mark.sweep
 @settings(max_examples=150, deadline=None)
 @given(JOB, st.lists(POD, max_size=2))
 def test_no_answer_of_the_cluster_raises(job: Any, pods: list[Any]) -> None:

@@ -17,6 +17,7 @@ from gpudash.celery import app
 from tests import services
 from tests.lossy import Lossy, Mode
 from tests.services import Missing, wait_until
+from tests.sweeps import first_and_rest
 from validations import enqueue
 from validations.enqueue import Outbox
 
@@ -76,7 +77,7 @@ def test_messages_arrive(server: str, outbox: Outbox) -> None:
     assert waiting(server) == 20
 
 
-@pytest.mark.parametrize("mode", [Mode.DROP, Mode.SILENT, Mode.CUT])
+@pytest.mark.parametrize("mode", first_and_rest([Mode.DROP, Mode.SILENT, Mode.CUT]))
 def test_a_broker_that_is_lost_holds_nobody_and_is_said_once(
     server: str, line: Lossy, outbox: Outbox, mode: Mode, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -103,6 +104,7 @@ def test_what_does_not_fit_is_dropped(line: Lossy, outbox: Outbox) -> None:
     assert seconds_to_put(outbox, 1000) < AT_ONCE_S
 
 
+@pytest.mark.sweep
 def test_a_process_that_ends_does_not_wait_long(line: Lossy, outbox: Outbox) -> None:
     line.mode = Mode.DROP
     seconds_to_put(outbox, 1)
@@ -111,6 +113,7 @@ def test_a_process_that_ends_does_not_wait_long(line: Lossy, outbox: Outbox) -> 
     assert time.monotonic() - began < BUSY_S
 
 
+@pytest.mark.sweep
 @pytest.mark.django_db(transaction=True)
 def test_soon_does_not_wait_for_it_either(line: Lossy, outbox: Outbox, monkeypatch: pytest.MonkeyPatch) -> None:
     line.mode = Mode.DROP
@@ -121,7 +124,7 @@ def test_soon_does_not_wait_for_it_either(line: Lossy, outbox: Outbox, monkeypat
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("mode", [Mode.DROP, Mode.SILENT])
+@pytest.mark.parametrize("mode", first_and_rest([Mode.DROP, Mode.SILENT]))
 def test_readiness_says_so_within_two_seconds(line: Lossy, settings: Any, mode: Mode) -> None:
     settings.CELERY_BROKER_URL = app.conf.broker_url
     line.mode = mode

@@ -38,6 +38,7 @@ def _workers(served: Web) -> list[int]:
     return [int(pid) for pid in children]
 
 
+@pytest.mark.sweep
 def test_one_that_is_killed_is_replaced_and_nobody_notices(served: Web) -> None:
     before = _workers(served)
     os.kill(before[0], signal.SIGKILL)
@@ -51,6 +52,7 @@ def test_the_probe_is_answered_without_django(served: Web) -> None:
     assert (answer.status, answer.body) == (200, "ok\n")
 
 
+@pytest.mark.sweep
 def test_a_token_that_is_revoked_opens_no_process_after_a_second(served: Web) -> None:
     """Each process keeps for a moment whom it has let in, and hears nothing of the others."""
     served.processes.call_with_input("correct horse battery staple", "user", "create", "vera", "--password-stdin")
@@ -65,12 +67,14 @@ def test_a_token_that_is_revoked_opens_no_process_after_a_second(served: Web) ->
     assert asked(10) == {401}
 
 
+@pytest.mark.sweep
 def test_a_port_that_is_taken_is_said(served: Web, tmp_path: Path) -> None:
     command = served.processes.manage("serve", f"--listen=127.0.0.1:{served.port}", "--processes=2", name="second")
     assert command.wait(60) == 1
     assert f"port {served.port} on 127.0.0.1 cannot be used" in served.processes.log("second").read_text()
 
 
+@pytest.mark.sweep
 def test_what_is_under_way_is_answered_before_it_ends(served: Web) -> None:
     """A broker that takes the connection and says nothing makes /readyz last two seconds."""
     port = free_port()

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inventory.stacks.nvidia.placement import Profile, Table, most, named, room, table_of, together
+from tests.sweeps import first_and_rest
 
 #: One of each kind of card: those of seven compute slices differ in the names of their profiles alone.
 MODELS = ("NVIDIA-A30", "NVIDIA-A100-SXM4-40GB", "NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition")
@@ -66,7 +67,7 @@ def layouts(model: str) -> dict[tuple[tuple[str, int], ...], set[Layout]]:
     return grouped
 
 
-@pytest.mark.parametrize("model", MODELS[:2])
+@pytest.mark.parametrize("model", first_and_rest(MODELS[:2]))
 def test_the_numbers_are_the_least_and_the_most_of_all_layouts(model: str) -> None:
     one = table(model)
     for there, ways in layouts(model).items():
@@ -77,7 +78,7 @@ def test_the_numbers_are_the_least_and_the_most_of_all_layouts(model: str) -> No
             assert (sure, at_most) == (min(numbers), max(numbers)), (there, name)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", first_and_rest(MODELS))
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_a_real_layout_has_room_within_the_bounds(model: str, data: st.DataObject) -> None:
@@ -90,7 +91,7 @@ def test_a_real_layout_has_room_within_the_bounds(model: str, data: st.DataObjec
         assert sure <= number_of(one, layout, name) <= at_most, (layout, name)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", first_and_rest(MODELS))
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_on_several_cards_no_more_fits_than_is_said(model: str, data: st.DataObject) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -153,6 +154,7 @@ nodes: SearchStrategy[Any] = st.fixed_dictionaries(
 CONTEXT = Context(now=1_700_000_000.0, known_uuids=UUIDS[:1])
 
 
+@pytest.mark.sweep
 @patient
 @given(nodes, pods)
 def test_what_is_placed_and_unplaced_is_what_the_pods_ask_for(node: Any, some: Any) -> None:
@@ -167,12 +169,14 @@ def test_what_is_placed_and_unplaced_is_what_the_pods_ask_for(node: Any, some: A
         assert promised[name] == sum(need.quantity for need in needs)
 
 
+@pytest.mark.sweep
 @patient
 @given(nodes, pods)
 def test_an_account_adds_up_and_fits_the_tables(node: Any, some: Any) -> None:
     laws.adds_up(node_report(*laws.decoded(node, some), CONTEXT))
 
 
+@pytest.mark.sweep
 @patient
 @given(nodes, pods)
 def test_what_the_mirror_keeps_gives_the_same_account_of_anything(node: Any, some: Any) -> None:
@@ -209,6 +213,7 @@ any_daemonsets = st.builds(DaemonSet, metadata=metadata, spec=st.builds(DaemonSe
 
 
 # Every field of every struct, filled at random from its type.
+@pytest.mark.sweep
 @few
 @given(any_nodes, any_pods, any_daemonsets)
 def test_no_object_that_decodes_raises(node: Node, pod: Pod, daemonset: DaemonSet) -> None:

@@ -16,6 +16,7 @@ from inventory.stacks.engine.requests import holds, requests
 from kube.objects import Pod
 from tests.inventory.stacks import laws
 from tests.inventory.stacks.laws import few, json_values, quantities, texts
+from tests.sweeps import first_and_rest
 
 CONTEXT = Context(now=1_700_000_000.0)
 Text = SearchStrategy[str]
@@ -227,7 +228,7 @@ def test_what_is_too_long_or_too_deep_is_no_record(name: str, text: str) -> None
     assert {item.card for item in laws.held(found)} == {None}
 
 
-@pytest.mark.parametrize("name", VENDORS)
+@pytest.mark.parametrize("name", first_and_rest(VENDORS))
 @few
 @given(data=st.data())
 def test_no_holder_is_lost_and_accounts_add_up(name: str, data: DataObject) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Iterable
 
+import pytest
+
 from inventory.usage import FORMATS, Context, Sample
 from tests.inventory.usage.build import NOW
 
@@ -59,6 +61,7 @@ def test_ten_times_the_rows_of_the_same_cards_take_no_more() -> None:
     assert many < 1.5 * few
 
 
+@pytest.mark.sweep
 def test_entries_of_one_card_are_bounded() -> None:
     """What is left beyond them is the memo of pods, some 500 bytes for each, which is bounded as well."""
     few, many = peak(hostile(5_000)), peak(hostile(10_000))

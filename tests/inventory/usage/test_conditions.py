@@ -120,6 +120,7 @@ _words = st.sampled_from(_WORDS.split("|"))
 _texts = st.one_of(st.text(max_size=200), st.lists(_words, max_size=60).map("".join))
 
 
+@pytest.mark.sweep
 @given(
     kind=st.one_of(st.sampled_from(sorted({*KNOWN, *NVSENTINEL, "MyGPUThing"})), st.text(max_size=40)),
     status=st.one_of(st.sampled_from(["True", "False", "Unknown"]), st.text(max_size=10)),
@@ -155,6 +156,7 @@ def test_codes_of_switches_are_no_xids(check: str, xids: tuple[int, ...]) -> Non
     assert entry.codes == ("48",)
 
 
+@pytest.mark.sweep
 def test_a_huge_message_is_read_in_linear_time() -> None:
     began = time.process_time()
     for message in (

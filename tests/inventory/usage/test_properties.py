@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -155,6 +156,7 @@ def believable(report: Report) -> None:
     assert {problem.code for problem in report.problems} <= CODES.keys()
 
 
+@pytest.mark.sweep
 @SLOW
 @given(rows())
 def test_no_samples_raise_and_what_is_told_is_believable(given_rows: tuple[Format, list[Sample]]) -> None:
@@ -164,6 +166,7 @@ def test_no_samples_raise_and_what_is_told_is_believable(given_rows: tuple[Forma
     believable(report)
 
 
+@pytest.mark.sweep
 @SLOW
 @given(rows(), st.lists(st.integers(0, 25), max_size=4))
 def test_pieces_give_the_same_as_the_whole(given_rows: tuple[Format, list[Sample]], cuts: list[int]) -> None:
@@ -299,6 +302,7 @@ _vectors = st.lists(_json, max_size=4).map(
 _bodies = st.one_of(_json, _vectors).map(lambda whole: json.dumps(whole).encode())
 
 
+@pytest.mark.sweep
 @SLOW
 @given(st.one_of(st.binary(max_size=200), _bodies), st.one_of(st.none(), st.just("b")))
 def test_no_answer_raises_and_one_that_gives_nothing_says_why(body: bytes, name: str | None) -> None:

@@ -15,6 +15,7 @@ from inventory.models import Cluster
 from pages.logwindow import MOST_LINES
 from tests.pages.reading import read
 from tests.pages.validations.rows import PASSED_LOG, make_run
+from tests.sweeps import first_and_rest
 from validations import logstore
 from validations.models import LogChunk, Run, State
 
@@ -76,7 +77,7 @@ def test_half_a_line_comes_again_when_it_is_whole(viewer: Client, place: Cluster
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be"])
-@pytest.mark.parametrize("size", [1, 7, 50])
+@pytest.mark.parametrize("size", first_and_rest([7, 1, 50]))
 def test_a_log_that_comes_in_pieces_reads_as_it_does_at_once(
     viewer: Client, place: Cluster, encoding: str, size: int
 ) -> None:
