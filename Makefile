@@ -34,7 +34,7 @@ demo: setup ## a simulated fleet in one process, on http://127.0.0.1:$(PORT)
 test: setup ## the tests that need nothing installed before
 	$(PY) -m pytest $(ARGS)
 
-test-sweep: setup ## the tests that try everything, or often: minutes of work, nothing installed before
+test-sweep: setup ## the tests that try everything, or often, or wait for long: minutes, nothing installed before
 	$(PY) -m pytest -m sweep $(ARGS)
 
 test-postgres: setup ## the tests of tables, pages and REST again, on a throw-away PostgreSQL

@@ -67,6 +67,7 @@ HEARTBEAT_S = 5.0
 app.conf.beat_schedule = {
     "dispatch-watchers": {"task": "inventory.tasks.dispatch_watchers", "schedule": 3.0},
     "dispatch-collectors": {"task": "inventory.tasks.dispatch_collectors", "schedule": 5.0},
+    "find-idle": {"task": "inventory.tasks.find_idle", "schedule": 60.0},
     "heartbeat": {"task": "inventory.tasks.heartbeat", "schedule": HEARTBEAT_S},
     "check-clusters": {"task": "inventory.tasks.check_clusters", "schedule": 600.0},
     "dispatch-reconcilers": {"task": "validations.tasks.dispatch_reconcilers", "schedule": 2.0},

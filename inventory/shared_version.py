@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
+
+from django.db.models import Q
+from django.db.models.functions import Now
 
 from inventory.condition import condition_of, watches
-from inventory.models import Cluster, Finding, Watch
+from inventory.idle.holds import KEPT
+from inventory.measured import KNOWN_FOR
+from inventory.models import Cluster, Finding, IdleLook, UsageSource, Watch
 from inventory.reconcile.outage import CODES
 
 
 def version() -> Hashable:
-    """Three queries, whatever the size: clusters, watches, and the findings that no watch writes.
+    """Five queries, whatever the size: clusters, watches, the findings that no watch writes, what was measured, and what is idle.
 
-    Watchers and reconcilers write their watch in the transaction of each change. That a lease was renewed is no change; what
-    the clock makes of it is.
+    Watchers and reconcilers write their watch in the transaction of each change, collectors their source. That a lease was renewed
+    is no change; what the clock makes of it is: what was measured or looked at too long ago is not told any more.
     """
     clusters = Cluster.objects.values_list("pk", "name", "server", "uid", "permissions_checked_at", "recreated_at")
     outages = Finding.objects.filter(node_name="", code__in=CODES, ended_at=None).order_by("pk")
@@ -21,7 +26,19 @@ def version() -> Hashable:
         tuple(clusters),
         tuple(_of_watch(watch) for watch in watches().order_by("pk")),
         tuple(outages.values_list("pk", "text")),
+        tuple(_sources()),
+        tuple(_looks()),
     )
+
+
+def _sources() -> Iterable[Hashable]:
+    rows = UsageSource.objects.annotate(known=Q(round_at__gte=Now() - KNOWN_FOR)).order_by("pk")
+    return rows.values_list("pk", "address", "state", "reason", "round_at", "known")
+
+
+def _looks() -> Iterable[Hashable]:
+    rows = IdleLook.objects.annotate(known=Q(looked_at__gte=Now() - KEPT)).order_by("pk")
+    return rows.values_list("pk", "looked_at", "known")
 
 
 def _of_watch(watch: Watch) -> Hashable:

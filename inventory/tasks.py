@@ -18,6 +18,7 @@ from inventory.collect import lease as collectors
 from inventory.collect.collector import lose_silent
 from inventory.connections import give_back
 from inventory.heartbeats import beat
+from inventory.idle import holds
 from inventory.log_context import about, name_it
 from inventory.messages import OnceTask, send_once
 from inventory.mirror.dispatch import dispatch, give_way
@@ -173,6 +174,14 @@ def dispatch_collectors() -> int:
     lose_silent()
     give_back()
     return sent
+
+
+@shared_task(base=OnceTask)
+def find_idle() -> int:
+    """Look over what is held without work, in all clusters. Returns how many holds that are."""
+    found = holds.look()
+    give_back()
+    return found
 
 
 @shared_task(base=OnceTask)

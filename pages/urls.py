@@ -15,6 +15,7 @@ from pages.card_runs import card_runs
 from pages.cards import cards
 from pages.clusters import cluster, cluster_relist, clusters
 from pages.findings import findings
+from pages.idle import idle
 from pages.node import node
 from pages.nodes import nodes
 from pages.overview import overview
@@ -61,6 +62,7 @@ urlpatterns = [
     path("cards/<int:card_id>", card, name="card"),
     path("allocations", allocations, name="allocations"),
     path("allocations/waiting", waiting, name="waiting"),
+    path("allocations/idle", idle, name="idle"),
     path("findings", findings, name="findings"),
     path("clusters", clusters, name="clusters"),
     path("clusters/<str:name>", cluster, name="cluster"),

@@ -15,7 +15,7 @@ from inventory.usage.engine import measures
 from pages.frame import amounts
 
 #: Measure → how work is seen by it.
-_SIGNS = {
+SIGNS = {
     measures.GRAPHICS_ACTIVE.name: gettext_lazy("graphics engine active"),
     measures.SM_ACTIVE.name: gettext_lazy("multiprocessors active"),
     measures.UTILIZATION.name: gettext_lazy("any kernel ran"),
@@ -45,7 +45,7 @@ def usage_facts(usage: Usage) -> tuple[list[UsageFact], list[UsageFact]]:
         UsageFact(
             _("Work"),
             "" if usage.activity_ratio is None else percent(usage.activity_ratio),
-            str(_SIGNS.get(usage.activity_measure, "")),
+            str(SIGNS.get(usage.activity_measure, "")),
         ),
         UsageFact(_("Utilization"), "" if usage.utilization_ratio is None else percent(usage.utilization_ratio)),
         UsageFact(_("Tensor cores"), _ratio(more, measures.TENSOR_ACTIVE.name)),

@@ -8,6 +8,7 @@ from typing import Any
 from api.inventory import shapes
 from inventory import models
 from inventory.condition import Condition
+from inventory.idle.sums import IdleSum
 from inventory.totals import ClusterSummary, Known, PoolTotals, Totals
 from resources import cluster as resources
 
@@ -109,3 +110,18 @@ def permissions(rows: Iterable[Any]) -> list[resources.Permission]:
 
 def pool(value: PoolTotals) -> shapes.Pool:
     return shapes.Pool(cluster=value.cluster, pool=value.pool, totals=totals(value.totals))
+
+
+def idle_sum(value: IdleSum) -> shapes.IdleSum:
+    return shapes.IdleSum(
+        cluster=value.cluster,
+        namespace=value.namespace or None,
+        name=value.name,
+        holds=value.holds,
+        sure=value.sure,
+        cards=value.cards,
+        memory_bytes=value.memory_bytes,
+        unmetered=value.unmetered,
+        byte_seconds=value.byte_seconds,
+        card_seconds=value.card_seconds,
+    )

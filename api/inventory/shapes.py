@@ -33,6 +33,30 @@ class Pool(Shape):
     totals: Totals
 
 
+class IdleSum(Shape):
+    """Holds without work of one group, summed."""
+
+    cluster: str
+    namespace: Annotated[str | None, Meta(description="Of an owner or a pod; null: the group is no namespace's.")]
+    name: Annotated[
+        str, Meta(description='Of the group: a namespace, owner, pod, node or model; "" where it is not known.')
+    ]
+    holds: int
+    sure: Annotated[int, Meta(description="How many of them are sure.")]
+    cards: Annotated[float | None, Meta(description="null: of none of them is it known.")]
+    memory_bytes: Annotated[int | None, Meta(description="Of those that are metered; null: none is.")]
+    unmetered: Annotated[int, Meta(description="Holds that are not in memory_bytes.")]
+    byte_seconds: Annotated[float | None, Meta(description="Bytes × seconds without work so far.")]
+    card_seconds: Annotated[float | None, Meta(description="Cards × seconds without work so far.")]
+
+
+class IdleSums(Shape):
+    """Holds without work, summed; the largest groups, at most 200."""
+
+    by: str
+    results: list[IdleSum]
+
+
 class Summary(Shape):
     """Everything at a glance."""
 

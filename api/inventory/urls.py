@@ -16,6 +16,8 @@ urlpatterns = [
     path("cards", views.Cards.as_view(), name="api-cards"),
     path("cards/<int:card_id>", views.CardDetail.as_view(), name="api-card"),
     path("allocations", views.Allocations.as_view(), name="api-allocations"),
+    path("idle", views.Idle.as_view(), name="api-idle"),
+    path("idle/sums", views.IdleSums.as_view(), name="api-idle-sums"),
     path("pods", views.Pods.as_view(), name="api-pods"),
     path("findings", views.Findings.as_view(), name="api-findings"),
 ]

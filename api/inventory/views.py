@@ -11,8 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.frame.base import ApiView, ListView, clean_name, listed
+from api.frame.problems import bad_fields
 from api.inventory import fill, shapes
 from inventory import querysets, totals
+from inventory.idle.sums import By, sums
 from inventory.mirror.anew import relist
 from inventory.models import Cluster
 from resources.allocation import ALLOCATIONS
@@ -21,6 +23,7 @@ from resources.cluster import CLUSTERS, ClusterFilter
 from resources.cluster import Cluster as ClusterShape
 from resources.csv_export import cluster_names
 from resources.finding import FINDINGS
+from resources.idle import IDLE
 from resources.node import NODES
 from resources.pod import PODS
 
@@ -50,6 +53,40 @@ class Allocations(ListView):
     @listed(ALLOCATIONS, "Who holds what, now or (ended=true) before")
     def get(self, request: Request) -> Any:
         return self.list(request)
+
+
+class Idle(ListView):
+    resource = IDLE
+    shareable = True
+
+    @listed(IDLE, "What is held without work, the most memory and time first")
+    def get(self, request: Request) -> Any:
+        return self.list(request)
+
+
+class IdleSums(ApiView):
+    """Sums over the same filters as the list has."""
+
+    @extend_schema(
+        summary="What is held without work, summed",
+        description="The same filters as /api/v1/idle. The largest sum of memory and time comes first; at most 200 groups.",
+        responses=shapes.IdleSums,
+        parameters=[
+            OpenApiParameter(
+                "by", str, enum=[one.value for one in By], description="what holds are summed by (namespace)"
+            )
+        ],
+    )
+    def get(self, request: Request) -> Response:
+        filters = request.query_params.copy()
+        [chosen] = filters.pop("by", [""])[-1:]
+        if chosen and chosen not in set(By):
+            raise ValidationError({"by": [f"One of {', '.join(By)} is wanted."]})
+        found = IDLE.filterset(filters, IDLE.rows())
+        if not found.is_valid():
+            raise bad_fields(found.errors)
+        by = By(chosen or By.NAMESPACE)
+        return Response(shapes.IdleSums(by=by.value, results=[fill.idle_sum(one) for one in sums(found.qs, by)]))
 
 
 class Pods(ListView):

@@ -3,7 +3,8 @@
 Writers, one per table: the watchers of nodes, pods, daemonsets, config maps, resource slices, resource claims and devices write
 `Node`, `Pod`, `DaemonSet`, `ConfigMap`, `ResourceSlice`, `ResourceClaim`, `Device` and `Unreadable`; the
 reconciler writes `NodeTotals`, `Card`, `Allocation` and `Finding`; commands write `Cluster`; who holds a lease writes `Watch`;
-each background process its own `Heartbeat`
+who looks for holds without work
+writes `IdleHold` and `IdleLook`; each background process its own `Heartbeat`
 and `Worker`; who sends a message, and who takes it, its `Message`.
 There is no foreign key between mirrored kinds: a pod may arrive before its node.
 """
@@ -12,6 +13,7 @@ from inventory.models.cards import Allocation, Card, DirtyNode, Finding, NodeTot
 from inventory.models.claims import ResourceClaim, ResourceSlice
 from inventory.models.cluster import Cluster, Unreadable, Watch
 from inventory.models.heartbeat import Heartbeat, Role
+from inventory.models.idle import IdleHold, IdleLook
 from inventory.models.mirror import ConfigMap, DaemonSet, Device, Node, Pod
 from inventory.models.usage import CardUsage, UsageSource
 from inventory.models.worker import Message, Worker
@@ -27,6 +29,8 @@ __all__ = [
     "DirtyNode",
     "Finding",
     "Heartbeat",
+    "IdleHold",
+    "IdleLook",
     "Message",
     "Node",
     "NodeTotals",

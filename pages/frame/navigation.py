@@ -22,7 +22,7 @@ _NAV = (
     ("overview", gettext_lazy("Overview"), ()),
     ("nodes", gettext_lazy("Nodes"), ("node",)),
     ("cards", gettext_lazy("Cards"), ("card",)),
-    ("allocations", gettext_lazy("Allocations"), ("waiting",)),
+    ("allocations", gettext_lazy("Allocations"), ("waiting", "idle")),
     (
         "validations",
         gettext_lazy("Validations"),

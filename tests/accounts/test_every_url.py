@@ -75,6 +75,8 @@ TABLE: dict[str, tuple[str, dict[str, Any]]] = {
     "api/v1/cards": ("/api/v1/cards", PROGRAM),
     "api/v1/cards/<int:card_id>": ("/api/v1/cards/1", PROGRAM),
     "api/v1/allocations": ("/api/v1/allocations", PROGRAM),
+    "api/v1/idle": ("/api/v1/idle", PROGRAM),
+    "api/v1/idle/sums": ("/api/v1/idle/sums", PROGRAM),
     "api/v1/pods": ("/api/v1/pods", PROGRAM),
     "api/v1/findings": ("/api/v1/findings", PROGRAM),
     "api/v1/suites": ("/api/v1/suites", PROGRAM),

@@ -6,6 +6,8 @@ import json
 import socket
 from pathlib import Path
 
+import pytest
+
 from gpudash.web import BODY_BYTES, bound_server
 from tests.web import HOST, Answer, Web, web
 
@@ -20,6 +22,7 @@ def chunked(process: Web, size: int) -> Answer:
     return process.send(head.encode() + b"Content-Type: application/json\r\n\r\n" + body)
 
 
+@pytest.mark.sweep
 def test_a_long_body_is_refused_before_it_is_read(tmp_path: Path, migrated_file: Path) -> None:
     with web(tmp_path, migrated_file) as process:
         for answer in (

@@ -12,7 +12,17 @@ from tests.browser.conftest import PHONE
 
 pytestmark = pytest.mark.browser
 PAGES = (
-    *("/", "/nodes", "/cards", "/allocations", "/allocations/waiting", "/findings", "/clusters", "/clusters/prod"),
+    *(
+        "/",
+        "/nodes",
+        "/cards",
+        "/allocations",
+        "/allocations/waiting",
+        "/allocations/idle",
+        "/findings",
+        "/clusters",
+        "/clusters/prod",
+    ),
     *("/nodes/prod/gpu-00000", "/nodes/prod/gpu-00003", "/search?q=train", "/account", "/nodes/prod/nope"),
 )
 REFRESH = "() => { window.htmx.trigger(document.getElementById('live'), 'refresh') }"

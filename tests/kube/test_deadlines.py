@@ -81,6 +81,7 @@ def test_an_answer_without_a_length_that_is_cut_at_the_deadline_is_no_answer(ser
     assert error.reason == "Broken"
 
 
+@pytest.mark.sweep
 def test_a_stream_that_drips_ends_at_its_deadline(
     serve: Serve, tmp_path: Path, lossy: Callable[[ScriptedServer], Lossy]
 ) -> None:
@@ -112,6 +113,7 @@ def test_a_black_hole_is_left_after_the_time_to_connect(
     made.get("/version")
 
 
+@pytest.mark.sweep
 def test_a_server_that_is_silent_in_the_handshake_is_left_too(
     serve: Serve, tmp_path: Path, lossy: Callable[[ScriptedServer], Lossy], authority: Authority
 ) -> None:
@@ -165,6 +167,7 @@ def test_a_resolver_that_does_not_answer_holds_nobody(monkeypatch: pytest.Monkey
     assert not asked.acquire(blocking=False), "one question for all who wait"
 
 
+@pytest.mark.sweep
 def test_a_watch_that_was_cut_without_a_word_goes_on_when_its_silence_is_over(
     serve: Serve, read: Callable[..., Reading], tmp_path: Path, lossy: Callable[[ScriptedServer], Lossy]
 ) -> None:

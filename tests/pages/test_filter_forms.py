@@ -18,6 +18,7 @@ FORMS = (
     "/cards",
     "/allocations",
     "/allocations/waiting",
+    "/allocations/idle",
     "/findings",
     "/validations",
 )

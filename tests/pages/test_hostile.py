@@ -24,6 +24,7 @@ PAGES = (
     "/cards",
     "/allocations",
     "/allocations/waiting",
+    "/allocations/idle",
     "/findings",
     "/clusters",
     "/clusters/prod",

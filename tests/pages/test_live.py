@@ -12,7 +12,17 @@ from inventory.models import Allocation, Card, Cluster, Watch
 from pages.frame.live import fingerprint_of
 from tests.factories import make_node
 
-PAGES = ("/", "/nodes", "/cards", "/allocations", "/allocations/waiting", "/findings", "/clusters", "/nodes/prod/a")
+PAGES = (
+    "/",
+    "/nodes",
+    "/cards",
+    "/allocations",
+    "/allocations/waiting",
+    "/allocations/idle",
+    "/findings",
+    "/clusters",
+    "/nodes/prod/a",
+)
 
 
 def _ask(client: Client, path: str, fingerprint: str = "") -> Any:

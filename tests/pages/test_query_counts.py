@@ -18,6 +18,7 @@ PAGES = (
     "/cards?min_free_bytes=1Gi",
     "/allocations",
     "/allocations/waiting",
+    "/allocations/idle",
     "/allocations?ended=any",
     "/findings",
     "/clusters",

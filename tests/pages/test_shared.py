@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models.functions import Now
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -18,10 +19,11 @@ from accounts.roles import Role
 from gpudash import compression
 from gpudash.shared_answers import SharedPage
 from inventory import shared
-from inventory.models import Card, Cluster, Watch
+from inventory.models import Card, CardUsage, Cluster, UsageSource, Watch
 from pages.frame.live import LivePage
 from tests.cast import make_user, signed_in
-from tests.factories import make_node
+from tests.factories import GIB, make_node
+from tests.factories.usage import measure
 
 PAGES = (
     "/",
@@ -31,6 +33,7 @@ PAGES = (
     "/cards?state=free",
     "/allocations",
     "/allocations/waiting",
+    "/allocations/idle",
     "/findings",
 )
 LISTS = ("/api/v1/nodes", "/api/v1/cards", "/api/v1/allocations", "/api/v1/pods", "/api/v1/findings")
@@ -63,6 +66,24 @@ def test_a_shared_page_is_the_page(viewer: Client, cluster: Cluster, sharing: An
     first, second = (viewer.get(path).content.decode() for _ in range(2))
     sharing.SHARED_LOOK_S = 0
     assert _plain(first) == _plain(second) == _plain(viewer.get(path).content.decode())
+
+
+def test_a_round_of_the_exporters_is_seen_and_so_is_that_there_are_no_more(
+    viewer: Client, cluster: Cluster, sharing: Any
+) -> None:
+    """Collectors write no watch: without them in the version a page would keep yesterday's used memory on a quiet cluster."""
+    make_node(cluster, "a", "nvidia", 1)
+    usage = measure(Card.objects.get(), memory_used_bytes=3 * GIB)
+
+    def used() -> list[str]:
+        return re.findall(r'title="(\d+) B · dcgm-exporter"', viewer.get("/cards").content.decode())
+
+    assert used() == [str(3 * GIB)]
+    CardUsage.objects.filter(pk=usage.pk).update(memory_used_bytes=5 * GIB)
+    UsageSource.objects.update(round_at=Now())
+    assert used() == [str(5 * GIB)]
+    UsageSource.objects.update(round_at=Now() - timedelta(minutes=6))
+    assert used() == []
 
 
 def test_each_visitor_sees_his_own_name_and_token(cluster: Cluster, sharing: Any) -> None:

@@ -22,11 +22,12 @@ from resources.csv_export import csv_response
 from resources.declared import Reader, Resource, Shape, fact, orders_of
 from resources.filter_sets import StrictFilterSet
 from resources.finding import FINDINGS
+from resources.idle import IDLE
 from resources.node import NODES
 from resources.pod import PODS
 from resources.run import RUNS
 
-ALL: tuple[Resource[Any], ...] = (ALLOCATIONS, CAMPAIGNS, MATRIX, CARDS, CLUSTERS, FINDINGS, NODES, PODS, RUNS)
+ALL: tuple[Resource[Any], ...] = (ALLOCATIONS, CAMPAIGNS, MATRIX, CARDS, CLUSTERS, FINDINGS, IDLE, NODES, PODS, RUNS)
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 

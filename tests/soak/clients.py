@@ -26,6 +26,7 @@ PAGES = (
     "cards",
     "allocations",
     "allocations/waiting",
+    "allocations/idle",
     "findings",
     "clusters",
     "clusters/near",

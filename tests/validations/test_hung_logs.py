@@ -48,6 +48,7 @@ def test_a_hanging_log_does_not_stop_the_other_runs(prod: Cluster, fake: FakeClu
     assert hung.state == "running"
 
 
+@pytest.mark.sweep
 def test_a_node_whose_log_hung_is_left_alone_for_a_growing_while_and_says_so(
     prod: Cluster, fake: FakeCluster, two: tuple[Run, Run]
 ) -> None:
@@ -70,6 +71,7 @@ def test_a_node_whose_log_hung_is_left_alone_for_a_growing_while_and_says_so(
     assert passed_by(hung, prod).verdict == "passed"
 
 
+@pytest.mark.sweep
 def test_a_log_that_never_comes_ends_the_run_in_its_time_and_never_as_passed(
     prod: Cluster, fake: FakeCluster, two: tuple[Run, Run]
 ) -> None:

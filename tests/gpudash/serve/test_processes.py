@@ -47,6 +47,7 @@ def test_one_that_is_killed_is_replaced_and_nobody_notices(served: Web) -> None:
     assert served.ask("/healthz").status == 200
 
 
+@pytest.mark.sweep
 def test_the_probe_is_answered_without_django(served: Web) -> None:
     answer = served.ask("/healthz", host="203.0.113.7")
     assert (answer.status, answer.body) == (200, "ok\n")

@@ -21,7 +21,7 @@ def watch_them_no_more(apps, schema_editor):
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('inventory', '0017_usage'),
+        ('inventory', '0018_idle'),
     ]
 
     operations = [

@@ -1,0 +1,1 @@
+"""What is held without being used: which allocations could be taken back, from whom, and how sure that is."""

@@ -1,0 +1,200 @@
+"""All that a cluster's pods hold, judged, and written as rows that lists can sort: the one writer of `IdleHold` and `IdleLook`.
+
+A constant number of queries for a cluster. Reads rows only: the collector has measured, the reconciler has placed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+
+from inventory import bulk
+from inventory.clock import database_now
+from inventory.idle import rule
+from inventory.measured import measured_now, usage_of
+from inventory.models import Allocation, Card, IdleHold, IdleLook, Pod, UsageSource
+from inventory.models.idle import Sureness
+from inventory.stacks.engine import base
+
+#: Between two looks. A row that is older than KEPT says nothing of now: nobody looks any more.
+EVERY_S = 60.0
+KEPT = timedelta(minutes=10)
+_COLUMNS = (
+    "allocation_id",
+    "cluster_id",
+    "node_name",
+    "namespace",
+    "owner_name",
+    "model",
+    "idle_since",
+    "sureness",
+    "measure",
+    "memory_bytes",
+    "cards",
+    "memory_used_bytes",
+    "byte_seconds",
+    "card_seconds",
+    "written_at",
+)
+
+
+class Held(msgspec.Struct, frozen=True):
+    """An allocation that has not ended."""
+
+    id: int
+    node_name: str
+    card_id: int | None
+    pod_uid: str
+    namespace: str
+    owner_name: str
+    mode: str
+    quantity: int
+    memory_bytes: int | None
+    terminating: bool
+    started_at: datetime
+
+
+class Known(msgspec.Struct, frozen=True):
+    """A card that is not gone."""
+
+    id: int
+    node_name: str
+    model: str
+    memory_total_bytes: int | None
+
+
+def idle_now() -> QuerySet[IdleHold]:
+    """Holds without work, as a look of the last minutes has them."""
+    fresh = IdleHold.objects.filter(written_at__gte=Now() - KEPT, allocation__ended_at=None)
+    return fresh.select_related("cluster", "allocation", "allocation__card")
+
+
+def looks_now() -> QuerySet[IdleLook]:
+    """What the looks of the last minutes have said."""
+    return IdleLook.objects.filter(looked_at__gte=Now() - KEPT)
+
+
+def look() -> int:
+    """Look over all clusters. Returns how many holds are idle. Called by the schedule."""
+    sources = list(UsageSource.objects.values_list("cluster_id", flat=True))
+    IdleHold.objects.exclude(cluster__in=sources).delete()
+    IdleLook.objects.exclude(cluster__in=sources).delete()
+    return sum(look_over(cluster_id) for cluster_id in sources)
+
+
+def look_over(cluster_id: int) -> int:
+    """Judge what is held in one cluster, and write it. Returns how many holds are idle."""
+    window_s = settings.IDLE_MINUTES * 60.0
+    with transaction.atomic():
+        # Two who look at once write one after the other.
+        if not UsageSource.objects.select_for_update().filter(cluster_id=cluster_id).exists():
+            return 0
+        now = database_now()
+        judge = _Judge(cluster_id, now, window_s)
+        rows = [row for held in _held(cluster_id) if (row := judge.row(held)) is not None]
+        bulk.upsert(IdleHold, _COLUMNS, rows, ("allocation_id",))
+        IdleHold.objects.filter(cluster_id=cluster_id, written_at__lt=now).delete()
+        told = {"looked_at": now, "window_s": window_s, "verdicts": dict(judge.verdicts)}
+        IdleLook.objects.update_or_create(cluster_id=cluster_id, defaults=told)
+    return len(rows)
+
+
+def _held(cluster_id: int) -> Iterator[Held]:
+    rows = Allocation.objects.filter(cluster_id=cluster_id, ended_at=None).order_by("id")
+    return (Held(*values) for values in rows.values_list(*Held.__struct_fields__).iterator(5000))
+
+
+class _Judge:
+    """What is known of a cluster, to judge its holds by."""
+
+    def __init__(self, cluster_id: int, now: datetime, window_s: float) -> None:
+        self.cluster_id, self.now, self.window_s = cluster_id, now, window_s
+        self.verdicts: Counter[str] = Counter()
+        present = Card.objects.filter(cluster_id=cluster_id, gone_at=None)
+        self._known = {row[0]: Known(*row) for row in present.values_list(*Known.__struct_fields__)}
+        held = Allocation.objects.filter(cluster_id=cluster_id, ended_at=None)
+        on_cards = Counter(held.filter(card__isnull=False).values_list("card_id", flat=True))
+        unplaced = Counter(held.filter(card=None).values_list("node_name", flat=True))
+        self._used: dict[int, int | None] = {}
+        self._cards = self._looked_at(on_cards, unplaced)
+        self._of_node: dict[str, list[int]] = defaultdict(list)
+        for card in self._known.values():
+            self._of_node[card.node_name].append(card.id)
+        pods = Pod.objects.filter(cluster_id=cluster_id, phase="Running", component="", terminating_since=None)
+        self._running = set(pods.exclude(node_name="").values_list("uid", flat=True))
+
+    def _looked_at(self, on_cards: Counter[int], unplaced: Counter[str]) -> dict[int, rule.Card]:
+        found: dict[int, rule.Card] = {}
+        for row in measured_now().filter(cluster_id=self.cluster_id).select_related("source"):
+            usage = usage_of(row, self.now)
+            card = self._known.get(row.card_id or 0)
+            if card is None or usage.activity_ratio is None:
+                continue
+            # Pods whose card is not known may be on any card of their node.
+            holders = on_cards[card.id] + unplaced[card.node_name]
+            found[card.id] = rule.Card(
+                usage.activity_measure, _seconds(usage.watched_since), _seconds(usage.active_at), holders
+            )
+            if holders == 1:
+                self._used[card.id] = usage.memory_used_bytes
+        return found
+
+    def row(self, held: Held) -> tuple[Any, ...] | None:
+        """The columns of a hold that is idle. None: it is not; why is counted."""
+        verdict = self._judged(held)
+        self.verdicts[verdict.verdict.value] += 1
+        if verdict.verdict is not rule.Verdict.IDLE:
+            return None
+        seconds = self.now.timestamp() - verdict.since
+        cards = self._cards_of(held)
+        return (
+            held.id,
+            self.cluster_id,
+            held.node_name,
+            held.namespace,
+            held.owner_name,
+            self._model(held),
+            datetime.fromtimestamp(verdict.since, UTC),
+            Sureness.SURE if verdict.sure else Sureness.LIKELY,
+            verdict.measure,
+            held.memory_bytes,
+            cards,
+            self._used.get(held.card_id or 0),
+            None if held.memory_bytes is None else held.memory_bytes * seconds,
+            None if cards is None else cards * seconds,
+            self.now,
+        )
+
+    def _judged(self, held: Held) -> rule.Judged:
+        if held.terminating or held.pod_uid not in self._running:
+            return rule.Judged(rule.Verdict.NOT_RUNNING)
+        places = [held.card_id] if held.card_id is not None else self._of_node[held.node_name]
+        nothing = rule.Card()
+        cards = [self._cards.get(place, nothing) for place in places]
+        return rule.judge(cards, held.started_at.timestamp(), self.now.timestamp(), self.window_s)
+
+    def _cards_of(self, held: Held) -> float | None:
+        """How many cards a hold is; of a card that is given out by memory its part; None: not metered, or a slice."""
+        if held.mode == base.WHOLE:
+            return 1.0 if held.card_id is not None else float(held.quantity)
+        card = self._known.get(held.card_id or 0)
+        if held.mode == base.MEMORY and card and card.memory_total_bytes and held.memory_bytes is not None:
+            return held.memory_bytes / card.memory_total_bytes
+        return None
+
+    def _model(self, held: Held) -> str:
+        places: Iterable[int] = [held.card_id] if held.card_id is not None else self._of_node[held.node_name]
+        models = {card.model for place in places if (card := self._known.get(place))}
+        return models.pop() if len(models) == 1 else ""
+
+
+def _seconds(moment: datetime | None) -> float | None:
+    return None if moment is None else moment.timestamp()
