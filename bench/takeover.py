@@ -73,7 +73,8 @@ def _holder(url: str, kind: str) -> int:
 
 
 def _held_by(url: str, alive: dict[int, subprocess.Popen[bytes]]) -> bool:
-    holders = [holder for (holder,) in _rows(url, "SELECT holder FROM inventory_watch")]
+    there = "SELECT holder FROM inventory_watch WHERE state NOT IN ('not-served', 'not-needed')"
+    holders = [holder for (holder,) in _rows(url, there)]
     return all(holder and int(holder.split("/")[1]) in alive for holder in holders)
 
 

@@ -14,7 +14,8 @@ CHIPS = "huawei.com/Ascend910"
 _TAKEN = "18446744073709551615"
 
 
-def _names(numbers: list[int]) -> str:
+def names(numbers: list[int]) -> str:
+    """Chips as the plugin lists them."""
     return ",".join(f"Ascend910-{number}" for number in numbers)
 
 
@@ -32,12 +33,12 @@ class Ascend:
     def reserve(self, pod: Pod, place: Place, now: float) -> None:
         pod["spec"]["schedulerName"] = "volcano"
         annotations = pod["metadata"].setdefault("annotations", {})
-        annotations.update({CHIPS: _names(sorted(place.parts)), "predicate-time": str(int(now * 1e9))})
+        annotations.update({CHIPS: names(sorted(place.parts)), "predicate-time": str(int(now * 1e9))})
 
     def assign(self, pod: Pod, now: float) -> None:
         annotations = pod["metadata"].setdefault("annotations", {})
         chosen = annotations[CHIPS].split(",")
         # The kubelet fills from the first chip on, whatever the scheduler chose.
-        picked = _names(list(range(len(chosen))))
+        picked = names(list(range(len(chosen))))
         annotations.update({"huawei.com/AscendReal": annotations[CHIPS], "huawei.com/kltDev": picked})
         annotations["predicate-time"] = _TAKEN

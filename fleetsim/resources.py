@@ -28,12 +28,13 @@ NODES = Resource("", "v1", "nodes", "Node", False, (*READ, "patch"))
 PODS = Resource("", "v1", "pods", "Pod", True, (*READ, "patch", "delete"))
 EVENTS = Resource("", "v1", "events", "Event", True)
 NAMESPACES = Resource("", "v1", "namespaces", "Namespace", False)
+CONFIGMAPS = Resource("", "v1", "configmaps", "ConfigMap", True)
 DAEMONSETS = Resource("apps", "v1", "daemonsets", "DaemonSet", True)
 JOBS = Resource("batch", "v1", "jobs", "Job", True, (*READ, "create", "patch", "delete"))
 RESOURCESLICES = Resource("resource.k8s.io", "v1", "resourceslices", "ResourceSlice", False)
 RESOURCECLAIMS = Resource("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", True)
 
-ALL = (NODES, PODS, EVENTS, NAMESPACES, DAEMONSETS, JOBS, RESOURCESLICES, RESOURCECLAIMS)
+ALL = (NODES, PODS, EVENTS, NAMESPACES, CONFIGMAPS, DAEMONSETS, JOBS, RESOURCESLICES, RESOURCECLAIMS)
 BY_PATH = {(resource.group, resource.version, resource.plural): resource for resource in ALL}
 GROUPS = {"apps": "v1", "authorization.k8s.io": "v1", "batch": "v1", "resource.k8s.io": "v1"}
 

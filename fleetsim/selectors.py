@@ -29,6 +29,7 @@ FIELDS = {
         "type",
     ),
     "namespaces": ("metadata.name", "status.phase"),
+    "configmaps": ("metadata.name", "metadata.namespace"),
     "daemonsets": ("metadata.name", "metadata.namespace"),
     "jobs": ("metadata.name", "metadata.namespace", "status.successful"),
     "resourceslices": ("metadata.name", "spec.nodeName", "spec.driver"),

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 from fleetsim import pods, teams
+from fleetsim.chiplists import ChipLists
 from fleetsim.claims import Claims
 from fleetsim.containerlog import ContainerLog
 from fleetsim.events import Recorder
@@ -42,6 +43,7 @@ class World:
         self.events = Recorder(self.store)
         self.reservations = Reservations(self)
         self.claims = Claims(self)
+        self.chips = ChipLists(self)
         self.places: dict[str, Place] = {}
         self.logs: dict[tuple[str, str], ContainerLog] = {}
         #: Told of each pod that is gone.
@@ -57,6 +59,8 @@ class World:
     def set_machines(self, machines: list[Machine]) -> None:
         self.machines = machines
         self.scheduler = Scheduler(self.rng, machines, self.claims.fit)
+        for machine in machines:
+            self.chips.write(machine)
 
     def machine(self, name: str) -> Machine | None:
         return self.scheduler.by_name.get(name)
@@ -95,6 +99,7 @@ class World:
             supply.hold(uid, place.parts, reported=not part)
             if part:
                 self.reservations.join(pod, place, self.now if at is None else at)
+            self.chips.write(machine)
         if pod["spec"].get("resourceClaims"):
             self.claims.allocate(pod, dict(place.claims), self.now if at is None else at)
         self.places[uid] = place
@@ -110,6 +115,7 @@ class World:
         supply = machine.supplies.get(place.resource)
         if supply is not None:
             supply.release(uid)
+            self.chips.write(machine)
         self.reservations.leave(uid, place)
 
     def reserve_and_bind(self, pod: Pod, place: Place) -> None:

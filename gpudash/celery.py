@@ -14,9 +14,9 @@ app = Celery("gpudash")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
-#: A watcher holds its thread for as long as it holds its lease, so the number of cores says nothing: 6 kinds × 128 clusters. A
-#: thread is made when it is needed.
-WATCH_THREADS = 768
+#: A watcher holds its thread for as long as it holds its lease, so the number of cores says nothing: 8 kinds × 128 clusters, though
+#: few clusters have something of each. A thread is made when it is needed.
+WATCH_THREADS = 1024
 #: Heaps of the C library for all threads of a worker: with one they stay level under faults, with the usual number they do not.
 ARENAS = 1
 #: A task of the queue `default` may wait for a cluster that does not answer, one thread each.

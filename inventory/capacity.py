@@ -9,6 +9,7 @@ from django.db.models import Sum
 from django.db.models.functions import Now
 
 from inventory.models import Watch, Worker
+from inventory.models.cluster import Kind, resting
 from leases.row import free
 
 #: A worker that has not been seen for longer holds nothing.
@@ -16,7 +17,9 @@ GONE = timedelta(seconds=20)
 
 
 class Capacity(msgspec.Struct, frozen=True):
-    """workers: that are seen now. threads: of all of them. held: leases that somebody holds. waiting: that nobody does."""
+    """workers: that are seen now. threads: of all of them. held: leases that somebody holds. waiting: that nobody does, though there
+    is something to watch.
+    """
 
     workers: int
     threads: int
@@ -36,7 +39,7 @@ class Capacity(msgspec.Struct, frozen=True):
             return "no watch worker is seen: start one (celery -A gpudash worker -Q watch -P threads)"
         return (
             f"{self.waiting} watchers wait for a thread, {self.free} of {self.threads} are free in {self.workers} watch workers: "
-            "start another watch worker, or give them more threads (-c; a cluster takes 4)"
+            f"start another watch worker, or give them more threads (-c; a cluster takes up to {len(Kind)})"
         )
 
 
@@ -44,8 +47,9 @@ def capacity() -> Capacity:
     """Three queries."""
     seen = Worker.objects.filter(beat_at__gt=Now() - GONE)
     threads = list(seen.values_list("threads", flat=True))
-    waiting = Watch.objects.filter(free()).count()
-    return Capacity(len(threads), sum(threads), Watch.objects.count() - waiting, waiting)
+    wanted = Watch.objects.exclude(resting())
+    waiting = wanted.filter(free()).count()
+    return Capacity(len(threads), sum(threads), wanted.count() - waiting, waiting)
 
 
 def others_have_room(name: str) -> bool:

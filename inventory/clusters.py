@@ -17,56 +17,10 @@ from django.utils.module_loading import import_string
 from inventory.mirror.anew import anew
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
-from inventory.stacks import STACKS
+from inventory.permissions import READER, Wanted, not_served, of_cluster
 from kube.client import ApiError, BadKubeconfig, Client, current_context
 from kube.credentials import PATIENCE_S
 from kube.plugin import LIMIT_S as PLUGIN_S
-
-
-class Wanted(msgspec.Struct, frozen=True):
-    """A permission that a part of gpudash needs. resource: with its subresource, as in "pods/log".
-
-    namespace: where it is needed, "" for the whole cluster. name: the one object that it is needed for, "" for all.
-    optional: the mirror works without it. role: the file that grants it.
-    launcher: the launcher's credentials need it, not the watchers'.
-    """
-
-    verb: str
-    group: str
-    resource: str
-    needed_for: str
-    optional: bool = False
-    namespace: str = ""
-    role: str = "deploy/watcher-role.yaml"
-    launcher: bool = False
-    name: str = ""
-
-    @property
-    def full_resource(self) -> str:
-        """As `kubectl auth can-i` takes it: "jobs.batch", "pods/log"."""
-        name, slash, sub = self.resource.partition("/")
-        return ".".join(filter(None, (name, self.group))) + slash + sub
-
-
-_FOR_DAEMONSETS = ", ".join(stack.daemonsets_for for stack in STACKS if stack.daemonsets_for)
-READER = (
-    *(Wanted(verb, "", "nodes", "cards and their totals") for verb in ("list", "watch")),
-    *(Wanted(verb, "", "pods", "who holds what") for verb in ("list", "watch")),
-    *(Wanted(verb, "apps", "daemonsets", _FOR_DAEMONSETS, optional=True) for verb in ("list", "watch")),
-    *(
-        Wanted(verb, "resource.k8s.io", kind, "cards that are claimed (DRA)", optional=True)
-        for kind in ("resourceslices", "resourceclaims")
-        for verb in ("list", "watch")
-    ),
-    Wanted(
-        "get",
-        "",
-        "namespaces",
-        "to notice another cluster at the same address (UID of kube-system)",
-        optional=True,
-        name="kube-system",
-    ),
-)
 
 
 class Addition(NamedTuple):
@@ -85,9 +39,10 @@ def additions() -> list[Addition]:
     return [import_string(path) for path in settings.CLUSTER_ADDITIONS]
 
 
-def wanted() -> list[Wanted]:
-    """What a check asks for, in this order."""
-    return [*READER, *(one for addition in additions() for one in addition.wanted())]
+def wanted(cluster: Cluster | None = None) -> list[Wanted]:
+    """What a check asks for, in this order; without a cluster, what is the same in all."""
+    mine = of_cluster(cluster) if cluster is not None else READER
+    return [*mine, *(one for addition in additions() for one in addition.wanted())]
 
 
 #: Seconds for all questions of a check together, where a worker asks; and where a person waits for the answer.
@@ -156,17 +111,25 @@ def _children() -> list[type[Model]]:
         models.Pod,
         models.Node,
         models.DaemonSet,
+        models.ConfigMap,
+        models.Device,
         models.ResourceClaim,
         models.ResourceSlice,
     ]
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a cluster said of one permission. allowed None: it could not be asked."""
+    """What a cluster said of one permission. allowed None: it could not be asked. served: False where there is nothing to permit."""
 
     wanted: Wanted
     allowed: bool | None
     reason: str = ""
+    served: bool = True
+
+    @property
+    def rule(self) -> str:
+        """What is missing in the watchers' role; "" where nothing is."""
+        return self.wanted.rule if self.allowed is False and self.wanted.optional else ""
 
 
 class _Allowed(msgspec.Struct):
@@ -197,11 +160,11 @@ def check(cluster: Cluster, total_s: float = CHECK_S, patience_s: float = PATIEN
 
     It takes no longer than about total_s; what could not be asked by then is not known. patience_s: for a credential plugin.
     """
-    asked, budget = wanted(), _Budget(total_s)
+    asked, budget, absent = wanted(cluster), _Budget(total_s), not_served(cluster)
     client = client_of(cluster, patience_s)
     try:
         version = _version(client, budget)
-        answers = [_ask(client, one, budget) for one in asked if not one.launcher]
+        answers = [_ask(client, one, budget, absent) for one in asked if not one.launcher]
     finally:
         client.close()
     answers += _ask_as_launcher(cluster, [one for one in asked if one.launcher], budget, patience_s)
@@ -212,6 +175,8 @@ def check(cluster: Cluster, total_s: float = CHECK_S, patience_s: float = PATIEN
             "allowed": answer.allowed,
             "needed_for": answer.wanted.needed_for,
             "optional": answer.wanted.optional,
+            "served": answer.served,
+            "rule": answer.rule,
         }
         for answer in answers
     ]
@@ -229,7 +194,7 @@ def _ask_as_launcher(cluster: Cluster, asked: Sequence[Wanted], budget: _Budget,
     except BadKubeconfig as error:
         return [Answer(one, None, str(error)) for one in asked]
     try:
-        return [_ask(client, one, budget) for one in asked]
+        return [_ask(client, one, budget, set()) for one in asked]
     finally:
         client.close()
 
@@ -243,7 +208,9 @@ def _version(client: Client, budget: _Budget) -> str:
     return str(name or "version not told")[:64]
 
 
-def _ask(client: Client, wanted: Wanted, budget: _Budget) -> Answer:
+def _ask(client: Client, wanted: Wanted, budget: _Budget, absent: set[str]) -> Answer:
+    if wanted.kind in absent:
+        return Answer(wanted, None, "the cluster does not serve it", served=False)
     if not budget.left_s:
         return Answer(
             wanted, None, f"not asked: the cluster did not answer all questions within {budget.seconds:.0f} s"
@@ -271,9 +238,11 @@ def _ask(client: Client, wanted: Wanted, budget: _Budget) -> Answer:
 __all__ = [
     "CHECK_PATIENTLY_S",
     "PLUGIN_S",
+    "READER",
     "Answer",
     "ApiError",
     "BadKubeconfig",
+    "Wanted",
     "add",
     "check",
     "client_of",

@@ -39,6 +39,7 @@ class State(models.TextChoices):
     LISTING = "listing", "first list under way"
     RELISTING = "listing-anew", "listing anew"
     NOT_SERVED = "not-served", "not served"
+    NOT_NEEDED = "not-needed", "nothing to read"
     WATCHING = "watching", "in step"
 
 
@@ -74,6 +75,9 @@ def condition_of(watch: Watch, now: datetime | None = None) -> Condition:
 
 
 def _state(watch: Watch, now: datetime, age_s: float | None) -> tuple[State, datetime | None, str]:
+    if watch.rests(now):
+        # Nobody holds its lease, as it should be.
+        return State(watch.state), watch.state_since, watch.reason
     if watch.expires_at is None or watch.expires_at <= now:
         return _without_watcher(watch, now)
     if watch.state == WatchState.REFUSED:
@@ -130,8 +134,8 @@ def sync_of(watches: Iterable[Watch], now: datetime | None = None) -> Sync:
     firsts = [watch.synced_at if watch else None for watch in needed]
     lasts = [rows[kind].last_event_at if kind in rows else None for kind in AGEING_KINDS]
     ages = [conditions[kind].age_s if kind in rows else None for kind in AGEING_KINDS]
-    # What a cluster does not serve is no state of its mirror.
-    served = [one for one in conditions.values() if one.state != State.NOT_SERVED]
+    # What a cluster does not serve, or nobody needs, is no state of its mirror.
+    served = [one for one in conditions.values() if one.state not in (State.NOT_SERVED, State.NOT_NEEDED)]
     worst = min(served, key=lambda one: one.rank, default=None)
     return Sync(
         synced_at=None if None in firsts else max(first for first in firsts if first),

@@ -26,7 +26,7 @@ from inventory.mirror.follow import Follower
 from inventory.mirror.keeper import keeper
 from inventory.mirror.lease import acquire, release
 from inventory.models import Cluster, Role, Watch
-from inventory.models.cluster import Kind, WatchState
+from inventory.models.cluster import Kind, WatchState, resting
 from inventory.reconcile.outage import find_outages
 from inventory.reconcile.reconciler import NodeReconciler
 from kube.client import ApiError, BadKubeconfig
@@ -74,7 +74,7 @@ def watch(cluster_id: int, kind: str) -> None:
 def _watch(cluster_id: int, kind: str) -> None:
     lease: Lease | None = None
     try:
-        if give_way(cluster_id, kind):
+        if Watch.objects.filter(resting(), cluster_id=cluster_id, kind=kind).exists() or give_way(cluster_id, kind):
             return
         lease = acquire(cluster_id, kind)
         if lease is not None:

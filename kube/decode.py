@@ -5,14 +5,12 @@ An object that does not decode is not lost: it comes back as `Unread`, with as m
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 import msgspec
 
-from kube import claims, listed, salvage
-from kube.objects import DaemonSet, Node, Pod
-
-T = TypeVar("T", Node, Pod, DaemonSet, listed.Pod, claims.ResourceSlice, claims.ResourceClaim)
+from kube import salvage
+from kube.kinds import T
 
 #: Longest error text kept of an unreadable object.
 ERROR_CHARS = 300
@@ -99,7 +97,7 @@ _UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
 class Decoder(Generic[T]):
-    """Decodes lists and watch lines of one kind (Node, Pod, DaemonSet, or `listed.Pod` without the rest of a pod)."""
+    """Decodes lists and watch lines of one kind (one of `kinds`; `listed.Pod` is without the rest of a pod)."""
 
     def __init__(self, kind: type[T]) -> None:
         self.kind: type[Any] = kind

@@ -6,6 +6,8 @@ backup keeps that UID, but its resource version is lower than what was seen.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from kube.client import ApiError, Client
@@ -46,9 +48,9 @@ def identity_of(client: Client) -> Identity:
     return Identity(uid[:64]) if uid else Identity("", "the namespace kube-system was answered without a UID")
 
 
-def version_now(client: Client, path: str) -> str:
-    """The resource version of a list of one object; "" when the answer has none. Raises ApiError."""
-    return _metadata(client.get(path, {"limit": 1}, timeout_s=TIMEOUT_S)).resourceVersion
+def version_now(client: Client, path: str, query: Mapping[str, str] | None = None) -> str:
+    """The resource version of a list of one object; "" when the answer has none. query: what is selected. Raises ApiError."""
+    return _metadata(client.get(path, {"limit": 1} | dict(query or {}), timeout_s=TIMEOUT_S)).resourceVersion
 
 
 def goes_back(before: str, now: str) -> bool:

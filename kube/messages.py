@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Generic
 
 import msgspec
 
-from kube import claims, listed
 from kube.decode import Event, Page
 from kube.identity import Identity
-from kube.objects import DaemonSet, Node, Pod
-
-T = TypeVar("T", Node, Pod, DaemonSet, listed.Pod, claims.ResourceSlice, claims.ResourceClaim)
+from kube.kinds import T
 
 
 class Relist(msgspec.Struct, frozen=True):
@@ -27,25 +24,29 @@ class Listed(msgspec.Struct, Generic[T], frozen=True):
 
 
 class ListEnd(msgspec.Struct, frozen=True):
-    """The list is complete; the watch goes on from resource_version."""
+    """The list is complete; the watch goes on from resource_version. refused: texts of places that may not be read."""
 
     resource_version: str
+    refused: tuple[str, ...] = ()
 
 
 class Changes(msgspec.Struct, Generic[T], frozen=True):
     """Events in order (ADDED, MODIFIED, DELETED, BOOKMARK); at least one. Times are of the monotonic clock.
 
     as_of: when nothing else waited to be read. A reader that does not keep up with its stream shows it here: what it reads now may
-    have waited since then.
+    have waited since then. version: up to which everything has come with them, in all places that are read; "" when it is not known.
     """
 
     events: list[Event[T]]
     received_at: float
     as_of: float
+    version: str = ""
 
 
 class Watching(msgspec.Struct, frozen=True):
-    """A watch is open."""
+    """A watch is open. refused: why some places of the kind are not read; "" where all are."""
+
+    refused: str = ""
 
 
 class Trouble(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ understood too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -49,11 +49,14 @@ class MetaPage(msgspec.Struct):
     resource_version: str
 
 
-def pages(client: Client, path: str, limit: int) -> Iterator[MetaPage]:
-    """All pages as of one version. Raises ApiError (410 when it took too long), BadKubeconfig and NotAList."""
+def pages(client: Client, path: str, limit: int, selected: Iterable[tuple[str, str]] = ()) -> Iterator[MetaPage]:
+    """All pages as of one version. selected: what of the kind is read, as parameters of the request.
+
+    Raises ApiError (410 when it took too long), BadKubeconfig and NotAList.
+    """
     token = ""
     while True:
-        query: dict[str, object] = {"limit": limit} | ({"continue": token} if token else {})
+        query = {"limit": limit, **dict(selected)} | ({"continue": token} if token else {})
         try:
             page = _list.decode(client.get(path, query, accept=ACCEPT))
         except (msgspec.DecodeError, RecursionError) as error:

@@ -45,9 +45,24 @@ class Resources(_Object):
     requests: Quantities | None = None
 
 
+class ConfigMapKey(_Object):
+    """One text of a ConfigMap in the same namespace. optional: it may be missing."""
+
+    name: str = ""
+    key: str = ""
+    optional: bool | None = None
+
+
+class EnvSource(_Object):
+    """Where a variable has its value from; other sources are not read."""
+
+    configMapKeyRef: ConfigMapKey | None = None
+
+
 class EnvVar(_Object):
     name: str = ""
     value: str | None = None
+    valueFrom: EnvSource | None = None
 
 
 class Container(_Object):
@@ -204,9 +219,49 @@ class Node(_Object):
     status: NodeStatus | None = None
 
 
+class ConfigMapRef(_Object):
+    """A ConfigMap in the same namespace."""
+
+    name: str = ""
+
+
+class EnvFrom(_Object):
+    """All texts of a ConfigMap as variables; where it is none, they are of something that is not read."""
+
+    prefix: str | None = None
+    configMapRef: ConfigMapRef | None = None
+
+
+class VolumeMount(_Object):
+    name: str = ""
+    mountPath: str = ""
+    subPath: str | None = None
+
+
+class Volume(_Object):
+    """configMap: None for a volume of another kind."""
+
+    name: str = ""
+    configMap: ConfigMapRef | None = None
+
+
+class TemplateContainer(Container):
+    """A container of a DaemonSet, with what it has of ConfigMaps. Of pods that is not read: there are many."""
+
+    envFrom: list[EnvFrom] | None = None
+    volumeMounts: list[VolumeMount] | None = None
+
+
+class TemplateSpec(_Object):
+    """The specification of a DaemonSet's pods."""
+
+    containers: list[TemplateContainer] | None = None
+    volumes: list[Volume] | None = None
+
+
 class PodTemplate(_Object):
     metadata: Metadata = msgspec.field(default_factory=Metadata)
-    spec: PodSpec | None = None
+    spec: TemplateSpec | None = None
 
 
 class DaemonSetSpec(_Object):

@@ -7,7 +7,7 @@ pages of 2,000 at 48 MB/s, pages of 500 at 32 MB/s and the stream at 15 MB/s, si
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from kube.client import Client
 from kube.decode import token_at_the_head
@@ -49,8 +49,12 @@ class _Fetch:
 class Pages:
     """Iterate for bodies, and set `token` to what each decoded page says. Raises ApiError and BadKubeconfig of the client."""
 
-    def __init__(self, client: Client, path: str, limit: int, stopped: threading.Event) -> None:
+    def __init__(
+        self, client: Client, path: str, limit: int, stopped: threading.Event, selected: Iterable[tuple[str, str]] = ()
+    ) -> None:
+        """selected: what of the kind is read, as parameters of the request."""
         self._client, self._path, self._limit, self._stopped = client, path, limit, stopped
+        self._selected = dict(selected)
         self.token = ""
         self._asked: tuple[str, _Fetch] | None = None
 
@@ -72,5 +76,5 @@ class Pages:
         return asked[1] if asked and asked[0] == token else self._start(token)
 
     def _start(self, token: str) -> _Fetch:
-        query: dict[str, object] = {"limit": self._limit} | ({"continue": token} if token else {})
+        query = {"limit": self._limit, **self._selected} | ({"continue": token} if token else {})
         return _Fetch(lambda: self._client.get(self._path, query, LIST_S), f"page of {self._path}")

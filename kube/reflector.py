@@ -12,14 +12,19 @@ import queue
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import ExitStack, closing
 from typing import Generic
 
+from kube.bundles import COMPACTED, Bundle, Bundles, Expired, last_version, least
 from kube.client import ApiError, BadKubeconfig, Client, Stream
-from kube.decode import Decoder, Event, NotAList
+from kube.decode import Decoder, NotAList
 from kube.identity import Identity, goes_back, identity_of, version_now
-from kube.messages import Changes, Listed, ListEnd, Message, Relist, T, Trouble, Watching
+from kube.kinds import T
+from kube.messages import Changes, Listed, ListEnd, Message, Relist, Trouble, Watching
 from kube.pages import Pages
+from kube.refusals import Refusals, absent
+from kube.source import NotServed, Place, Source
 
 logger = logging.getLogger(__name__)
 
@@ -34,8 +39,8 @@ ABSENT_S = 60.0
 SHORT_WATCH_S = 2.0
 #: Messages (pages of a list, bundles of events) between the reader and the writer.
 QUEUE_LENGTH = 4
-#: No object of an API server is as large (etcd refuses far less): a line that goes on without end must not fill the memory.
-MAX_LINE = 64 << 20
+#: Where some places of a kind are refused, it is looked after this time whether they still are.
+REFUSED_S = 60
 #: On a quiet watch, which the server ends every few minutes, the cluster's identity is asked for this often.
 IDENTITY_S = 300.0
 #: An API server that has just started makes kube-system within a second or two; one that never does has no identity.
@@ -44,17 +49,7 @@ UNNAMED_TRIES = 4
 STOP_S = 0.5
 
 
-COMPACTED = "the cluster's history was compacted (410)"
 WENT_BACK = "the cluster's resource version went back"
-
-
-class _Expired(Exception):
-    """What is stored is not where the cluster can go on from; list anew. The text says why."""
-
-
-def last_version(events: list[Event[T]]) -> str:
-    """The resource version after these events; "" when none of them carries one."""
-    return next((event.resource_version for event in reversed(events) if event.resource_version), "")
 
 
 def backoff_s(failures: int, retry_after_s: float | None, jitter: float | None = None) -> float:
@@ -67,6 +62,8 @@ def backoff_s(failures: int, retry_after_s: float | None, jitter: float | None =
 class Reflector(Generic[T]):
     """Reads one kind of one cluster.
 
+    path: of the kind, or the source that knows it. Of a kind that is read in several places, each place is listed and watched for
+    itself, and the version is the lowest of all; where one may not be read, the others are.
     resource_version: where to go on from; "" lists first. `start()`, take messages with `next()`, end with `stop()` from anywhere.
     backoff: seconds to wait, from the failures before and what Retry-After asks for. reason: of a first list.
     proving: ask which cluster it is, and before a watch goes on from a version that may not be of this history, whether it is.
@@ -75,7 +72,7 @@ class Reflector(Generic[T]):
     def __init__(
         self,
         client: Client,
-        path: str,
+        path: str | Source,
         kind: type[T],
         resource_version: str = "",
         page_size: int = 500,
@@ -84,20 +81,33 @@ class Reflector(Generic[T]):
         reason: str = "first list",
         proving: bool = False,
     ) -> None:
-        self.client, self.path, self.page_size, self.silence_s = client, path, page_size, silence_s
+        self.client, self.page_size, self.silence_s = client, page_size, silence_s
+        self.source = path if isinstance(path, Source) else Source(path)
         self._backoff = backoff
         self.decoder: Decoder[T] = Decoder(kind)
         self.resource_version = resource_version
         self._queue: queue.Queue[Message[T]] = queue.Queue(QUEUE_LENGTH)
         self._stopped = threading.Event()
-        self._stream: Stream | None = None
+        self._bundles: Bundles[T] = Bundles(self.decoder, self._stopped.is_set)
+        self._streams: list[Stream] = []
+        self._refusals = Refusals(self.source)
         self._failures = 0
         self._expired = False
         self._reason, self.proving = reason, proving
         self._asked_for = ""
         #: Whether something happened since which another cluster, or an older one, may answer.
         self._doubtful, self._identified_at, self._unnamed = True, 0.0, 0
-        self._thread = threading.Thread(target=self._run, name=f"reflector {path}", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=f"reflector {self.path}", daemon=True)
+
+    @property
+    def path(self) -> str:
+        """Of the kind, as it is read now."""
+        return self.source.path
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Of which it is known what is there."""
+        return self._refusals.listed
 
     def start(self) -> None:
         self._thread.start()
@@ -107,14 +117,16 @@ class Reflector(Generic[T]):
         self._stopped.set()
         until = time.monotonic() + STOP_S
         while self._thread.is_alive() and time.monotonic() < until:
-            if (stream := self._stream) is not None:
-                stream.close()
+            self._close_streams()
             self.next(0.02)  # the reader may wait for room in the queue
 
     def relist(self, reason: str) -> None:
         """List anew, as soon as the reader sees it."""
         self._asked_for = reason
-        if (stream := self._stream) is not None:
+        self._close_streams()
+
+    def _close_streams(self) -> None:
+        for stream in self._streams:
             stream.close()
 
     @property
@@ -157,25 +169,49 @@ class Reflector(Generic[T]):
                 if not self.resource_version:
                     self._list(self._reason)
                 self._watch_for_ever()
-            except _Expired as expired:
+            except Expired as expired:
                 self.resource_version, self._reason = "", str(expired)
                 if self._expired:  # twice without an event between: lists in a tight loop would be a burden
                     self._back_off(ApiError(410, "Expired", "the server calls each resource version too old"))
                 self._expired = True
+            except NotServed as error:
+                self._look_again(error)
             except (ApiError, NotAList, BadKubeconfig) as error:
                 self._back_off(error)
             except Exception:
                 logger.exception("reflector of %s", self.path)
                 self._back_off(NotAList("an internal error; the log has it"))
 
+    def _look_again(self, error: NotServed) -> None:
+        """It is not where it was: after an upgrade of the cluster it may be served in another version."""
+        try:
+            if self.source.moved(self.client):
+                logger.info("%s is read now", self.path)
+                return
+        except (ApiError, BadKubeconfig) as again:
+            self._back_off(again)
+        else:
+            self._back_off(error)
+
     def _prove(self) -> None:
-        """Before a list or a watch. Raises ApiError, and _Expired when the cluster's history does not reach the stored version."""
-        if not self.proving or not (self._doubtful or time.monotonic() - self._identified_at > IDENTITY_S):
+        """Before a list or a watch. Raises ApiError, and Expired when the cluster's history does not reach the stored version."""
+        due = self.proving and (self._doubtful or time.monotonic() - self._identified_at > IDENTITY_S)
+        if due:
+            self._put(self._identity())
+        self.source.locate(self.client)
+        if not due:
             return
-        self._put(self._identity())
-        if self.resource_version and goes_back(self.resource_version, version_now(self.client, self.path)):
-            raise _Expired(WENT_BACK)
+        if self.resource_version and goes_back(self.resource_version, self._version_now()):
+            raise Expired(WENT_BACK)
         self._doubtful, self._identified_at = False, time.monotonic()
+
+    def _version_now(self) -> str:
+        """By the first place that may be read: all are of one history."""
+        place = self._refusals.admitted[0]
+        try:
+            return version_now(self.client, place.path, dict(place.query))
+        except ApiError as error:
+            raise absent(error) from None
 
     def _identity(self) -> Identity:
         try:
@@ -189,8 +225,27 @@ class Reflector(Generic[T]):
             return Identity("", "there is no namespace kube-system")
 
     def _list(self, reason: str) -> None:
+        """All places, one after the other. The version is that of the first: what came meanwhile is told again by its watch."""
         self._put(Relist(reason))
-        version, pages = "", Pages(self.client, self.path, self.page_size, self._stopped)
+        versions: list[str] = []
+        self._refusals.clear()
+        for place in self.source.places:
+            try:
+                versions.append(self._list_place(place))
+            except ApiError as error:
+                self._refusals.note(place, error)
+        if self._stopped.is_set():
+            return
+        if not versions:
+            self._refusals.raise_first()
+        if not all(versions):
+            raise NotAList("the list has no resource version")
+        self.resource_version = least(versions) or versions[0]
+        self._put(ListEnd(self.resource_version, self._refusals.end_list()))
+
+    def _list_place(self, place: Place) -> str:
+        """Its resource version."""
+        version, pages = "", Pages(self.client, place.path, self.page_size, self._stopped, place.query)
         try:
             for body in pages:
                 page = self.decoder.page(body)
@@ -201,99 +256,89 @@ class Reflector(Generic[T]):
                 pages.token = page.continue_token
         except ApiError as error:
             if error.status == 410 and pages.token:
-                raise _Expired(COMPACTED) from None
+                raise Expired(COMPACTED) from None
             raise
-        if self._stopped.is_set():
-            return
-        if not version:
-            raise NotAList("the list has no resource version")
-        self.resource_version = version
-        self._put(ListEnd(version))
+        return version
 
     def _watch_for_ever(self) -> None:
         while not self._stopped.is_set():
             self._prove()
-            started, version = time.monotonic(), self.resource_version
-            self._watch_once()
+            started = time.monotonic()
+            moved = self._watch_once()
             if self._asked_for:
                 self._reason, self._asked_for, self.resource_version = self._asked_for, "", ""
                 return
-            short = time.monotonic() - started < SHORT_WATCH_S
-            if short and self.resource_version == version and not self._stopped.is_set():
+            if self._refusals.lifted(self.client):
+                raise Expired("more of it may be read than before")
+            if not moved and time.monotonic() - started < SHORT_WATCH_S and not self._stopped.is_set():
                 raise ApiError(0, "ShortWatch", "the server ends each watch at once")
 
-    def _watch_once(self) -> None:
-        """One stream, to its end. Raises ApiError, NotAList or _Expired."""
-        query = {
-            "watch": "1",
-            "resourceVersion": self.resource_version,
-            "allowWatchBookmarks": "true",
-            "timeoutSeconds": random.randint(*WATCH_S),
-        }
-        seen = False
+    def _watch_once(self) -> bool:
+        """One stream for each place, to the end of the first. Whether a version moved. Raises ApiError, NotAList or Expired."""
+        seen = moved = False
         try:
-            with self.client.stream(self.path, query, self.silence_s) as stream:
-                self._stream = stream
-                if self._stopped.is_set():
-                    return  # stop() may have looked for a stream just before
-                if self._asked_for:
-                    return
-                self._put(Watching())
-                for events, as_of in self._bundles(stream):
-                    if any(event.type == "BOOKMARK" and self._is_before(event) for event in events):
-                        raise _Expired(WENT_BACK)
+            with ExitStack() as stack:
+                self._streams = self._open(stack)
+                if self._stopped.is_set() or self._asked_for:
+                    return False  # stop() may have looked for a stream just before
+                self._put(Watching(self._refusals.text))
+                started_at = self.resource_version
+                versions = [started_at] * len(self._streams)
+                for bundle in stack.enter_context(closing(self._bundles.of(self._streams))):
+                    version = self._version_after(bundle, versions)
                     seen, self._failures, self._expired = True, 0, False
-                    self._put(Changes(events, time.monotonic(), as_of))
-                    self.resource_version = last_version(events) or self.resource_version
+                    moved = moved or versions[bundle.place] != started_at
+                    self._put(Changes(bundle.events, time.monotonic(), bundle.as_of, version))
         except ApiError as error:
             if error.status == 410:
-                raise _Expired(COMPACTED) from None
+                raise Expired(COMPACTED) from None
             if error.reason != "Stream" or not seen:
-                raise
+                raise absent(error) from None
             self._doubtful = True
             # It broke after it had worked: go on at once from where it was.
         finally:
-            self._stream = None
+            self._streams = []
+        return moved
 
-    def _is_before(self, event: Event[T]) -> bool:
-        return goes_back(self.resource_version, event.resource_version)
-
-    def _bundles(self, stream: Stream) -> Iterator[tuple[list[Event[T]], float]]:
-        """The events of each received chunk, in order, and as of when; those before a line that ends the stream too."""
-        rest = b""
-        for chunk, as_of in stream.dated_chunks():
-            if self._stopped.is_set():
-                return
-            *lines, rest = (rest + chunk).split(b"\n") if rest else chunk.split(b"\n")
-            if len(rest) > MAX_LINE:
-                raise NotAList(f"a watch event of more than {MAX_LINE >> 20} MiB came")
-            events: list[Event[T]] = []
+    def _open(self, stack: ExitStack) -> list[Stream]:
+        """Of all places that may be watched. Raises ApiError where none may."""
+        query: dict[str, object] = {
+            "watch": "1",
+            "resourceVersion": self.resource_version,
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": REFUSED_S if self._refusals else random.randint(*WATCH_S),
+        }
+        streams: list[Stream] = []
+        for place in self._refusals.admitted:
             try:
-                events.extend(self._event(line) for line in lines if line.strip())
-            except (ApiError, NotAList, _Expired):
-                if events:
-                    yield events, as_of
-                raise
-            if events:
-                yield events, as_of
+                opened = self.client.stream(place.path, query | dict(place.query), self.silence_s)
+                streams.append(stack.enter_context(opened))
+            except ApiError as error:
+                self._refusals.note(place, error)
+        if not streams:
+            self._refusals.raise_first()
+        return streams
 
-    def _event(self, line: bytes) -> Event[T]:
-        event = self.decoder.event(line)
-        if event.type == "ERROR":
-            if event.code == 410 or event.reason in ("Expired", "Gone"):
-                raise _Expired(COMPACTED)
-            raise ApiError(event.code, event.reason or "ERROR", event.message)
-        return event
+    def _version_after(self, bundle: Bundle[T], versions: list[str]) -> str:
+        """Up to which version everything has come; "" when it is not known. Raises Expired when the history went back."""
+        known = versions[bundle.place]
+        if any(event.type == "BOOKMARK" and goes_back(known, event.resource_version) for event in bundle.events):
+            raise Expired(WENT_BACK)
+        last = last_version(bundle.events)
+        versions[bundle.place] = last or known
+        lowest = least(versions)
+        self.resource_version = lowest or self.resource_version
+        return lowest if last else ""
 
     def _back_off(self, error: ApiError | NotAList | BadKubeconfig) -> None:
         refused = isinstance(error, ApiError) and error.status in (401, 403)
-        absent = isinstance(error, ApiError) and error.status == 404
+        missing = isinstance(error, NotServed)
         wait_s = self._backoff(self._failures, error.retry_after_s if isinstance(error, ApiError) else None)
         self._failures += 1
         self._doubtful = True
-        if absent:
+        if missing:
             wait_s = max(wait_s, ABSENT_S)
-        self._put(Trouble(str(error), refused or isinstance(error, BadKubeconfig), wait_s, absent))
+        self._put(Trouble(str(error), refused or isinstance(error, BadKubeconfig), wait_s, missing))
         self._stopped.wait(wait_s)
         if (isinstance(error, ApiError) and error.status == 401) or isinstance(error, BadKubeconfig):
             try:

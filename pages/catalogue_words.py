@@ -54,6 +54,8 @@ TITLES = (
     _("Health check of an exporter"),
     _("Card called unhealthy by its sharing system"),
     _("Condition of the node speaks of its cards"),
+    _("Chip fault reported"),
+    _("Settings of a plugin not read"),
 )
 MEANINGS = (
     _(
@@ -67,6 +69,10 @@ MEANINGS = (
     _("A node offers GPU memory, or cards, but the other of the two is 0 or missing."),
     _("A node offers the same cards through two device plugins that do not know of each other."),
     _("A node or a pod states a quantity that is none; what it stands for is unknown."),
+    _("The device plugin of the node reports a fault of a chip, or has set it apart."),
+    _(
+        "A device plugin takes a setting from a ConfigMap that the mirror does not have, so what depends on it is not known."
+    ),
     _("A pod holds GPU memory on a node, but its scheduler has not recorded a card."),
     _("A pod is recorded on a card that the node does not have; it is counted on the node, its card is unknown."),
     _("A node gives out devices that are no cards one by one, and nothing says how many cards they are."),
@@ -164,12 +170,18 @@ ACTIONS = (
     _("Look at what the check names, and at the driver's messages on the node."),
     _("Look at the device plugin's log and the driver's messages (XID) on the node."),
     _("Do what the condition asks for; it says which check it is."),
+    _(
+        "Look the fault code up in the vendor's table; a chip that was set apart comes back when its name is taken out of "
+        "ManuallySeparateNPU."
+    ),
+    _("Look whether the ConfigMap exists. manage.py cluster check prints the rule that lets it be read."),
 )
 
-#: What sharing systems say of themselves (`daemonsets_for`, `terminating`).
+#: What sharing systems say of themselves (`daemonsets_for`, `devices_for`, `terminating`).
 SYSTEMS = (
     _("the memory unit of Cambricon's plugin"),
     _("the memory unit of gpushare"),
     _("how often Intel's plugin offers each card"),
+    _("the cards that Koordinator's agents report, and their health"),
     _("The gpushare scheduler counts it free already."),
 )

@@ -43,16 +43,26 @@ class WatchLine:
     reason: str
     next_try_at: datetime | None
 
+    @property
+    def rests(self) -> bool:
+        """Whether there is nothing of it to be watched."""
+        return self.level == "none" and self.watch.state in (State.NOT_SERVED, State.NOT_NEEDED)
+
 
 @dataclass(frozen=True)
 class Permission:
-    """What the credentials may do, as the last check found. allowed: True, False, or None when the server did not say."""
+    """What the credentials may do, as the last check found. allowed: True, False, or None when the server did not say.
+
+    served: False where the cluster does not have what it is for. rule: what the role lacks; "" for nothing.
+    """
 
     verb: str
     resource: str
     allowed: bool | None
     optional: bool
     needed_for: str
+    served: bool
+    rule: str
 
     @property
     def level(self) -> str:
@@ -78,6 +88,7 @@ _LEVELS = {
     State.LISTING: "info",
     State.RELISTING: "info",
     State.NOT_SERVED: "none",
+    State.NOT_NEEDED: "none",
     State.WATCHING: "good",
 }
 
@@ -94,6 +105,7 @@ def watch_line(watch: Watch) -> WatchLine:
         State.LISTING: _("first list under way"),
         State.RELISTING: _("being listed anew"),
         State.NOT_SERVED: _("not served"),
+        State.NOT_NEEDED: _("nothing to read"),
         State.WATCHING: _("in step"),
     }
     explains = {
@@ -135,6 +147,8 @@ def permissions_of(cluster: Cluster) -> list[Permission]:
             allowed=one["allowed"] if isinstance(one.get("allowed"), bool) else None,
             optional=bool(one.get("optional", False)),
             needed_for=str(one.get("needed_for", "")),
+            served=one.get("served") is not False,
+            rule=str(one.get("rule") or ""),
         )
         for one in found
         if isinstance(one, dict)

@@ -50,6 +50,8 @@ class Permission(Shape):
     allowed: Annotated[bool | None, Meta(description="null: the cluster could not be asked")]
     needed_for: str
     optional: Annotated[bool, Meta(description="The mirror works without it.")]
+    served: Annotated[bool, Meta(description="false: the cluster does not have what it is for, so it was not asked.")]
+    rule: Annotated[str | None, Meta(description="The rule that the watchers' role lacks; null: none.")]
 
 
 class Sum(Shape):

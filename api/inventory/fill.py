@@ -100,6 +100,8 @@ def permissions(rows: Iterable[Any]) -> list[resources.Permission]:
             allowed=row["allowed"] if isinstance(row.get("allowed"), bool) else None,
             needed_for=str(row.get("needed_for", "")),
             optional=bool(row.get("optional", False)),
+            served=row.get("served") is not False,
+            rule=str(row.get("rule") or "") or None,
         )
         for row in rows
         if isinstance(row, Mapping)

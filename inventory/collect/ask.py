@@ -12,7 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import msgspec
 
-from inventory.collect.prometheus import TOO_LARGE, Prometheus, PrometheusError
+from inventory.collect.errors import TOO_LARGE
+from inventory.collect.prometheus import Prometheus, PrometheusError
 from inventory.usage import FORMATS, recognise
 from inventory.usage.engine.answers import read_answer
 from inventory.usage.engine.context import Context

@@ -6,6 +6,7 @@ import logging
 import random
 import time
 from collections.abc import Callable
+from contextlib import closing
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,14 +14,17 @@ from django.db import transaction
 from django.db.models import F
 
 from inventory.clock import database_now
-from inventory.collect import rows, sources
+from inventory.collect import direct, rows, sources
 from inventory.collect.ask import Round, ask
 from inventory.collect.cards import Cards, Known
+from inventory.collect.errors import AWAY, BUSY, SourceError
 from inventory.collect.merged import Merged, merge
-from inventory.collect.prometheus import AWAY, BUSY, BadAddress, PrometheusError
+from inventory.collect.prometheus import BadAddress
 from inventory.models import Card, CardUsage, Node, Pod, UsageSource
-from inventory.models.usage import SourceState
+from inventory.models.usage import SourceState, Way
+from inventory.usage import Found, Report
 from inventory.usage.engine.context import Context
+from kube.kubeconfig import BadKubeconfig
 from leases.lease import Lease
 
 logger = logging.getLogger(__name__)
@@ -39,7 +43,7 @@ def collect(lease: Lease) -> UsageSource:
     began, now = time.monotonic(), database_now()
     try:
         found = look(source, lease.tick)
-    except (PrometheusError, BadAddress) as error:
+    except (SourceError, BadAddress, BadKubeconfig) as error:
         _failed(lease, source, error, now)
     else:
         _write(lease, source, found, now, began)
@@ -48,12 +52,13 @@ def collect(lease: Lease) -> UsageSource:
 
 
 def look(source: UsageSource, alive: Callable[[], None] = lambda: None) -> Round:
-    """Ask, and write nothing. Raises PrometheusError and BadAddress."""
-    client = sources.client_of(source)
-    try:
-        return ask(client, source.matchers, _context(source.cluster_id), alive)
-    finally:
-        client.close()
+    """Ask, and write nothing. Raises SourceError, BadAddress and BadKubeconfig."""
+    context = _context(source.cluster_id)
+    if source.way == Way.DIRECT:
+        with closing(sources.direct_client_of(source)) as client:
+            return direct.read(client, context, alive)
+    with closing(sources.client_of(source)) as prometheus:
+        return ask(prometheus, source.matchers, context, alive)
 
 
 def _context(cluster_id: int) -> Context:
@@ -100,7 +105,7 @@ def _state(source: UsageSource, found: Round, merged: Merged, now: datetime, beg
     matched = sum(1 for one in merged.cards if one.card is not None)
     return {
         "state": SourceState.READING,
-        "reason": _doubts(found),
+        "reason": _doubts(source, found),
         "state_since": source.state_since if source.state == SourceState.READING else now,
         "trouble_since": None,
         "failures": 0,
@@ -115,27 +120,36 @@ def _state(source: UsageSource, found: Round, merged: Merged, now: datetime, beg
     }
 
 
-def _doubts(found: Round) -> str:
+_NOTHING = {
+    Way.PROMETHEUS: "no exporter that is known publishes anything there; look at the matchers, the tenant and the scrape",
+    Way.DIRECT: "no pod of an exporter that is known runs there; it is found by the labels that its chart gives it",
+}
+
+
+def _doubts(source: UsageSource, found: Round) -> str:
     """Why the round may not be whole; "" when it is."""
     told = [*found.missing, *found.warnings]
     if not found.reports:
-        told.append(
-            "no exporter that is known publishes anything there; look at the matchers, the tenant and the scrape"
-        )
+        told.append(_NOTHING[Way(source.way)])
     return "; ".join(told[:MOST_TOLD])[:2000]
 
 
 def formats_of(found: Round) -> list[dict[str, Any]]:
-    """Each exporter that was found."""
+    """Each exporter that was found, once for all its pages."""
+    by_name: dict[str, list[tuple[Found, Report]]] = {}
+    for one, report in found.reports:
+        by_name.setdefault(one.format.name, []).append((one, report))
     return [
         {
-            "format": one.format.name,
-            "sure": one.sure,
-            "versions": sorted({reading.source.version for reading in report.readings if reading.source.version}),
-            "cards": len(report.readings),
-            "samples": report.samples,
+            "format": name,
+            "sure": all(one.sure for one, _ in mine),
+            "versions": sorted(
+                {reading.source.version for _, report in mine for reading in report.readings if reading.source.version}
+            ),
+            "cards": sum(len(report.readings) for _, report in mine),
+            "samples": sum(report.samples for _, report in mine),
         }
-        for one, report in found.reports
+        for name, mine in by_name.items()
     ]
 
 
@@ -143,22 +157,26 @@ def problems_of(found: Round) -> list[dict[str, Any]]:
     """What was dropped or doubted, by exporter."""
     told = [("", problem) for problem in found.problems]
     told += [(one.format.name, problem) for one, report in found.reports for problem in report.problems]
-    return [
-        {
+    made: dict[tuple[str, str], dict[str, Any]] = {}
+    for name, problem in told:
+        known = made.get((name, problem.code))
+        if known is not None:
+            known["count"] += problem.count
+            continue
+        made[name, problem.code] = {
             "format": name,
             "code": problem.code,
             "count": problem.count,
             "example": problem.example,
             "cards": problem.cards,
         }
-        for name, problem in told
-    ]
+    return list(made.values())
 
 
-def _failed(lease: Lease, source: UsageSource, error: PrometheusError | BadAddress, now: datetime) -> None:
-    kind = error.kind if isinstance(error, PrometheusError) else ""
+def _failed(lease: Lease, source: UsageSource, error: SourceError | BadAddress | BadKubeconfig, now: datetime) -> None:
+    kind = error.kind if isinstance(error, SourceError) else ""
     state = SourceState.BACKING_OFF if kind in (AWAY, BUSY) else SourceState.REFUSED
-    wait_s = error.retry_after_s if isinstance(error, PrometheusError) else None
+    wait_s = error.retry_after_s if isinstance(error, SourceError) else None
     if wait_s is None:
         wait_s = min(source.every_s * 2 ** min(source.failures, 6), MOST_PAUSE_S) * random.uniform(0.8, 1.2)
     logger.warning("exporters of %s: %s", source.cluster.name, error)

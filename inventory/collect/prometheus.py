@@ -16,6 +16,7 @@ from urllib.parse import urlencode, urlsplit
 import msgspec
 import urllib3
 
+from inventory.collect.errors import AWAY, BUSY, QUESTION, REFUSED, STRANGE, TOO_LARGE, SourceError
 from kube.deadline import CONNECT_S, Deadline, keep_deadlines, watching
 from kube.errors import plain
 
@@ -28,15 +29,9 @@ MAX_REFUSAL = 64 << 10
 #: A token is a line; what is longer is another file.
 MAX_TOKEN = 64 << 10
 
-REFUSED, TOO_LARGE, BUSY, AWAY, STRANGE, QUESTION = "refused", "too-large", "busy", "away", "strange", "question"
 
-
-class PrometheusError(Exception):
-    """What went wrong and what to do. kind: one of the words above; retry_after_s: what it asked for."""
-
-    def __init__(self, kind: str, text: str, retry_after_s: float | None = None) -> None:
-        super().__init__(text)
-        self.kind, self.text, self.retry_after_s = kind, text, retry_after_s
+class PrometheusError(SourceError):
+    """A Prometheus did not answer as it should."""
 
 
 class BadAddress(ValueError):

@@ -9,6 +9,7 @@ from pathlib import Path
 from inventory.collect.prometheus import BadAddress, Prometheus, address, header
 from inventory.models import Cluster, UsageSource
 from inventory.models.usage import SourceState, Way
+from kube.client import Client
 
 #: Seconds between rounds: exporters measure every 15 to 30 s.
 EVERY_S, LEAST_S, MOST_S = 60, 15, 3600
@@ -51,6 +52,21 @@ def set_prometheus(
     return source
 
 
+#: A page goes through the API server, and nothing is newer than the exporter's own round of 30 s.
+LEAST_DIRECT_S = 60
+
+
+def set_direct(cluster: Cluster, every_s: int = EVERY_S) -> UsageSource:
+    """Have the exporters' pods read by the API server. Raises BadAddress, and writes nothing then."""
+    if not LEAST_DIRECT_S <= every_s <= MOST_S:
+        raise BadAddress(f"a round every {every_s} s: give {LEAST_DIRECT_S} to {MOST_S} seconds")
+    source, _ = UsageSource.objects.get_or_create(cluster=cluster, defaults={"way": Way.DIRECT})
+    plain = {"address": "", "token_file": "", "ca_file": "", "headers": {}, "matchers": ""}
+    UsageSource.objects.filter(pk=source.pk).update(way=Way.DIRECT, every_s=every_s, **plain, **_anew())
+    source.refresh_from_db()
+    return source
+
+
 def _anew() -> Mapping[str, object]:
     """Who reads with the old settings loses the lease; the next round begins at once."""
     return {
@@ -72,6 +88,11 @@ def remove(cluster: Cluster) -> bool:
 def client_of(source: UsageSource) -> Prometheus:
     """Raises BadAddress where a file is gone."""
     return Prometheus(source.address, source.token_file, source.ca_file, source.headers)
+
+
+def direct_client_of(source: UsageSource) -> Client:
+    """With the credentials of the cluster's watchers. Raises BadKubeconfig."""
+    return Client(source.cluster.kubeconfig, source.cluster.context)
 
 
 def _absolute(path: str, what: str) -> str:

@@ -7,9 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from inventory.collect import collector
-from inventory.collect.prometheus import BadAddress, PrometheusError
+from inventory.collect.errors import SourceError
+from inventory.collect.prometheus import BadAddress
 from inventory.models import UsageSource
-from inventory.models.usage import SourceState
+from inventory.models.usage import SourceState, Way
+from kube.kubeconfig import BadKubeconfig
 
 #: Problems that are shown; the rest is counted.
 MOST_PROBLEMS = 8
@@ -18,7 +20,7 @@ MOST_PROBLEMS = 8
 def lines(source: UsageSource, now: datetime) -> Iterator[str]:
     """How it stands, from its row."""
     said = f": {source.reason}" if source.reason else ""
-    yield f"exporters, from {source.address}: {SourceState(source.state).label}{said}"
+    yield f"exporters, from {_place(source)}: {SourceState(source.state).label}{said}"
     if source.round_at is not None:
         took = f"{source.round_seconds or 0:.1f} s"
         age_s = max((now - source.round_at).total_seconds(), 0)
@@ -33,10 +35,10 @@ def check(source: UsageSource) -> Iterator[str]:
     """How it stands now: each exporter that is found, and what is wrong with what it says. Nothing is written."""
     try:
         found = collector.look(source)
-    except (PrometheusError, BadAddress) as error:
-        yield f"exporters, from {source.address}: {error}"
+    except (SourceError, BadAddress, BadKubeconfig) as error:
+        yield f"exporters, from {_place(source)}: {error}"
         return
-    yield f"exporters, from {source.address}: {found.samples} samples"
+    yield f"exporters, from {_place(source)}: {found.samples} samples"
     yield from (
         f"  {line}" for line in _formats(collector.formats_of(found)) or ["none that is known publishes anything"]
     )
@@ -52,6 +54,10 @@ def check(source: UsageSource) -> Iterator[str]:
 
 def source_of(cluster_id: int) -> UsageSource | None:
     return UsageSource.objects.filter(cluster_id=cluster_id).first()
+
+
+def _place(source: UsageSource) -> str:
+    return "their pods, by the API server" if source.way == Way.DIRECT else source.address
 
 
 def _formats(formats: Sequence[dict[str, Any]]) -> list[str]:

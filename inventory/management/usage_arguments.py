@@ -28,6 +28,12 @@ def add_usage_arguments(parser: ArgumentParser) -> None:
         help="""label matchers that choose this cluster's series, such as 'cluster="prod"'""",
     )
     parser.add_argument(
+        "--exporters-directly",
+        action="store_true",
+        help="read the exporters' pods by the API server: for clusters without Prometheus, of a few hundred nodes",
+    )
+    parser.add_argument(
+        "--usage-every",
         "--prometheus-every",
         metavar="SECONDS",
         type=int,
@@ -37,7 +43,12 @@ def add_usage_arguments(parser: ArgumentParser) -> None:
 
 
 def set_usage(cluster: Cluster, options: dict[str, Any]) -> str:
-    """What was set, in words; "" where no Prometheus was named. Raises BadAddress."""
+    """What was set, in words; "" where no way was named. Raises BadAddress."""
+    if options["exporters_directly"]:
+        if options["prometheus"]:
+            raise BadAddress("--prometheus URL and --exporters-directly are two ways: give one of them")
+        source = sources.set_direct(cluster, options["usage_every"])
+        return f"its exporters' pods are read by the API server, every {source.every_s} s (deploy/exporters-role.yaml)"
     if not options["prometheus"]:
         given = [name for name in ("token_file", "ca_file", "header", "match") if options[f"prometheus_{name}"]]
         if given:
@@ -50,7 +61,7 @@ def set_usage(cluster: Cluster, options: dict[str, Any]) -> str:
         options["prometheus_ca_file"],
         options["prometheus_header"],
         options["prometheus_match"],
-        options["prometheus_every"],
+        options["usage_every"],
     )
     matching = f" where {source.matchers}" if source.matchers else ""
     return f"its exporters are read from {source.address}{matching}, every {source.every_s} s"

@@ -139,7 +139,7 @@ class Audit:
             self._absent &= self.store.digests.keys()
             self._comparison = Comparison(kind.key, self.store.versions.known, set(self._absent))
             self._work = self._wait_for_list
-            self._start(lambda: compare(self._comparison, self.client, kind.path, settings.LIST_PAGE))
+            self._start(lambda: compare(self._comparison, self.client, self.reflector.places, settings.LIST_PAGE))
 
     def _start(self, work: Callable[[], None]) -> None:
         """In a thread of its own, so that an API server that is slow keeps no event waiting."""
@@ -156,7 +156,7 @@ class Audit:
             if failure and threading.current_thread() is self._thread:  # not of an audit that was given up
                 self._failure = failure
 
-        self._thread = threading.Thread(target=run, name=f"audit {self.store.kind.path}", daemon=True)
+        self._thread = threading.Thread(target=run, name=f"audit {self.reflector.path}", daemon=True)
         self._thread.start()
 
     def _wait_for_list(self) -> Repair | None:
@@ -172,7 +172,7 @@ class Audit:
         self._objects: list[Change] = []
         self._work = self._wait_for_objects
         wanted = [one.wanted for one in self._differences if one.wanted is not None]
-        self._start(lambda: self._objects.extend(fetch(wanted, self.client, self.store.kind, self.reflector.decoder)))
+        self._start(lambda: self._objects.extend(fetch(wanted, self.client, self.reflector)))
         return None
 
     def _judged(self) -> list[Difference]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from inventory.mirror.kinds import MirroredKind
 from inventory.mirror.values import plain
 from inventory.mirror.versions import UNREAD, number
 from kube.client import ApiError, Client
-from kube.decode import Decoder, Unread
+from kube.decode import Unread
 from kube.metadata import Meta, pages
+from kube.reflector import Reflector
+from kube.source import Place
 
 
 class Wanted(NamedTuple):
@@ -73,22 +75,21 @@ class Comparison:
         return {place for place in self._unlisted if place in known and place not in touched}
 
 
-def compare(comparison: Comparison, client: Client, path: str, limit: int) -> None:
+def compare(comparison: Comparison, client: Client, places: Iterable[Place], limit: int) -> None:
     """Raises ApiError, BadKubeconfig and NotAList."""
-    for page in pages(client, path, limit):
-        comparison.resource_version = page.resource_version
-        for meta in page.objects:
-            comparison.look_at(meta)
+    for place in places:
+        for page in pages(client, place.path, limit, place.query):
+            comparison.resource_version = page.resource_version  # of the last place: the latest
+            for meta in page.objects:
+                comparison.look_at(meta)
 
 
-def fetch(
-    wanted: list[Wanted], client: Client, kind: MirroredKind, decoder: Decoder[Any]
-) -> list[tuple[str, Any, Unread | None]]:
+def fetch(wanted: list[Wanted], client: Client, reflector: Reflector[Any]) -> list[tuple[str, Any, Unread | None]]:
     """The objects as they are now, as changes for the store; what is not there any more is left out. Raises ApiError."""
     found: list[tuple[str, Any, Unread | None]] = []
     for one in wanted:
         try:
-            thing = decoder.object(client.get(_path_of(kind, one)))
+            thing = reflector.decoder.object(client.get(_path_of(reflector.path, one)))
         except ApiError as error:
             if error.status != 404:
                 raise
@@ -98,6 +99,6 @@ def fetch(
     return found
 
 
-def _path_of(kind: MirroredKind, one: Wanted) -> str:
-    head, _, plural = kind.path.rpartition("/")
-    return f"{head}/namespaces/{one.namespace}/{plural}/{one.name}" if one.namespace else f"{kind.path}/{one.name}"
+def _path_of(path: str, one: Wanted) -> str:
+    head, _, plural = path.rpartition("/")
+    return f"{head}/namespaces/{one.namespace}/{plural}/{one.name}" if one.namespace else f"{path}/{one.name}"

@@ -14,6 +14,7 @@ from inventory.capacity import Capacity, others_have_room
 from inventory.messages import LOST, queue_length
 from inventory.mirror.keeper import keeper
 from inventory.models import Watch, Worker
+from inventory.models.cluster import resting
 from leases.lease import PROCESS
 from leases.row import free
 
@@ -26,7 +27,7 @@ SLACK = 4
 
 def dispatch(room: Capacity) -> int:
     """Send what there is room for. Returns how many messages were sent."""
-    waiting = Watch.objects.filter(free())
+    waiting = Watch.objects.filter(free()).exclude(resting())
     on_their_way = waiting.filter(sent_at__gt=Now() - AGAIN)
     places = room.free - on_their_way.count() if room.waiting else 0
     if places <= 0:
@@ -58,7 +59,7 @@ def give_way(cluster_id: int, kind: str) -> bool:
     if not keeper.running or keeper.holds < SLACK:
         return False
     workers = Worker.objects.count()
-    if workers < 2 or keeper.holds < Watch.objects.count() / workers + SLACK:
+    if workers < 2 or keeper.holds < Watch.objects.exclude(resting()).count() / workers + SLACK:
         return False
     mine = Watch.objects.filter(free(), cluster_id=cluster_id, kind=kind, sent=1)
     return mine.exists() and others_have_room(PROCESS) and mine.update(sent_at=None) == 1

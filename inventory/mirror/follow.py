@@ -15,16 +15,18 @@ from django.db.models import F
 from django.db.models.functions import Coalesce, Now
 
 from inventory.connections import give_back
+from inventory.mirror import config_maps
 from inventory.mirror.anew import RECREATED, recognise
 from inventory.mirror.audit import Audit
 from inventory.mirror.kinds import KINDS, made_by
+from inventory.mirror.served import REST_S, Served
 from inventory.mirror.store import Store
 from inventory.models import Watch
-from inventory.models.cluster import OPTIONAL_KINDS, WatchState
+from inventory.models.cluster import OPTIONAL_KINDS, Kind, WatchState
 from kube.client import Client
 from kube.identity import Identity
 from kube.messages import Changes, Listed, ListEnd, Message, Relist, Trouble, Watching
-from kube.reflector import Reflector, last_version
+from kube.reflector import Reflector
 from leases.lease import Lease, LeaseLost
 
 logger = logging.getLogger(__name__)
@@ -41,6 +43,8 @@ IDLE_S = 1.0
 KEPT_S = 3.0
 #: With `once`: how often to try a cluster that is not reached.
 ONCE_TRIES = 4
+#: A kind of which there are rows must be found missing this often, a minute apart, before they go: their cards go with them.
+ABSENT_TRIES = 2
 
 
 class NotListed(Exception):
@@ -65,12 +69,13 @@ class Follower:
         row = Watch.objects.get(cluster_id=lease.cluster_id, kind=lease.kind)
         # Optional kinds may come late: the reconciler need not have waited for them, so they always mark.
         first = row.synced_at is None and lease.kind not in OPTIONAL_KINDS
-        self.store: Store[Any] = Store(lease.cluster_id, self.kind, tells_reconciler=not first)
+        selections = config_maps.chosen(row.selection)
+        self.store: Store[Any] = Store(lease.cluster_id, self.kind, not first, selections)
         self._synced = row.synced_at is not None and bool(row.resource_version) and row.made_by == made_by()
         self._listed_before = row.synced_at is not None
         self.reflector: Reflector[Any] = Reflector(
             client,
-            self.kind.path,
+            self.kind.source(row.selection),
             self.kind.struct,
             row.resource_version if self._synced else "",
             settings.LIST_PAGE,
@@ -82,15 +87,23 @@ class Follower:
         #: How far the rows are; "" before the first list.
         self._version = row.resource_version if self._synced else ""
         self._state = (row.state, "")
-        self._troubles = 0
+        self._troubles = self._absences = 0
+        #: Why there is nothing to be watched: then it ends.
+        self._nothing = config_maps.NOTHING if lease.kind == Kind.CONFIGMAPS and not selections else ""
+        self._served = Served(lease.cluster_id, client) if lease.kind == Kind.NODES else None
         self._list_reason: str | None = None
         self.written = 0
 
     def run(self, once: bool = False) -> None:
-        """Until stopped (or, with once, until a list is written). Raises LeaseLost and DatabaseError; with once, NotListed."""
+        """Until stopped, or there is nothing to be watched (with once, until a list is written).
+
+        Raises LeaseLost and DatabaseError; with once, NotListed.
+        """
         if once:
             self.reflector.resource_version = ""
         self.store.load()
+        if self._nothing:
+            return self._rest(WatchState.NOT_NEEDED, self._nothing)
         self.reflector.start()
         try:
             while not self.stopped.is_set():
@@ -101,6 +114,10 @@ class Follower:
                         return
                     if once and isinstance(message, Trouble) and self._given_up(message):
                         raise NotListed(message.reason, message.refused or message.absent)
+                    if isinstance(message, Trouble) and self._is_gone(message):
+                        return self._rest(WatchState.NOT_SERVED, message.reason)
+                if self._served is not None:
+                    self._served.step()
                 self._audit()
                 self._renew()
                 give_back()
@@ -123,18 +140,50 @@ class Follower:
         elif isinstance(message, Identity):
             self._identify(message)
         elif isinstance(message, Trouble):
-            self._troubles += 1
-            absent = message.absent and self.kind.kind in OPTIONAL_KINDS
-            without = WatchState.NOT_SERVED if absent else WatchState.BACKING_OFF
-            state = WatchState.REFUSED if message.refused else without
+            self._trouble(message)
+        elif isinstance(message, Watching):
+            state = WatchState.REFUSED if message.refused else WatchState.WATCHING
+            self._progress(state, message.refused, next_try_at=None)
+
+    def _trouble(self, message: Trouble) -> None:
+        self._troubles += 1
+        absent = message.absent and self.kind.kind in OPTIONAL_KINDS
+        self._absences = self._absences + 1 if absent else 0
+        without = WatchState.NOT_SERVED if absent else WatchState.BACKING_OFF
+        state = WatchState.REFUSED if message.refused else without
+        with transaction.atomic():
             self._progress(
                 state,
                 message.reason,
                 next_try_at=Now() + timedelta(seconds=message.wait_s),
                 trouble_since=Coalesce("trouble_since", Now()),
             )
-        elif isinstance(message, Watching):
-            self._progress(WatchState.WATCHING, "", next_try_at=None)
+            if self.kind.kind == Kind.DAEMONSETS and (message.refused or absent):
+                config_maps.choose_nothing(self.lease.cluster_id)
+
+    def _is_gone(self, trouble: Trouble) -> bool:
+        """Whether the cluster does not serve the kind, for certain where it once did."""
+        enough = ABSENT_TRIES if self.store.digests else 1
+        return trouble.absent and self.kind.kind in OPTIONAL_KINDS and self._absences >= enough
+
+    def _rest(self, state: WatchState, reason: str) -> None:
+        """There is nothing to be watched: what is stored goes, and the lease is given back until there is."""
+        with transaction.atomic():
+            self._progress(
+                state,
+                reason,
+                next_try_at=Now() + timedelta(seconds=REST_S) if state == WatchState.NOT_SERVED else None,
+                trouble_since=None,
+                resource_version="",
+                synced_at=None,
+                objects_seen=0,
+                objects_kept=0,
+                relist_reason="",
+                relist_asked_at=None,
+            )
+            self.store.begin_replace()
+            self.written += self.store.end_replace()
+        self.wake()
 
     def _identify(self, found: Identity) -> None:
         """Another cluster at the same address: every kind of it lists anew, this one too. Raises LeaseLost then."""
@@ -170,14 +219,20 @@ class Follower:
                 relist_reason="",
                 relist_asked_at=None,
             )
-            self.written += self.store.end_replace()
+            self.written += self.store.end_replace(message.refused)
             self._synced = self._listed_before = self.store.tells_reconciler = True
+            self._chosen()
         self._version = message.resource_version
         self.wake()
 
+    def _chosen(self) -> None:
+        """In the transaction that wrote DaemonSets: they name the ConfigMaps that are to be read."""
+        if self.kind.kind == Kind.DAEMONSETS:
+            config_maps.choose(self.lease.cluster_id)
+
     def _changes(self, message: Changes[Any]) -> None:
         """One bundle, with what else arrives within COALESCE_S of its first event."""
-        events = list(message.events)
+        events, version = list(message.events), message.version
         until = message.received_at + COALESCE_S
         pending: Message[Any] | None = None
         while len(events) < BUNDLE and (left := until - time.monotonic()) > 0 and not self.stopped.is_set():
@@ -186,7 +241,7 @@ class Follower:
                 break
             events += pending.events
             message, pending = pending, None
-        version = last_version(events)
+            version = message.version or version
         with transaction.atomic():
             behind = timedelta(seconds=time.monotonic() - message.as_of)
             came = {"last_event_at": Now() - behind, "trouble_since": None}
@@ -194,6 +249,8 @@ class Follower:
             written = self.store.apply(
                 (event.type, event.object, event.unread) for event in events if event.type != "BOOKMARK"
             )
+            if written:
+                self._chosen()
         self._version = version or self._version
         self.written += written
         if written:
@@ -217,6 +274,7 @@ class Follower:
             if repair.count:
                 self.audit.forget_written()
                 self.written += self.store.mend(repair.changes, repair.stray, repair.dirty)
+                self._chosen()
         if repair.count:
             logger.warning("%s: the audit found %d differences: %s", self.kind.kind, repair.count, repair.note)
             self.wake()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from django.conf import settings
 from django.db import models
 from django.utils.module_loading import import_string
 
-from inventory.mirror import claims
+from inventory.mirror import claims, config_maps, devices
 from inventory.mirror.values import Columns, common_columns, digest, moment, plain
+from inventory.models import ConfigMap as ConfigMapRow
 from inventory.models import DaemonSet as DaemonSetRow
+from inventory.models import Device as DeviceRow
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
 from inventory.models import ResourceClaim as ClaimRow
@@ -31,7 +33,10 @@ from inventory.stacks.engine.trim_node import trim_node
 from inventory.usage.conditions import speaks_of_cards
 from kube import listed
 from kube.claims import ResourceClaim, ResourceSlice
-from kube.objects import DaemonSet, KubeObject, Node, Pod
+from kube.config_maps import ConfigMap
+from kube.devices import Device
+from kube.objects import DaemonSet, Metadata, Node, Pod
+from kube.source import Source
 
 #: Raise it when the same object would now give another row: watchers then list anew after an upgrade.
 ROWS_VERSION = 5
@@ -45,7 +50,9 @@ class MirroredKind(msgspec.Struct, frozen=True):
     """One watched kind. key: what tells two objects apart (a node's name, else the uid). row: None when it is not kept.
 
     dirty: what an object makes dirty, from its row's column `dirty_by`. columns: of a row, in the order of its digest.
-    moves: an object may come to touch something else than before; then both become dirty.
+    moves: an object may come to touch something else than before; then both become dirty. alike: columns; an object makes dirty what
+    others with the same values make dirty, since they are read together. versions: of the API's group that can be read, best first,
+    where the API server is asked which it has; the path is that of the first.
     """
 
     kind: str
@@ -58,6 +65,14 @@ class MirroredKind(msgspec.Struct, frozen=True):
     dirty: Callable[[str], set[Dirty]]
     columns: tuple[str, ...]
     moves: bool = False
+    alike: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
+
+    def source(self, selection: str = "") -> Source:
+        """Where it is read. selection: as it is stored with the watch, of a kind that is read in part."""
+        if self.kind == Kind.CONFIGMAPS:
+            return Source(self.path, places=config_maps.places(config_maps.chosen(selection)))
+        return Source(self.path, self.versions)
 
 
 def stack_context(now: float = 0.0) -> Context:
@@ -180,6 +195,9 @@ _POD = (
     *("waiting", "waiting_reason", "waiting_message", "claims"),
 )
 
+#: Versions of dynamic resource allocation that `kube.claims` reads.
+_CLAIMS = ("v1", "v1beta2", "v1beta1")
+
 KINDS = {
     Kind.NODES.value: MirroredKind(
         Kind.NODES, "/api/v1/nodes", Node, NodeRow, "name", _node_row, "name", _dirty_node, (*_COMMON, *_NODE)
@@ -199,6 +217,18 @@ KINDS = {
         (*_COMMON, "namespace", "component"),
         moves=True,
     ),
+    Kind.CONFIGMAPS.value: MirroredKind(
+        Kind.CONFIGMAPS,
+        "/api/v1/configmaps",
+        ConfigMap,
+        ConfigMapRow,
+        "uid",
+        config_maps.config_map_row,
+        "facts",
+        config_maps.dirty_by_config_map,
+        (*_COMMON, "namespace", "node_name", "place"),
+        moves=True,
+    ),
     Kind.RESOURCESLICES.value: MirroredKind(
         Kind.RESOURCESLICES,
         "/apis/resource.k8s.io/v1/resourceslices",
@@ -210,6 +240,8 @@ KINDS = {
         claims.dirty_by_slice,
         (*_COMMON, "node_name", "driver", "pool"),
         moves=True,
+        alike=("driver", "pool"),
+        versions=_CLAIMS,
     ),
     Kind.RESOURCECLAIMS.value: MirroredKind(
         Kind.RESOURCECLAIMS,
@@ -222,9 +254,29 @@ KINDS = {
         claims.dirty_by_claim,
         (*_COMMON, "namespace", "node_name", "allocated", "deleting", "asks"),
         moves=True,
+        versions=_CLAIMS,
+    ),
+    Kind.DEVICES.value: MirroredKind(
+        Kind.DEVICES,
+        "/apis/scheduling.koordinator.sh/v1alpha1/devices",
+        Device,
+        DeviceRow,
+        "name",
+        devices.device_row,
+        "name",
+        devices.dirty_by_device,
+        _COMMON,
+        versions=("v1alpha1",),
     ),
 }
 
 
-def object_key(kind: MirroredKind, thing: KubeObject | listed.Pod | ResourceSlice | ResourceClaim) -> str:
+class Thing(Protocol):
+    """An object of a watched kind."""
+
+    @property
+    def metadata(self) -> Metadata: ...
+
+
+def object_key(kind: MirroredKind, thing: Thing) -> str:
     return plain(thing.metadata.name, 253) if kind.key == "name" else plain(thing.metadata.uid, 128)

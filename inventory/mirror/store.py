@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
+import msgspec
 from django.utils import timezone
 
 from inventory import bulk
@@ -17,12 +18,13 @@ from inventory.mirror.kinds import Dirty, MirroredKind, object_key, stack_contex
 from inventory.mirror.values import Columns, digest, plain
 from inventory.mirror.versions import Versions
 from inventory.models import DirtyNode, Unreadable
-from kube import claims, listed
+from inventory.stacks.engine.base import Selection
+from kube import listed
 from kube.decode import ERROR_CHARS, Unread
-from kube.objects import DaemonSet, Metadata, Node
+from kube.kinds import T
+from kube.objects import Metadata
 
 logger = logging.getLogger(__name__)
-T = TypeVar("T", Node, DaemonSet, listed.Pod, claims.ResourceSlice, claims.ResourceClaim)
 BATCH = 1000
 
 
@@ -30,13 +32,20 @@ class Store(Generic[T]):
     """What is known of one kind. `load` first; then `begin_replace`, `add_page`, `end_replace` for lists and `apply` for events.
 
     tells_reconciler: whether changes make their nodes dirty. In the very first list they need not: the reconciler begins with all.
+    selections: which of a kind that is read in part.
     """
 
-    def __init__(self, cluster_id: int, kind: MirroredKind, tells_reconciler: bool = True) -> None:
+    def __init__(
+        self,
+        cluster_id: int,
+        kind: MirroredKind,
+        tells_reconciler: bool = True,
+        selections: tuple[Selection, ...] = (),
+    ) -> None:
         self.cluster_id, self.kind, self.tells_reconciler = cluster_id, kind, tells_reconciler
         self.digests: dict[str, int] = {}
         self.versions = Versions()
-        self.context = stack_context()
+        self.context = msgspec.structs.replace(stack_context(), selections=selections)
         #: Keys not yet named by the list that is under way; None outside of one.
         self._unseen: set[str] | None = None
         #: (namespace, name) of what did not decode, now and before the list that is under way.
@@ -86,10 +95,16 @@ class Store(Generic[T]):
         self._keep_unread(strange)
         return self._write(upserts, [], dirty)
 
-    def end_replace(self) -> int:
-        """Delete what the list did not name. Returns the number of rows."""
+    def end_replace(self, refused: tuple[str, ...] = ()) -> int:
+        """Delete what the list did not name. refused: places that could not be listed; what was found there stays.
+
+        Returns the number of rows.
+        """
         self.versions.complete = True
-        gone, self._unseen = self._without_unread(self._unseen or set()), None
+        unseen, self._unseen = self._unseen or set(), None
+        if refused and unseen:
+            unseen -= set(self._rows.filter(place__in=refused).values_list(self.kind.key, flat=True))
+        gone = self._without_unread(unseen)
         for namespace, name in self._unread_before - self._unreadable:
             self._unreadable_rows.filter(namespace=namespace, name=name).delete()
         self._unread_before = set()
@@ -235,11 +250,14 @@ class Store(Generic[T]):
         return len(stray) + self.apply(changes)
 
     def _write(self, upserts: dict[str, Columns], deletes: list[str], dirty: set[Dirty]) -> int:
+        alike = {self._alike(columns) for columns in upserts.values()} if self.kind.alike else set()
         if upserts:
             names = ("cluster_id", *next(iter(upserts.values())))
             known = {key for key in upserts if key in self.digests}
             if self.kind.moves and known:  # what it touched before it need not touch now
-                dirty |= self._dirty_of_rows(self._rows.filter(**{f"{self.kind.key}__in": known}))
+                before = self._rows.filter(**{f"{self.kind.key}__in": known})
+                dirty |= self._dirty_of_rows(before)
+                alike |= self._alike_of_rows(before)
             new = _values(self.cluster_id, [columns for key, columns in upserts.items() if key not in known])
             changed = _values(self.cluster_id, [columns for key, columns in upserts.items() if key in known])
             bulk.insert(self.kind.model, names, new)
@@ -247,7 +265,10 @@ class Store(Generic[T]):
         for start in range(0, len(deletes), BATCH):
             gone = self._rows.filter(**{f"{self.kind.key}__in": deletes[start : start + BATCH]})
             dirty |= self._dirty_of_rows(gone)
+            alike |= self._alike_of_rows(gone)
             gone._raw_delete(gone.db)
+        if alike:
+            dirty |= self._dirty_with(alike)
         if dirty and self.tells_reconciler:
             rows = [(self.cluster_id, node, stack) for node, stack in sorted(dirty)]
             bulk.insert(DirtyNode, ("cluster_id", "node_name", "stack"), rows)
@@ -255,6 +276,21 @@ class Store(Generic[T]):
         for key in deletes:
             self.digests.pop(key, None)
         return len(upserts) + len(deletes)
+
+    # Objects that are read together: what touches one touches what the others touch.
+
+    def _alike(self, columns: Columns) -> tuple[Any, ...]:
+        return tuple(columns[name] for name in self.kind.alike)
+
+    def _alike_of_rows(self, rows: Any) -> set[tuple[Any, ...]]:
+        return set(rows.values_list(*self.kind.alike).distinct()) if self.kind.alike else set()
+
+    def _dirty_with(self, alike: set[tuple[Any, ...]]) -> set[Dirty]:
+        """What the objects of the same make dirty that are left."""
+        last = self.kind.alike[-1]
+        found = self._rows.filter(**{f"{last}__in": {values[-1] for values in alike}})
+        rows = found.values_list(self.kind.dirty_by, *self.kind.alike).distinct()
+        return {one for value, *values in rows if tuple(values) in alike for one in self.kind.dirty(value)}
 
 
 def _unread(meta: Metadata, error: str) -> Unread:

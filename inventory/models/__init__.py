@@ -1,7 +1,7 @@
 """Tables of the inventory, one module per thing.
 
-Writers, one per table: the watchers of nodes, pods, daemonsets, resource slices and claims write `Node`, `Pod`, `DaemonSet`,
-`ResourceSlice`, `ResourceClaim` and `Unreadable`; the
+Writers, one per table: the watchers of nodes, pods, daemonsets, config maps, resource slices, resource claims and devices write
+`Node`, `Pod`, `DaemonSet`, `ConfigMap`, `ResourceSlice`, `ResourceClaim`, `Device` and `Unreadable`; the
 reconciler writes `NodeTotals`, `Card`, `Allocation` and `Finding`; commands write `Cluster`; who holds a lease writes `Watch`;
 who looks for holds without work
 writes `IdleHold` and `IdleLook`; each background process its own `Heartbeat`
@@ -14,7 +14,7 @@ from inventory.models.claims import ResourceClaim, ResourceSlice
 from inventory.models.cluster import Cluster, Unreadable, Watch
 from inventory.models.heartbeat import Heartbeat, Role
 from inventory.models.idle import IdleHold, IdleLook
-from inventory.models.mirror import DaemonSet, Node, Pod
+from inventory.models.mirror import ConfigMap, DaemonSet, Device, Node, Pod
 from inventory.models.usage import CardUsage, UsageSource
 from inventory.models.worker import Message, Worker
 
@@ -23,7 +23,9 @@ __all__ = [
     "Card",
     "CardUsage",
     "Cluster",
+    "ConfigMap",
     "DaemonSet",
+    "Device",
     "DirtyNode",
     "Finding",
     "Heartbeat",

@@ -16,7 +16,10 @@ class ResourceSlice(Mirrored):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["cluster", "uid"], name="resource_slice_once")]
-        indexes = [models.Index(fields=["cluster", "node_name"], name="slices_of_a_node")]
+        indexes = [
+            models.Index(fields=["cluster", "node_name"], name="slices_of_a_node"),
+            models.Index(fields=["cluster", "pool"], name="slices_of_a_pool"),
+        ]
 
 
 class ResourceClaim(Mirrored):

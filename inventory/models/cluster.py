@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models.functions import Now
@@ -15,19 +17,22 @@ class Kind(models.TextChoices):
     NODES = "nodes", "nodes"
     PODS = "pods", "pods"
     DAEMONSETS = "daemonsets", "daemonsets"
+    CONFIGMAPS = "configmaps", "config maps"
     RESOURCESLICES = "resourceslices", "resource slices"
     RESOURCECLAIMS = "resourceclaims", "resource claims"
+    DEVICES = "devices", "devices"
     CARDS = "cards", "cards"
 
 
 #: What may be missing: the cluster may not serve it, or not let it be read.
-OPTIONAL_KINDS = (Kind.DAEMONSETS, Kind.RESOURCESLICES, Kind.RESOURCECLAIMS)
+OPTIONAL_KINDS = (Kind.DAEMONSETS, Kind.CONFIGMAPS, Kind.RESOURCESLICES, Kind.RESOURCECLAIMS, Kind.DEVICES)
 
 
 class WatchState(models.TextChoices):
     """WAITING → LISTING → WATCHING; BACKING_OFF and REFUSED carry a reason and go back to LISTING or WATCHING.
 
-    NOT_SERVED: the API server does not have this kind; it is asked again from time to time.
+    NOT_SERVED: the API server does not have this kind; it is looked for from time to time. NOT_NEEDED: of this kind there is nothing
+    to be read. Either way nobody holds the lease: it costs nothing (`resting`).
     """
 
     WAITING = "waiting", "waiting for a worker"
@@ -36,10 +41,17 @@ class WatchState(models.TextChoices):
     BACKING_OFF = "backing-off", "backing off"
     REFUSED = "refused", "refused"
     NOT_SERVED = "not-served", "not served"
+    NOT_NEEDED = "not-needed", "nothing to read"
 
 
 #: An optional kind in one of these states is done without, also by the next watcher until it has tried.
-DONE_WITHOUT = (WatchState.REFUSED, WatchState.NOT_SERVED)
+DONE_WITHOUT = (WatchState.REFUSED, WatchState.NOT_SERVED, WatchState.NOT_NEEDED)
+
+
+def resting() -> models.Q:
+    """Watches that need no watcher now: the kind is not served, nothing is to be read, or what is to be read is not known yet."""
+    absent = models.Q(state=WatchState.NOT_SERVED, next_try_at__gt=Now())
+    return absent | models.Q(state=WatchState.NOT_NEEDED) | models.Q(kind=Kind.CONFIGMAPS, selection="")
 
 
 class Cluster(models.Model):
@@ -95,6 +107,8 @@ class Watch(LeaseRow):
     next_try_at = models.DateTimeField(null=True)
     #: First failure since the last word of the cluster: it survives retries and changes of the watcher.
     trouble_since = models.DateTimeField(null=True)
+    #: Of config maps: which are to be read, as JSON; "" while it is not known yet.
+    selection = models.TextField(blank=True, default="", db_default="")
     #: Why everything is to be listed (for the cards: counted) anew; "" when that is done. Who asked by hand, and when.
     relist_reason = models.CharField(max_length=200, blank=True, default="", db_default="")
     relist_asked_at = models.DateTimeField(null=True)
@@ -118,6 +132,11 @@ class Watch(LeaseRow):
 
     def __str__(self) -> str:
         return f"{self.cluster_id}/{self.kind}"
+
+    def rests(self, now: datetime) -> bool:
+        """As `resting`."""
+        absent = self.state == WatchState.NOT_SERVED and self.next_try_at is not None and self.next_try_at > now
+        return absent or self.state == WatchState.NOT_NEEDED or (self.kind == Kind.CONFIGMAPS and not self.selection)
 
 
 class Unreadable(models.Model):

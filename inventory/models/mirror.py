@@ -89,3 +89,25 @@ class DaemonSet(Mirrored):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["cluster", "uid"], name="daemonset_once")]
+
+
+class ConfigMap(Mirrored):
+    """What systems read of a ConfigMap that their plugins take settings from, or tell of cards in. node_name: "" where of no one.
+
+    place: where it was found, as the watch names it.
+    """
+
+    namespace = models.CharField(max_length=253)
+    node_name = models.CharField(max_length=253, blank=True)
+    place = models.CharField(max_length=600, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "uid"], name="config_map_once")]
+        indexes = [models.Index(fields=["cluster", "node_name"], name="config_maps_of_a_node")]
+
+
+class Device(Mirrored):
+    """The cards of a node as a scheduler's agent reports them. name: of the node."""
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "name"], name="device_once")]

@@ -18,7 +18,9 @@ from django.db.models import QuerySet
 from inventory.clock import database_now
 from inventory.health import judge, signs
 from inventory.models import Allocation, Card, CardUsage, DirtyNode, Finding, NodeTotals, Watch
+from inventory.models import ConfigMap as ConfigMapRow
 from inventory.models import DaemonSet as DaemonSetRow
+from inventory.models import Device as DeviceRow
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
 from inventory.models import ResourceClaim as ClaimRow
@@ -27,6 +29,7 @@ from inventory.models.cluster import Kind
 from inventory.stacks.engine import base
 from inventory.stacks.engine.node_report import node_report
 from kube.claims import ResourceClaim, ResourceSlice
+from kube.devices import Device
 from kube.objects import DaemonSet, Node, Pod
 
 logger = logging.getLogger(__name__)
@@ -41,6 +44,8 @@ _pod = msgspec.json.Decoder(Pod)
 _daemonset = msgspec.json.Decoder(DaemonSet)
 _slice = msgspec.json.Decoder(ResourceSlice)
 _claim = msgspec.json.Decoder(ResourceClaim)
+_config_map = msgspec.json.Decoder(base.ReadConfigMap)
+_device = msgspec.json.Decoder(Device)
 
 
 class StoredTotals(msgspec.Struct, frozen=True):
@@ -134,6 +139,7 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
     )
     slices, claims = _slices(cluster_id, names), _claims(cluster_id, names)
     measured, told = _measured(cluster_id, names, {card.id: card.key for found in cards.values() for card in found})
+    config_maps, devices = _config_maps(cluster_id, names), _devices(cluster_id, names)
     for name in names:
         mine = msgspec.structs.replace(
             context,
@@ -141,6 +147,8 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
             slices=(*slices[name], *slices[""]) if slices else (),
             claims=tuple(claims[name]) if claims else (),
             measured=tuple(measured[name]) if measured else (),
+            config_maps=(*config_maps.get("", ()), *config_maps.get(name, ())),
+            device=devices.get(name),
         )
         try:
             health = _judged(facts.get(name), pods[name], mine, told.get(name, []))
@@ -246,6 +254,17 @@ def _measured(
         )
         told[node].append(said)
     return grouped, told
+
+
+def _config_maps(cluster_id: int, names: list[str]) -> dict[str, list[base.ReadConfigMap]]:
+    """By node; under "" those that speak of no single one."""
+    rows = ConfigMapRow.objects.filter(cluster_id=cluster_id, node_name__in=[*names, ""]).order_by("id")
+    return _decoded(rows.values_list("node_name", "facts"), _config_map)
+
+
+def _devices(cluster_id: int, names: list[str]) -> dict[str, Device]:
+    rows = DeviceRow.objects.filter(cluster_id=cluster_id, name__in=names)
+    return {name: _device.decode(facts) for name, facts in rows.values_list("name", "facts")}
 
 
 def _decoded(rows: Iterable[tuple[str, str]], decoder: msgspec.json.Decoder[S]) -> dict[str, list[S]]:

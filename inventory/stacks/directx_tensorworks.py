@@ -1,23 +1,25 @@
 """The DirectX device plugins of TensorWorks (now with Azure): `directx.microsoft.com/compute` and `/display`.
 
-Capacity is adapters × multitenancy, and multitenancy is in the environment of the plugin, not on the node. Compute is given out for
-adapters that cannot display, display for those that can, so no adapter is both and their numbers add up. Where the environment
-takes the value from a ConfigMap, which is not mirrored, the number of adapters is not known. Source: the settings table and the
-adapter enumeration of the plugins, version 0.0.1.
+Capacity is adapters × multitenancy, and multitenancy is in the environment of the plugin, not on the node; a ConfigMap that the
+environment takes it from is mirrored. Compute is given out for adapters that cannot display, display for those that can, so no
+adapter is both and their numbers add up. Where a file says it, the number of adapters is not known. Source: the settings table, the
+adapter enumeration and the deployments of the plugins, version 0.0.1 (TensorWorks/DirectX-Device-Plugins 5862bd7).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from inventory.stacks.engine.base import WARNING, Context, Finding, StackReport
-from inventory.stacks.engine.components import component, component_of
+from inventory.stacks.engine.base import WARNING, Context, Finding, Selection, StackReport
+from inventory.stacks.engine.components import component
 from inventory.stacks.engine.devices import Device
 from inventory.stacks.engine.offers import Offer
 from inventory.stacks.engine.requests import holds
-from inventory.stacks.engine.stack import Components, Kept, Stack
+from inventory.stacks.engine.stack import Components, ConfigMaps, Kept, Stack
 from inventory.stacks.shared.directx import Adapters, adapter, held_by, offered, share
-from kube.objects import Container, Node, Pod
+from inventory.stacks.shared.plugin_daemonsets import containers, of
+from inventory.stacks.shared.plugin_settings import UNSET, Reader, Stated, of_keys, started_at, stated, unread, wanted
+from kube.objects import Container, DaemonSet, Node, Pod
 from kube.quantity import count
 
 NAME = "directx-tensorworks"
@@ -51,9 +53,12 @@ def _adapters(offers: dict[str, Offer], pods: list[Pod], context: Context) -> Ad
     for name, found in offers.items():
         if not found.slots:
             continue
-        tenants = _multitenancy(name, pods, context)
+        said = _multitenancy(name, pods, context)
+        tenants = _tenants(said) if said is not None else None
         numbers[name] = found.slots // tenants if tenants and found.slots % tenants == 0 else None
         findings += [_indivisible(name, found.slots, tenants)] if tenants and numbers[name] is None else []
+        if said is not None and not said.known and said.place:
+            findings.append(unread(f"How often {name} is given out for each card", said))
     return Adapters(numbers, "capacity ÷ multitenancy", apart=True, findings=tuple(findings))
 
 
@@ -65,35 +70,47 @@ def _indivisible(resource: str, slots: int, tenants: int) -> Finding:
     return Finding(code="labels-disagree", severity=WARNING, text=text)
 
 
-def _multitenancy(resource: str, pods: list[Pod], context: Context) -> int | None:
-    """Devices per adapter: of the plugin's pod on this node, else of its DaemonSets where they agree. None: not known."""
+def _multitenancy(resource: str, pods: list[Pod], context: Context) -> Stated | None:
+    """Devices per adapter: of the plugin's pod on this node, else of its DaemonSets where they agree. None: they do not."""
     plugin, prefix = _PLUGINS[resource]
+    sets = of(context.daemonsets, plugin)
+    running = [pod for pod in pods if component(pod) == plugin and holds(pod)]
+    since = started_at(running)
     here = {
-        _stated((pod.spec.containers if pod.spec else None) or (), prefix)
-        for pod in pods
-        if component(pod) == plugin and holds(pod)
+        _stated(
+            (pod.spec.containers if pod.spec else None) or (),
+            prefix,
+            Reader(context, NAME, pod.metadata.namespace, started_at([pod])),
+        )
+        for pod in running
     }
-    if here:
+    # What a pod takes from whole ConfigMaps is not kept of it, but of its DaemonSet.
+    if here and not (here == {UNSET} and any(one.envFrom for item in sets for one in containers(item))):
         return here.pop() if len(here) == 1 else None
-    templates = [
-        (item.metadata.labels, item.spec.template) for item in context.daemonsets if item.spec and item.spec.template
-    ]
-    found = {
-        _stated((template.spec.containers if template.spec else None) or (), prefix)
-        for labels, template in templates
-        if plugin in (component_of(labels), component_of(template.metadata.labels))
-    }
+    found = {_stated(containers(item), prefix, Reader(context, NAME, item.metadata.namespace, since)) for item in sets}
     return found.pop() if len(found) == 1 else None
 
 
-def _stated(containers: Iterable[Container], prefix: str) -> int | None:
-    """What the environment says; 0 means 1, and so does silence. None when it comes from a file or a ConfigMap."""
-    env = {item.name: item.value for container in containers for item in container.env or ()}
-    if f"{prefix}MULTITENANCY" in env:
-        value = env[f"{prefix}MULTITENANCY"]
-        number = count(value) if value is not None else None
-        return None if number is None else max(number, 1)
-    return None if f"{prefix}CONFIG_FILE" in env else 1
+def _stated(of_pod: Sequence[Container], prefix: str, reader: Reader) -> Stated:
+    """What the environment says. A file may say it too, where one is named and the environment is silent."""
+    found = stated(of_pod, f"{prefix}MULTITENANCY", reader)
+    if found == UNSET and stated(of_pod, f"{prefix}CONFIG_FILE", reader) != UNSET:
+        return Stated(False)
+    return found
+
+
+def _tenants(said: Stated) -> int | None:
+    """0 means 1, and so does silence. None where it is not known, or no number."""
+    if not said.known:
+        return None
+    number = count(said.text) if said.text is not None else 1
+    return None if number is None else max(number, 1)
+
+
+def _wanted(daemonsets: tuple[DaemonSet, ...]) -> Iterable[Selection]:
+    for plugin, prefix in _PLUGINS.values():
+        for item in of(daemonsets, plugin):
+            yield from wanted(containers(item), (f"{prefix}MULTITENANCY",), item.metadata.namespace, NAME)
 
 
 STACK = Stack(
@@ -108,4 +125,7 @@ STACK = Stack(
         daemonsets=(MCDM, WDDM),
     ),
     kept=Kept(env_endings=("_DEVICE_PLUGIN_MULTITENANCY", "_DEVICE_PLUGIN_CONFIG_FILE")),
+    config_maps=ConfigMaps(
+        wanted=_wanted, kept=of_keys, read_for="how many cards lie behind the devices of TensorWorks' DirectX plugins"
+    ),
 )

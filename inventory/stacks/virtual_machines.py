@@ -60,14 +60,14 @@ def marks(node: Node) -> bool:
     return labels_of(node).get(WORKLOAD, "").startswith("vm-")
 
 
-def counts_here(node: Node) -> tuple[str, ...]:
+def counts_here(node: Node, context: Context) -> tuple[str, ...]:
     """Names that an administrator has given to cards of this node."""
     return tuple(name for name in _offered(node) if _OWN.fullmatch(name))
 
 
 def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Cards and vGPUs by count, and who holds them. None when the node has none and no pod holds one."""
-    here = counts_here(node) if marks(node) else ()
+    here = counts_here(node, context) if marks(node) else ()
 
     def mine(resource: str) -> bool:
         return owns(resource, context) or resource in here

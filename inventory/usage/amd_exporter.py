@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from inventory.usage.engine import measures as m
 from inventory.usage.engine import takes
 from inventory.usage.engine.cards import Card
-from inventory.usage.engine.format import Format, Gauge, Identity, Metric, Row, Special
+from inventory.usage.engine.format import Format, Gauge, Identity, Metric, Row, Special, Target
 from inventory.usage.engine.holders import NoHolders, PodLabels
 from inventory.usage.engine.measures import Measure
 from inventory.usage.engine.reader import Reader
@@ -140,6 +140,7 @@ FORMAT = Format(
     ),
     marks=frozenset(("gpu_total_vram", "gpu_used_vram", "gpu_gfx_activity", "gpu_package_power", "gpu_nodes_total")),
     prefixed=True,
+    target=Target(("app.kubernetes.io/name=metrics-exporter",), 5000),
     verified="v1.5.2 (source and docs at afd0fe8)",
     not_verified="pages of cards in partitions; what used VRAM of a partition is in mode NPS1",
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from inventory.usage.engine import measures as m
 from inventory.usage.engine import takes
 from inventory.usage.engine.cards import Card
-from inventory.usage.engine.format import Format, Gauge, Identity, Metric, Row, Special
+from inventory.usage.engine.format import Format, Gauge, Identity, Metric, Row, Special, Target
 from inventory.usage.engine.holders import NoHolders, PodLabels
 from inventory.usage.engine.reader import Reader
 from inventory.usage.engine.readings import FAIL, NOT_TOLD, PASS
@@ -98,6 +98,7 @@ FORMAT = Format(
         )
     ),
     finish=_finish,
+    target=Target(("app=npu-exporter",), 8082),
     verified="mind-cluster at 22bb3d9 (source and its test pages)",
     not_verified="a page of a machine",
 )

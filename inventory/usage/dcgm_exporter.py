@@ -7,7 +7,7 @@ its release notes to 4.9.0, DCGM 4.6 `dcgm_fields.h`, go-dcgm's tests of base-un
 
 from __future__ import annotations
 
-from inventory.usage.engine.format import Format
+from inventory.usage.engine.format import Format, Target
 from inventory.usage.shared import dcgm
 
 FORMAT = Format(
@@ -20,6 +20,9 @@ FORMAT = Format(
     marks=frozenset((*dcgm.METRICS, *dcgm.LOWER)),
     finish=dcgm.finish,
     slices_add=True,
+    target=Target(
+        ("app=nvidia-dcgm-exporter", "app=nvidia-dcgm-exporter-dra", "app.kubernetes.io/name=dcgm-exporter"), 9400
+    ),
     verified="4.8.2 (source at d5e5f51), 4.9.0 (release notes and field reference)",
     not_verified="a page of 4.9.0 itself; labels of DCGM_EXP_XID_ERRORS_TOTAL beside xid",
 )

@@ -8,7 +8,7 @@ pkg/gpu/nvidia/metrics.
 from __future__ import annotations
 
 from inventory.usage.engine import measures as m
-from inventory.usage.engine.format import Format, Gauge, Identity, Metric
+from inventory.usage.engine.format import Format, Gauge, Identity, Metric, Target
 from inventory.usage.engine.values import PERCENT
 from inventory.usage.shared import pods
 
@@ -29,6 +29,7 @@ FORMAT = Format(
     marks=frozenset(("memory_used_gpu_node", "duty_cycle_gpu_node")),
     no_holders=pods.nvidia("nvidia-gpu-device-plugin"),
     bare=True,
+    target=Target(("k8s-app=nvidia-gpu-device-plugin",), 2112),
     verified="at 992db81 (source)",
     not_verified="a page of a live node",
 )

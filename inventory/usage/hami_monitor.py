@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from inventory.usage.engine import measures as m
 from inventory.usage.engine import takes
-from inventory.usage.engine.format import Format, Gauge, Identity, Metric
+from inventory.usage.engine.format import Format, Gauge, Identity, Metric, Target
 from inventory.usage.engine.values import PERCENT
 from inventory.usage.shared import pods
 from inventory.usage.shared import vgpu_monitor as shared
@@ -35,5 +35,6 @@ FORMAT = Format(
     no_holders=pods.nvidia("hami-device-plugin", containers=("vgpu-monitor",)),
     marks=frozenset((*_NEW, "MigInfo")),
     shared=frozenset(shared.OLD_NAMES),
+    target=Target(("app.kubernetes.io/component=hami-device-plugin",), 9394),
     verified="2.9 and later (source at 4707fb0), old names by the same source's --legacy-metrics",
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from inventory.usage.engine import measures as m
 from inventory.usage.engine import takes
-from inventory.usage.engine.format import Format, Gauge, Identity, Metric, Row, Special
+from inventory.usage.engine.format import Format, Gauge, Identity, Metric, Row, Special, Target
 from inventory.usage.engine.holders import NO_PODS
 from inventory.usage.engine.identity import NAME_CHARS
 from inventory.usage.engine.readings import FAIL, PASS, WARN
@@ -108,6 +108,7 @@ FORMAT = Format(
     ),
     pods=NO_PODS,
     marks=frozenset(("hw_gpu_info", "hw_gpu_utilization_ratio", "hw_memory_usage_bytes", *_OLD)),
+    target=Target(("app.kubernetes.io/name=xpumd",), 8080),
     verified="2 (source and docs at 34c32c6)",
     not_verified="a page of a card; whether xpum_engine_ratio of version 1 is a share; other settings of OpenTelemetry's exporter",
 )

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from inventory.usage.engine import measures as m
 from inventory.usage.engine import takes
-from inventory.usage.engine.format import Format, Gauge, Identity, Metric
+from inventory.usage.engine.format import Format, Gauge, Identity, Metric, Target
 from inventory.usage.engine.holders import NO_PODS
 from inventory.usage.engine.measures import Measure
 
@@ -102,5 +102,6 @@ FORMAT = Format(
     slices_add=True,
     pods=NO_PODS,
     marks=frozenset((_smi("gpu_info"), _smi("memory_used_bytes"), _smi("memory_total_bytes"))),
+    target=Target(("app.kubernetes.io/name=nvidia-gpu-exporter",), 9835),
     verified="at e656cd8 (source and test pages)",
 )

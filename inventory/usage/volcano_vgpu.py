@@ -8,7 +8,7 @@ collected of it.
 from __future__ import annotations
 
 from inventory.usage.engine import measures as m
-from inventory.usage.engine.format import Format, Gauge, Identity, Metric
+from inventory.usage.engine.format import Format, Gauge, Identity, Metric, Target
 from inventory.usage.engine.holders import PodLabels
 from inventory.usage.engine.values import MIB, PERCENT
 from inventory.usage.shared import pods
@@ -31,6 +31,7 @@ FORMAT = Format(
     no_holders=pods.nvidia("volcano-device-plugin", containers=("vgpu-monitor",)),
     marks=frozenset(_SCHEDULER),
     shared=frozenset(shared.OLD_NAMES),
+    target=Target(("name=volcano-device-plugin",), 9394),
     verified="volcano-vgpu-device-plugin at 4fb76ba (source)",
     not_verified="the scheduler's metrics in source; whether devID is a UUID on every version",
 )

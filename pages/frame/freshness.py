@@ -116,8 +116,10 @@ def kind_words(kind: str) -> str:
         Kind.NODES.value: _("nodes"),
         Kind.PODS.value: _("pods"),
         Kind.DAEMONSETS.value: _("daemonsets"),
+        Kind.CONFIGMAPS.value: _("config maps"),
         Kind.RESOURCESLICES.value: _("resource slices"),
         Kind.RESOURCECLAIMS.value: _("resource claims"),
+        Kind.DEVICES.value: _("devices"),
         Kind.CARDS.value: _("cards"),
     }
     return words.get(kind, kind)
@@ -132,8 +134,10 @@ def optional_words(kind: str) -> str:
     """What an optional kind is read for."""
     words = {
         Kind.DAEMONSETS.value: daemonsets_words(),
+        Kind.CONFIGMAPS.value: _("settings of device plugins, and what they report of cards"),
         Kind.RESOURCESLICES.value: _("cards that are claimed (DRA)"),
         Kind.RESOURCECLAIMS.value: _("who holds cards that are claimed (DRA)"),
+        Kind.DEVICES.value: ", ".join(_(stack.devices_for) for stack in STACKS if stack.devices_for),
     }
     return words.get(kind, "")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from inventory.models import Allocation, Card, Cluster, DaemonSet, Node, NodeTotals, Pod
+from inventory.models import Allocation, Card, Cluster, DaemonSet, Node, NodeTotals, Pod, Watch
+from inventory.models.cluster import Kind, WatchState
 from tests.cluster import expected
 from tests.cluster.expected import Hold, Totals
 from tests.controlplane.admin import Admin
@@ -13,6 +14,16 @@ from tests.controlplane.objects import Json
 from tests.services import wait_until
 
 Rows = dict[str, Any]
+#: Of the fleet, nobody watches these: none of its plugins takes a setting from a ConfigMap, and Koordinator is not installed.
+RESTING = {Kind.CONFIGMAPS.value: WatchState.NOT_NEEDED.value, Kind.DEVICES.value: WatchState.NOT_SERVED.value}
+#: Each of the others is held by one watcher.
+WATCHED = frozenset(Kind.values) - RESTING.keys()
+
+
+def all_watching(cluster: Cluster) -> bool:
+    """Whether each kind is in step, or rests where there is nothing to watch."""
+    states = dict(Watch.objects.filter(cluster=cluster).values_list("kind", "state"))
+    return states == dict.fromkeys(WATCHED, WatchState.WATCHING.value) | RESTING
 
 
 def in_step(admin: Admin, cluster: Cluster, patience_s: float = 90.0, daemonsets: bool = True) -> float:

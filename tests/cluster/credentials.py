@@ -34,6 +34,16 @@ def grant(admin: Admin, role: Json, user: str) -> None:
                 raise
 
 
+def grant_in_namespace(admin: Admin, role: Json, user: str) -> None:
+    """Make the Role in its namespace and bind it to the user."""
+    name, namespace = role["metadata"]["name"], role["metadata"]["namespace"]
+    subject = {"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"}
+    reference = {"kind": "Role", "name": name, "apiGroup": "rbac.authorization.k8s.io"}
+    binding = {"metadata": {"name": f"{name}-{user}"}, "subjects": [subject], "roleRef": reference}
+    for path, thing in (("roles", role), ("rolebindings", binding)):
+        admin.call("POST", f"{_RBAC}/namespaces/{namespace}/{path}", thing)
+
+
 def token_file_config(folder: Path, plane: ControlPlane, token: str) -> tuple[Path, Path]:
     """(kubeconfig, token file): credentials that rotate by writing the file anew, as a kubelet does for a pod."""
     token_file = folder / "token"

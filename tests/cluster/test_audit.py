@@ -7,9 +7,8 @@ import threading
 import pytest
 
 from inventory.models import Cluster, Finding, Pod, Watch
-from tests.cluster.agreement import differences, in_step
+from tests.cluster.agreement import all_watching, differences, in_step
 from tests.cluster.fleet import Fleet
-from tests.cluster.test_server_faults import all_watching
 from tests.controlplane.admin import Admin
 from tests.processes import Processes
 from tests.services import wait_until

@@ -13,6 +13,7 @@ from inventory.models.cluster import Kind, WatchState
 from tests.cluster.agreement import in_step
 from tests.cluster.credentials import grant, role, token_file_config
 from tests.cluster.fleet import Fleet
+from tests.controlplane import plugins
 from tests.controlplane.admin import Admin, Refused, write_kubeconfig
 from tests.controlplane.controlplane import ControlPlane
 from tests.controlplane.objects import Json
@@ -101,8 +102,9 @@ def test_the_shipped_role_is_enough(
     in_step(admin, cluster)
     _, answers = clusters.check(Cluster.objects.get(pk=cluster.pk))
     mine = [answer for answer in answers if answer.wanted.role == "deploy/watcher-role.yaml"]
+    assert {answer.wanted.resource for answer in mine if not answer.served} == {"devices"}, "there is no Koordinator"
     assert mine
-    assert all(answer.allowed for answer in mine)
+    assert all(answer.allowed for answer in mine if answer.served)
     granted = [(one.wanted.verb, one.wanted.resource) for one in answers if one.allowed and one not in mine]
     assert granted == [("list", "pods")], "of what validations need, a watcher may list pods, as everywhere"
 
@@ -113,22 +115,34 @@ def test_the_shipped_role_gives_nothing_more(admin: Admin, plane: ControlPlane, 
     review = {"spec": {"namespace": "default"}}
     before = _rules(Admin(as_user(plane, tmp_path, "stranger")), review)
     granted = [rule for rule in _rules(reader, review) if rule not in before]
+    (names,) = {names for _, resources, _, names in granted if resources == ("configmaps",)}
+    assert plugins.SETTINGS in names
     needed = {
-        (("",), ("nodes", "pods"), tuple(READ)),
-        (("apps",), ("daemonsets",), tuple(READ)),
-        (("resource.k8s.io",), ("resourceclaims", "resourceslices"), tuple(READ)),
+        (("",), ("nodes", "pods"), tuple(READ), ()),
+        (("",), ("configmaps",), tuple(READ), names),
+        (("apps",), ("daemonsets",), tuple(READ), ()),
+        (("resource.k8s.io",), ("resourceclaims", "resourceslices"), tuple(READ), ()),
+        (("scheduling.koordinator.sh",), ("devices",), tuple(READ), ()),
     }
-    identity = (("",), ("namespaces",), ("get",))
+    identity = (("",), ("namespaces",), ("get",), ("kube-system",))
     assert set(granted) == needed | {identity}
-    for method, path in (("GET", "/api/v1/secrets"), ("DELETE", "/api/v1/nodes/any"), ("GET", "/apis/batch/v1/jobs")):
+    maps = "/api/v1/namespaces/default/configmaps"
+    assert reader.call("GET", f"{maps}?fieldSelector=metadata.name%3D{plugins.SETTINGS}")["kind"] == "ConfigMapList"
+    others = (f"{maps}?fieldSelector=metadata.name%3Dother", maps, "/api/v1/configmaps", "/api/v1/secrets")
+    for method, path in (
+        *(("GET", one) for one in others),
+        ("DELETE", "/api/v1/nodes/any"),
+        ("GET", "/apis/batch/v1/jobs"),
+    ):
         with pytest.raises(Refused) as refused:
             reader.call(method, path)
-        assert refused.value.status == 403
+        assert refused.value.status == 403, path
 
 
 def _rules(user: Admin, review: Json) -> list[tuple[tuple[str, ...], ...]]:
     answer = user.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", review)
     rules = answer["status"]["resourceRules"]
     return [
-        (tuple(rule["apiGroups"]), tuple(sorted(rule["resources"])), tuple(sorted(rule["verbs"]))) for rule in rules
+        tuple(tuple(sorted(rule.get(part, ()))) for part in ("apiGroups", "resources", "verbs", "resourceNames"))
+        for rule in rules
     ]

@@ -10,11 +10,11 @@ from django.db import connections
 
 from inventory import clusters
 from inventory.models import Cluster, Watch
-from tests.cluster.agreement import differences, in_step
+from tests.cluster.agreement import all_watching, differences, in_step
 from tests.cluster.credentials import grant, role
 from tests.cluster.fleet import Fleet
 from tests.cluster.test_credentials import READ, as_user
-from tests.cluster.test_server_faults import all_watching, change_everything
+from tests.cluster.test_server_faults import change_everything
 from tests.controlplane.admin import Admin
 from tests.controlplane.controlplane import ControlPlane
 from tests.processes import Processes
@@ -103,7 +103,10 @@ def test_relist_by_hand_mends_what_somebody_changed_in_the_tables(
     Card.objects.filter(node_name="mib-0").delete()
     assert differences(admin, watched) != []
     said = processes.call("cluster", "relist", "test")
-    assert "asked to be listed anew: nodes, pods, daemonsets, resourceslices, resourceclaims, cards" in said
+    assert (
+        "asked to be listed anew: nodes, pods, daemonsets, configmaps, resourceslices, resourceclaims, devices, cards"
+        in said
+    )
     fault("rows deleted by hand, then manage.py cluster relist", in_step(admin, watched))
     wait_until(lambda: all_watching(watched), "all kinds are in step again")
     assert not Watch.objects.filter(cluster=watched).exclude(relist_reason="").exists()

@@ -14,7 +14,7 @@ from gpudash.celery import app
 from inventory import clusters
 from inventory.heartbeats import LATE_S
 from inventory.models import Cluster, Heartbeat, Message, Role, Watch, Worker
-from inventory.models.cluster import Kind
+from tests.cluster.agreement import WATCHED
 from tests.cluster.fleet import Fleet
 from tests.cluster.test_takeover import START_S, holders
 from tests.controlplane.controlplane import ControlPlane
@@ -62,10 +62,10 @@ def test_clusters_that_are_added_later_leave_one_process_room_for_its_tasks(
     fleet.build()
     processes.manage("standalone", "--kubeconfig", str(plane.kubeconfig), "--name", "first", "--port", "0")
     held = Watch.objects.filter(expires_at__gt=Now(), synced_at__isnull=False)
-    wait_until(lambda: held.count() == len(Kind), "the first cluster is in step", START_S)
+    wait_until(lambda: held.count() == len(WATCHED), "the first cluster is in step", START_S)
     for name in ("second", "third", "fourth"):
         clusters.add(name, str(plane.kubeconfig))
-    wait_until(lambda: held.count() == 4 * len(Kind), "the others are, too", START_S)
+    wait_until(lambda: held.count() == 4 * len(WATCHED), "the others are, too", START_S)
     before = Heartbeat.objects.get(role=Role.TASKS).beat_at
     wait_until(lambda: Heartbeat.objects.get(role=Role.TASKS).beat_at > before, "tasks are still done", LATE_S)
 
@@ -85,7 +85,7 @@ def test_two_workers_share_the_clusters(
         found = [holders(cluster) for cluster in total]
         return {process.pid: sum(one[process.pid] for one in found) for process in (one, two)}
 
-    wait_until(lambda: sum(by_worker().values()) == len(total) * len(Kind), "every kind has a watcher", START_S)
-    assert min(by_worker().values()) >= len(total) * len(Kind) // 4, by_worker()
+    wait_until(lambda: sum(by_worker().values()) == len(total) * len(WATCHED), "every kind has a watcher", START_S)
+    assert min(by_worker().values()) >= len(total) * len(WATCHED) // 4, by_worker()
     assert not Watch.objects.filter(sent__gt=3).exists()
     assert not Worker.objects.filter(threads__lt=F("holds")).exists()

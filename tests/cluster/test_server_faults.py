@@ -14,7 +14,7 @@ from kube.client import Client
 from kube.messages import Listed, ListEnd, Message, Relist, Trouble
 from kube.objects import Node
 from kube.reflector import Reflector
-from tests.cluster.agreement import in_step
+from tests.cluster.agreement import WATCHED, all_watching, in_step
 from tests.cluster.fleet import Fleet
 from tests.controlplane.admin import Admin
 from tests.controlplane.controlplane import ControlPlane
@@ -36,10 +36,6 @@ def change_everything(fleet: Fleet) -> None:
 
 def relists(cluster: Cluster) -> int:
     return Watch.objects.get(cluster=cluster, kind="pods").relists
-
-
-def all_watching(cluster: Cluster) -> bool:
-    return not Watch.objects.filter(cluster=cluster).exclude(state=WatchState.WATCHING).exists()
 
 
 def test_the_api_server_restarts(
@@ -70,7 +66,7 @@ def test_the_api_server_is_away_for_a_while(
     change_everything(fleet)
     fault("API server away, then back", in_step(admin, watched))
     wait_until(lambda: all_watching(watched), "all kinds are in step again")
-    assert not Watch.objects.filter(cluster=watched).exclude(reason="").exists()
+    assert not Watch.objects.filter(cluster=watched, kind__in=WATCHED).exclude(reason="").exists()
 
 
 def test_history_is_compacted_while_no_watcher_runs(
@@ -163,4 +159,4 @@ def _signal(pid: int, number: int) -> None:
 
 
 def _held(cluster: Cluster) -> bool:
-    return Watch.objects.filter(cluster=cluster).exclude(holder="").count() == len(Kind)
+    return Watch.objects.filter(cluster=cluster).exclude(holder="").count() == len(WATCHED)

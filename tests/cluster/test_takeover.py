@@ -16,11 +16,10 @@ from pytest_django import Settings
 
 from inventory.mirror.lease import acquire, release
 from inventory.models import Cluster, Watch
-from inventory.models.cluster import Kind
 from leases.lease import Lease
-from tests.cluster.agreement import in_step
+from tests.cluster.agreement import WATCHED, all_watching, in_step
 from tests.cluster.fleet import Fleet
-from tests.cluster.test_server_faults import all_watching, change_everything
+from tests.cluster.test_server_faults import change_everything
 from tests.controlplane.admin import Admin
 from tests.processes import Processes, freeze, kill, thaw
 from tests.services import Postgres, wait_until
@@ -50,7 +49,7 @@ def team_of_two(team: Processes, cluster: Cluster) -> dict[int, subprocess.Popen
     """Two watch workers, a default worker and the schedule; all leases are held."""
     workers = {process.pid: process for process in (team.watch_worker("one"), team.watch_worker("two"))}
     team.default_worker_and_schedule()
-    wait_until(lambda: holders(cluster).total() == len(Kind), "every kind has a watcher", START_S)
+    wait_until(lambda: holders(cluster).total() == len(WATCHED), "every kind has a watcher", START_S)
     assert holders(cluster).keys() <= workers.keys()
     return workers
 
@@ -69,7 +68,7 @@ def test_a_killed_watcher_is_replaced_within_15_seconds(
     seconds = time.monotonic() - killed_at
     fault("watcher killed (SIGKILL), another takes over", seconds)
     assert seconds <= TAKEOVER_S
-    assert holders(cluster).total() == len(Kind)
+    assert holders(cluster).total() == len(WATCHED)
 
 
 def test_a_worker_that_is_told_to_end_gives_its_leases_back_at_once(
@@ -84,7 +83,7 @@ def test_a_worker_that_is_told_to_end_gives_its_leases_back_at_once(
     wait_until(lambda: leaving.pid not in holders(cluster), "its leases are given back", 5)
     change_everything(fleet)
     in_step(admin, cluster)
-    wait_until(lambda: holders(cluster).total() == len(Kind), "the other holds every lease", 8)
+    wait_until(lambda: holders(cluster).total() == len(WATCHED), "the other holds every lease", 8)
     fault("worker told to end (SIGTERM), another takes over", time.monotonic() - started)
     assert leaving.wait(15) == 0
 
@@ -138,7 +137,7 @@ def test_two_watchers_share_no_lease(fleet: Fleet, admin: Admin, cluster: Cluste
     in_step(admin, cluster)
     change_everything(fleet)
     in_step(admin, cluster)
-    assert holders(cluster).total() == len(Kind)
+    assert holders(cluster).total() == len(WATCHED)
     assert holders(cluster).keys() <= {first.pid, second.pid}
     # Each lease was taken once, and by nobody else since.
     assert tokens(cluster) == {kind: token + 1 for kind, token in before.items()}
@@ -156,7 +155,7 @@ def test_a_watcher_that_was_frozen_beyond_its_lease_cannot_write(
     started = time.monotonic()
     # These events lie in the frozen one's sockets; later ones make them untrue.
     change_everything(fleet)
-    wait_until(lambda: holders(cluster) == {other.pid: len(Kind)}, "the other holds every lease")
+    wait_until(lambda: holders(cluster) == {other.pid: len(WATCHED)}, "the other holds every lease")
     for pod in admin.list("/api/v1/pods"):
         if pod["metadata"]["name"] in ("after", "gib-0-1"):
             admin.delete({**pod, "kind": "Pod"})
@@ -166,10 +165,11 @@ def test_a_watcher_that_was_frozen_beyond_its_lease_cannot_write(
     thaw(frozen)
     lost = processes.log("frozen")
     wait_until(
-        lambda: lost.read_text().count("another watcher has the lease") == len(Kind), "the frozen one sees that it lost"
+        lambda: lost.read_text().count("another watcher has the lease") == len(WATCHED),
+        "the frozen one sees that it lost",
     )
     in_step(admin, cluster)
-    assert holders(cluster) == {other.pid: len(Kind)}
+    assert holders(cluster) == {other.pid: len(WATCHED)}
     assert tokens(cluster) == before
 
 
@@ -193,7 +193,7 @@ def test_the_database_restarts_in_the_middle(
         database_server.start()
     seconds = in_step(admin, cluster)
     fault(f"database stopped and started ({'manage.py sync' if how == 'sync' else 'Celery'})", seconds)
-    wait_until(lambda: holders(cluster).total() == len(Kind), "every kind has a watcher again")
+    wait_until(lambda: holders(cluster).total() == len(WATCHED), "every kind has a watcher again")
 
 
 def test_after_a_restart_every_kind_says_that_it_is_in_step(

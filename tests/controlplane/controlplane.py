@@ -120,6 +120,13 @@ class ControlPlane:
         self.start(part)
         self.wait_for(part)
 
+    def serve(self, *apis: str) -> None:
+        """Restart the API server with these APIs on or off, as `--runtime-config` has them ("GROUP/VERSION=false"); with none, as
+        it is by default."""
+        self.state["apis"] = list(apis)
+        self.save()
+        self.restart("apiserver")
+
     def etcd(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """One call of etcd's JSON gateway."""
         request = urllib.request.Request(f"http://127.0.0.1:{self.port('etcd')}/v3/{path}", json.dumps(body).encode())
@@ -198,6 +205,7 @@ class ControlPlane:
                 "--token-auth-file", str(self.dir / "tokens.csv"), "--authorization-mode", "RBAC",
                 "--storage-media-type", "application/json", "--kubelet-preferred-address-types", "InternalIP",
                 "--disable-admission-plugins", "ServiceAccount", "--profiling=false",
+                *(["--runtime-config", ",".join(apis)] if (apis := self.state.get("apis")) else []),
             ]
         if part == "scheduler":
             return [

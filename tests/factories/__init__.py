@@ -25,7 +25,7 @@ __all__ = ["FLEET", "GIB", "MIB", "TRAITS", "Batch", "Trait"]
 
 
 def make_cluster(name: str = "prod", *, synced: bool = True, age_s: float = 2.0, held: bool = True) -> Cluster:
-    """A cluster with its four watches: in step, or (synced=False) still at the first list. held: by a watcher that lives."""
+    """A cluster with its watches: in step, or (synced=False) still at the first list. held: by a watcher that lives."""
     cluster = Cluster.objects.create(name=name, server=f"https://{name}.example:6443")
     now = timezone.now()
     state = WatchState.WATCHING if synced else WatchState.LISTING
@@ -40,6 +40,7 @@ def make_cluster(name: str = "prod", *, synced: bool = True, age_s: float = 2.0,
             synced_at=now - timedelta(hours=1) if synced else None,
             last_event_at=now - timedelta(seconds=age_s) if synced else None,
             resource_version="1000" if synced else "",
+            selection="[]" if kind == Kind.CONFIGMAPS else "",
         )
         for kind in Kind
     )

@@ -41,7 +41,7 @@ def test_discovery_names_each_kind_that_is_served(api: Client) -> None:
     for group in groups:
         served |= {row["name"] for row in api.get(f"/apis/{group}/v1")["resources"]}
     wanted = {"nodes", "pods", "pods/log", "events", "namespaces", "daemonsets", "jobs", "selfsubjectaccessreviews"}
-    assert served == wanted | {"resourceslices", "resourceclaims"}
+    assert served == wanted | {"configmaps", "resourceslices", "resourceclaims"}
 
 
 def test_an_access_review_is_allowed_and_keeps_what_was_asked(api: Client) -> None:

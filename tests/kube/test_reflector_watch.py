@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kube import reflector as reflector_module
+from kube import bundles
 from kube.messages import Changes, Trouble, Watching
 from kube.objects import Pod
 from kube.reflector import QUEUE_LENGTH, Reflector
@@ -81,7 +81,7 @@ def test_an_event_of_a_megabyte_in_many_chunks_is_one_event(serve: Serve, read: 
 
 
 def test_a_line_without_end_does_not_fill_the_memory(serve: Serve, read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reflector_module, "MAX_LINE", 10_000)
+    monkeypatch.setattr(bundles, "MAX_LINE", 10_000)
     server = serve(stream(*[b"x" * 4096] * 4, Hang), stream(added("a", 11), Hang))
     reading = read(server, version="10")
     reading.until_name("a")

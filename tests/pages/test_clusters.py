@@ -29,9 +29,9 @@ def test_it_counts_the_clusters_in_step(viewer: Client, fleet: Cluster) -> None:
 
 def test_each_kind_has_its_state_age_and_counts(viewer: Client, fleet: Cluster) -> None:
     Watch.objects.filter(kind="pods").update(objects_seen=1200, objects_kept=30, relists=2)
-    order = ("nodes", "pods", "daemonsets", "resource slices", "resource claims", "cards")
+    order = ("nodes", "pods", "daemonsets", "config maps", "resource slices", "resource claims", "devices", "cards")
     rows = {next(kind for kind in order if row[0].startswith(kind)): row for row in get(viewer, "/clusters").rows}
-    assert list(rows) == ["nodes", "pods", "daemonsets", "resource slices", "resource claims", "cards"]
+    assert tuple(rows) == order
     assert rows["pods"][1].startswith("✓good in step")
     assert rows["pods"][2] == "2 s ago"
     assert rows["pods"][4:] == ["30 / 1,200", "2", "none yet"]
@@ -124,7 +124,7 @@ def test_a_cluster_that_was_never_reached_says_since_when_and_why(viewer: Client
 def test_a_watch_that_is_open_again_but_silent_is_not_in_step(viewer: Client, fleet: Cluster) -> None:
     Watch.objects.exclude(kind="cards").update(last_event_at=timezone.now() - timedelta(minutes=9))
     rows = get(viewer, "/clusters/prod").rows
-    assert [row[1].split(" ")[0] for row in rows[: len(Kind)]] == [*["✕error"] * 5, "✓good"]
+    assert [row[1].split(" ")[0] for row in rows[: len(Kind)]] == [*["✕error"] * 7, "✓good"]
     assert "no word 9 min" in rows[0][1]
 
 
@@ -139,7 +139,7 @@ def test_being_listed_anew_is_said(viewer: Client, fleet: Cluster) -> None:
 def test_an_operator_has_it_listed_anew(operator: Client, fleet: Cluster) -> None:
     response = operator.post("/clusters/prod/relist", follow=True)
     assert (
-        "Asked to be listed anew: nodes, pods, daemonsets, resource slices, resource claims, cards."
+        "Asked to be listed anew: nodes, pods, daemonsets, config maps, resource slices, resource claims, devices, cards."
         in response.content.decode()
     )
     assert set(Watch.objects.values_list("relist_reason", flat=True)) == {"asked for by olga"}
@@ -171,6 +171,47 @@ def test_what_a_cluster_does_not_serve_is_calm(viewer: Client, fleet: Cluster) -
     assert "not served" in told
     assert "1 of 1 cluster is in step" in get(viewer, "/clusters").text
     assert [tag for tag in get(viewer, "/nodes").tags_of("div") if "notice" in tag.get("class", "")] == []
+
+
+def test_a_kind_that_nobody_watches_since_there_is_nothing_has_dashes(viewer: Client, fleet: Cluster) -> None:
+    later = timezone.now() + timedelta(minutes=9)
+    gone = {"holder": "", "expires_at": timezone.now() - timedelta(hours=9), "synced_at": None, "last_event_at": None}
+    Watch.objects.filter(kind="devices").update(state="not-served", reason="no devices", next_try_at=later, **gone)
+    Watch.objects.filter(kind="configmaps").update(state="not-needed", reason="none is named", **gone)
+    rows = get(viewer, "/clusters/prod").rows
+    devices = next(row for row in rows if row[0].startswith("devices"))
+    maps = next(row for row in rows if row[0].startswith("config maps"))
+    assert devices[1].startswith("·no statement not served")
+    assert maps[1].startswith("·no statement nothing to read")
+    assert devices[2:] == maps[2:] == ["–"] * 5
+    assert "none is named" in maps[1]
+    assert "1 of 1 cluster is in step" in get(viewer, "/clusters").text
+
+
+def test_a_config_map_that_may_not_be_read_is_told_with_what_is_lost(viewer: Client, fleet: Cluster) -> None:
+    said = "default/device-plugin-config: 403 Forbidden: no"
+    Watch.objects.filter(kind="configmaps").update(state="refused", reason=said)
+    text = get(viewer, "/nodes").text
+    assert "may not be read: config maps" in text
+    assert (
+        "settings of device plugins, and what they report of cards. config maps: default/device-plugin-config" in text
+    )
+
+
+def test_the_rule_that_is_missing_stands_beside_the_permission(viewer: Client, fleet: Cluster) -> None:
+    common = {"verb": "list", "needed_for": "x", "optional": True}
+    Cluster.objects.update(
+        permissions=[
+            {**common, "resource": "configmaps", "allowed": False, "rule": 'the ClusterRole: resourceNames: ["x"]'},
+            {**common, "resource": "devices", "allowed": None, "served": False, "rule": ""},
+        ]
+    )
+    denied, absent = get(viewer, "/clusters/prod").rows[len(Kind) :]
+    assert denied[1:] == [
+        "!warning not allowed (optional)",
+        'x To grant it, add to the ClusterRole: resourceNames: ["x"]',
+    ]
+    assert absent[1:] == ["·no statement not served", "x"]
 
 
 def test_its_state_is_that_of_what_it_serves(api: Client, fleet: Cluster) -> None:

@@ -49,7 +49,7 @@ def test_what_recorded_conditions_say_is_among_the_words_to_translate() -> None:
 
 
 def test_what_sharing_systems_declare_is_among_the_words_to_translate() -> None:
-    declared = {text for stack in STACKS for text in (stack.daemonsets_for, stack.terminating)}
+    declared = {text for stack in STACKS for text in (stack.daemonsets_for, stack.devices_for, stack.terminating)}
     assert set(SYSTEMS) == declared - {""}
 
 

@@ -86,7 +86,7 @@ class Command(ShownCommand):
             text = "its exporters are read no more" if removed else "its exporters were not read"
             self.stdout.write(f"{cluster.name}: {text}")
         elif not self._set_usage(cluster, options):
-            raise CommandError("nothing is set: give --prometheus URL, or --no-usage")
+            raise CommandError("nothing is set: give --prometheus URL, --exporters-directly, or --no-usage")
 
     def _set_usage(self, cluster: Cluster, options: dict[str, Any]) -> bool:
         try:
@@ -140,11 +140,14 @@ class Command(ShownCommand):
             raise CommandError(str(error)) from None
         self.stdout.write(f"{cluster.name}: {cluster.server}, Kubernetes {one_line(version)}")
         for answer in answers:
-            self.stdout.write(_permission_line(answer))
+            if answer.served or answer.wanted.verb == "list":
+                self.stdout.write(_permission_line(answer))
         self._told(cluster)
         source = told.source_of(cluster.pk)
         for line in told.check(source) if source else ():
             self.stdout.write(f"  {one_line(line)}")
+        for rule in dict.fromkeys(answer.rule for answer in answers if answer.rule):
+            self.stdout.write(f"  to grant it, add to {rule}")
         missing = sorted({one.wanted.role for one in answers if one.wanted.optional and one.allowed is False})
         if missing:
             self.stdout.write(f"  what is optional and not granted is in {', '.join(missing)}")
@@ -181,6 +184,8 @@ def _at(moment: datetime) -> str:
 
 def _permission_line(answer: clusters.Answer) -> str:
     wanted = answer.wanted
+    if not answer.served:
+        return f"  does not serve {wanted.resource}: {wanted.needed_for}, optional"
     word = {True: "may", False: "may NOT", None: "not known whether it may"}[answer.allowed]
     optional = ", optional" if wanted.optional else ""
     why = f" ({one_line(answer.reason)})" if answer.reason and not answer.allowed else ""

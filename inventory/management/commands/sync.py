@@ -23,7 +23,7 @@ from inventory.mirror.follow import Follower, NotListed
 from inventory.mirror.keeper import keeper
 from inventory.mirror.lease import acquire, release
 from inventory.models import Card, Cluster, UsageSource, Watch
-from inventory.models.cluster import OPTIONAL_KINDS, Kind
+from inventory.models.cluster import OPTIONAL_KINDS, Kind, WatchState
 from inventory.printable import one_line
 from inventory.process_memory import collect_rarely
 from inventory.reconcile.reconciler import NodeReconciler
@@ -55,23 +55,23 @@ class Command(ShownCommand):
         threads = [
             threading.Thread(target=_one, args=(cluster, kind, counts, failures))
             for kind in Kind.values
-            if kind != Kind.CARDS
+            if kind not in (Kind.CONFIGMAPS, Kind.CARDS)
         ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        if not failures:
-            _one(cluster, Kind.CARDS, counts, failures)
+        # DaemonSets name the ConfigMaps that are read, and cards are counted of all that was read.
+        for last in (Kind.CONFIGMAPS, Kind.CARDS):
+            if not failures:
+                _one(cluster, last, counts, failures)
         if not failures and (source := told.source_of(cluster.pk)):
             self._exporters(source, counts, failures)
         if failures:
             raise CommandError("; ".join(failures))
         for watch in Watch.objects.filter(cluster=cluster).order_by("kind"):
-            if watch.kind not in counts:
-                self.stdout.write(
-                    f"{cluster.name} {watch.kind}: not read ({one_line(watch.reason)}); labels must tell the memory unit"
-                )
+            if watch.kind not in counts or watch.state == WatchState.NOT_NEEDED:
+                self.stdout.write(f"{cluster.name} {watch.kind}: not read ({one_line(watch.reason)}){_lost(watch)}")
                 continue
             written, seconds = counts[watch.kind]
             seen = f"{watch.objects_seen} seen, {watch.objects_kept} kept, " if watch.kind != Kind.CARDS else ""
@@ -108,6 +108,12 @@ class Command(ShownCommand):
         for thread in threads:
             thread.join(timeout=10)
         keeper.stop()
+
+
+def _lost(watch: Watch) -> str:
+    """What is not known without it."""
+    refused = watch.kind == Kind.DAEMONSETS and watch.state == WatchState.REFUSED
+    return "; labels must tell the memory unit" if refused else ""
 
 
 def _hold(cluster_id: int, kind: str) -> None:

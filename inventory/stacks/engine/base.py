@@ -12,7 +12,8 @@ from typing import NamedTuple
 import msgspec
 
 from kube.claims import ResourceClaim, ResourceSlice
-from kube.objects import DaemonSet
+from kube.devices import Device
+from kube.objects import DaemonSet, Metadata
 
 # Evidence: where a card of an allocation comes from, best first.
 CLAIM = "claim"
@@ -145,11 +146,39 @@ class MeasuredCard(msgspec.Struct, frozen=True, kw_only=True):
     holders: tuple[tuple[str, str, str], ...] = ()
 
 
+class ReadConfigMap(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What systems read of a ConfigMap. said: name of the system → key → text, as its declaration keeps it.
+
+    node: of which node it speaks; "" where it speaks of no single one. changed_at: RFC 3339; "" where it is not known, and of one
+    that speaks of a node: its plugin writes it all the time.
+    """
+
+    metadata: Metadata
+    node: str = ""
+    changed_at: str = ""
+    said: dict[str, dict[str, str]] = {}
+
+
+class Selection(msgspec.Struct, frozen=True, order=True):
+    """ConfigMaps that a system reads: the one of this name, or those with this label ("key=value"), in one namespace.
+
+    keys: of which texts; the system's declaration may need none.
+    """
+
+    stack: str
+    namespace: str
+    name: str = ""
+    label: str = ""
+    keys: tuple[str, ...] = ()
+
+
 class Context(msgspec.Struct, frozen=True, kw_only=True):
     """What a stack may know besides the node and its pods.
 
     now: unix seconds. daemonsets: those of device plugins, cluster-wide. slices, claims: those of the node, and those that are of no
-    node; claims_read: whether the cluster lets both be read. known_uuids: UUIDs of this node's cards seen before.
+    node; claims_read: whether the cluster lets both be read. config_maps: those of the node, and those that are of no node.
+    selections: which ConfigMaps are read. device: what an agent says of the node's cards. known_uuids: UUIDs of this node's cards
+    seen before.
     settings: (name, value) of the settings that stacks declare; one that is missing has its default.
     measured: cards of the node as its exporter names them now; empty where there is none.
     pod_labels: labels of pods that apps above want to be kept. taken: resources that on this node are those of another stack
@@ -161,6 +190,9 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     slices: tuple[ResourceSlice, ...] = ()
     claims: tuple[ResourceClaim, ...] = ()
     claims_read: bool = False
+    config_maps: tuple[ReadConfigMap, ...] = ()
+    selections: tuple[Selection, ...] = ()
+    device: Device | None = None
     known_uuids: tuple[str, ...] = ()
     measured: tuple[MeasuredCard, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()

@@ -114,6 +114,12 @@ _COMMON: dict[str, Entry] = {
         "A node gives out devices that are no cards one by one, and nothing says how many cards they are.",
         "State the number in the annotation gpudash.io/card-count on the node.",
     ),
+    "plugin-settings-unread": Entry(
+        "Settings of a plugin not read",
+        INFO,
+        "A device plugin takes a setting from a ConfigMap that the mirror does not have, so what depends on it is not known.",
+        "Look whether the ConfigMap exists. manage.py cluster check prints the rule that lets it be read.",
+    ),
     "resource-not-understood": Entry(
         "Resource not understood",
         INFO,

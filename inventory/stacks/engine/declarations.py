@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Callable, Iterable, Mapping
 
 from inventory.stacks.engine.components import LABEL_KEYS
-from inventory.stacks.engine.stack import Components, Entry, Kept, NodeLabels, Recognised, Report, Stack
+from inventory.stacks.engine.stack import Components, ConfigMaps, Entry, Kept, NodeLabels, Recognised, Report, Stack
 
 
 class BadDeclaration(Exception):
@@ -94,7 +94,9 @@ _STACK: _Checks = {
     "kept": (_is(Kept), "Kept"),
     "settings": (_named(str), "names of settings with their defaults"),
     "findings": (_named(Entry), "codes with their entries"),
+    "config_maps": (lambda value: value is None or isinstance(value, ConfigMaps), "ConfigMaps or None"),
     "daemonsets_for": (_is(str), "a text"),
+    "devices_for": (_is(str), "a text"),
     "terminating": (_is(str), "a text"),
     "report": (lambda value: value is None or isinstance(value, Report), "a Report or None"),
 }

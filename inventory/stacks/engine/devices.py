@@ -19,7 +19,8 @@ _HEALTH = {"Healthy": HEALTHY, "Unhealthy": UNHEALTHY}
 class Device(NamedTuple):
     """One device of a container: the key of its card, and what its id says besides.
 
-    number: of the card on the node, where the id carries one. parent: the card of a slice.
+    number: of the card on the node, where the id carries one. parent: the card of a slice. record: who says how well it is, where it is
+    a record of the system and not the kubelet.
     """
 
     key: str
@@ -27,6 +28,7 @@ class Device(NamedTuple):
     number: int | None = None
     parent: str | None = None
     health: str = HEALTH_UNKNOWN
+    record: str = ""
 
 
 class Held(NamedTuple):

@@ -58,7 +58,9 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
             model=self.about.model,
             model_source=self.about.model_source,
             health=HEALTHY if device.health == HEALTH_UNKNOWN and all_given_out else device.health,
-            told=told.of_device(device.health, self.resource, all_given_out),
+            told=told.of_register(self.stack, device.health, device.record)
+            if device.record
+            else told.of_device(device.health, self.resource, all_given_out),
             memory_total_bytes=self.about.memory_bytes,
             memory_physical_bytes=self.about.memory_bytes,
             memory_source=self.about.memory_source,

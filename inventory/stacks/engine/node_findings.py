@@ -64,7 +64,8 @@ class Seen(msgspec.Struct):
 
 def look(node: Node, pods: list[Pod], context: Context) -> Seen:
     """One pass over the resources of the node and of its pods."""
-    counted_here = frozenset(name for stack in marked(node) if stack.counts_here for name in stack.counts_here(node))
+    marking = (stack.counts_here for stack in marked(node) if stack.counts_here)
+    counted_here = frozenset(name for counts in marking for name in counts(node, context))
     seen, known = Seen({}, {}, [], [], set(), counted_here, _gpu_label(node), _by_claims(node)), names(context)
     seen.by_slices = any(one.spec.nodeName == node.metadata.name for one in context.slices)
     status = node.status
@@ -208,6 +209,7 @@ _SAY_WHY = frozenset(
         "driver-upgrade",
         "labels-disagree",
         "mig-config",
+        "plugin-settings-unread",
         "quantity-unreadable",
         "resource-not-understood",
     )

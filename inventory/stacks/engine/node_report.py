@@ -41,7 +41,7 @@ _EMPTY = NodeReport()
 def _reports(node: Node, pods: list[Pod], context: Context, seen: Seen) -> list[StackReport]:
     """What each stack says; one that has nothing to say is left out where another has."""
     asked = concerned(node, seen.names, context)
-    if taken := frozenset(name for stack in marked(node) for name in stack.taken(node)):
+    if taken := frozenset(name for stack in marked(node) for name in stack.taken(node, context)):
         context = msgspec.structs.replace(context, taken=taken)
     if named := _named(node, pods, asked):
         context = msgspec.structs.replace(context, known_uuids=tuple(dict.fromkeys((*named, *context.known_uuids))))

@@ -6,12 +6,13 @@ reads them: a vendor's resources, the labels of a cloud). `registry` checks the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from inventory.stacks.engine.base import Context, StackReport
-from kube.objects import Node, Pod
+from inventory.stacks.engine.base import Context, Selection, StackReport
+from kube.config_maps import ConfigMap
+from kube.objects import DaemonSet, Node, Pod
 
 Value = TypeVar("Value")
 Labels = Mapping[str, str]
@@ -110,6 +111,23 @@ class Kept:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ConfigMaps:
+    """ConfigMaps that a system's plugin takes its settings from, or tells of its cards in.
+
+    wanted: which, by the DaemonSets of the cluster; each carries the system's name. kept: (ConfigMap, the keys that were wanted) →
+    what `read` reads of it, by key; nothing else of it is mirrored, so what may be secret is not kept. node_of: the node that it
+    speaks of; "" where it is no single one. read_for: what is not known while they may not be read, in words.
+    role: the file that grants the right to read them.
+    """
+
+    wanted: Callable[[tuple[DaemonSet, ...]], Iterable[Selection]]
+    kept: Callable[[ConfigMap, tuple[str, ...]], dict[str, str]]
+    read_for: str
+    node_of: Callable[[ConfigMap], str] = lambda found: ""
+    role: str = "deploy/watcher-role.yaml"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Report:
     """What the system's own command line tool prints, for scripts that read it: `manage.py inspect -o NAME`.
 
@@ -142,7 +160,9 @@ class Stack(Recognised):
     offers one its sums are not known.
     settings: name of a setting (without GPUDASH_) → its default; `Context.settings` has the values.
     findings: codes that only this system gives → their entries in the catalogue.
+    config_maps: what it reads of ConfigMaps.
     daemonsets_for: what is not known while DaemonSets may not be read, in words; "" when it is nothing.
+    devices_for: what is not known while Device objects may not be read, in words; "" when it is nothing.
     terminating: what its own scheduler makes of a pod that is being deleted and still holds, in a sentence; "" when nothing else.
     """
 
@@ -153,7 +173,7 @@ class Stack(Recognised):
     marks: Callable[[Node], bool] | None = None
     concerns: Callable[[Context], bool] | None = None
     takes: tuple[str, ...] = ()
-    counts_here: Callable[[Node], tuple[str, ...]] | None = None
+    counts_here: Callable[[Node, Context], tuple[str, ...]] | None = None
     divides: tuple[str, ...] = ()
     names_cards: Callable[[Node, list[Pod]], tuple[str, ...]] | None = None
     in_bytes: tuple[str, ...] = ()
@@ -162,7 +182,9 @@ class Stack(Recognised):
     kept: Kept = field(default_factory=Kept)
     settings: Mapping[str, str] = field(default_factory=dict)
     findings: Mapping[str, Entry] = field(default_factory=dict)
+    config_maps: ConfigMaps | None = None
     daemonsets_for: str = ""
+    devices_for: str = ""
     terminating: str = ""
     report: Report | None = None
 
@@ -170,8 +192,7 @@ class Stack(Recognised):
         """Whether this extended resource name is one that the system understands."""
         return self.owns(resource, context) if self.owns is not None else resource in self.resources
 
-    def taken(self, node: Node) -> frozenset[str]:
+    def taken(self, node: Node, context: Context) -> frozenset[str]:
         """Resources of other systems that are its own on this node, which carries its mark."""
-        return (
-            frozenset(self.takes).intersection(self.counts_here(node)) if self.counts_here is not None else frozenset()
-        )
+        here = self.counts_here(node, context) if self.counts_here is not None else ()
+        return frozenset(self.takes).intersection(here)

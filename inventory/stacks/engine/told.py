@@ -31,12 +31,12 @@ def of_device(health: str, resource: str, all_given_out: bool = False) -> tuple[
     return (_made(PLUGIN, HEALTHY, ALL_GIVEN_OUT, resource),) if all_given_out else ()
 
 
-def of_register(stack: str, health: str, annotation: str) -> tuple[Told, ...]:
-    """What the record says that a sharing system keeps on the node."""
+def of_register(stack: str, health: str, record: str) -> tuple[Told, ...]:
+    """What the record says that a sharing system keeps of the node. record: what it is, in words."""
     if health == HEALTH_UNKNOWN:
         return ()
     code = REGISTER_UNHEALTHY if health == UNHEALTHY else REGISTER_HEALTHY
-    return (_made(stack, health, code, f"annotation {annotation}"),)
+    return (_made(stack, health, code, record),)
 
 
 def _made(source: str, level: str, code: str, text: str) -> Told:

@@ -16,6 +16,7 @@ from kube.objects import (
     Container,
     ContainerState,
     ContainerStatus,
+    EnvSource,
     EnvVar,
     Metadata,
     Pod,
@@ -166,7 +167,15 @@ def component_env(env: list[EnvVar]) -> list[EnvVar] | None:
     """The variables that stacks read."""
     names, endings = registry.env, registry.env_endings
     found = [item for item in env if item.name in names or item.name.endswith(endings)]
-    return [EnvVar(item.name, item.value[:_LONGEST_VALUE] if item.value else item.value) for item in found] or None
+    return [EnvVar(item.name, _value(item), _source(item)) for item in found] or None
+
+
+def _value(item: EnvVar) -> str | None:
+    return item.value[:_LONGEST_VALUE] if item.value else item.value
+
+
+def _source(item: EnvVar) -> EnvSource | None:
+    return item.valueFrom if item.valueFrom is not None and item.valueFrom.configMapKeyRef is not None else None
 
 
 def _resources(resources: Resources, known: Names) -> Resources | None:

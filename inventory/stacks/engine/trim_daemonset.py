@@ -1,4 +1,5 @@
-"""What the mirror keeps of a DaemonSet: what stacks read of a plugin's pods, their labels, command lines and environment.
+"""What the mirror keeps of a DaemonSet: what stacks read of a plugin's pods, their labels, command lines, environment, and the
+ConfigMaps that they take their settings from.
 
 Status, annotations and images are left out: they change with each step of a roll-out, and no account depends on them.
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 from inventory.stacks.engine.components import LABEL_KEYS, component_of
 from inventory.stacks.engine.registry import readers
 from inventory.stacks.engine.trim import component_env
-from kube.objects import Container, DaemonSet, DaemonSetSpec, Metadata, PodSpec, PodTemplate, StringMap
+from kube.objects import DaemonSet, DaemonSetSpec, Metadata, PodTemplate, StringMap, TemplateContainer, TemplateSpec
 
 _LABELS = frozenset(LABEL_KEYS)
 
@@ -44,14 +45,22 @@ def _labels(labels: StringMap | None) -> StringMap | None:
     return {name: labels[name] for name in sorted(_LABELS & labels.keys())} or None if labels else None
 
 
-def _spec(spec: PodSpec | None) -> PodSpec | None:
-    return PodSpec(containers=[_container(item) for item in spec.containers or ()]) if spec else None
+def _spec(spec: TemplateSpec | None) -> TemplateSpec | None:
+    if spec is None:
+        return None
+    volumes = [item for item in spec.volumes or () if item.configMap is not None]
+    names = {item.name for item in volumes}
+    containers = [_container(item, names) for item in spec.containers or ()]
+    return TemplateSpec(containers=containers, volumes=volumes or None)
 
 
-def _container(container: Container) -> Container:
-    return Container(
+def _container(container: TemplateContainer, volumes: set[str]) -> TemplateContainer:
+    """volumes: those whose mounts are kept."""
+    return TemplateContainer(
         name=container.name,
         command=container.command,
         args=container.args,
         env=component_env(container.env) if container.env else None,
+        envFrom=container.envFrom or None,
+        volumeMounts=[item for item in container.volumeMounts or () if item.name in volumes] or None,
     )

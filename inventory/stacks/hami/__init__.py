@@ -7,11 +7,14 @@ vendor that is not known shows as not understood.
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 
 from inventory.stacks.engine import told
 from inventory.stacks.engine.base import INFO, WARNING, Card, Context, Finding, StackReport
 from inventory.stacks.engine.describe import Described, describe
+from inventory.stacks.engine.labels import MIB
 from inventory.stacks.engine.names import annotations_of
 from inventory.stacks.engine.offers import Offer, offer, shortfall
 from inventory.stacks.engine.overrides import overrides
@@ -21,6 +24,7 @@ from inventory.stacks.engine.stack import Components, Kept, NodeLabels, Stack
 from inventory.stacks.engine.sums import total
 from inventory.stacks.hami.pods import GPU_MEMORY, NAME, Place, holding
 from inventory.stacks.hami.records import ALLOCATED, REGISTER, Registered, register
+from inventory.stacks.hami.settings import CONFIG_MAPS, PLUGIN, Settings, settings
 from inventory.stacks.hami.vendors import PREFIXES, TAKEN, Vendor, vendors_of
 from kube.objects import Node, Pod
 
@@ -46,11 +50,11 @@ def marks(node: Node) -> bool:
     return any(name.startswith(_NODE_PREFIX) and "register" in name for name in annotations)
 
 
-def counts_here(node: Node) -> tuple[str, ...]:
-    """The resource that counts slots, which an administrator may have renamed, and those of other vendors' registered cards."""
+def counts_here(node: Node, context: Context) -> tuple[str, ...]:
+    """NVIDIA's resources by the names that an administrator may have given them, and those of other vendors' registered cards."""
     others = vendors_of(node)[0]
-    mine = (_counted(node),) if _of_nvidia(node, others) else ()
-    return mine + tuple(resource for vendor in others for resource in vendor.resources)
+    mine = _named(node, settings(context, node.metadata.name)) if _of_nvidia(node, others) else ()
+    return (*mine, *(resource for vendor in others for resource in vendor.resources))
 
 
 def _of_nvidia(node: Node, others: list[Vendor]) -> bool:
@@ -58,10 +62,16 @@ def _of_nvidia(node: Node, others: list[Vendor]) -> bool:
     return not others or REGISTER in annotations_of(node)
 
 
-def _counted(node: Node) -> str:
-    """The resource of which the node offers as many as the register has slots; the name is a setting of HAMi."""
+def _named(node: Node, said: Settings) -> list[str]:
+    return sorted({_counted(node, said), *said.names} - {*RESOURCES, ""})
+
+
+def _counted(node: Node, said: Settings) -> str:
+    """What the slots are called: by HAMi's settings, else the resource of which the node offers as many as the register has."""
     status = node.status
     offered = {**(status.allocatable or {}), **(status.capacity or {})} if status else {}
+    if said.count in offered:
+        return said.count
     text = annotations_of(node).get(REGISTER)
     if GPU in offered or text is None or (listed := register(text)) is None:
         return GPU
@@ -78,8 +88,9 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     findings = [_not_read(name) for name in strange]
     parts = [_part(node, pods, context, vendor, findings) for vendor in known]
     if _of_nvidia(node, known):
-        nvidia = Vendor("", REGISTER, ALLOCATED, _counted(node), GPU_MEMORY)
-        parts.insert(0, _part(node, pods, context, nvidia, findings))
+        said = settings(context, node.metadata.name, pods)
+        nvidia = Vendor("", REGISTER, ALLOCATED, _counted(node, said), said.memory or GPU_MEMORY)
+        parts.insert(0, _part(node, pods, context, nvidia, findings, said.scaling))
     # A register of a vendor that is not read has cards too.
     hidden = bool(strange) and not any(part.cards for part in parts)
     return msgspec.structs.replace(
@@ -90,8 +101,15 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     )
 
 
-def _part(node: Node, pods: list[Pod], context: Context, vendor: Vendor, findings: list[Finding]) -> StackReport:
-    """The cards of one register and who holds them; findings are added to those given."""
+def _part(
+    node: Node,
+    pods: list[Pod],
+    context: Context,
+    vendor: Vendor,
+    findings: list[Finding],
+    scaling: float | None = None,
+) -> StackReport:
+    """The cards of one register and who holds them; findings are added to those given. scaling: by how much memory is stretched."""
     listed = _registered(node, vendor.register, findings)
     mine = vendor.register == REGISTER
     about = describe(node, overrides(node)) if mine else Described()
@@ -103,7 +121,7 @@ def _part(node: Node, pods: list[Pod], context: Context, vendor: Vendor, finding
     return StackReport(
         stack=NAME,
         vendor=vendor.name,
-        cards=tuple(_card(card, about, vendor) for card in listed or ()),
+        cards=tuple(_card(card, about, vendor, scaling) for card in listed or ()),
         cards_known=listed is not None,
         allocations=tuple(item for found in held for item in found.allocations),
         recheck_at=min((due for found in held for due in found.due), default=None),
@@ -133,8 +151,10 @@ def _not_read(name: str) -> Finding:
     return Finding(code="resource-not-understood", severity=INFO, text=said)
 
 
-def _card(card: Registered, about: Described, vendor: Vendor) -> Card:
+def _card(card: Registered, about: Described, vendor: Vendor, scaling: float | None) -> Card:
+    """scaling: by how much the memory of the register is stretched."""
     memory, source = vendor.memory_of(card), f"annotation {vendor.register}"
+    own = math.ceil(card.memory / MIB / scaling) * MIB if scaling is not None else None
     return Card(
         key=card.uuid,
         stack=NAME,
@@ -144,9 +164,9 @@ def _card(card: Registered, about: Described, vendor: Vendor) -> Card:
         model=card.type.removeprefix("NVIDIA-") or about.model,
         model_source=source if card.type else about.model_source,
         health=vendor.health_of(card),
-        told=told.of_register(NAME, vendor.health_of(card), vendor.register),
+        told=told.of_register(NAME, vendor.health_of(card), f"annotation {vendor.register}"),
         memory_total_bytes=memory,
-        memory_physical_bytes=about.memory_bytes,
+        memory_physical_bytes=about.memory_bytes if about.memory_bytes is not None else own,
         memory_source=source if memory is not None else "",
         shares=card.shares,
         resource=vendor.resource,
@@ -170,8 +190,6 @@ def _total(node: Node, vendor: Vendor, listed: list[Registered] | None, offered:
     return total(vendor.memory_of(card) for card in listed if card.healthy and card.uuid not in cordoned)
 
 
-_PLUGIN = "hami-device-plugin"
-
 STACK = Stack(
     name=NAME,
     label="HAMi",
@@ -183,9 +201,11 @@ STACK = Stack(
     counts_here=counts_here,
     node_labels=NodeLabels(names=("gpu",)),
     components=Components(
-        by_label={"app.kubernetes.io/component": {_PLUGIN: _PLUGIN, "hami-scheduler": "hami-scheduler"}},
-        device_plugins=(_PLUGIN,),
+        by_label={"app.kubernetes.io/component": {PLUGIN: PLUGIN, "hami-scheduler": "hami-scheduler"}},
+        device_plugins=(PLUGIN,),
+        daemonsets=(PLUGIN,),
     ),
+    config_maps=CONFIG_MAPS,
     kept=Kept(
         pod_labels=("hami.io/vgpu-node",),
         pod_annotations=("hami.io/", "nvidia.com/use-gpu", "nvidia.com/nouse-gpu"),

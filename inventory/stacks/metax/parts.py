@@ -108,7 +108,7 @@ def _card(uuid: str, index: int, item: Mapping[str, object], about: Described) -
         model=about.model,
         model_source=about.model_source,
         health=HEALTHY if item.get("healthy") is True else UNHEALTHY,
-        told=told.of_register(NAME, HEALTHY if item.get("healthy") is True else UNHEALTHY, REGISTER),
+        told=told.of_register(NAME, HEALTHY if item.get("healthy") is True else UNHEALTHY, f"annotation {REGISTER}"),
         memory_total_bytes=memory * MIB if memory else None,
         memory_physical_bytes=about.memory_bytes,
         memory_source=f"annotation {REGISTER}" if memory else "",

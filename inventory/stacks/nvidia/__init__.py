@@ -26,7 +26,7 @@ from inventory.stacks.engine.offers import shortfall
 from inventory.stacks.engine.overrides import overrides
 from inventory.stacks.engine.requests import allocation, holds
 from inventory.stacks.engine.stack import Stack
-from inventory.stacks.nvidia import gfd, mig, slices, state, visible
+from inventory.stacks.nvidia import gfd, mig, plugin_config, slices, state, visible
 from inventory.stacks.nvidia.cards import NAME, as_slices, cards_of, memory_of, total_memory
 from inventory.stacks.nvidia.declared import COMPONENTS, KEPT, NODE_LABELS
 from inventory.stacks.nvidia.group import Group
@@ -59,12 +59,14 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         return None
     given = overrides(node)
     about = describe(node, given)
-    found = [as_slices(group, held_) for group in groups(node, given, about, names or list(RESOURCES[:1]))]
+    said = plugin_config.said(node, pods, context)
+    found = [as_slices(group, held_) for group in groups(node, given, about, names or list(RESOURCES[:1]), said)]
     cards = cards_of(found, held_, context.known_uuids, measured.uuids(context))
     allocations, findings = _place(held_, {group.resource: group for group in found}, {card.key for card in cards})
     for group in found:
         # Devices that are withheld on purpose have no fault.
         findings += [] if explained else [*group.findings, *shortfall(group.resource, group.offer, _withheld(group))]
+    findings += [] if explained else said.findings
     findings += state.findings(node, any(group.cards and not group.profile for group in found))
     findings += visible.by_hand(pods)
     return StackReport(
@@ -138,4 +140,5 @@ STACK = Stack(
     components=COMPONENTS,
     kept=KEPT,
     findings=state.FINDINGS,
+    config_maps=plugin_config.CONFIG_MAPS,
 )

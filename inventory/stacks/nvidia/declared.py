@@ -8,6 +8,7 @@ from __future__ import annotations
 from inventory.stacks.engine.labels import first, mebibytes, text
 from inventory.stacks.engine.stack import Components, Kept, Labels, NodeLabels
 from inventory.stacks.nvidia import gke
+from inventory.stacks.nvidia.plugin_config import DEFAULT, DISCOVERY, FALLBACKS, FILE, PLUGIN
 
 PRODUCT = "nvidia.com/gpu.product"
 MEMORY = "nvidia.com/gpu.memory"
@@ -41,8 +42,6 @@ NODE_LABELS = NodeLabels(
     driver=_driver,
 )
 
-_PLUGIN = "nvidia-device-plugin"
-
 COMPONENTS = Components(
     by_label={
         "app.kubernetes.io/component": {
@@ -53,11 +52,11 @@ COMPONENTS = Components(
             "nvidia-driver-daemonset": "nvidia-driver",
             "nvidia-container-toolkit-daemonset": "nvidia-container-toolkit",
             "nvidia-operator-validator": "nvidia-operator-validator",
-            "nvidia-device-plugin-daemonset": _PLUGIN,
+            "nvidia-device-plugin-daemonset": PLUGIN,
             "nvidia-device-plugin-mps-control-daemon": "nvidia-mps-control-daemon",
             "nvidia-dcgm": "nvidia-dcgm",
             "nvidia-dcgm-exporter": "nvidia-dcgm-exporter",
-            "gpu-feature-discovery": "gpu-feature-discovery",
+            "gpu-feature-discovery": DISCOVERY,
             "nvidia-mig-manager": "nvidia-mig-manager",
             "nvidia-node-status-exporter": "nvidia-node-status-exporter",
             "nvidia-vgpu-manager-daemonset": "nvidia-vgpu-manager",
@@ -70,24 +69,25 @@ COMPONENTS = Components(
             "nvidia-driver-validation": "nvidia-driver-validation",
             "nvidia-device-plugin-validation": "nvidia-device-plugin-validation",
         },
-        "k8s-app": {"nvidia-gpu-device-plugin": _PLUGIN},
+        "k8s-app": {"nvidia-gpu-device-plugin": PLUGIN},
         "name": {
-            "nvidia-device-plugin-ds": _PLUGIN,
+            "nvidia-device-plugin-ds": PLUGIN,
             "nvidia-vfio-manager": "nvidia-vfio-manager",
             "nvidia-kata-manager": "nvidia-kata-manager",
             "nvidia-cc-manager": "nvidia-cc-manager",
         },
         "app.kubernetes.io/name": {
-            "nvidia-device-plugin": _PLUGIN,
-            "gpu-feature-discovery": "gpu-feature-discovery",
+            "nvidia-device-plugin": PLUGIN,
+            "gpu-feature-discovery": DISCOVERY,
             "dcgm-exporter": "nvidia-dcgm-exporter",
         },
     },
-    device_plugins=(_PLUGIN,),
+    device_plugins=(PLUGIN,),
+    daemonsets=(PLUGIN, DISCOVERY),
 )
 
 KEPT = Kept(
     node_annotations=("nvidia.com/gpu-driver-upgrade-enabled",),
-    env=(VISIBLE, "CUDA_VISIBLE_DEVICES"),
+    env=(VISIBLE, "CUDA_VISIBLE_DEVICES", DEFAULT, FALLBACKS, FILE),
     env_of_interest=(VISIBLE,),
 )

@@ -23,7 +23,8 @@ INVALID = "INVALID"
 class Labels(msgspec.Struct, frozen=True, kw_only=True):
     """What is said of one kind of device. prefix: of the labels; all: the node's labels.
 
-    slice_profile: what the product of the strategy single says, INVALID too. memory: bytes.
+    slice_profile: what the product of the strategy single says, INVALID too. memory: bytes. place: the ConfigMap of the plugin that
+    says in their place how cards are shared; "" where labels do.
     """
 
     prefix: str
@@ -35,11 +36,17 @@ class Labels(msgspec.Struct, frozen=True, kw_only=True):
     mig: str
     slice_profile: str
     memory: int | None
+    place: str = ""
 
     @property
     def any(self) -> bool:
         """Whether they say anything of how many devices there are."""
         return self.count is not None or self.replicas is not None or bool(self.strategy)
+
+    @property
+    def discovered(self) -> bool:
+        """Whether it is GPU Feature Discovery that says it."""
+        return self.any and not self.place
 
     @property
     def shared(self) -> bool:
@@ -65,22 +72,23 @@ class Labels(msgspec.Struct, frozen=True, kw_only=True):
 
     def of_profile(self, resource: str) -> Labels:
         """What the labels of a MIG profile say (strategy mixed)."""
-        return _read(self.all, resource, mixed=False)
+        return _read(self.all, resource, mixed=False, place=self.place)
 
     def said(self, cards: int | None = None, source: str = "") -> str:
         """The labels in words. cards, source: what others than GPU Feature Discovery say of the number of cards."""
         known = {".count": self.count, ".replicas": self.replicas, ".sharing-strategy": self.strategy or None}
         said = [f"{self.prefix}{name}={value}" for name, value in known.items() if value is not None]
+        said = [f"{', '.join(said)} by the ConfigMap {self.place}"] if said and self.place else said
         said += [f"{cards} cards by the {source}"] if cards is not None else []
         return ", ".join(said) or "no labels of GPU Feature Discovery"
 
 
-def read(labels: NodeLabels) -> Labels:
-    """What is said of the node's devices as a whole."""
-    return _read(labels, PREFIX, mixed=True)
+def read(labels: NodeLabels, place: str = "") -> Labels:
+    """What is said of the node's devices as a whole. place: the ConfigMap of the plugin that says how they are shared."""
+    return _read(labels, PREFIX, mixed=True, place=place)
 
 
-def _read(labels: NodeLabels, prefix: str, mixed: bool) -> Labels:
+def _read(labels: NodeLabels, prefix: str, mixed: bool, place: str) -> Labels:
     product = labels.get(f"{prefix}.product", "")
     return Labels(
         prefix=prefix,
@@ -92,6 +100,7 @@ def _read(labels: NodeLabels, prefix: str, mixed: bool) -> Labels:
         mig=labels.get(_MIG_STRATEGY, "") if mixed else "",
         slice_profile=_slice(product) if mixed else "",
         memory=mebibytes(labels.get(f"{prefix}.memory", "")),
+        place=place,
     )
 
 

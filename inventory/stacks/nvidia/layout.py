@@ -17,6 +17,7 @@ from inventory.stacks.engine.overrides import Overrides
 from inventory.stacks.nvidia import gke, mig, slices
 from inventory.stacks.nvidia.gfd import Labels, read
 from inventory.stacks.nvidia.group import Group, disagree, without_memory
+from inventory.stacks.nvidia.plugin_config import Said
 from inventory.stacks.nvidia.slots import Count, divided, stated, whole
 from kube.objects import Node
 
@@ -25,9 +26,12 @@ SHARED = "nvidia.com/gpu.shared"
 RESOURCES = (GPU, SHARED)
 
 
-def groups(node: Node, given: Overrides, about: Described, names: list[str]) -> list[Group]:
-    """One group per resource of the plugin that the node states or that is asked of it. names: those that are this stack's."""
-    labels = read(labels_of(node))
+def groups(node: Node, given: Overrides, about: Described, names: list[str], said: Said) -> list[Group]:
+    """One group per resource of the plugin that the node states or that is asked of it. names: those that are this stack's.
+
+    said: what the plugin's configuration says where labels do not.
+    """
+    labels = read({**labels_of(node), **said.labels}, said.place)
     offers = {name: offer(node, name) for name in names}
     offering = [name for name, found in offers.items() if found.slots]
     found = []
@@ -41,6 +45,9 @@ def groups(node: Node, given: Overrides, about: Described, names: list[str]) -> 
             # With renamed shares, what is left under the plain name is whole cards (often 0).
             shared = name == SHARED or (labels.shared and SHARED not in offering)
             group = _of_cards(name, offers[name], labels, about, given, shared, alone, node)
+            if said.findings and group.mode == WHOLE and about.cards is None and not given.cards:
+                # Shares look just the same.
+                group = msgspec.structs.replace(group, mode=SHARES, cards=None, replicas=None, boards=None)
         found.append(msgspec.structs.replace(group, stated=states(node, name)))
     return slices.checked(found, labels, about)
 
@@ -77,7 +84,7 @@ def _of_cards(
         replicas=count.replicas,
         about=about if count.alike else without_memory(about),
         boards=count.cards,
-        findings=() if count.agreed else (disagree(resource, slots, said, count.cards, labels.any),),
+        findings=() if count.agreed else (disagree(resource, slots, said, count.cards, labels.discovered),),
     )
 
 
@@ -150,7 +157,7 @@ def _of_profile(resource: str, found: Offer, labels: Labels, about: Described) -
         replicas=count.replicas,
         about=slices.labelled(own, about, profile),
         profile=profile,
-        findings=() if count.agreed else (disagree(resource, found.slots, own.said(), count.cards, own.any),),
+        findings=() if count.agreed else (disagree(resource, found.slots, own.said(), count.cards, own.discovered),),
     )
 
 

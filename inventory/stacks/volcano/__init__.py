@@ -7,9 +7,8 @@ from inventory.stacks.engine.names import annotations_of
 from inventory.stacks.engine.stack import Components, Kept, Stack
 from inventory.stacks.volcano import old, vgpu
 from inventory.stacks.volcano.register import ALLOCATED, REGISTER
+from inventory.stacks.volcano.settings import CONFIG_MAPS, PLUGIN
 from kube.objects import Node, Pod
-
-_PLUGIN = "volcano-device-plugin"
 
 
 def marks(node: Node) -> bool:
@@ -19,7 +18,7 @@ def marks(node: Node) -> bool:
 
 def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Virtual GPUs where the node has some, else the older share. None when it has neither."""
-    return vgpu.read(node, pods) or old.read(node, pods)
+    return vgpu.read(node, pods, context) or old.read(node, pods)
 
 
 STACK = Stack(
@@ -29,9 +28,11 @@ STACK = Stack(
     read=read,
     marks=marks,
     components=Components(
-        by_label={"name": {_PLUGIN: _PLUGIN}, "app": {"volcano-scheduler": "volcano-scheduler"}},
-        device_plugins=(_PLUGIN,),
+        by_label={"name": {PLUGIN: PLUGIN}, "app": {"volcano-scheduler": "volcano-scheduler"}},
+        device_plugins=(PLUGIN,),
+        daemonsets=(PLUGIN,),
     ),
+    config_maps=CONFIG_MAPS,
     kept=Kept(
         pod_annotations=(ALLOCATED, vgpu.BOUND_TO, old.INDEX),
         node_annotations=(REGISTER, old.SICK),

@@ -44,7 +44,7 @@ def read(node: Node, pods: list[Pod]) -> StackReport | None:
             model=about.model,
             model_source=about.model_source,
             health=UNHEALTHY if index in sick else HEALTH_UNKNOWN,
-            told=told.of_register(NAME, UNHEALTHY if index in sick else HEALTH_UNKNOWN, SICK),
+            told=told.of_register(NAME, UNHEALTHY if index in sick else HEALTH_UNKNOWN, f"annotation {SICK}"),
             memory_total_bytes=each * MIB if each is not None else None,
             memory_physical_bytes=about.memory_bytes,
             memory_source=f"{MEMORY_MIB} ÷ {NUMBER}" if each is not None else "",

@@ -6,7 +6,17 @@ The record has a place for each container that asks, init containers have none. 
 from __future__ import annotations
 
 from inventory.stacks.engine import told
-from inventory.stacks.engine.base import HEALTHY, MEMORY, UNHEALTHY, WARNING, Allocation, Card, Finding, StackReport
+from inventory.stacks.engine.base import (
+    HEALTHY,
+    MEMORY,
+    UNHEALTHY,
+    WARNING,
+    Allocation,
+    Card,
+    Context,
+    Finding,
+    StackReport,
+)
 from inventory.stacks.engine.describe import describe
 from inventory.stacks.engine.labels import MIB
 from inventory.stacks.engine.names import annotations_of
@@ -15,6 +25,7 @@ from inventory.stacks.engine.overrides import overrides
 from inventory.stacks.engine.requests import asked, devices, holds
 from inventory.stacks.shared.holding import held, warning
 from inventory.stacks.volcano.register import ALLOCATED, REGISTER, Device, Registered, allocated, factor, register
+from inventory.stacks.volcano.settings import unit
 from kube.objects import Container, Node, Pod
 
 NAME = "volcano"
@@ -23,7 +34,7 @@ RESOURCES = (NUMBER, MEMORY_UNITS, "volcano.sh/vgpu-memory-percentage", "volcano
 BOUND_TO = "volcano.sh/vgpu-node"
 
 
-def read(node: Node, pods: list[Pod]) -> StackReport | None:
+def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Cards by the register, holders by the pods' records. None when the node has no virtual GPU and no pod holds one."""
     text = annotations_of(node).get(REGISTER)
     asking = [pod for pod in pods if holds(pod) and _asking(pod)]
@@ -34,7 +45,9 @@ def read(node: Node, pods: list[Pod]) -> StackReport | None:
         said = f"The annotation {REGISTER} of this node cannot be read, so its cards are not known. Restart Volcano's device plugin."
         findings.append(Finding(code="annotation-unreadable", severity=WARNING, text=said))
     about = describe(node, overrides(node))
-    size = factor(found or [], about.memory_bytes)
+    size, unit_of = factor(found or [], about.memory_bytes), about.memory_source
+    if size is None and about.memory_bytes is None and (told := unit(found or [], context)) is not None:
+        size, unit_of = told.factor, told.source
     keys = {card.uuid for card in found} if found is not None else None
     allocations = [item for pod in asking for item in _holding(pod, keys, size, findings)]
     offered = offer(node, NUMBER)
@@ -42,7 +55,7 @@ def read(node: Node, pods: list[Pod]) -> StackReport | None:
     healthy = [card.units for card in found or () if card.healthy]
     return StackReport(
         stack=NAME,
-        cards=tuple(_card(card, size, about.memory_bytes, about.memory_source) for card in found or ()),
+        cards=tuple(_card(card, size, about.memory_bytes, unit_of) for card in found or ()),
         cards_known=found is not None,
         allocations=tuple(allocations),
         findings=tuple(findings),
@@ -63,7 +76,7 @@ def _card(card: Registered, size: int | None, physical: int | None, source: str)
         model=card.type.removeprefix("NVIDIA-") or None,
         model_source=f"annotation {REGISTER}" if card.type else "",
         health=HEALTHY if card.healthy else UNHEALTHY,
-        told=told.of_register(NAME, HEALTHY if card.healthy else UNHEALTHY, REGISTER),
+        told=told.of_register(NAME, HEALTHY if card.healthy else UNHEALTHY, f"annotation {REGISTER}"),
         memory_total_bytes=_bytes(card.units, size),
         memory_physical_bytes=physical,
         memory_source=f"annotation {REGISTER}, unit by the {source}" if size is not None else "",

@@ -83,6 +83,16 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True):
     profile: tuple[str, ...] = ()
 
 
+class Target(msgspec.Struct, frozen=True):
+    """Where an exporter's page is, where no Prometheus has found it out.
+
+    selectors: label selectors of the API; its pods fulfil one of them. port: where no port of its containers is called "metrics".
+    """
+
+    selectors: tuple[str, ...]
+    port: int
+
+
 class Format(msgspec.Struct, frozen=True, kw_only=True):
     """One exporter.
 
@@ -94,7 +104,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     slice_of: the number of the slice that a row is of, where a label alone does not say it; "" for the whole card. slices_add:
     each slice has memory of its own, so theirs add up to the card's. finish: what is made of a card once all its rows are read.
     from_object: an object of the API → samples, for those that are no pages. verified: upstream's version whose source or data
-    was read; not_verified: what was not, in words; "" for nothing.
+    was read; not_verified: what was not, in words; "" for nothing. target: where its pages are; None where it has none of its
+    own, or nobody knows how its pods are labelled.
     """
 
     name: str
@@ -113,6 +124,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     no_holders: NoHolders = NoHolders()
     finish: Callable[[Card, Reader], None] | None = None
     from_object: Callable[[bytes, Reader], list[Sample]] | None = None
+    target: Target | None = None
 
     @property
     def measures(self) -> frozenset[str]:

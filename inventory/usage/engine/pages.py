@@ -97,6 +97,9 @@ def read_page(
             brace = -1
         name = asked.get(line[:brace].strip() if brace >= 0 else line.split(None, 1)[0] if line.strip() else b"")
         if name is None:
+            # A name that is asked for, and between it and the brace what does not belong there.
+            if brace > 0 and len(parts := line[:brace].split(None, 1)) == 2 and parts[0] in asked:
+                told.tell("bad-line", _shown(line))
             continue
         if len(line) > LINE_BYTES:
             told.tell("line-too-long", _shown(line))

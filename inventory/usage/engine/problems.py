@@ -18,6 +18,7 @@ CODES = {
     "not-an-answer": "What came is no answer of Prometheus.",
     "answer-too-large": "The answer has more series or labels than are read at once; ask for fewer.",
     "bad-series": "A series of the answer cannot be read.",
+    "no-page": "What came is no page of the exporter that its pod is labelled as.",
     "bad-line": "A line of the page cannot be read.",
     "bad-value": "What stands where the value should be is no number.",
     "line-too-long": "A line of the page is longer than any that an exporter writes.",

@@ -6,7 +6,7 @@ import importlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from inventory.usage.engine.format import Format, Gauge, Identity, Special
+from inventory.usage.engine.format import Format, Gauge, Identity, Special, Target
 from inventory.usage.engine.holders import NoHolders, PodLabels
 from inventory.usage.engine.measures import Measure
 
@@ -62,6 +62,15 @@ def _function_or_none(value: object) -> bool:
     return value is None or callable(value)
 
 
+def _target(value: object) -> bool:
+    return value is None or (
+        isinstance(value, Target)
+        and bool(value.selectors)
+        and all(_text(text) for text in value.selectors)
+        and 0 < value.port < 1 << 16
+    )
+
+
 #: attribute → (whether a value will do, what it must be).
 _CHECKS: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "name": (lambda value: isinstance(value, str) and bool(_NAME.fullmatch(value)), "words of a-z and 0-9 joined by -"),
@@ -80,6 +89,7 @@ _CHECKS: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "no_holders": (_no_holders, "NoHolders with patterns that can be compiled"),
     "finish": (_function_or_none, "a function or None"),
     "from_object": (_function_or_none, "a function or None"),
+    "target": (_target, "a Target with selectors and a port, or None"),
 }
 
 

@@ -27,8 +27,7 @@ def test_a_cluster_is_added_with_its_watches(run: Run, kubeconfig: str, api_serv
     assert said == f"demo: {api_server.url}. Next: manage.py cluster check demo\n"
     cluster = Cluster.objects.get()
     assert (cluster.kubeconfig, cluster.server) == (kubeconfig, api_server.url)
-    kinds = ["cards", "daemonsets", "nodes", "pods", "resourceclaims", "resourceslices"]
-    assert sorted(cluster.watches.values_list("kind", flat=True)) == kinds
+    assert sorted(cluster.watches.values_list("kind", flat=True)) == sorted(Kind.values)
 
 
 def test_the_token_is_not_kept(run: Run, kubeconfig: str, api_server: Server) -> None:
@@ -91,7 +90,7 @@ def test_relist_asks_each_kind_and_returns(run: Run) -> None:
     make_cluster("one")
     make_cluster("two")
     assert run("cluster", "relist", "one").startswith(
-        "one: asked to be listed anew: nodes, pods, daemonsets, resourceslices,"
+        "one: asked to be listed anew: nodes, pods, daemonsets, configmaps, resourceslices,"
     )
     rows = Watch.objects.filter(cluster__name="one")
     assert set(rows.values_list("resource_version", "holder", "token")) == {("", "", 1)}
@@ -150,7 +149,7 @@ def clusters_rows(name: str) -> list[int]:
 # Answers that are none.
 
 
-#: Questions of a check: four that must be granted, three of the inventory that are optional, and those of the apps above.
+#: Questions of a check: four that must be granted, those of the inventory that are optional, and those of the apps above.
 QUESTIONS = len(clusters.wanted())
 
 

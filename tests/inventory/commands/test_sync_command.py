@@ -43,7 +43,9 @@ def test_it_lists_writes_prints_counts_and_ends(run: Run, kubeconfig: str, api_s
     cards = Card.objects.filter(gone_at=None).count()
     assert f"demo: {cards} cards, in step after" in said
     assert (Node.objects.count(), cards > 0, NodeTotals.objects.count() > 0) == (nodes, True, True)
-    assert set(Watch.objects.values_list("holder", "state")) == {("", "waiting")}
+    assert set(Watch.objects.values_list("holder", flat=True)) == {""}
+    assert dict(Watch.objects.exclude(state="waiting").values_list("kind", "state")) == {"devices": "not-served"}
+    assert "demo devices: not read (404 NotServed: the API server has no devices of scheduling.koordinator.sh" in said
 
 
 def test_a_second_time_it_writes_nothing(run: Run, kubeconfig: str) -> None:
@@ -94,7 +96,7 @@ def test_an_unforeseen_failure_is_never_in_step(
     run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
 
     class Failing(Store[Any]):
-        def end_replace(self) -> int:
+        def end_replace(self, refused: tuple[str, ...] = ()) -> int:
             raise ZeroDivisionError("unforeseen")
 
     monkeypatch.setattr(follow, "Store", Failing)
@@ -106,7 +108,7 @@ def test_daemonsets_that_fail_for_the_moment_are_a_failure(
     run: Run, refuse: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reflector, "BACKOFF_FIRST_S", 0.001)
-    with ScriptedServer(*[refusal(503, "ServiceUnavailable", "later")] * 30) as server:
+    with ScriptedServer(*[refusal(503, "ServiceUnavailable", "later")] * 100) as server:
         run("cluster", "add", "demo", "--kubeconfig", write_config(tmp_path, config(server.url)))
         assert "daemonsets: 503 ServiceUnavailable: later" in refuse("sync", "--once")
 

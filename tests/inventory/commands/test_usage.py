@@ -51,10 +51,21 @@ def test_a_prometheus_is_set_changed_and_taken_away(cluster: Cluster, tmp_path: 
     assert not UsageSource.objects.exists()
 
 
+def test_pods_are_read_directly_when_that_is_said(cluster: Cluster) -> None:
+    said("set", "prod", "--prometheus=http://prometheus:9090")
+    answer = said("set", "prod", "--exporters-directly", "--usage-every=90")
+    assert answer == "prod: its exporters' pods are read by the API server, every 90 s (deploy/exporters-role.yaml)\n"
+    source = UsageSource.objects.get()
+    assert (source.way, source.address, source.every_s) == ("direct", "", 90)
+    assert "exporters, from their pods, by the API server: waiting for the first round" in said("list")
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [
         ((), "nothing is set"),
+        (("--exporters-directly", "--prometheus=http://p:9090"), "two ways"),
+        (("--exporters-directly", "--usage-every=15"), "give 60 to 3600"),
         (("--prometheus=prometheus:9090",), "is not an address"),
         (("--prometheus=http://user:hidden@p",), "put a token into a file"),
         (("--prometheus-match=a=1",), "--prometheus-match wants --prometheus URL"),

@@ -29,19 +29,20 @@ def node_json(name: str, /, cards: int = 2, version: int = 1, **metadata: Any) -
     }
 
 
-def _decoded(kind: type[Any], value: Any) -> Any:
+def decoded(kind: type[Any], value: Any) -> Any:
+    """As the watchers do it."""
     thing = Decoder(kind).object(json.dumps(value).encode())
     assert not isinstance(thing, Unread), thing
     return thing
 
 
 def pod(name: str, /, node: str = "gpu-1", cards: int = 1, **metadata: Any) -> Pod:
-    made: Pod = _decoded(Pod, pod_json(name, node, cards, **metadata))
+    made: Pod = decoded(Pod, pod_json(name, node, cards, **metadata))
     return made
 
 
 def node(name: str, /, cards: int = 2, **metadata: Any) -> Node:
-    made: Node = _decoded(Node, node_json(name, cards, **metadata))
+    made: Node = decoded(Node, node_json(name, cards, **metadata))
     return made
 
 
@@ -53,7 +54,7 @@ def plugin(unit: str = "GiB") -> DaemonSet:
         "command": ["gpushare-device-plugin-v2", f"--memory-unit={unit}"],
     }
     labels = {"app": "gpushare", "component": "gpushare-device-plugin", "name": "gpushare-device-plugin-ds"}
-    made: DaemonSet = _decoded(
+    made: DaemonSet = decoded(
         DaemonSet,
         {
             "metadata": {

@@ -6,7 +6,7 @@ from typing import Any
 
 from kube.listed import Pod
 from kube.objects import Node
-from tests.inventory.mirror.objects import _decoded, node_json, pod_json
+from tests.inventory.mirror.objects import decoded, node_json, pod_json
 
 #: What GPU Feature Discovery writes.
 LABELS = {
@@ -20,7 +20,7 @@ LABELS = {
 
 def whole_node(name: str = "gpu-1", cards: int = 2, **metadata: Any) -> Node:
     labels = LABELS | {"nvidia.com/gpu.count": str(cards)}
-    made: Node = _decoded(Node, node_json(name, cards, labels=labels, **metadata))
+    made: Node = decoded(Node, node_json(name, cards, labels=labels, **metadata))
     return made
 
 
@@ -33,7 +33,7 @@ def whole_pod(name: str, node: str = "gpu-1", uuids: tuple[str, ...] = (), cards
         status["allocatedResourcesStatus"] = [{"name": "nvidia.com/gpu", "resources": resources}]
     status |= changes.pop("container", {})
     value["status"] |= {"containerStatuses": [status]} | changes
-    made: Pod = _decoded(Pod, value)
+    made: Pod = decoded(Pod, value)
     return made
 
 
@@ -47,7 +47,7 @@ def share_node(name: str, units: int, cards: int = 2, memory: str = "15GiB") -> 
     value = node_json(name, 0, labels={"gpushare": "true", "aliyun.accelerator/nvidia_mem": memory})
     amounts = {"aliyun.com/gpu-mem": str(units), "aliyun.com/gpu-count": str(cards)}
     value["status"] |= {"capacity": amounts, "allocatable": amounts}
-    made: Node = _decoded(Node, value)
+    made: Node = decoded(Node, value)
     return made
 
 
@@ -59,5 +59,5 @@ def share_pod(name: str, node: str, units: int, index: int | None, assigned: boo
         annotations |= {"ALIYUN_COM_GPU_MEM_ASSUME_TIME": str(assumed_ns)}
     value = pod_json(name, node, annotations=annotations)
     value["spec"]["containers"][0]["resources"]["limits"] = {"aliyun.com/gpu-mem": str(units)}
-    made: Pod = _decoded(Pod, value)
+    made: Pod = decoded(Pod, value)
     return made

@@ -1,7 +1,8 @@
 """Reads one golden case of the card model: recorded API objects beside the account that they must give.
 
-A case is a folder: node.json, pods.json, optionally daemonsets.json, slices.json and claims.json (dynamic resource
-allocation), measured.json (cards and holders as an exporter names them) and context.json (settings), and expected.json.
+A case is a folder: node.json, pods.json, optionally daemonsets.json, configmaps.json (of which the mirror keeps what the DaemonSets
+have it read), device.json, slices.json and claims.json (dynamic resource allocation), measured.json (cards and holders as an exporter
+names them) and context.json (settings), and expected.json.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from inventory.stacks.engine.base import Context, MeasuredCard, NodeReport
+from inventory.stacks.engine.config_maps import selections, trim_config_map
 from kube.claims import ResourceClaim, ResourceSlice
+from kube.config_maps import ConfigMap
+from kube.devices import Device
 from kube.objects import DaemonSet, Node, Pod
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -48,6 +52,11 @@ def load(name: str) -> Case:
     if (folder / "daemonsets.json").exists():
         found = msgspec.json.decode((folder / "daemonsets.json").read_bytes(), type=list[DaemonSet])
         settings["daemonsets"] = tuple(found)
+    if (folder / "configmaps.json").exists():
+        maps = msgspec.json.decode((folder / "configmaps.json").read_bytes(), type=list[ConfigMap])
+        settings |= config_maps(maps, settings.get("daemonsets", ()))
+    if (folder / "device.json").exists():
+        settings["device"] = msgspec.json.decode((folder / "device.json").read_bytes(), type=Device)
     if (folder / "slices.json").exists():
         settings["slices"] = tuple(msgspec.json.decode((folder / "slices.json").read_bytes(), type=list[ResourceSlice]))
         settings["claims_read"] = True
@@ -57,6 +66,13 @@ def load(name: str) -> Case:
         said = msgspec.json.decode((folder / "measured.json").read_bytes(), type=list[MeasuredCard])
         settings["measured"] = tuple(said)
     return Case(msgspec.json.decode((folder / "node.json").read_bytes(), type=Node), pods, Context(**settings))
+
+
+def config_maps(found: list[ConfigMap], daemonsets: tuple[DaemonSet, ...]) -> dict[str, Any]:
+    """What a context has of them: those that these DaemonSets name, trimmed as the mirror trims them."""
+    chosen = selections(daemonsets)
+    kept = tuple(read for one in found if (read := trim_config_map(one, chosen)) is not None)
+    return {"config_maps": kept, "selections": chosen}
 
 
 def rendered(account: NodeReport) -> str:

@@ -8,10 +8,13 @@ import msgspec
 import pytest
 
 from inventory.stacks.engine.catalogue import catalogue
+from inventory.stacks.engine.config_maps import selections
 from inventory.stacks.engine.node_report import node_report
 from inventory.stacks.engine.trim import trim_pod
+from inventory.stacks.engine.trim_daemonset import trim_daemonset
+from inventory.stacks.engine.trim_device import trim_device
 from inventory.stacks.engine.trim_node import trim_node
-from kube.objects import Node, Pod
+from kube.objects import DaemonSet, Node, Pod
 from tests.inventory.stacks import golden_case
 from tests.inventory.stacks.build import as_listed
 
@@ -33,7 +36,12 @@ def test_what_the_mirror_keeps_gives_the_same_account(name: str) -> None:
     node = msgspec.json.decode(msgspec.json.encode(trim_node(case.node)), type=Node)
     trimmed = [kept for pod in case.pods if (kept := trim_pod(as_listed(pod), case.context)) is not None]
     pods = msgspec.json.decode(msgspec.json.encode(trimmed), type=list[Pod])
-    assert golden_case.rendered(node_report(node, pods, case.context)) == golden_case.rendered(whole)
+    kept = [found for one in case.context.daemonsets if (found := trim_daemonset(one)) is not None]
+    daemonsets = tuple(msgspec.json.decode(msgspec.json.encode(kept), type=list[DaemonSet]))
+    assert selections(daemonsets) == case.context.selections or not case.context.selections
+    device = trim_device(case.context.device) if case.context.device is not None else None
+    context = msgspec.structs.replace(case.context, daemonsets=daemonsets, device=device)
+    assert golden_case.rendered(node_report(node, pods, context)) == golden_case.rendered(whole)
 
 
 def test_every_finding_of_the_catalogue_has_a_case_and_its_severity() -> None:

@@ -56,6 +56,7 @@ def test_nan_is_a_number_of_the_format() -> None:
     ("line", "code"),
     [
         ("a", "bad-line"),
+        ('a 1{x="1"} 5', "bad-line"),
         ("a five", "bad-value"),
         ("a 0x10", "bad-value"),
         ("a 1_000", "bad-value"),

@@ -1,15 +1,27 @@
 """Koordinator: parts of cards, recorded on the pod as a whole by the card's number (minor) and, in newer versions, its UUID.
 
 The scheduler also writes keys of other systems on the pod, and pods may ask for whole cards under the vendor's own name: where
-Koordinator's record stands, it alone counts. Which cards a node has is in objects of Koordinator that are not read; how many there
-are is 100 of `koordinator.sh/gpu-core` each. Source: koordinator-sh/koordinator a7a1b76 (apis/extension/device_share.go).
+Koordinator's record stands, it alone counts. Which cards a node has, and whether they are healthy, is in its Device object
+(`agent`); without it, how many there are is 100 of `koordinator.sh/gpu-core` each, which leaves out what is not healthy.
+Source: koordinator-sh/koordinator a7a1b76 (apis/extension/device_share.go).
 """
 
 from __future__ import annotations
 
 import msgspec
 
-from inventory.stacks.engine.base import MEMORY, Allocation, Card, Context, Finding, StackReport
+from inventory.stacks.engine import told
+from inventory.stacks.engine.base import (
+    HEALTH_UNKNOWN,
+    HEALTHY,
+    MEMORY,
+    UNHEALTHY,
+    Allocation,
+    Card,
+    Context,
+    Finding,
+    StackReport,
+)
 from inventory.stacks.engine.describe import describe
 from inventory.stacks.engine.devices import Device, with_ordinals
 from inventory.stacks.engine.labels import first, text
@@ -18,6 +30,10 @@ from inventory.stacks.engine.offers import states
 from inventory.stacks.engine.overrides import overrides
 from inventory.stacks.engine.requests import asked, containers, devices, holds
 from inventory.stacks.engine.stack import Kept, NodeLabels, Stack
+from inventory.stacks.koordinator.agent import BYTES as _BYTES
+from inventory.stacks.koordinator.agent import MODEL as _MODEL
+from inventory.stacks.koordinator.agent import SOURCE, Reported, reported
+from inventory.stacks.koordinator.agent import findings as of_device
 from inventory.stacks.shared.holding import held, warning
 from kube.objects import Node, Pod
 from kube.quantity import size
@@ -26,19 +42,19 @@ NAME = "koordinator"
 #: Of the device plugin; pods that ask for it are recorded as well.
 _WHOLE = "nvidia.com/gpu"
 _GPU, _CORE, _RATIO = "koordinator.sh/gpu", "koordinator.sh/gpu-core", "koordinator.sh/gpu-memory-ratio"
-_BYTES, _SHARED = "koordinator.sh/gpu-memory", "koordinator.sh/gpu.shared"
+_SHARED = "koordinator.sh/gpu.shared"
 RESOURCES = (_GPU, _CORE, _RATIO, _BYTES, _SHARED)
 ALLOCATED = "scheduling.koordinator.sh/device-allocated"
-_MODEL = "node.koordinator.sh/gpu-model"
 #: A card is a hundred of each of these; a node counts cards wanted the same way.
 _HUNDREDS = (_CORE, _RATIO, _GPU, _SHARED)
 _LONGEST_ID = 128
 
 
 class _Got(msgspec.Struct, frozen=True):
-    """What a pod has of one card. minor, uuid: None where the record does not say."""
+    """What a pod has of one card. minor, name, uuid: None where the record does not say; name: UUID, address, what the record has."""
 
     minor: int | None
+    name: str | None
     uuid: str | None
     core: int | None
     ratio: int | None
@@ -46,30 +62,40 @@ class _Got(msgspec.Struct, frozen=True):
 
 
 class _Node(msgspec.Struct, frozen=True):
-    """What the node offers. cards: None when not known; each: memory of a card."""
+    """What the node offers. cards: None when not known; each: memory of a card. reported: its cards by its Device, if it has one."""
 
     cards: int | None
     total: int | None
     each: int | None
+    reported: tuple[Reported, ...] = ()
+
+    def memory(self, key: str | None) -> int | None:
+        """Of a card; of any, where all are alike or it is not known which."""
+        known = next((one.memory for one in self.reported if one.key == key), None)
+        return known if known is not None else self.each
 
 
 def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Cards by count, holders by the pods' records. None when nothing of Koordinator is here."""
-    offered, findings = _offered(node), list[Finding]()
+    offered, cards_of_device = _offered(node), reported(context.device)
+    findings = of_device(context.device, cards_of_device)
     records = {
-        place: _record(annotations_of(pod)[ALLOCATED])
+        place: _record(annotations_of(pod)[ALLOCATED], bool(cards_of_device))
         for place, pod in enumerate(pods)
         if holds(pod) and _recorded(pod)
     }
     asking = {place for place, pod in enumerate(pods) if holds(pod) and _quantity(pod, RESOURCES)}
     placed = {place for place, got in records.items() if got or (got is None and place in asking)}
-    if offered is None and not asking and not any(records[place] for place in placed):
+    if offered is None and not asking and context.device is None and not any(records[place] for place in placed):
         return None
     here = offered if offered is not None else _Node(None, None, None)
+    if cards_of_device is not None and overrides(node).cards in (None, len(cards_of_device)):
+        here = _with_device(here, cards_of_device)
     written = [got for place in sorted(placed) for got in records[place] or ()]
-    named = _named(written, _minors(written), here.cards)
+    named = _named(written, _minors(written, here), here)
     keys = {item.uuid: key for key, item in named.items() if item.uuid is not None}
-    cards = _cards(node, here, named)
+    keys |= {name: one.key for one in here.reported for name in one.names}
+    cards = _cards(node, here, named, context)
     allocations: list[Allocation] = []
     for place, pod in enumerate(pods):
         if place in placed or place in asking:
@@ -85,6 +111,15 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         beside=True,
         instead=tuple(pods[place].metadata.uid for place in sorted(placed) if records[place]),
     )
+
+
+def _with_device(offered: _Node, cards: list[Reported]) -> _Node:
+    """What the node offers, with the cards that its Device has: those that are not healthy are in no capacity."""
+    sizes = {one.memory for one in cards}
+    each = sizes.pop() if len(sizes) == 1 else None
+    # Where no card is healthy the node does not name the resource any more.
+    total = offered.total if offered.total is not None or any(one.healthy for one in cards) else 0
+    return _Node(len(cards), total, each, tuple(cards))
 
 
 def _recorded(pod: Pod) -> bool:
@@ -106,8 +141,11 @@ def _offered(node: Node) -> _Node | None:
     return _Node(cards, allocatable, memory // cards if memory and cards else None)
 
 
-def _record(text: str) -> list[_Got] | None:
-    """The GPUs of a record; none where it speaks of other devices only. None when it cannot be read."""
+def _record(text: str, addresses: bool) -> list[_Got] | None:
+    """The GPUs of a record; none where it speaks of other devices only. None when it cannot be read.
+
+    addresses: whether it may name cards by what is neither number nor UUID, since the node's Device says which these are.
+    """
     if too_long(text):
         return None
     try:
@@ -117,11 +155,11 @@ def _record(text: str) -> list[_Got] | None:
     entries = decoded.get("gpu", []) if isinstance(decoded, dict) else None
     if not isinstance(entries, list) or len(entries) > MAX_CARDS:
         return None
-    found = [_entry(item) for item in entries]
+    found = [_entry(item, addresses) for item in entries]
     return [item for item in found if item is not None] if None not in found else None
 
 
-def _entry(item: object) -> _Got | None:
+def _entry(item: object, addresses: bool) -> _Got | None:
     if not isinstance(item, dict):
         return None
     minor, name, given = item.get("minor"), item.get("id"), item.get("resources") or {}
@@ -134,10 +172,10 @@ def _entry(item: object) -> _Got | None:
         return None
     # A PCI address or a number is no UUID.
     uuid = name if name is not None and name.startswith("GPU-") else None
-    if minor is None and uuid is None:
+    if minor is None and (name is None or (uuid is None and not addresses)):
         return None
     core, ratio, memory = (_plain(given.get(one)) for one in (_CORE, _RATIO, _BYTES))
-    return _Got(minor, uuid, devices(core), devices(ratio), size(memory))
+    return _Got(minor, name, uuid, devices(core), devices(ratio), size(memory))
 
 
 def _plain(value: object) -> str | int | None:
@@ -145,13 +183,20 @@ def _plain(value: object) -> str | int | None:
     return value if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 
-def _minors(found: list[_Got]) -> dict[str, int]:
-    """UUID → minor, as records that have both say."""
-    return {item.uuid: item.minor for item in found if item.uuid is not None and item.minor is not None}
+def _minors(found: list[_Got], here: _Node) -> dict[str, int]:
+    """What names a card → its number: as records say that have both, and as the Device of the node does."""
+    said = {item.uuid: item.minor for item in found if item.uuid is not None and item.minor is not None}
+    return said | {name: one.minor for one in here.reported for name in one.names}
 
 
-def _named(found: list[_Got], known: dict[str, int], cards: int | None) -> dict[str, Device]:
-    """Card key → device, of those that records name. The key is the number: a UUID may be known now and not later."""
+def _named(found: list[_Got], known: dict[str, int], here: _Node) -> dict[str, Device]:
+    """Card key → device: all of the Device object, else those that records name.
+
+    The key is the number: a UUID may be known now and not later.
+    """
+    if here.reported:
+        return {one.key: Device(one.key, one.uuid, one.minor, health=_health(one)) for one in here.reported}
+    cards = here.cards
     named: dict[str, Device] = {}
     for item in found:
         minor = item.minor if item.minor is not None else known.get(item.uuid or "")
@@ -165,11 +210,16 @@ def _named(found: list[_Got], known: dict[str, int], cards: int | None) -> dict[
     return named if cards is None else dict(list(named.items())[:cards])
 
 
-def _cards(node: Node, here: _Node, named: dict[str, Device]) -> list[Card]:
+def _health(one: Reported) -> str:
+    return HEALTHY if one.healthy else UNHEALTHY
+
+
+def _cards(node: Node, here: _Node, named: dict[str, Device], context: Context) -> list[Card]:
     """All cards where their number is known, else those that records name, where another system knows how many there are."""
     if here.cards is None and not states(node, _WHOLE):
         return []
     about = describe(node, overrides(node))
+    model = (context.device.metadata.labels or {}).get(_MODEL) if context.device else None
     return [
         Card(
             key=item.key,
@@ -177,19 +227,27 @@ def _cards(node: Node, here: _Node, named: dict[str, Device]) -> list[Card]:
             mode=MEMORY,
             index=index,
             uuid=item.uuid,
-            model=about.model,
-            model_source=about.model_source,
-            memory_total_bytes=here.each,
-            memory_physical_bytes=about.memory_bytes,
-            memory_source=f"{_BYTES} ÷ cards" if here.each is not None else "",
+            model=about.model or model,
+            model_source=about.model_source or (f"label {_MODEL} of its {SOURCE}" if model else ""),
+            health=item.health if here.reported else HEALTH_UNKNOWN,
+            told=told.of_register(NAME, item.health, SOURCE) if here.reported else (),
+            memory_total_bytes=here.memory(item.key),
+            memory_physical_bytes=here.memory(item.key) if here.reported else about.memory_bytes,
+            memory_source=_memory_source(here, item.key),
             units=0 if here.cards is None else None,
         )
         for item, index in with_ordinals(named, here.cards if here.cards is not None else len(named), 0)
     ]
 
 
+def _memory_source(here: _Node, key: str) -> str:
+    if here.memory(key) is None:
+        return ""
+    return SOURCE if here.reported else f"{_BYTES} ÷ cards"
+
+
 def _held(
-    pod: Pod, got: list[_Got] | None, here: _Node, keys: set[str], by_uuid: dict[str, str], findings: list[Finding]
+    pod: Pod, got: list[_Got] | None, here: _Node, keys: set[str], by_name: dict[str, str], findings: list[Finding]
 ) -> list[Allocation]:
     container = _container(pod)
     if not got:
@@ -206,14 +264,14 @@ def _held(
         return [held(pod, container, _RATIO, ratio or core or 1, NAME, memory=memory, core=core)]
     found = []
     for item in got:
-        key = str(item.minor) if item.minor is not None else by_uuid.get(item.uuid or "")
+        key = str(item.minor) if item.minor is not None else by_name.get(item.name or "")
         card = key if key in keys else None
         if card is None and keys:
             said = (
-                f"{{pod}} is recorded on the card {(item.uuid or str(item.minor))[:60]}, and the node has {len(keys)}."
+                f"{{pod}} is recorded on the card {(item.name or str(item.minor))[:60]}, and the node has {len(keys)}."
             )
             findings.append(warning("index-out-of-range", pod, said))
-        memory = item.memory if item.memory is not None else _part(item.ratio, here.each)
+        memory = item.memory if item.memory is not None else _part(item.ratio, here.memory(card))
         quantity = item.ratio or item.core or 1
         found.append(held(pod, container, _RATIO, quantity, NAME, card=card, memory=memory, core=item.core))
     return found
@@ -254,6 +312,8 @@ STACK = Stack(
     read=read,
     divides=(_WHOLE,),
     in_bytes=(_BYTES,),
+    concerns=lambda context: context.device is not None,
+    devices_for="the cards that Koordinator's agents report, and their health",
     node_labels=NodeLabels(prefixes=("node.koordinator.sh/gpu",), model=first((_MODEL,), text)),
     kept=Kept(pod_annotations=(ALLOCATED,)),
 )

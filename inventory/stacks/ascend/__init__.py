@@ -2,7 +2,8 @@
 
 Whole chips are `huawei.com/Ascend910` (or 310, 310P; `npu` of the generation 950). Static parts of a chip carry their AI cores in
 the name (`huawei.com/Ascend910-2c`); dynamic ones are given out as AI cores, `huawei.com/npu-core`. The plugin writes the chips that
-a pod really has on the pod. Source: Ascend/mind-cluster 22bb3d98, component/ascend-device-plugin.
+a pod really has on the pod (`records`), and what it knows of the chips into a ConfigMap for each node (`device_info`).
+Source: Ascend/mind-cluster 22bb3d98, component/ascend-device-plugin.
 """
 
 from __future__ import annotations
@@ -11,11 +12,16 @@ import re
 
 import msgspec
 
+from inventory.stacks.ascend.device_info import CONFIG_MAPS, FINDINGS, NAME, PLUGIN, Chips, chips_of
+from inventory.stacks.ascend.device_info import findings as of_chips
+from inventory.stacks.ascend.records import KUBELET, REAL, names
 from inventory.stacks.engine.base import (
     ANNOTATION,
     ERROR,
+    HEALTHY,
     INFO,
     SHARES,
+    UNHEALTHY,
     WARNING,
     WHOLE,
     Allocation,
@@ -28,30 +34,21 @@ from inventory.stacks.engine.describe import Described, describe
 from inventory.stacks.engine.devices import Device
 from inventory.stacks.engine.groups import Group, all_known, believed, given_out
 from inventory.stacks.engine.labels import GIB, first, text
-from inventory.stacks.engine.names import annotations_of, labels_of, too_long
+from inventory.stacks.engine.names import annotations_of, labels_of
 from inventory.stacks.engine.offers import Offer, offer, shortfall
 from inventory.stacks.engine.overrides import overrides
 from inventory.stacks.engine.requests import Need, allocation, holds, name_of, requests
 from inventory.stacks.engine.stack import Components, Kept, NodeLabels, Stack
 from kube.objects import Node, Pod
 
-NAME = "ascend"
 _DOMAIN = "huawei.com/"
 WHOLE_CHIPS = tuple(f"{_DOMAIN}{word}" for word in ("Ascend910", "Ascend310", "Ascend310P", "npu"))
 CORES = f"{_DOMAIN}npu-core"
 #: AI cores, then CPUs and memory where the template states them: Ascend910-2c, Ascend910-5c.1cpu.8g, Ascend310P-4c.3cpu.ndvpp.
 _PART = re.compile(r"huawei\.com/Ascend(?:910|310P)-(([1-9][0-9]?)c(?:\.[1-9]cpu)?(?:\.([0-9]{1,3})g)?(?:\.n?dvpp)?)")
-#: What the pod really has; what the kubelet picked may be another chip. What the scheduler chose stands under the resource's name.
-REAL, KUBELET = f"{_DOMAIN}AscendReal", f"{_DOMAIN}kltDev"
-_CHIP = re.compile(r"(?:Ascend(?:910|310P|310)-|npu-)?([0-9]{1,4})")
-#: Cores, number of the part, physical id of its chip.
-_VIRTUAL = re.compile(r"Ascend(?:910|310P)-[0-9]{1,2}c[a-z0-9.]{0,24}-([0-9]{1,6})-([0-9]{1,4})")
-#: Physical id and template: 0-vir02.
-_TEMPLATE = re.compile(r"([0-9]{1,4})-vir[0-9]{2}[a-z0-9_]{0,24}")
 _SERVER = re.compile(r"Ascend[0-9A-Z]{2,8}-([1-9][0-9]?)")
 SERVER, CHIP_MEMORY, CHIP = "servertype", "mind-cluster/npu-chip-memory", "node.kubernetes.io/npu.chip.name"
 _GIGABYTES = re.compile(r"([1-9][0-9]{0,3})G")
-_MOST_NAMED = 256
 
 
 class _Held(msgspec.Struct):
@@ -81,13 +78,16 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         return None
     about = describe(node, overrides(node), NODE_LABELS)
     groups = [_group(node, name, about) for name in stated]
-    cards = [card for group in groups for card in _cards(group, held)]
+    chips = chips_of(context, node.metadata.name)
+    only = sum(1 for group in groups if not group.profile and group.number) == 1
+    cards = [card for group in groups for card in _cards(group, held, chips, only)]
     kept = {card.key: card for card in cards}
     by_resource = {group.resource: group for group in groups}
     allocations = [one for item in held for one in _placed(item, by_resource.get(item.need.resource), kept, findings)]
     findings += _without_cores(groups)
     for group in groups:
         findings += shortfall(group.resource, group.offer, "The plugin has marked chips unhealthy, or has lost them.")
+    findings += of_chips(context, node.metadata.name, kept)
     parts = [group for group in groups if group.profile and group.number]
     return StackReport(
         stack=NAME,
@@ -169,7 +169,7 @@ def _recorded(pod: Pod, resource: str, findings: list[Finding]) -> list[Device] 
         # Another scheduler writes JSON under the name of the resource.
         if not value or value.lstrip().startswith("["):
             continue
-        named = _names(value)
+        named = names(value)
         if named is None:
             said = f"The annotation {key} of {name_of(pod)} cannot be read."
             findings.append(_finding("annotation-unreadable", WARNING, said, pod))
@@ -178,31 +178,28 @@ def _recorded(pod: Pod, resource: str, findings: list[Finding]) -> list[Device] 
     return None
 
 
-def _names(value: str) -> list[Device] | None:
-    parts = [] if too_long(value) else [part.strip() for part in value.split(",") if part.strip()]
-    if not parts or len(parts) > _MOST_NAMED:
-        return None
-    found = [_name(part) for part in parts]
-    return [item for item in dict.fromkeys(found) if item is not None] if None not in found else None
+def _cards(group: Group, held: list[_Held], chips: Chips | None, only: bool) -> list[Card]:
+    """Those that records name first, by their ids, then those that the plugin names, and for the rest ids that are free.
 
-
-def _name(part: str) -> Device | None:
-    """A chip by its physical id, or a part with the chip that it is of."""
-    if match := _VIRTUAL.fullmatch(part):
-        return Device(part, parent=str(int(match[2])))
-    match = _CHIP.fullmatch(part) or _TEMPLATE.fullmatch(part)
-    return Device(str(int(match[1]))) if match else None
-
-
-def _cards(group: Group, held: list[_Held]) -> list[Card]:
-    """Those that records name first, by their ids, and for the rest ids that are free."""
+    only: no other resource gives out whole chips, so what the plugin names are these.
+    """
     total = group.number or 0
-    mine = (item for entry in held if entry.need.resource == group.resource for item in entry.named or ())
-    named = list({item.key: item for item in mine}.values())[:total]
+    mine = [item for entry in held if entry.need.resource == group.resource for item in entry.named or ()]
+    if chips is not None and only and not group.profile:
+        mine += [Device(number) for number in chips.named]
+    named = list({item.key: _with_health(item, chips) for item in mine}.values())[:total]
     taken = {item.key for item in named}
     ordinals = (f"{group.profile}-{number}" if group.profile else str(number) for number in range(total + len(named)))
     rest = [Device(key) for key in ordinals if key not in taken][: total - len(named)]
     return [group.card(item, int(item.key) if item.key.isdigit() else None) for item in (*named, *rest)]
+
+
+def _with_health(item: Device, chips: Chips | None) -> Device:
+    """What the plugin says of the chip: those that something is wrong with are all named."""
+    if chips is None:
+        return item
+    wrong = (item.parent or item.key) in (*chips.unhealthy, *chips.apart)
+    return item._replace(health=UNHEALTHY if wrong else HEALTHY, record="ConfigMap of the device plugin")
 
 
 def _placed(item: _Held, group: Group | None, cards: dict[str, Card], findings: list[Finding]) -> list[Allocation]:
@@ -268,8 +265,6 @@ NODE_LABELS = NodeLabels(
     memory=first((CHIP_MEMORY,), _gigabytes),
 )
 
-_PLUGIN = "ascend-device-plugin"
-
 STACK = Stack(
     name=NAME,
     label="Ascend NPU (MindCluster)",
@@ -278,6 +273,10 @@ STACK = Stack(
     read=read,
     resource_prefixes=("huawei.com/ascend", "huawei.com/npu"),
     node_labels=NODE_LABELS,
-    components=Components(by_label={"name": {"ascend-device-plugin-ds": _PLUGIN}}, device_plugins=(_PLUGIN,)),
+    components=Components(
+        by_label={"name": {"ascend-device-plugin-ds": PLUGIN}}, device_plugins=(PLUGIN,), daemonsets=(PLUGIN,)
+    ),
+    findings=FINDINGS,
+    config_maps=CONFIG_MAPS,
     kept=Kept(pod_annotations=(_DOMAIN,)),
 )

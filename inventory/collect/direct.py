@@ -1,0 +1,210 @@
+"""One round of a small cluster's exporters without a Prometheus: the page of each exporter's pod, by the API server's proxy of pods.
+
+For clusters of a few hundred nodes: each page goes through the API server. The node of a page is that of its pod, whatever its
+labels say. A service is never asked: it would answer with the page of some pod. Source: Kubernetes' API reference, "Proxy" of pods;
+a role cannot be limited to a port or a path.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+
+from inventory.collect.ask import Round
+from inventory.collect.errors import AWAY, BUSY, REFUSED, STRANGE, TOO_LARGE, SourceError
+from inventory.usage import FORMATS, recognise
+from inventory.usage.engine.context import Context
+from inventory.usage.engine.format import Format, Found
+from inventory.usage.engine.pages import page_names, read_page
+from inventory.usage.engine.problems import Problem, Told
+from inventory.usage.engine.readings import Report
+from kube.client import ApiError, Client
+
+#: Nodes whose exporters are read. A larger cluster has a Prometheus; its API server has better to do.
+MOST_NODES = 300
+#: Pages that are asked for at once, the time of each, and its size: 8 cards with 50 metrics have 150 KB.
+IN_FLIGHT = 8
+PAGE_S = 10.0
+PAGE_BYTES = 8 << 20
+_LIST_PAGE = 500
+#: What is told one by one.
+MOST_MISSING = 20
+_VERSION = re.compile(r":v?([0-9][0-9A-Za-z.+-]*)(?:@|$)")
+
+
+class _Port(msgspec.Struct):
+    containerPort: int = 0
+    name: str = ""
+
+
+class _Container(msgspec.Struct):
+    image: str = ""
+    ports: list[_Port] = []
+
+
+class _Meta(msgspec.Struct):
+    name: str = ""
+    namespace: str = ""
+
+
+class _Spec(msgspec.Struct):
+    nodeName: str = ""
+    containers: list[_Container] = []
+
+
+class _Status(msgspec.Struct):
+    phase: str = ""
+
+
+class _Pod(msgspec.Struct):
+    metadata: _Meta = msgspec.field(default_factory=_Meta)
+    spec: _Spec = msgspec.field(default_factory=_Spec)
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+class _ListMeta(msgspec.Struct, rename={"next": "continue"}):
+    next: str = ""
+
+
+class _Pods(msgspec.Struct):
+    items: list[_Pod] = []
+    metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
+
+
+_pods = msgspec.json.Decoder(_Pods)
+
+
+class Page(msgspec.Struct, frozen=True):
+    """Where one exporter's page is. version: as the tag of its image says, "" where it does not."""
+
+    format: Format
+    namespace: str
+    pod: str
+    node: str
+    port: int
+    version: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.pod}"
+
+    @property
+    def path(self) -> str:
+        return f"/api/v1/namespaces/{self.namespace}/pods/{self.pod}:{self.port}/proxy/metrics"
+
+
+def read(client: Client, context: Context, alive: Callable[[], None] = lambda: None) -> Round:
+    """Read all pages. alive: called after each. Raises SourceError when none could be had, and says why.
+
+    A page that cannot be had leaves its cards without values, and `missing` names it.
+    """
+    pages = find(client)
+    made = Round(at=time.time())
+    failures: list[tuple[Page, SourceError]] = []
+    problems = Told()
+    with ThreadPoolExecutor(IN_FLIGHT, "exporters") as pool:
+        for page, answer in pool.map(lambda page: (page, _page(client, page)), pages):
+            alive()
+            if isinstance(answer, SourceError):
+                failures.append((page, answer))
+            else:
+                _take(made, page, answer, context, problems)
+    if failures and len(failures) == len(pages):
+        raise failures[0][1]
+    made.problems = problems.problems()
+    made.missing = [f"{page}: {error.text}" for page, error in failures[:MOST_MISSING]]
+    if len(failures) > MOST_MISSING:
+        made.missing.append(f"and {len(failures) - MOST_MISSING} more")
+    return made
+
+
+def find(client: Client) -> list[Page]:
+    """The pages that there are: of running pods on a node. Raises SourceError."""
+    found: dict[tuple[str, str], Page] = {}
+    for format in FORMATS:
+        for selector in format.target.selectors if format.target else ():
+            for pod in _listed(client, selector):
+                page = _page_of(format, pod)
+                if page is not None:
+                    found.setdefault((page.namespace, page.pod), page)
+    if len({page.node for page in found.values()}) > MOST_NODES:
+        raise SourceError(
+            TOO_LARGE,
+            f"exporters run on more than {MOST_NODES} nodes: read them by the Prometheus that scrapes them (--prometheus URL)",
+        )
+    return list(found.values())
+
+
+def _listed(client: Client, selector: str) -> Iterator[_Pod]:
+    query = {"labelSelector": selector, "limit": _LIST_PAGE, "continue": ""}
+    while True:
+        try:
+            answer = _pods.decode(client.get("/api/v1/pods", query))
+        except ApiError as error:
+            raise _refused(error, "list pods") from None
+        except msgspec.DecodeError as error:
+            raise SourceError(STRANGE, f"the list of pods with {selector} cannot be read: {error}") from None
+        yield from answer.items
+        if not answer.metadata.next:
+            return
+        query["continue"] = answer.metadata.next
+
+
+def _page_of(format: Format, pod: _Pod) -> Page | None:
+    """None where the pod does not run on a node yet, or its names could be a path."""
+    meta, spec = pod.metadata, pod.spec
+    plain = all(re.fullmatch(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", text) for text in (meta.name, meta.namespace))
+    if format.target is None or pod.status.phase != "Running" or not spec.nodeName or not plain:
+        return None
+    named = [port.containerPort for one in spec.containers for port in one.ports if port.name == "metrics"]
+    port = next((number for number in named if 0 < number < 1 << 16), format.target.port)
+    tags = [match[1] for one in spec.containers if (match := _VERSION.search(one.image))]
+    return Page(format, meta.namespace, meta.name, spec.nodeName, port, tags[0][:64] if len(tags) == 1 else "")
+
+
+def _page(client: Client, page: Page) -> bytes | SourceError:
+    body = bytearray()
+    try:
+        with client.stream(page.path, {}, PAGE_S, PAGE_S) as stream:
+            for chunk in stream.chunks():
+                body += chunk
+                if len(body) > PAGE_BYTES:
+                    return SourceError(TOO_LARGE, f"its page is larger than {PAGE_BYTES >> 20} MiB")
+    except ApiError as error:
+        return _refused(error, f"get pods/proxy in {page.namespace}")
+    return bytes(body)
+
+
+def _refused(error: ApiError, what: str) -> SourceError:
+    if error.status in (401, 403):
+        return SourceError(
+            REFUSED, f"the credentials may not {what}: apply deploy/exporters-role.yaml, see docs/usage.md ({error})"
+        )
+    kind = BUSY if error.status == 429 else AWAY
+    return SourceError(kind, str(error)[:500], error.retry_after_s)
+
+
+def _take(made: Round, page: Page, body: bytes, context: Context, problems: Told) -> None:
+    """Read one page into the round."""
+    own = msgspec.structs.replace(context, now=made.at, node=page.node, version=page.version)
+    names = page_names(body)
+    found = recognise(names, page.format.name, page=True)
+    if not names or not any(names & set(one.names(names)) for one in found):
+        problems.tell("no-page", f"{page}: {body[:100].decode(errors='replace')}")
+        return
+    for one in found:
+        report = _report(one, body, names, own)
+        made.samples += report.samples
+        made.reports.append((one, report))
+
+
+def _report(found: Found, body: bytes, names: Iterable[str], context: Context) -> Report:
+    reader = found.reader(context)
+    reader.add(read_page(body, found.names(names), reader.told, sets=reader.sets))
+    return reader.report()
+
+
+__all__ = ["MOST_NODES", "Page", "Problem", "find", "read"]

@@ -1,0 +1,107 @@
+"""What the watchers' credentials may have to do in a cluster, and the rule that grants it. deploy/watcher-role.yaml grants the same.
+
+Knows what the watches of a cluster say, and makes no call to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from inventory.mirror import config_maps
+from inventory.models import Cluster, Watch
+from inventory.models.cluster import Kind, WatchState
+from inventory.stacks import STACKS
+from inventory.stacks.engine.base import Selection
+
+ROLE = "deploy/watcher-role.yaml"
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """A permission that a part of gpudash needs. resource: with its subresource, as in "pods/log".
+
+    namespace: where it is needed, "" for the whole cluster. name: the one object that it is needed for, "" for all.
+    optional: the mirror works without it. role: the file that grants it.
+    launcher: the launcher's credentials need it, not the watchers'. kind: the watched kind that it is for; "" for none.
+    """
+
+    verb: str
+    group: str
+    resource: str
+    needed_for: str
+    optional: bool = False
+    namespace: str = ""
+    role: str = ROLE
+    launcher: bool = False
+    name: str = ""
+    kind: str = ""
+
+    @property
+    def full_resource(self) -> str:
+        """As `kubectl auth can-i` takes it: "jobs.batch", "pods/log"."""
+        name, slash, sub = self.resource.partition("/")
+        return ".".join(filter(None, (name, self.group))) + slash + sub
+
+    @property
+    def rule(self) -> str:
+        """What is to be added to the watchers' role; "" for what is not theirs."""
+        if not self.kind:
+            return ""
+        names = f', resourceNames: ["{self.name}"]' if self.name else ""
+        of = f"a Role in the namespace {self.namespace}" if self.namespace and not self.name else "the ClusterRole"
+        return (
+            f'{of} ({self.role}): apiGroups: ["{self.group}"], resources: ["{self.resource}"]{names}, '
+            'verbs: ["get", "list", "watch"]'
+        )
+
+
+_FOR_DEVICES = ", ".join(stack.devices_for for stack in STACKS if stack.devices_for)
+_FOR_DAEMONSETS = ", ".join(stack.daemonsets_for for stack in STACKS if stack.daemonsets_for)
+
+
+def _watched(kind: str, group: str, needed_for: str, optional: bool = True) -> list[Wanted]:
+    return [Wanted(verb, group, kind, needed_for, optional, kind=kind) for verb in ("list", "watch")]
+
+
+READER = (
+    *_watched(Kind.NODES.value, "", "cards and their totals", optional=False),
+    *_watched(Kind.PODS.value, "", "who holds what", optional=False),
+    *_watched(Kind.DAEMONSETS.value, "apps", _FOR_DAEMONSETS),
+    *_watched(Kind.RESOURCESLICES.value, "resource.k8s.io", "cards that are claimed (DRA)"),
+    *_watched(Kind.RESOURCECLAIMS.value, "resource.k8s.io", "cards that are claimed (DRA)"),
+    *_watched(Kind.DEVICES.value, "scheduling.koordinator.sh", _FOR_DEVICES),
+    Wanted(
+        "get",
+        "",
+        "namespaces",
+        "to notice another cluster at the same address (UID of kube-system)",
+        optional=True,
+        name="kube-system",
+    ),
+)
+
+
+def of_cluster(cluster: Cluster) -> list[Wanted]:
+    """What its watchers need: the same in each cluster, and the ConfigMaps that its device plugins name."""
+    watch = Watch.objects.filter(cluster=cluster, kind=Kind.CONFIGMAPS).first()
+    return [*READER, *_of_config_maps(config_maps.chosen(watch.selection) if watch else ())]
+
+
+def not_served(cluster: Cluster) -> set[str]:
+    """Kinds that the cluster does not have, as their watches found."""
+    return set(Watch.objects.filter(cluster=cluster, state=WatchState.NOT_SERVED).values_list("kind", flat=True))
+
+
+def _of_config_maps(chosen: Iterable[Selection]) -> list[Wanted]:
+    declared = {stack.name: stack.config_maps for stack in STACKS if stack.config_maps is not None}
+    found: dict[tuple[str, str, str], Wanted] = {}
+    for one in chosen:
+        if (of := declared.get(one.stack)) is not None:
+            for verb in ("list", "watch"):
+                why = f"{of.read_for} (ConfigMap {config_maps.words(one)})"
+                made = Wanted(
+                    verb, "", "configmaps", why, True, one.namespace, of.role, name=one.name, kind=Kind.CONFIGMAPS.value
+                )
+                found.setdefault((verb, one.namespace, one.name or one.label), made)
+    return list(found.values())
