@@ -19,8 +19,8 @@ _HEALTH = {"Healthy": HEALTHY, "Unhealthy": UNHEALTHY}
 class Device(NamedTuple):
     """One device of a container: the key of its card, and what its id says besides.
 
-    number: of the card on the node, where the id carries one. parent: the card of a slice. record: who says how well it is, where it is
-    a record of the system and not the kubelet.
+    number: of the card on the node, where the id carries one. parent: the card of a slice.
+    record: by what its health is known, where that is a record of the system and not the kubelet.
     """
 
     key: str

@@ -14,7 +14,7 @@ from inventory.collect import rows
 from inventory.collect.merged import Measured
 from inventory.models import Card, CardUsage, DirtyNode, Finding, NodeTotals, UsageSource
 from kube.objects import Node
-from tests.inventory.mirror.objects import _decoded, node_json
+from tests.inventory.mirror.objects import decoded, node_json
 from tests.inventory.reconcile.conftest import Fleet
 from tests.inventory.reconcile.objects import LABELS, whole_node, whole_pod
 
@@ -28,7 +28,7 @@ def node_with(*conditions: dict[str, str], boot: str = "", allocatable: int = 2)
     value["status"]["allocatable"] = {"nvidia.com/gpu": str(allocatable)}
     if boot:
         value["status"]["nodeInfo"] = {"bootID": boot}
-    made: Node = _decoded(Node, value)
+    made: Node = decoded(Node, value)
     return made
 
 
@@ -121,7 +121,7 @@ def test_a_condition_of_gke_from_before_a_restart_is_of_before(sound: Fleet) -> 
 def test_a_node_that_has_lost_all_its_cards_and_says_so_is_shown(fleet: Fleet) -> None:
     value = node_json("gpu-1", 0)
     value["status"]["conditions"] += [condition("AcceleratedHardwareReady", "False", "NvidiaDeviceCountMismatch")]
-    fleet.put("nodes", _decoded(Node, value))
+    fleet.put("nodes", decoded(Node, value))
     fleet.reconcile()
     assert totals().health == "unhealthy"
     assert Finding.objects.get(code="node-condition").node_name == "gpu-1"
