@@ -126,6 +126,11 @@ class Sync:
         return self.synced_at is not None
 
 
+def _is_no_state(kind: str, state: State) -> bool:
+    """What a cluster does not serve, nobody needs, or a role leaves out, is no state of its mirror; its page says what is missing."""
+    return state in (State.NOT_SERVED, State.NOT_NEEDED) or (state == State.REFUSED and kind not in NEEDED_KINDS)
+
+
 def sync_of(watches: Iterable[Watch], now: datetime | None = None) -> Sync:
     """The state of one cluster from its watches."""
     rows = {watch.kind: watch for watch in watches}
@@ -134,9 +139,8 @@ def sync_of(watches: Iterable[Watch], now: datetime | None = None) -> Sync:
     firsts = [watch.synced_at if watch else None for watch in needed]
     lasts = [rows[kind].last_event_at if kind in rows else None for kind in AGEING_KINDS]
     ages = [conditions[kind].age_s if kind in rows else None for kind in AGEING_KINDS]
-    # What a cluster does not serve, or nobody needs, is no state of its mirror.
-    served = [one for one in conditions.values() if one.state not in (State.NOT_SERVED, State.NOT_NEEDED)]
-    worst = min(served, key=lambda one: one.rank, default=None)
+    told = [one for kind, one in conditions.items() if not _is_no_state(kind, one.state)]
+    worst = min(told, key=lambda one: one.rank, default=None)
     return Sync(
         synced_at=None if None in firsts else max(first for first in firsts if first),
         last_event_at=None if None in lasts else min(last for last in lasts if last),

@@ -9,11 +9,12 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.roles import Role
+from inventory.condition import State, sync_of
 from inventory.mirror.anew import relist
 from inventory.models import Cluster, Watch
-from inventory.models.cluster import Kind
+from inventory.models.cluster import Kind, WatchState
 from tests.cast import make_user, signed_in
-from tests.factories import make_cluster, make_unreadable
+from tests.factories import make_cluster, make_node, make_unreadable
 from tests.pages.reading import get
 
 
@@ -218,3 +219,16 @@ def test_its_state_is_that_of_what_it_serves(api: Client, fleet: Cluster) -> Non
     Watch.objects.filter(kind__startswith="resource").update(state="not-served", synced_at=None)
     (found,) = api.get("/api/v1/clusters").json()["results"]
     assert found["state"] == "watching"
+
+
+def test_an_optional_kind_that_may_not_be_read_is_said_and_is_no_state_of_the_cluster(
+    viewer: Client, cluster: Cluster
+) -> None:
+    make_node(cluster, "gpu-1")
+    Watch.objects.update_or_create(
+        cluster=cluster, kind="daemonsets", defaults={"state": WatchState.REFUSED, "reason": "403 Forbidden"}
+    )
+    assert sync_of(Watch.objects.filter(cluster=cluster)).state == State.WATCHING
+    assert "403 Forbidden" in viewer.get(f"/clusters/{cluster.name}").content.decode()
+    Watch.objects.filter(kind="pods").update(state=WatchState.REFUSED, reason="401 Unauthorized")
+    assert sync_of(Watch.objects.filter(cluster=cluster)).state == State.REFUSED
