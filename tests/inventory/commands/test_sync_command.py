@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bench.first_sync import rows_written
 from fleetsim import Server
 from inventory.mirror import follow
 from inventory.mirror.lease import acquire
@@ -52,7 +53,11 @@ def test_a_second_time_it_writes_nothing(run: Run, kubeconfig: str) -> None:
     run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
     first = written(run("sync", "--once"))
     assert first["pods"] > 0
-    assert written(run("sync", "--once")) == dict.fromkeys(first, 0)
+    again = run("sync", "--once")
+    assert written(again) == dict.fromkeys(first, 0)
+    assert sum(rows_written(again)) == 0, "the benchmark reads it too"
+    with pytest.raises(ValueError, match="said nothing of pods"):
+        rows_written(again.replace("demo pods:", "demo nothing"))
 
 
 def test_what_changed_meanwhile_is_there_after_the_second_time(run: Run, kubeconfig: str, api_server: Server) -> None:
