@@ -99,6 +99,7 @@ def test_a_stream_that_drips_ends_at_its_deadline(
     assert took < SOON_S
 
 
+@pytest.mark.sweep
 def test_a_black_hole_is_left_after_the_time_to_connect(
     serve: Serve, tmp_path: Path, lossy: Callable[[ScriptedServer], Lossy]
 ) -> None:

@@ -75,6 +75,7 @@ def test_on_gpushare_every_card_is_reached_once_and_proven(three: Cluster, fake:
     assert set(CampaignTarget.objects.values_list("run__verdict", flat=True)) == {"passed"}
 
 
+@pytest.mark.sweep
 def test_a_plugin_that_always_gives_card_1_never_makes_nine_cards_of_three(three: Cluster, fake: FakeCluster) -> None:
     campaign = begun("share-0", "share-1", "share-2")
     drive(three, fake, stubborn)

@@ -17,7 +17,6 @@ from gpudash.celery import app
 from tests import services
 from tests.lossy import Lossy, Mode
 from tests.services import Missing, wait_until
-from tests.sweeps import first_and_rest
 from validations import enqueue
 from validations.enqueue import Outbox
 
@@ -77,7 +76,8 @@ def test_messages_arrive(server: str, outbox: Outbox) -> None:
     assert waiting(server) == 20
 
 
-@pytest.mark.parametrize("mode", first_and_rest([Mode.DROP, Mode.SILENT, Mode.CUT]))
+@pytest.mark.sweep
+@pytest.mark.parametrize("mode", [Mode.DROP, Mode.SILENT, Mode.CUT])
 def test_a_broker_that_is_lost_holds_nobody_and_is_said_once(
     server: str, line: Lossy, outbox: Outbox, mode: Mode, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -48,6 +48,7 @@ def test_an_answer_may_be_compressed(serve: Serve) -> None:
     assert Prometheus(server.url).query("up") == b'{"status":"success"}'
 
 
+@pytest.mark.sweep
 def test_a_bomb_ends_at_the_limit(serve: Serve) -> None:
     bomb = gzip.compress(b"{" + b" " * (200 << 20))
     server = serve(Answer(bomb, headers={"Content-Encoding": "gzip"}))

@@ -96,6 +96,7 @@ def test_a_verdict_does_not_depend_on_the_line_ends(case: Case) -> None:
     assert to_json(other) == case.expected
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.id)
 def test_long_hostile_lines_do_not_hang_a_parser(suite: Suite) -> None:
     """Each pattern's own beginning, then its filler without its end: 2 MB that a backtracking pattern would not survive."""
