@@ -21,17 +21,32 @@ LINE_BYTES = 64 << 10
 MOST_SAMPLES = 2_000_000
 
 _NAME = re.compile(rb"[a-zA-Z_:][a-zA-Z0-9_:]*")
-_PAIR = rb'[a-zA-Z_][a-zA-Z0-9_]*+[ \t]*+=[ \t]*+"(?:[^"\\]|\\.)*+"'
-#: All of a block of labels; possessive, so that the time is linear in its length whatever it holds.
-_BLOCK = re.compile(rb"[ \t]*+(?:" + _PAIR + rb"[ \t]*+(?:,[ \t]*+" + _PAIR + rb"[ \t]*+)*+(?:,[ \t]*+)?+)?+")
-_PAIRS = re.compile(rb'([a-zA-Z_][a-zA-Z0-9_]*+)[ \t]*+=[ \t]*+"((?:[^"\\]|\\.)*+)"')
+#: One label; no part of it can match what the next one does, so the time is linear in the length whatever it holds. Groups are not
+#: possessive: Python before 3.11.5 forgets where such a group began.
+_PAIR = re.compile(rb'[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"([^"\\]*(?:\\.[^"\\]*)*)"[ \t]*')
+_BLANKS = re.compile(rb"[ \t]*")
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", '"': '"', "\\": "\\"}
 #: What a line may begin with that is a sample, a comment or empty; `{` is a name in quotes, which no exporter of cards has.
 _BEGINS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:# \t\r\n{")
 _NUMBER = re.compile(
-    rb"[+-]?(?:[0-9]++(?:\.[0-9]*+)?+(?:[eE][+-]?[0-9]++)?+|\.[0-9]++(?:[eE][+-]?[0-9]++)?+|[iI]nf(?:inity)?|[nN]a[nN])"
+    rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?|[iI]nf(?:inity)?|[nN]a[nN])"
 )
+
+
+def _pairs(line: bytes, start: int) -> tuple[list[tuple[bytes, bytes]], int]:
+    """The labels (name, value as it stands there) from a place on, a comma between them and at most one behind; and their end."""
+    pairs: list[tuple[bytes, bytes]] = []
+    match = _PAIR.match(line, start)
+    while match is not None:
+        pairs.append((match[1], match[2]))
+        end = match.end()
+        if line[end : end + 1] != b",":
+            return pairs, end
+        start = end + 1
+        match = _PAIR.match(line, start)
+    blanks = _BLANKS.match(line, start)
+    return pairs, blanks.end() if blanks else start
 
 
 class _Blocks:
@@ -46,14 +61,14 @@ class _Blocks:
         found = self._sets.find(block)
         if found is not None:
             return found
-        if _BLOCK.fullmatch(block) is None:
+        pairs, end = _pairs(block, 0)
+        if end != len(block):
             self._told.tell("bad-line", _shown(block))
             return None
-        labels = self._parsed(block)
+        labels = self._parsed(block, pairs)
         return self._sets.keep(labels, block) if labels is not None else None
 
-    def _parsed(self, block: bytes) -> dict[str, str] | None:
-        pairs = _PAIRS.findall(block)
+    def _parsed(self, block: bytes, pairs: list[tuple[bytes, bytes]]) -> dict[str, str] | None:
         if len(pairs) > MOST_LABELS:
             self._told.tell("too-many-labels", _shown(block))
             return None
@@ -162,8 +177,8 @@ def _end(line: bytes, brace: int) -> int:
     """
     end = line.rfind(b"}")
     if b" # {" in line:
-        match = _BLOCK.match(line, brace + 1)
-        return match.end() if match is not None and line[match.end() : match.end() + 1] == b"}" else end
+        own = _pairs(line, brace + 1)[1]
+        return own if line[own : own + 1] == b"}" else end
     return end
 
 
