@@ -80,7 +80,7 @@ def test_what_was_opened_stays_open_over_a_refresh(page: Page) -> None:
     page.get_by_text("Why?").click()
     Card.objects.filter(node_name="gpu-00003", index=0).update(health="unhealthy")
     assert refresh(page) == 200
-    expect(page.get_by_text("unhealthy")).to_be_visible()
+    expect(page.get_by_role("cell", name="unhealthy")).to_be_visible()
     expect(page.get_by_text("The device plugin chooses the card")).to_be_visible()
 
 
