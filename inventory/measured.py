@@ -72,7 +72,6 @@ def usage_of(row: CardUsage, now: datetime) -> Usage:
     if row.lost_at is not None or round_at is None or now - round_at > KNOWN_FOR:
         last = row.more.get("last", {}) if row.lost_at is not None else _last(row)
         return Usage(usage_source=said_by, lost_at=row.lost_at or round_at, last=last)
-    works = row.activity_ratio is not None and row.active_at is not None and row.active_at >= row.written_at
     return Usage(
         memory_used_bytes=row.memory_used_bytes,
         memory_measured_bytes=row.memory_measured_bytes,
@@ -83,11 +82,19 @@ def usage_of(row: CardUsage, now: datetime) -> Usage:
         power_watts=row.power_watts,
         measured_at=round_at - timedelta(seconds=row.age_s),
         usage_source=said_by,
-        active_at=round_at if works else row.active_at,
+        active_at=last_active(row.activity_ratio, row.active_at, row.written_at, round_at),
         watched_since=row.watched_since,
         more=row.more,
         holders=row.holders,
     )
+
+
+def last_active(
+    activity_ratio: float | None, active_at: datetime | None, written_at: datetime, round_at: datetime
+) -> datetime | None:
+    """When work was seen last. The row of a card that goes on working is not written: it did in the last round."""
+    works = activity_ratio is not None and active_at is not None and active_at >= written_at
+    return round_at if works else active_at
 
 
 def _last(row: CardUsage) -> dict[str, Any]:

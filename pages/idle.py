@@ -145,6 +145,7 @@ def _summary() -> dict[str, Any]:
         "idle": total(rows),
         "groups": [_group(one, By.NAMESPACE) for one in sums(rows, By.NAMESPACE, GROUPS_SHOWN)],
         "minutes": settings.IDLE_MINUTES,
+        "looked": bool(looks),
         "works": verdicts[Verdict.WORKS],
         "not_said": [(verdicts[verdict], words) for verdict, words in _NOT_SAID if verdicts[verdict]],
         "not_looked": [name for pk, name in names if pk not in looked],

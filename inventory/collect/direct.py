@@ -20,7 +20,7 @@ from inventory.usage import FORMATS, recognise
 from inventory.usage.engine.context import Context
 from inventory.usage.engine.format import Format, Found
 from inventory.usage.engine.pages import page_names, read_page
-from inventory.usage.engine.problems import Problem, Told
+from inventory.usage.engine.problems import Told
 from inventory.usage.engine.readings import Report
 from kube.client import ApiError, Client
 
@@ -102,6 +102,7 @@ def read(client: Client, context: Context, alive: Callable[[], None] = lambda: N
     A page that cannot be had leaves its cards without values, and `missing` names it.
     """
     pages = find(client)
+    # A page says no time: its samples are of the moment in which it is read.
     made = Round(at=time.time())
     failures: list[tuple[Page, SourceError]] = []
     problems = Told()
@@ -205,6 +206,3 @@ def _report(found: Found, body: bytes, names: Iterable[str], context: Context) -
     reader = found.reader(context)
     reader.add(read_page(body, found.names(names), reader.told, sets=reader.sets))
     return reader.report()
-
-
-__all__ = ["MOST_NODES", "Page", "Problem", "find", "read"]

@@ -43,6 +43,8 @@ def test_a_cluster_where_nobody_measures_is_named(viewer: Client, fleet: Cluster
     assert "Of no hold is it known" in page
     assert "nobody measures there now" in page
     assert fleet.name in page
+    assert "manage.py cluster set NAME --prometheus URL" in page
+    assert "the card works" not in page, "0 is no answer where nobody looked"
 
 
 def test_rest_has_the_same_rows_and_sums(api: Client, idle: Cluster) -> None:
