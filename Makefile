@@ -10,23 +10,27 @@ UV = $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
 export GPUDASH_ENV_FILE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock openapi demo test test-sweep test-cluster test-postgres test-team e2e lint types bench soak screenshots clean
+.PHONY: help setup lock openapi manifests demo test test-sweep test-cluster test-postgres test-team e2e lint types sbom audit bench soak screenshots clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
 setup: .venv/.ready ## install what is needed into .venv/
 
-.venv/.ready: requirements-dev.lock Makefile
+.venv/.ready: requirements-dev.lock tools/browser/package-lock.json Makefile
 	@tools/setup.sh $(UV_VERSION)
 	@touch $@
 
 lock: ## write the lock files anew from pyproject.toml
 	$(UV) pip compile -q --universal --generate-hashes --python-version 3.11 --no-header pyproject.toml -o requirements.lock
 	$(UV) pip compile -q --universal --generate-hashes --python-version 3.11 --no-header pyproject.toml --group dev -o requirements-dev.lock
+	$(UV) pip compile -q --universal --generate-hashes --python-version 3.11 --no-header tools/supply/requirements.in -o tools/supply/requirements.lock
 
 openapi: setup ## write docs/openapi.yaml anew, REST's document
 	$(PY) manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
+
+manifests: setup ## write deploy/kustomize/base anew from the Helm chart, and the chart's copies (needs Go, once, for Helm)
+	$(PY) -m tools.manifests
 
 demo: setup ## a simulated fleet in one process, on http://127.0.0.1:$(PORT)
 	$(PY) manage.py demo --port $(PORT)
@@ -38,11 +42,12 @@ test-sweep: setup ## the tests that try everything, or often, or wait for long: 
 	$(PY) -m pytest -m sweep $(ARGS)
 
 test-postgres: setup ## the tests of tables, pages and REST again, on a throw-away PostgreSQL
-	$(PY) -m tools.with_postgres pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/collect tests/inventory/idle tests/accounts tests/api tests/leases tests/pages tests/validations -m "not cluster and not browser and not team" $(ARGS)
+	$(PY) -m tools.with_postgres pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/collect tests/inventory/idle tests/inventory/history tests/inventory/discrepancies tests/inventory/test_pod_usage.py tests/audit tests/accounts tests/api tests/leases tests/pages tests/scopes tests/validations -m "not cluster and not browser and not team" $(ARGS)
 
 test-cluster: setup ## the tests against a real control plane (etcd, kube-apiserver, scheduler)
 	$(PY) -m pytest -m cluster -n 0 tests/cluster $(ARGS)
 	$(PY) -m pytest -m cluster -n 0 tests/cluster_runs $(ARGS)
+	$(PY) -m pytest -m cluster -n 0 tests/cluster_chart $(ARGS)
 
 test-team: setup ## a team's installation as docs/team.md says, on a host of its own (root; systemd-container), and the image
 	$(PY) -m pytest -m team -n 0 -x tests/team $(ARGS)
@@ -67,6 +72,17 @@ lint: setup tools/node_modules/.ready ## style, import contracts, migrations, se
 types: setup ## mypy, strict
 	.venv/bin/mypy
 
+.tools/supply/.ready: tools/supply/requirements.lock
+	@$(UV) venv -q --clear --python .venv/bin/python .tools/supply
+	@$(UV) pip sync -q --python .tools/supply/bin/python --require-hashes tools/supply/requirements.lock
+	@touch $@
+
+sbom: setup .tools/supply/.ready ## what gpudash is made of, as CycloneDX, in var/sbom.cdx.json
+	@$(PY) -m tools.sbom var/sbom.cdx.json $(ARGS)
+
+audit: setup .tools/supply/.ready ## whether packages of requirements.lock have known holes
+	@$(PY) -m tools.audit $(ARGS)
+
 bench: setup ## speed, one JSON object per line
 	@$(PY) -m bench $(ARGS)
 
@@ -77,4 +93,4 @@ screenshots: setup ## the pictures of the docs, from the running product
 	$(PY) -m tools.screenshots
 
 clean: ## remove what was built here
-	rm -rf .venv .tools tools/node_modules var staticfiles .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .tools tools/node_modules static/vendor var staticfiles .pytest_cache .mypy_cache .ruff_cache

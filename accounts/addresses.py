@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -18,23 +18,26 @@ def client_address(request: HttpRequest) -> str:
     Each of `settings.PROXY_HOPS` proxies adds who asked it to the end of X-Forwarded-For: the entry that the first of them
     has added is the client. Where it is missing or no address, the request came around the proxies, and its peer counts.
     """
-    peer = request.META.get("REMOTE_ADDR", "")
+    address = exact_address(request)
+    if isinstance(address, IPv6Address):
+        return str(ip_network((address, _IPV6_PREFIX), strict=False))
+    return str(address) if address is not None else str(request.META.get("REMOTE_ADDR", ""))[:LENGTH]
+
+
+def exact_address(request: HttpRequest) -> IPv4Address | IPv6Address | None:
+    """The same to its last bit; None where it is not known."""
     entries = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
     hops = settings.PROXY_HOPS
-    told = _network(entries[-hops]) if 0 < hops <= len(entries) else ""
-    return told or _network(peer) or peer[:LENGTH]
+    told = _address(entries[-hops]) if 0 < hops <= len(entries) else None
+    return told or _address(request.META.get("REMOTE_ADDR", ""))
 
 
-def _network(text: str) -> str:
+def _address(text: str) -> IPv4Address | IPv6Address | None:
     try:
         address = ip_address(_without_port(text.strip()).partition("%")[0])
     except ValueError:
-        return ""
-    if not isinstance(address, IPv6Address):
-        return str(address)
-    if address.ipv4_mapped:
-        return str(address.ipv4_mapped)
-    return str(ip_network((address, _IPV6_PREFIX), strict=False))
+        return None
+    return address.ipv4_mapped or address if isinstance(address, IPv6Address) else address
 
 
 def _without_port(text: str) -> str:

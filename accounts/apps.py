@@ -12,6 +12,8 @@ class AccessConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from accounts import audited
         from accounts.groups import after_migrate
 
+        audited.connect()
         post_migrate.connect(after_migrate, dispatch_uid="accounts.groups")

@@ -8,7 +8,9 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
+from accounts.addresses import exact_address
 from accounts.bearer import BadToken, bearer_of
+from inventory.scope import sees
 
 
 class TokenAuthentication(BaseAuthentication):
@@ -20,12 +22,13 @@ class TokenAuthentication(BaseAuthentication):
         if token is not None:
             return seen.user, token
         try:
-            bearer = bearer_of(request.headers.get("Authorization", ""))
+            bearer = bearer_of(request.headers.get("Authorization", ""), exact_address(seen))
         except BadToken as error:
             raise AuthenticationFailed(str(error)) from None
         if bearer is None:
             return None
         seen.role, seen.api_token = bearer.role, bearer.token
+        sees(bearer.scope)
         return bearer.user, bearer.token
 
     def authenticate_header(self, request: Request) -> str:

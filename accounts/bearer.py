@@ -7,17 +7,25 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from django.utils import timezone
 
 from accounts.models import ApiToken, hash_secret
-from accounts.roles import Role, lesser, role_of
+from accounts.networks import Address, reached_from
+from accounts.roles import Role, granted
+from accounts.scopes import access, within
+from audit.actions import Action, Outcome
+from audit.chain import record
+from audit.who import acting, current
+from inventory.scope import Scope
 
 _TOKEN = re.compile(r"^gpd_([0-9]{1,18})_([A-Za-z0-9_-]{20,128})$", re.ASCII)
 #: (id, SHA-256 of the secret) of a bearer token; None: the request has none.
 Presented = tuple[int, str] | None
 #: Compared with when there is no such token, so that the answer takes as long.
 _NOBODY = hash_secret("")
-#: One text for all: it does not say whether the token was wrong, has expired, was revoked, or its user is deactivated.
+#: One text for all: it does not say whether the token was wrong, has expired, was revoked, comes from another address, or whether
+#: its user is deactivated.
 REFUSED = "The bearer token is not valid: it is wrong, has expired or was revoked. Make a new one on the account page."
 
 
@@ -30,11 +38,12 @@ class BadToken(Exception):
 
 @dataclass(frozen=True)
 class Bearer:
-    """Who a token speaks for, and with which role (the lesser of the token's and the user's)."""
+    """Who a token speaks for, with which role (the lesser of the token's and the user's), and for what (what both are for)."""
 
     user: Any
     token: ApiToken
     role: Role | None
+    scope: Scope
 
 
 def presented(authorization: str) -> Presented:
@@ -48,18 +57,29 @@ def presented(authorization: str) -> Presented:
     return int(found[1]), hash_secret(found[2])
 
 
-def bearer_of(authorization: str) -> Bearer | None:
+def bearer_of(authorization: str, address: Address | None) -> Bearer | None:
     """The bearer behind an Authorization header; None when it is no bearer header. Raises BadToken."""
     given = presented(authorization)
-    return None if given is None else bearer_behind(*given)
+    return None if given is None else bearer_behind(*given, address)
 
 
-def bearer_behind(key: int, digest: str) -> Bearer:
-    """Who presents the token of this id with a secret of this digest. Raises BadToken."""
+def bearer_behind(key: int, digest: str, address: Address | None) -> Bearer:
+    """Who presents, from this address, the token of this id with a secret of this digest. Raises BadToken."""
     token = ApiToken.objects.select_related("user").filter(pk=key).first()
     same = hmac.compare_digest(token.secret_hash if token else _NOBODY, digest)
     now = timezone.now()
     if token is None or not same or not token.usable(now) or not token.user.is_active:
         raise BadToken
+    check_address(token, address)
     token.note_use(now)
-    return Bearer(token.user, token, lesser(Role(token.role), role_of(token.user)))
+    may = within(access(*granted(token.user)), Role(token.role), token.places.split())
+    return Bearer(token.user, token, may.role, may.scope)
+
+
+def check_address(token: ApiToken, address: Address | None) -> None:
+    """Raises BadToken where it may not be used from there; the audit log says so, since somebody else may have found it."""
+    if not reached_from(token.networks.split(), address):
+        known = msgspec.structs.replace(current(), name=token.user.get_username(), token=f"gpd_{token.pk}")
+        with acting(known):
+            record(Action.ACCESS, str(token), Outcome.REFUSED, wanted="another address")
+        raise BadToken

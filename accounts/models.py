@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.db import models, transaction
 from django.utils import timezone
 
 from accounts.roles import Role
+from audit.actions import Action
+from audit.chain import record
 
 SECRET_BYTES = 32
 PREFIX_LENGTH = 6
@@ -28,6 +33,10 @@ class TokenEnded(Exception):
     """The token that asks for another one has been revoked or has expired in the meantime."""
 
 
+class TooManyTokens(Exception):
+    """The user has as many usable tokens as one may have (`settings.TOKENS_PER_USER`)."""
+
+
 class ApiToken(models.Model):
     """A bearer token: `gpd_<id>_<secret>`. Only the hash of the secret is kept; the token itself is shown once.
 
@@ -42,6 +51,9 @@ class ApiToken(models.Model):
     prefix = models.CharField(max_length=PREFIX_LENGTH, editable=False)
     parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, editable=False, related_name="children")
     created_at = models.DateTimeField()
+    #: What it is for, as `scopes` reads it, and where it may be used from (`networks`), one a line; "": as its user, from anywhere.
+    places = models.TextField(blank=True, default="", db_default="")
+    networks = models.TextField(blank=True, default="", db_default="")
     expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
@@ -55,13 +67,26 @@ class ApiToken(models.Model):
     @classmethod
     @transaction.atomic
     def issue(
-        cls, user: models.Model, name: str, role: Role, expires_at: datetime, parent: ApiToken | None = None
+        cls,
+        user: models.Model,
+        name: str,
+        role: Role,
+        expires_at: datetime,
+        parent: ApiToken | None = None,
+        *,
+        places: Iterable[str] = (),
+        networks: Iterable[str] = (),
     ) -> tuple[ApiToken, str]:
-        """Make a token. Gives the row and the text that is shown once. Raises TokenEnded when the parent is not usable."""
+        """Make a token. Gives the row and the text that is shown once. Raises TokenEnded when the parent is not usable, and
+        TooManyTokens."""
         now, secret = timezone.now(), secrets.token_urlsafe(SECRET_BYTES)
         # Locked, so that a revocation at the same moment comes before (and this is refused) or after (and finds the child).
         if parent and not cls.objects.select_for_update().get(pk=parent.pk).usable(now):
             raise TokenEnded
+        # Locked, so that two at once do not both find room for the last one.
+        get_user_model()._default_manager.select_for_update().get(pk=user.pk)
+        if cls.objects.filter(user_id=user.pk, revoked_at=None, expires_at__gt=now).count() >= settings.TOKENS_PER_USER:
+            raise TooManyTokens
         token = cls.objects.create(
             user_id=user.pk,
             name=name,
@@ -69,13 +94,32 @@ class ApiToken(models.Model):
             secret_hash=hash_secret(secret),
             prefix=secret[:PREFIX_LENGTH],
             parent=parent,
+            places="\n".join(places),
+            networks="\n".join(networks),
             created_at=now,
             expires_at=expires_at,
         )
+        of, limits = user.get_username(), token.limits  # type: ignore[attr-defined]
+        record(Action.TOKEN_MAKE, str(token), of=of, name=name, role=role.value, **limits)
         return token, f"gpd_{token.pk}_{secret}"
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """What it is limited to, in words; {} for nothing."""
+        found = {"places": self.places, "networks": self.networks}
+        return {name: ", ".join(text.split()) for name, text in found.items() if text}
 
     def usable(self, now: datetime) -> bool:
         return self.revoked_at is None and self.expires_at > now
+
+    @classmethod
+    @transaction.atomic
+    def revoke_all(cls, user: models.Model) -> int:
+        """All of a user. How many stopped."""
+        stopped = cls.objects.filter(user_id=user.pk, revoked_at=None).update(revoked_at=timezone.now())
+        if stopped:
+            record(Action.TOKEN_REVOKE, str(user), stopped=stopped)
+        return stopped
 
     @transaction.atomic
     def revoke(self) -> int:
@@ -84,11 +128,27 @@ class ApiToken(models.Model):
         while generation:
             stopped += ApiToken.objects.filter(pk__in=generation, revoked_at=None).update(revoked_at=now)
             generation = list(ApiToken.objects.filter(parent__in=generation).values_list("pk", flat=True))
+        if stopped:
+            record(Action.TOKEN_REVOKE, str(self), of=self.user.get_username(), name=self.name, stopped=stopped)
         return stopped
 
     def note_use(self, now: datetime) -> None:
         if self.last_used_at is None or now - self.last_used_at >= USE_RESOLUTION:
             ApiToken.objects.filter(pk=self.pk).update(last_used_at=now)
+
+
+class UserScope(models.Model):
+    """What the role of a user is for: places, one a line, as `scopes` reads them. Who has no row has the role on everything."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="scope")
+    places = models.TextField()
+
+    class Meta:
+        # No place at all would read as everything.
+        constraints = [models.CheckConstraint(condition=~models.Q(places=""), name="scope_has_places")]
+
+    def __str__(self) -> str:
+        return self.places
 
 
 class SignInAllowance(models.Model):

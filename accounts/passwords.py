@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from threading import BoundedSemaphore
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -40,6 +41,11 @@ class PasswordChecks:
             yield
 
 
+def has_password(request: Any) -> bool:
+    """Whether whoever asks may sign in with a password: not where local accounts are off, nor with an account of somebody else's."""
+    return bool(settings.LOCAL_ACCOUNTS and request.user.has_usable_password())
+
+
 checks = PasswordChecks(settings.PASSWORD_CHECKS)
 
 
@@ -52,3 +58,23 @@ class MaximumLengthValidator:
 
     def get_help_text(self) -> str:
         return _("Your password must have at most %d characters.") % MAX_LENGTH
+
+
+class EndsTokens:
+    """No rule for passwords: Django tells those that are set as rules of each new password, whoever sets it and how.
+
+    A hash that is made anew at a sign-in, since a later version hashes harder, is no new password.
+    """
+
+    def validate(self, password: str, user: Any = None) -> None:
+        """Everything is good."""
+
+    def get_help_text(self) -> str:
+        return _("Another password ends all of your API tokens.")
+
+    def password_changed(self, password: str, user: Any = None) -> None:
+        """Whoever has found a token must not have it still when its user has changed the password for that."""
+        from accounts.models import ApiToken
+
+        if user is not None and user.pk is not None:
+            ApiToken.revoke_all(user)

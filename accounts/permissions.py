@@ -9,6 +9,8 @@ from rest_framework.request import Request
 
 from accounts.required import role_wanted
 from accounts.roles import Role, role_of
+from audit.actions import Action, Outcome
+from audit.chain import record
 
 
 def request_role(request: Any) -> Role | None:
@@ -18,15 +20,26 @@ def request_role(request: Any) -> Role | None:
     return role
 
 
+def role_for(view: Any, method: str | None) -> Role | None:
+    """The role that this method of a view class needs; None when it is open."""
+    wanted = role_wanted(view)
+    if wanted is None or method in SAFE_METHODS:
+        return wanted
+    return max(wanted, Role(getattr(view, "write_role", Role.OPERATOR)), key=lambda one: one.rank)
+
+
 class RolePermission(BasePermission):
     """The role of the view for reading; its `write_role` (operator when it names none) for the rest."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        wanted = role_wanted(type(view))
+        wanted = role_for(type(view), request.method)
         if wanted is None:
             return True
         role = request_role(request)
-        if request.method not in SAFE_METHODS:
-            wanted = max(wanted, Role(getattr(view, "write_role", Role.OPERATOR)), key=lambda one: one.rank)
         self.message = f"This needs the role {wanted.value}. Ask an administrator."
-        return role is not None and role.covers(wanted)
+        may = role is not None and role.covers(wanted)
+        if not may:
+            record(
+                Action.ACCESS, f"{request.method} {request._request.path_info}", Outcome.REFUSED, wanted=wanted.value
+            )
+        return may

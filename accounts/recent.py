@@ -17,6 +17,7 @@ from django.utils import timezone
 from accounts.bearer import Presented
 from accounts.models import ApiToken, hash_secret
 from accounts.roles import Role
+from inventory.scope import Scope
 from inventory.shared import is_shareable
 
 KEPT_S = 1.0
@@ -25,10 +26,11 @@ MOST = 2_000
 
 @dataclass(frozen=True)
 class Known:
-    """Who asks. token: None for a session. at: of the monotonic clock, before it was looked up."""
+    """Who asks, and for what. token: None for a session. at: of the monotonic clock, before it was looked up."""
 
     user: Any
     role: Role
+    scope: Scope
     token: ApiToken | None
     at: float
 

@@ -16,9 +16,19 @@ def open_to_all(view: View) -> View:
     return view
 
 
+def needs(role: Role) -> Callable[[View], View]:
+    """The view needs this role, also for reading."""
+
+    def marked(view: View) -> View:
+        setattr(view, "needs_role", role)  # noqa: B010
+        return view
+
+    return marked
+
+
 def role_wanted(view: Any) -> Role | None:
     """The role that a view function or class needs; None when it is open."""
     places = [view, getattr(view, "cls", None), getattr(view, "view_class", None)]
     if any(getattr(place, "open_to_all", False) for place in places):
         return None
-    return Role.VIEWER
+    return next((role for place in places if (role := getattr(place, "needs_role", None))), Role.VIEWER)

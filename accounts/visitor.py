@@ -27,6 +27,7 @@ COOKIE = "gpudash_device"
 SALT = "accounts.visitor"
 KNOWN_FOR = timedelta(days=90)
 MOST_ADDRESSES = 20
+ON_THE_WAY = timedelta(minutes=15)
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,17 @@ def remember(user: Any, request: HttpRequest, response: HttpResponse) -> None:
         httponly=True,
         samesite="Lax",
     )
+
+
+def on_the_way(request: Any) -> None:
+    """What is kept of a stranger between two steps of a sign-in is kept for a short time: anybody may begin one, again and again."""
+    if not request.user.is_authenticated:
+        request.session.set_expiry(int(ON_THE_WAY.total_seconds()))
+
+
+def arrived(request: Any) -> None:
+    """Who has signed in has a session as long as any."""
+    request.session.set_expiry(None)
 
 
 def _device(request: HttpRequest, account: int | None) -> str:

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from api.inventory import metrics as inventory
 from api.validations import metrics as validations
+from telemetry import scrape
 
 #: In the order of the scrape.
 COLLECTORS: tuple[Callable[[], Iterable[str]], ...] = (inventory.families, validations.families)
@@ -20,3 +21,10 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     return HttpResponse((text for collect in COLLECTORS for text in collect()), content_type=CONTENT_TYPE)
+
+
+@never_cache
+@require_safe
+def metrics_self(request: HttpRequest) -> HttpResponse:
+    """How gpudash itself does."""
+    return HttpResponse(scrape.text(), content_type=CONTENT_TYPE)

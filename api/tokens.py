@@ -16,8 +16,8 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 
 from accounts.bearer import REFUSED
-from accounts.forms import DEFAULT_DAYS, TokenForm
-from accounts.models import ApiToken, TokenEnded
+from accounts.forms import DEFAULT_DAYS, TokenForm, too_many_tokens
+from accounts.models import ApiToken, TokenEnded, TooManyTokens
 from accounts.permissions import request_role
 from accounts.roles import Role
 from api.frame.base import ApiView
@@ -39,6 +39,11 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: datetime
     last_used_at: Annotated[datetime | None, Meta(description="To the minute; null: never.")]
     revoked_at: datetime | None
+    places: Annotated[
+        list[str],
+        Meta(description="What it is for: cluster, cluster/namespace, */namespace. Empty: all that its user sees."),
+    ]
+    networks: Annotated[list[str], Meta(description="Where it may be used from. Empty: from anywhere.")]
     parent: Annotated[int | None, Meta(description="Id of the token that made it; null: a person did.")]
 
 
@@ -49,18 +54,20 @@ class NewToken(Token, frozen=True, kw_only=True):
 
 
 class TokenDraft(msgspec.Struct, frozen=True, kw_only=True):
-    """What to make. role: not above one's own."""
+    """What to make. role: not above one's own. places, networks: as tokens have them."""
 
     name: Annotated[str, Meta(max_length=100)]
     role: str
     expires_in_days: Annotated[int, Meta(ge=1, le=3650)] = DEFAULT_DAYS
+    places: list[str] = []
+    networks: list[str] = []
 
 
 def _fields(token: ApiToken) -> dict[str, Any]:
     names = ("name", "role", "prefix", "created_at", "expires_at", "last_used_at", "revoked_at")
-    return {"id": token.pk, "user": token.user.get_username(), "parent": token.parent_id} | {
-        name: getattr(token, name) for name in names
-    }
+    limits = {"places": token.places.split(), "networks": token.networks.split()}
+    own = {"id": token.pk, "user": token.user.get_username(), "parent": token.parent_id}
+    return own | limits | {name: getattr(token, name) for name in names}
 
 
 def _asking(request: Request) -> ApiToken | None:
@@ -99,9 +106,11 @@ class Tokens(ListModelMixin, ApiView):
             raise PermissionDenied(_NO_MAKER)
         form = _form(request)
         try:
-            token, secret = form.issue(request.user, _asking(request))
+            token, secret = form.issue(request.user)
         except TokenEnded:
             raise AuthenticationFailed(REFUSED) from None
+        except TooManyTokens:
+            raise bad_fields({"name": [too_many_tokens()]}) from None
         answer = NewToken(**_fields(token), token=secret)
         return Response(answer, status=201, headers={"Cache-Control": "no-store"})
 
@@ -130,10 +139,10 @@ def _form(request: Request) -> TokenForm:
         raise bad_fields({name[:64]: ["There is no such field."] for name in unknown})
     role = request_role(request)
     assert role is not None  # the permission has let it in
-    form = TokenForm(role, {"expires_in_days": DEFAULT_DAYS} | body)
+    by = _asking(request)
+    form = TokenForm(role, {"expires_in_days": DEFAULT_DAYS} | body, by=by)
     if not form.is_valid():
         raise bad_fields({name: [str(text) for text in texts] for name, texts in form.errors.items()})
-    by = _asking(request)
     if by and form.cleaned_data["expires_at"] > by.expires_at:
         raise bad_fields({"expires_in_days": [f"Not after the token that asks, which ends {by.expires_at:%Y-%m-%d}."]})
     return form

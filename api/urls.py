@@ -5,7 +5,9 @@ from __future__ import annotations
 from django.urls import URLPattern, path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from api import root, tokens
+from accounts.required import role_wanted
+from accounts.roles import Role
+from api import audit, root, tokens
 from api.frame import schema
 from api.inventory import urls as inventory
 from api.validations import urls as validations
@@ -15,6 +17,7 @@ _PATTERNS = [
     *validations.urlpatterns,
     path("tokens", tokens.Tokens.as_view(), name="api-tokens"),
     path("tokens/<int:token_id>", tokens.TokenDetail.as_view(), name="api-token"),
+    path("audit", audit.Audit.as_view(), name="api-audit"),
     path("schema", SpectacularJSONAPIView.as_view(), name="api-schema"),
 ]
 
@@ -23,9 +26,11 @@ def _with_slash(pattern: URLPattern) -> URLPattern:
     return path(f"{pattern.pattern}/", pattern.callback, pattern.default_args)
 
 
-#: The addresses without a parameter.
+#: The addresses without a parameter that every role may read.
 RESOURCES = tuple(
-    name for name in (str(pattern.pattern) for pattern in _PATTERNS) if "<" not in name and "/" not in name
+    name
+    for name, wanted in ((str(pattern.pattern), role_wanted(pattern.callback)) for pattern in _PATTERNS)
+    if "<" not in name and "/" not in name and wanted is Role.VIEWER
 )
 #: With and without a slash, so it stands in `gpudash.urls` too.
 root_view = root.Root.as_view(resources=RESOURCES)

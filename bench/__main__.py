@@ -1,4 +1,4 @@
-"""`python -m bench [NAME…] [--small]`: how fast, one JSON object per line on stdout, progress on stderr.
+"""`python -m bench [NAME…] [--small | --nodes N]`: how fast, one JSON object per line on stdout, progress on stderr.
 
 decode        pods a second, one core
 parse         MB of log a second, one core, for each suite
@@ -7,17 +7,19 @@ shared        20 visitors at once on pages, REST and /healthz of one web process
 run-overhead  seconds of a run beyond its Job, and calls of the API per run: alone, and in a campaign of 1,000
 queue         seconds of a pass of the launcher with 50 and with 10,000 runs in the queue, and their ratio
 usage         one round of the exporters of 40,000 cards from a real Prometheus: seconds, memory, rows written
+charts        own history of 40,000 cards: a minute written down, an hour folded, charts of one card and of all
 history       lists, the card page and retention with 90 days of 200,000 ended allocations each
 first-sync    the large cluster into an empty PostgreSQL and an empty SQLite, beside kubectl; then an unchanged sync
 churned       a first sync while 200 objects a second change, beside a quiet one
 events        1,000 changes a second for a minute: from etcd to the committed row
 takeover      seconds until another watcher is in step after SIGKILL
-clusters      100 clusters of 50 nodes: until all are in sync, then CPU, memory and connections while nothing happens
+clusters      100 clusters of 50 nodes (CLUSTERS=n: others): until all are in sync, then CPU, memory and connections at rest
 pages         each page, each REST list and /metrics at that size
 
 Without names all of them, in this order; the last four on one filled control plane. --small: 200 nodes and 6,000 pods instead of
-5,000 and 150,000, a campaign of 50, a history of 2,000 a day. Needs PostgreSQL and Redis from run-overhead on, and the control
-plane (tests/controlplane) from first-sync on; all is thrown away at the end.
+5,000 and 150,000, a campaign of 50, a history of 2,000 a day. --nodes: so many nodes, with 30 pods each, in the filled
+control plane. Needs PostgreSQL and Redis from run-overhead on, and the control plane (tests/controlplane) from first-sync on; all is
+thrown away at the end.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ NAMES = (
     "run-overhead",
     "queue",
     "usage",
+    "charts",
     "history",
     "clusters",
     *ON_A_CLUSTER,
@@ -51,7 +54,9 @@ def main() -> int:
         prog="bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)}")
-    parser.add_argument("--small", action="store_true")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--small", action="store_true")
+    size.add_argument("--nodes", type=int, default=0, metavar="N", help="nodes of the filled control plane")
     given = parser.parse_args()
     unknown = [name for name in given.names if name not in NAMES]
     if unknown:
@@ -70,7 +75,7 @@ def main() -> int:
     if "clusters" in names:
         done = _on_a_cluster(["clusters"], small=True) or done
     if any(name in ON_A_CLUSTER for name in names):
-        done = _on_a_cluster([name for name in ON_A_CLUSTER if name in names], given.small) or done
+        done = _on_a_cluster([name for name in ON_A_CLUSTER if name in names], given.small, given.nodes) or done
     return done
 
 
@@ -109,6 +114,12 @@ def _history(small: bool) -> None:
     history.run(small)
 
 
+def _charts(small: bool) -> None:
+    from bench import charts
+
+    charts.run(small)
+
+
 def _usage(small: bool) -> None:
     from bench import usage
 
@@ -121,19 +132,20 @@ ON_SERVICES: dict[str, Callable[[bool], None]] = {
     "run-overhead": validations.overhead,
     "queue": queue.run,
     "usage": _usage,
+    "charts": _charts,
     "history": _history,
 }
 
 
-def _on_a_cluster(names: list[str], small: bool) -> int:
+def _on_a_cluster(names: list[str], small: bool, nodes: int = 0) -> int:
     from bench import churned, events, first_sync, many, pages, takeover
     from bench.bed import bed
-    from bench.large import LARGE, SMALL, TINY
+    from bench.large import LARGE, SMALL, TINY, Scale
     from tests.services import Missing
 
     benches = {"first-sync": first_sync.run, "events": events.run, "takeover": takeover.run, "pages": pages.run}
     benches |= {"clusters": many.run, "churned": churned.run}
-    scale = TINY if names == ["clusters"] else SMALL if small else LARGE
+    scale = TINY if names == ["clusters"] else Scale(nodes) if nodes else SMALL if small else LARGE
     try:
         with bed(scale) as ready:
             for name in names:

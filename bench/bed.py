@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
+
 from bench.large import Scale, objects
 from bench.report import Measured, emit, measure, progress
 from kube.client import Client
@@ -44,6 +46,15 @@ class Bed:
         """`manage.py sync --once`: a full list, written."""
         command = [sys.executable, "manage.py", "sync", "--once"]
         return measure(command, processes.environment, str(ROOT))
+
+    def stored_bytes(self, processes: Processes) -> int:
+        """What the database of these processes takes on disk, with its indexes."""
+        url = processes.environment["GPUDASH_DATABASE_URL"]
+        if url.startswith("sqlite"):
+            return sum(file.stat().st_size for file in processes.folder.glob("db.sqlite3*"))
+        with psycopg.connect(url) as connection:
+            row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+        return int(row[0]) if row else 0
 
     def kubectl(self) -> Measured:
         """`kubectl get pods -A -o json > /dev/null`"""

@@ -38,6 +38,7 @@ def _first(bed: Bed, name: str, processes: Processes, kubectl: Measured, raw: fl
         times_kubectl=ratio,
         times_raw_list=done.seconds / raw,
         peak_mib=done.peak_bytes / MIB,
+        stored_mib=bed.stored_bytes(processes) / MIB,
         target_times_kubectl=RATIO,
         target_times_raw_list=RAW_RATIO,
         target_peak_mib=PEAK // MIB,

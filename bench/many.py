@@ -78,8 +78,8 @@ def _clusters(bed: Bed) -> Processes:
             "INSERT INTO inventory_watch (cluster_id, kind, holder, token, resource_version, made_by, state, reason, "
             "objects_seen, objects_kept, relists) "
             "SELECT c.id, k, '', 0, '', '', 'waiting', '', 0, 0, 0 FROM inventory_cluster c, "
-            "unnest(ARRAY['nodes', 'pods', 'daemonsets', 'configmaps', 'resourceslices', 'resourceclaims', 'devices', "
-            "'cards']) k WHERE NOT EXISTS (SELECT 1 FROM inventory_watch w WHERE w.cluster_id = c.id)"
+            "unnest(ARRAY['nodes', 'pods', 'daemonsets', 'configmaps', 'resourceslices', 'resourceclaims', "
+            "'devicetaintrules', 'devices', 'cards']) k WHERE NOT EXISTS (SELECT 1 FROM inventory_watch w WHERE w.cluster_id = c.id)"
         )
     return team
 

@@ -1,4 +1,4 @@
-"""`python -m bench.usage_rounds fill NODES | round URL`: a mirror of that many nodes; one round of its exporters."""
+"""`python -m bench.usage_rounds fill NODES | round URL | look`: a mirror of that many nodes; one round, or look."""
 
 from __future__ import annotations
 
@@ -11,12 +11,20 @@ from typing import Any
 CARDS_OF_A_NODE = 8
 
 
-def main(what: str, of: str) -> None:
+def main(what: str, of: str = "") -> None:
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gpudash.settings")
     django.setup()
-    print(json.dumps(_fill(int(of)) if what == "fill" else _round(of)))
+    from gpudash.celery import ARENAS
+    from inventory.process_memory import collect_rarely, give_back_large, limit_arenas
+
+    # As the worker of that work does at its start.
+    limit_arenas(ARENAS)
+    give_back_large()
+    if what == "round":
+        collect_rarely()
+    print(json.dumps(_fill(int(of)) if what == "fill" else _look() if what == "look" else _round(of)))
 
 
 def _fill(nodes: int) -> list[tuple[str, int, str]]:
@@ -63,6 +71,21 @@ def _round(url: str) -> dict[str, Any]:
         "rows_written": written.count(),
         "used_known": CardUsage.objects.filter(memory_used_bytes__isnull=False).count(),
     }
+
+
+def _look() -> dict[str, Any]:
+    """As `inventory.tasks.find_idle` does it, twice: the second one writes nothing."""
+    from inventory.discrepancies.look import look
+    from inventory.idle import holds
+    from inventory.models import Discrepancy
+
+    seconds = []
+    for _ in range(2):
+        started = time.perf_counter()
+        holds.look()
+        look()
+        seconds.append(time.perf_counter() - started)
+    return {"seconds": max(seconds), "conditions": Discrepancy.objects.count()}
 
 
 if __name__ == "__main__":

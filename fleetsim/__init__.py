@@ -5,6 +5,7 @@ Imports no Django and nothing of the product: the product's own watchers talk to
 
 from fleetsim.fleet import Fleet
 from fleetsim.programs import Program
+from fleetsim.scrape import ScrapeServer
 from fleetsim.server import Server, serve
 
-__all__ = ["Fleet", "Program", "Server", "serve"]
+__all__ = ["Fleet", "Program", "ScrapeServer", "Server", "serve"]

@@ -10,8 +10,9 @@
 | GKE's device plugin | a critical Xid error 48 since the node was started | first GKE node of shared cards |
 | node problem detector | nothing found | the AMD node |
 
-The taint of a DRA device and the card that is withheld are among the mistakes. Forms: NVIDIA/NVSentinel at 227932c
-(platform-connectors), GoogleCloudPlatform/container-engine-accelerators (health_check), the AMD plugin of the node problem detector.
+The taint of a DRA device and the card that is withheld are among the mistakes; what exporters see of cards is in `usage/cases.py`.
+Forms: NVIDIA/NVSentinel at 227932c (platform-connectors), GoogleCloudPlatform/container-engine-accelerators (health_check), the AMD
+plugin of the node problem detector.
 """
 
 from __future__ import annotations
@@ -25,11 +26,9 @@ from fleetsim.migtypes import GKE_SHARED
 from fleetsim.nodetypes import A100, H100, NodeType
 from fleetsim.resources import NODES, PODS
 from fleetsim.systems import NVIDIA_GPU
+from fleetsim.usage.cases import FALLEN, HOT
 from fleetsim.vendortypes import AMD
 from fleetsim.world import World
-
-#: Cards of the second H100 node.
-HOT, FALLEN = 1, 5
 
 
 def sicken(world: World) -> None:

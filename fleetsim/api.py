@@ -10,13 +10,15 @@ from typing import Any
 import msgspec
 
 from fleetsim import resources
+from fleetsim.exporters import CONTENT_TYPE, Silent, exported
 from fleetsim.fleet import Fleet
 from fleetsim.pages import Pages
 from fleetsim.patch import check_patch, merge_patch
 from fleetsim.podlog import LogStream, parse_log_request
-from fleetsim.request import WATCH_TIMEOUT_S, Request, Target, selection, target, version
+from fleetsim.request import WATCH_TIMEOUT_S, Proxied, Request, Target, proxied, selection, target, version
 from fleetsim.resources import JOBS, PODS
 from fleetsim.status import (
+    ApiError,
     bad_request,
     conflict,
     expired,
@@ -62,10 +64,27 @@ class Api:
         document = _document(request.path)
         if document is not None:
             return _json(200, document)
+        if (page := proxied(request.path)) is not None:
+            return self._proxied(request, page)
         wanted = target(request.path)
         if request.method == "GET":
             return self._read(request, wanted, cut)
         return self._write(request, wanted)
+
+    def _proxied(self, request: Request, page: Proxied) -> Reply:
+        """What a pod's own port answers, as the API server hands it on."""
+        if request.method != "GET":
+            raise method_not_allowed()
+        try:
+            answer = exported(self.fleet, page.namespace, page.pod, page.port, page.path)
+        except Silent as where:
+            raise ApiError(
+                503,
+                "ServiceUnavailable",
+                f"error trying to reach service: dial tcp {where}: connect: connection refused",
+            ) from None
+        kind = CONTENT_TYPE if answer.code == 200 else "text/plain; charset=utf-8"
+        return Reply(answer.code, answer.body.encode(), kind)
 
     def _read(self, request: Request, wanted: Target, cut: Callable[[], None]) -> Reply:
         if wanted.name is None:

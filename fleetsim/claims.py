@@ -108,6 +108,12 @@ class Claims:
             return None
         return [store.get(RESOURCECLAIMS, namespace, name) for name in names]
 
+    def devices_of(self, pod: Pod) -> list[Device]:
+        """What the claims of a pod were given, admin access aside."""
+        results = [row for one in self.of(pod) or [] for row in _results(one) if not row.get("adminAccess")]
+        known = {(row["pool"], row["device"]) for row in results}
+        return [one for pool in {pool for pool, _ in known} for one in self._devices[pool] if (pool, one.name) in known]
+
     def fit(self, pod: Pod, machine: Machine) -> Given | str:
         """The devices for all claims of the pod on this machine, or why there are none."""
         claims = self.of(pod)

@@ -6,6 +6,7 @@ toolkit-validation. On the first time-sliced node the config-manager beside the 
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 from fleetsim import pods, teams
@@ -14,7 +15,8 @@ from fleetsim.machines import Machine
 from fleetsim.nodetypes import L40S_WAITING, TIME_SLICED
 from fleetsim.plugins import OPERANDS, PLUGINS, SYSTEM, DaemonSpec
 from fleetsim.resources import DAEMONSETS, PODS
-from fleetsim.vendorplugins import VENDORS
+from fleetsim.usage import noise
+from fleetsim.vendorplugins import EXPORTERS, VENDORS
 from fleetsim.world import World
 
 TOOLKIT = "nvidia-container-toolkit-daemonset"
@@ -27,15 +29,21 @@ Rows = list[dict[str, Any]]
 
 def create(world: World) -> None:
     """All DaemonSets that land somewhere, with one pod per node."""
-    for spec in SYSTEM + PLUGINS + VENDORS + OPERANDS:
+    _create(world, SYSTEM + PLUGINS + VENDORS + OPERANDS, world.rng)
+    # With dice of their own, so that a fleet is the same with them and without.
+    _create(world, EXPORTERS, Random(noise.seed_of(world.seed, "exporters")))
+
+
+def _create(world: World, specs: tuple[DaemonSpec, ...], rng: Random) -> None:
+    for spec in specs:
         machines = [machine for machine in world.machines if spec.lands(machine)]
         if not machines:
             continue
-        uid = teams.uid(world.rng)
+        uid = teams.uid(rng)
         template = _pod_spec(spec)
         ready = 0
         for machine in machines:
-            pod = _pod(world, spec, template, machine, uid)
+            pod = _pod(world, spec, template, machine, uid, rng)
             ready += _is_ready(pod)
             world.store.create(PODS, pod)
         world.store.create(DAEMONSETS, _daemonset(world, spec, template, uid, len(machines), ready))
@@ -47,6 +55,8 @@ def _pod_spec(spec: DaemonSpec) -> dict[str, Any]:
         mains[0]["command"] = list(spec.args)
     if spec.env:
         mains[0]["env"] = [{"name": name, "value": value} for name, value in spec.env]
+    if spec.metrics:
+        mains[-1]["ports"] = [{"name": "metrics", "containerPort": spec.metrics, "protocol": "TCP"}]
     if spec.claim:
         mains[0]["resources"]["claims"] = [{"name": "gpu"}]
     result: dict[str, Any] = {
@@ -102,11 +112,13 @@ def _daemonset(
     }
 
 
-def _pod(world: World, spec: DaemonSpec, template: dict[str, Any], machine: Machine, owner_uid: str) -> dict[str, Any]:
-    age = world.rng.uniform(1, 39) * DAY
+def _pod(
+    world: World, spec: DaemonSpec, template: dict[str, Any], machine: Machine, owner_uid: str, rng: Random
+) -> dict[str, Any]:
+    age = rng.uniform(1, 39) * DAY
     at = world.now - age
-    name = world.free_name(spec.namespace, spec.name)
-    pod = pods.new(spec.namespace, name, teams.uid(world.rng), template["containers"], at)
+    name = world.free_name(spec.namespace, spec.name, rng)
+    pod = pods.new(spec.namespace, name, teams.uid(rng), template["containers"], at)
     revision = pods.digest(spec.name)[:10]
     pod["metadata"]["labels"] = {
         **(spec.labels or {"app": spec.name}),

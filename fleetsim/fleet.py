@@ -22,6 +22,7 @@ from fleetsim.nodetypes import NodeType
 from fleetsim.programs import Program
 from fleetsim.resources import NAMESPACES, NODES, PODS
 from fleetsim.systems import GPU_MEM
+from fleetsim.usage import CardUse, Spot
 from fleetsim.workloads import workloads
 from fleetsim.world import World
 
@@ -84,6 +85,22 @@ class Fleet:
         if here is None or here["metadata"]["uid"] != uid or self.jobs.owns(here):
             return None
         return ordinary(here, container)
+
+    def uses(
+        self, since: float | None = None, machines: Sequence[Machine] | None = None
+    ) -> list[tuple[Machine, Spot, CardUse]]:
+        """Each card and slice with those who have and had it: what `usage.value` wants, to be asked for any moment.
+
+        since: made up tenants fill the time from then on of which nothing is remembered, so that a history can be written.
+        machines: of these alone.
+        """
+        with self.store.changed:
+            return [
+                (machine, spot, self.world.tenancies.use(machine, spot, since))
+                for machine in (self.world.machines if machines is None else machines)
+                if machine.kind.model is not None
+                for spot in self.world.tenancies.spots(machine)
+            ]
 
     def delete_pod(self, namespace: str, name: str, immediately: bool) -> dict[str, Any]:
         """DELETE of a pod: it terminates for some seconds, or goes at once. Returns its last state."""

@@ -29,7 +29,7 @@ from __future__ import annotations
 from typing import Any
 
 from fleetsim import pods, teams
-from fleetsim.clock import DAY, HOUR, rfc3339
+from fleetsim.clock import DAY, HOUR, rfc3339, unix
 from fleetsim.ledger import Parts
 from fleetsim.life import Life
 from fleetsim.machines import Machine
@@ -131,6 +131,7 @@ def _hold(world: World, pod: Pod, machine: Machine, parts: Parts, loose: int = 0
         supply.hold(pod["metadata"]["uid"], parts, loose)
     place = Place(machine.name, parts, machine.uuids, machine.kind.units, machine.resource)
     world.places[pod["metadata"]["uid"]] = place
+    world.tenancies.begin(pod, place, unix(pod["metadata"]["creationTimestamp"]))
 
 
 def _v1_pod(world: World, name: str, machine: Machine, units: int, card: int, age: float) -> Pod:
@@ -198,6 +199,7 @@ def _never_assigned(world: World) -> None:
     pod = new_pod(world, "team-speech", "two-stage-asr", [{GPU_MEM: "2"}, {GPU_MEM: "2"}], 3 * HOUR, "ReplicaSet")
     pod["metadata"]["annotations"] = v1_annotations(0, 4, machine.kind.units, at + 1, assigned=False)
     _hold(world, pod, machine, {0: (4, 0)})
+    world.tenancies.end(pod["metadata"]["uid"], at)  # its containers never begin
     pods.bind(pod, machine.name, at + 1)
     pods.creating(pod, machine.ip, at + 2)
     world.store.create(PODS, pod)

@@ -21,7 +21,7 @@ WINDOWS_BUILD = {
 class DaemonSpec:
     """One DaemonSet. lands: on which machines it has a pod. inits, mains: container names; env and args of the first main.
 
-    claim: what a claim of each of its pods asks for.
+    claim: what a claim of each of its pods asks for. metrics: port of the last main's page of metrics; 0: it has none.
     """
 
     name: str
@@ -38,6 +38,7 @@ class DaemonSpec:
     affinity: tuple[str, tuple[str, ...]] | None = None
     on_delete: bool = False
     claim: Ask | None = None
+    metrics: int = 0
 
 
 def has(plugin: str) -> Callable[[Machine], bool]:
@@ -56,9 +57,14 @@ def _mig_capable(machine: Machine) -> bool:
     return machine.kind.operator and machine.kind.model is not None and machine.kind.model.mig_capable
 
 
-def _operand(name: str, deploy: str, image: str, mains: tuple[str, ...], inits: tuple[str, ...]) -> DaemonSpec:
+def _operand(
+    name: str, deploy: str, image: str, mains: tuple[str, ...], inits: tuple[str, ...], metrics: int = 0
+) -> DaemonSpec:
     selector = {f"nvidia.com/gpu.deploy.{deploy}": "true"}
-    return DaemonSpec(name, OPERATOR_NS, _operator, image, mains, inits, labels={"app": name}, selector=selector)
+    labels = {"app": name}
+    return DaemonSpec(
+        name, OPERATOR_NS, _operator, image, mains, inits, labels=labels, selector=selector, metrics=metrics
+    )
 
 
 _PLUGIN_IMAGE = "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"
@@ -116,6 +122,7 @@ OPERANDS = (
         "nvcr.io/nvidia/k8s/dcgm-exporter:4.6.0-4.8.3-distroless",
         ("nvidia-dcgm-exporter",),
         ("toolkit-validation",),
+        metrics=9400,
     ),
     DaemonSpec(
         "gpu-feature-discovery",
@@ -229,6 +236,7 @@ PLUGINS = (
         args=("nvidia-device-plugin", "--device-split-count=10"),
         labels={"app.kubernetes.io/name": "hami", "app.kubernetes.io/component": "hami-device-plugin"},
         selector={"gpu": "on"},
+        metrics=9394,
     ),
 )
 

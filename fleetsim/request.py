@@ -17,6 +17,9 @@ from fleetsim.status import ApiError, bad_request, no_such_path
 WATCH_TIMEOUT_S = 1800.0
 
 _CORE = re.compile(r"^/api/(?P<version>v1)/(?P<rest>.+)$")
+_PROXY = re.compile(
+    r"^/api/v1/namespaces/(?P<namespace>[^/]+)/pods/(?:http:)?(?P<pod>[a-z0-9.-]+)(?::(?P<port>[0-9]{1,5}))?:?/proxy(?P<rest>/.*)?$"
+)
 _GROUP = re.compile(r"^/apis/(?P<group>[^/]+)/(?P<version>[^/]+)/(?P<rest>.+)$")
 
 
@@ -28,6 +31,16 @@ class Target:
     namespace: str | None = None
     name: str | None = None
     subresource: str | None = None
+
+
+@dataclass(frozen=True)
+class Proxied:
+    """A path behind a port of a pod."""
+
+    namespace: str
+    pod: str
+    port: int
+    path: str
 
 
 @dataclass(frozen=True)
@@ -75,6 +88,18 @@ def parse(method: str, raw_path: str, body: bytes, content_type: str) -> Request
         raise bad_request("the URL cannot be parsed") from None
     path = "/" + parts.path.strip("/")
     return Request(method, path, {name: values[-1] for name, values in query.items()}, body, content_type)
+
+
+def proxied(path: str) -> Proxied | None:
+    """The path behind a pod's port that the API server is asked to go to; None for any other path.
+
+    "http:" may stand before the name, and "https:" is another port's protocol: nothing here speaks it. Without a port it is 80.
+    """
+    found = _PROXY.match(path)
+    if found is None:
+        return None
+    port = found["port"] or "80"
+    return Proxied(found["namespace"], found["pod"], int(port), found["rest"] or "/")
 
 
 def target(path: str) -> Target:

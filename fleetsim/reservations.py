@@ -12,6 +12,7 @@ from fleetsim import pods, teams
 from fleetsim.machines import Machine
 from fleetsim.resources import PODS
 from fleetsim.systems import Place, Pod
+from fleetsim.usage.value import Who
 
 if TYPE_CHECKING:
     from fleetsim.world import World
@@ -46,6 +47,14 @@ class Reservations:
             self._groups[place.node, card] = group
         group.members.add(pod["metadata"]["uid"])
         pod["metadata"].setdefault("labels", {})[GROUP] = group.name
+
+    def of(self, node: str, card: int) -> Who | None:
+        """The container that has taken this card for others; None where none has."""
+        group = self._groups.get((node, card))
+        if group is None:
+            return None
+        metadata, (container,) = group.reservation["metadata"], group.reservation["spec"]["containers"]
+        return Who(metadata["namespace"], metadata["name"], container["name"], metadata["uid"])
 
     def leave(self, uid: str, place: Place) -> None:
         """The pod gives its part back; the last one of a group takes the reservation along."""

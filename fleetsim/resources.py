@@ -78,6 +78,8 @@ def resource_list(name: str, version: str) -> dict[str, Any] | None:
     rows = [_row(resource) for resource in ALL if resource.group == name]
     if name == "":
         rows.append({"name": "pods/log", "singularName": "", "namespaced": True, "kind": "Pod", "verbs": ["get"]})
+        proxy = {"singularName": "", "namespaced": True, "kind": "PodProxyOptions", "verbs": ["get"]}
+        rows.append({"name": "pods/proxy", **proxy})
     if name == "authorization.k8s.io":
         rows = [_review_row()]
     group_version = f"{name}/{version}" if name else version

@@ -23,6 +23,7 @@ from fleetsim.status import ApiError
 from fleetsim.store import Store
 from fleetsim.systems import Place
 from fleetsim.timeline import Timeline
+from fleetsim.usage import Tenancies
 
 Pod = dict[str, Any]
 Key = tuple[str, str]
@@ -35,6 +36,7 @@ class World:
     """One cluster. `places`: what each bound pod holds, by pod uid. `logs`: by (pod uid, container)."""
 
     def __init__(self, seed: int, now: float) -> None:
+        self.seed = seed
         self.rng = Random(seed)
         self.store = Store()
         self.timeline = Timeline(now)
@@ -44,6 +46,7 @@ class World:
         self.reservations = Reservations(self)
         self.claims = Claims(self)
         self.chips = ChipLists(self)
+        self.tenancies = Tenancies(self)
         self.places: dict[str, Place] = {}
         self.logs: dict[tuple[str, str], ContainerLog] = {}
         #: Told of each pod that is gone.
@@ -75,10 +78,10 @@ class World:
     def save(self, pod: Pod) -> None:
         self.store.replace(PODS, pod)
 
-    def free_name(self, namespace: str, prefix: str) -> str:
-        """A pod name of this prefix that nobody has."""
+    def free_name(self, namespace: str, prefix: str, rng: Random | None = None) -> str:
+        """A pod name of this prefix that nobody has. rng: other dice than the world's."""
         while True:
-            name = f"{prefix}-{teams.letters(self.rng, 5)}"
+            name = f"{prefix}-{teams.letters(rng or self.rng, 5)}"
             if not self.store.has(PODS, namespace, name):
                 return name
 
@@ -103,11 +106,13 @@ class World:
         if pod["spec"].get("resourceClaims"):
             self.claims.allocate(pod, dict(place.claims), self.now if at is None else at)
         self.places[uid] = place
+        self.tenancies.begin(pod, place, self.now if at is None else at)
 
     def release(self, pod: Pod) -> None:
         """Give back what the pod holds; nothing when it holds nothing."""
         uid = pod["metadata"]["uid"]
         self.claims.release(pod)
+        self.tenancies.end(uid, self.now)
         place = self.places.pop(uid, None)
         machine = self.scheduler.by_name.get(place.node) if place else None
         if place is None or machine is None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import Any
 
 from celery import Celery
-from celery.signals import celeryd_init, worker_ready, worker_shutting_down
+from celery.signals import celeryd_init, task_failure, task_postrun, task_prerun, worker_ready, worker_shutting_down
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gpudash.settings")
 
@@ -14,7 +15,7 @@ app = Celery("gpudash")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
-#: A watcher holds its thread for as long as it holds its lease, so the number of cores says nothing: 8 kinds × 128 clusters, though
+#: A watcher holds its thread for as long as it holds its lease, so the number of cores says nothing: 9 kinds × 110 clusters, though
 #: few clusters have something of each. A thread is made when it is needed.
 WATCH_THREADS = 1024
 #: Heaps of the C library for all threads of a worker: with one they stay level under faults, with the usual number they do not.
@@ -35,21 +36,71 @@ def _enough_threads(conf: Any, options: dict[str, Any], **_: Any) -> None:
         threads = {"watch": WATCH_THREADS, "usage": USAGE_THREADS}
         conf.worker_concurrency = next((count for name, count in threads.items() if name in queues), TASK_THREADS)
     from gpudash.database_pool import use_pool
-    from inventory.process_memory import limit_arenas
+    from inventory.process_memory import give_back_large, limit_arenas
 
     limit_arenas(ARENAS)
+    give_back_large()
     use_pool()
+
+
+@celeryd_init.connect
+def _keep_others_out(**_: Any) -> None:
+    """In an installation; elsewhere whoever develops or measures looks into workers."""
+    from django.conf import settings
+
+    from gpudash.closed_process import close_to_others
+
+    if settings.PRODUCTION:
+        close_to_others()
 
 
 @worker_ready.connect
 def _keep_leases(sender: Any, **_: Any) -> None:
-    """A worker of the queue `watch` says how many watchers it can hold, and renews their leases together."""
-    if "watch" in sender.app.amqp.queues.consume_from:
-        from inventory.mirror.keeper import keeper
-        from inventory.process_memory import collect_rarely
+    """A worker of the queue `watch` says how many watchers it can hold, and renews their leases together. It reads whole clusters, as
+    one of the queue `usage` does."""
+    from inventory.mirror.keeper import keeper
+    from inventory.process_memory import collect_rarely
 
+    queues = sender.app.amqp.queues.consume_from
+    if "watch" in queues or "usage" in queues:
         collect_rarely()
+    if "watch" in queues:
         keeper.start(sender.controller.concurrency)
+
+
+@worker_ready.connect
+def _say_how_it_does(sender: Any, **_: Any) -> None:
+    from gpudash.database_pool import connections_now
+    from telemetry import figures, report
+
+    figures.count_connections(connections_now)
+    report.start("worker: " + ", ".join(sorted(sender.app.amqp.queues.consume_from)))
+
+
+#: A watcher holds its thread for hours: how long it took says nothing.
+_WATCHES = "inventory.tasks.watch"
+
+
+@task_prerun.connect
+def _begun(task: Any, **_: Any) -> None:
+    task.request.gpudash_began = time.monotonic()
+
+
+@task_postrun.connect
+def _ended(task: Any, state: str | None = None, **_: Any) -> None:
+    from telemetry import figures
+
+    began = getattr(task.request, "gpudash_began", None)
+    if began is not None and task.name != _WATCHES:
+        figures.count_task(task.name, time.monotonic() - began, failed=state == "FAILURE")
+
+
+@task_failure.connect
+def _failed(sender: Any, exception: BaseException, **_: Any) -> None:
+    """Without the error's text, which may hold anything; the log has it, its secrets masked."""
+    from telemetry import figures
+
+    figures.note_failure(sender.name, time.time(), type(exception).__name__)
 
 
 @worker_shutting_down.connect
@@ -68,9 +119,11 @@ app.conf.beat_schedule = {
     "dispatch-watchers": {"task": "inventory.tasks.dispatch_watchers", "schedule": 3.0},
     "dispatch-collectors": {"task": "inventory.tasks.dispatch_collectors", "schedule": 5.0},
     "find-idle": {"task": "inventory.tasks.find_idle", "schedule": 60.0},
+    "record-history": {"task": "inventory.tasks.record_history", "schedule": 60.0},
     "heartbeat": {"task": "inventory.tasks.heartbeat", "schedule": HEARTBEAT_S},
     "check-clusters": {"task": "inventory.tasks.check_clusters", "schedule": 600.0},
     "dispatch-reconcilers": {"task": "validations.tasks.dispatch_reconcilers", "schedule": 2.0},
     "prune-run-logs": {"task": "validations.tasks.prune_logs", "schedule": 86400.0},
+    "purge-sessions": {"task": "accounts.tasks.purge_sessions", "schedule": 86400.0},
     "prune-history": {"task": "inventory.tasks.prune_history", "schedule": 3600.0},
 }

@@ -25,3 +25,14 @@ def use_pool() -> None:
         "max_idle": 120.0,
         "reconnect_timeout": 60.0,
     }
+
+
+def connections_now() -> dict[str, int] | None:
+    """Connections by state, and threads that wait for one; None where there is no pool, or nobody has used it yet."""
+    pools = getattr(connections["default"], "_connection_pools", {})
+    pool = pools.get("default")
+    if pool is None:
+        return None
+    found = pool.get_stats()
+    idle, size = found.get("pool_available", 0), found.get("pool_size", 0)
+    return {"used": size - idle, "idle": idle, "waiting": found.get("requests_waiting", 0)}

@@ -16,12 +16,13 @@ from celery.worker import WorkController
 from django.core.management import call_command
 
 from gpudash.celery import ARENAS, TASK_THREADS, WATCH_THREADS, app
-from gpudash.database_pool import use_pool
+from gpudash.database_pool import connections_now, use_pool
 from gpudash.schedule import Schedule
 from gpudash.web import bound_server
 from inventory import tasks
 from inventory.mirror.keeper import keeper
 from inventory.process_memory import limit_arenas
+from telemetry import figures, report
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +55,8 @@ class EmbeddedService:
             quiet=True,
         )
         keeper.start(WATCH_THREADS)
+        figures.count_connections(connections_now)
+        self._reporter = report.start("all in one")
         self._beat = BeatService(app, max_interval=1, scheduler_cls=Schedule)
         for name, run in (("worker", self._worker.start), ("schedule", self._run_beat), ("web", self._server.run)):
             threading.Thread(target=run, name=name, daemon=True).start()
@@ -74,6 +77,7 @@ class EmbeddedService:
         self._server.close()
         self._worker.stop(in_sighandler=False)
         keeper.stop()
+        self._reporter.stop()
 
     def run_until_signal(self) -> None:
         """Block until SIGINT or SIGTERM, then stop."""

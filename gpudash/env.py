@@ -13,10 +13,15 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from inventory.stacks.resource_map import problem
+from kube.images import allowed
 
 #: What these characters of a password make of a URL cannot be told from a typing error.
 QUOTE = "in the user name or password, write @ as %40, / as %2F, # as %23, ? as %3F and % as %25"
 _PATH_PART = re.compile(r"[A-Za-z0-9._~-]+")
+_OBJECT = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+_TAINT = re.compile(
+    r"([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?(=[A-Za-z0-9._-]{1,63})?"
+)
 
 
 class BadSetting(Exception):
@@ -78,6 +83,33 @@ def words(name: str, default: str = "") -> list[str]:
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
 
 
+def images(name: str, default: str) -> list[str]:
+    """Container images that may run, see `kube.images`."""
+    found = words(name, default)
+    try:
+        allowed(found)
+    except ValueError as error:
+        raise BadSetting(name, str(error)) from None
+    return found
+
+
+def objects(name: str) -> list[str]:
+    """Names of objects of a cluster."""
+    return _matching(name, "", _OBJECT, "names of objects of the cluster are wanted")
+
+
+def taints(name: str, default: str) -> list[str]:
+    """Taints, each by its key, or by key=value."""
+    return _matching(name, default, _TAINT, "taints are wanted, as key or key=value")
+
+
+def _matching(name: str, default: str, pattern: re.Pattern[str], wanted: str) -> list[str]:
+    found = words(name, default)
+    if wrong := [word for word in found if not pattern.fullmatch(word)]:
+        raise BadSetting(name, f"{wanted}, separated by commas; {wrong[0][:100]!r} is none")
+    return found
+
+
 def address(name: str) -> str:
     """An IP address, * for any, "" for none."""
     value = text(name)
@@ -102,6 +134,14 @@ def path(name: str, default: Path | None) -> Path | None:
         return Path(value).expanduser().absolute() if value else default
     except RuntimeError as error:
         raise BadSetting(name, str(error)) from None
+
+
+def folders(name: str) -> list[str]:
+    """Folders by their absolute paths. One that is not there holds nothing."""
+    found = words(name)
+    if wrong := [word for word in found if not word.startswith("/")]:
+        raise BadSetting(name, f"absolute paths of folders are wanted, separated by commas; {wrong[0][:100]!r} is none")
+    return found
 
 
 def folder(name: str, default: Path, mode: int = 0o777) -> Path:

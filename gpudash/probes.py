@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponsePermanentRedirect
 from django.middleware.common import CommonMiddleware
 
 #: `gpudash.urls` has their views. None of them builds an address out of the Host header.
-ADDRESSES = frozenset({"/healthz", "/readyz", "/metrics"})
+ADDRESSES = frozenset({"/healthz", "/readyz", "/metrics", "/metrics/self"})
 
 
 class HostMiddleware(CommonMiddleware):

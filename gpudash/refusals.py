@@ -49,6 +49,16 @@ def too_large(request: HttpRequest) -> HttpResponse:
     return render(request, "413.html", status=413)
 
 
+def too_many(request: HttpRequest, wait_s: int) -> HttpResponse:
+    """Without a template: whoever asks too often gets a short answer."""
+    detail = (
+        f"These are more requests than are taken from one address or with one token; the next one is in {wait_s} s."
+    )
+    if for_programs(request):
+        return problem(429, detail)
+    return HttpResponse(detail, status=429, content_type="text/plain; charset=utf-8")
+
+
 def server_error(request: HttpRequest) -> HttpResponse:
     """Without any template that could fail again. A database that is away is no mistake of ours: 503."""
     if away := answer_of_failure(request):

@@ -13,6 +13,7 @@ from django.http import HttpRequest, HttpResponse
 
 from gpudash.log_secrets import masked
 from inventory.log_context import cluster_name
+from telemetry import figures
 
 logger = logging.getLogger("gpudash.request")
 request_id: ContextVar[str] = ContextVar("request_id", default="")
@@ -44,6 +45,7 @@ class RequestLogMiddleware:
         response = self.get_response(request)
         seconds = time.perf_counter() - started
         response.headers["X-Request-ID"] = request_id.get()
+        figures.count_request(_kind(request), response.status_code, seconds)
         quiet = request.path_info.startswith(_QUIET) and response.status_code < 500 and seconds < _SLOW_S
         # While the database is away, one line a minute counts the requests (`database_away`).
         counted = response.status_code == 503 and getattr(response, "_has_been_logged", False)
@@ -51,3 +53,15 @@ class RequestLogMiddleware:
             text = "%s %s %d %.0f ms"
             logger.info(text, request.method, masked(request.path_info), response.status_code, seconds * 1000)
         return response
+
+
+def _kind(request: HttpRequest) -> str:
+    """What was asked for, in few words: each is a series of its own."""
+    path = request.path_info
+    if path.startswith("/api/"):
+        return "rest"
+    if path.startswith("/metrics"):
+        return "scrape"
+    if path in ("/healthz", "/readyz"):
+        return "probe"
+    return "part" if request.headers.get("HX-Request") == "true" else "page"

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render, resolve_url
 from django.utils.cache import patch_cache_control
 
-from accounts.bearer import BadToken, Presented, bearer_behind, presented
+from accounts.addresses import client_address, exact_address
+from accounts.bearer import BadToken, Presented, bearer_behind, check_address, presented
 from accounts.recent import Known, key_of, recent
 from accounts.required import role_wanted
-from accounts.roles import Role, role_of
+from accounts.roles import Role, granted
+from accounts.scopes import access
 from api.frame.problems import problem
+from audit.actions import Action, Kind, Outcome
+from audit.chain import record
+from audit.who import Who, acting, acts, current
+from gpudash.request_log import request_id
+from inventory.scope import EVERYTHING, NOTHING, Scope, seeing, sees
+from inventory.scope import current as current_scope
 
 #: Where programs ask: a bearer token counts, and refusals are problem details. Elsewhere the header is not looked at.
 PROGRAM_PATHS = ("/api/", "/metrics")
@@ -28,13 +37,20 @@ def for_programs(request: HttpRequest) -> bool:
 
 
 class RoleMiddleware:
-    """Sets `request.role` (Role or None) and `request.api_token` (ApiToken or None), and refuses who lacks the view's role."""
+    """Sets `request.role` (Role or None) and `request.api_token` (ApiToken or None), and the scope in force (`inventory.scope`).
+
+    Refuses who lacks the view's role.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
+        nobody = Who(kind=Kind.NOBODY.value, address=client_address(request), request=request_id.get())
+        # Nothing is seen until it is known who asks, nor where no view is asked.
+        with acting(nobody), seeing(NOTHING):
+            response = self.get_response(request)
+            _read_on(response, current_scope())
         if getattr(request, "role", None) is not None:
             patch_cache_control(response, private=True)
         return response
@@ -46,6 +62,7 @@ class RoleMiddleware:
         seen.role, seen.api_token = None, None
         wanted = role_wanted(view)
         if wanted is None:
+            sees(EVERYTHING)
             return None
         try:
             _identify(seen, view, wanted)
@@ -53,6 +70,7 @@ class RoleMiddleware:
             return _not_signed_in(request, str(error))
         if not request.user.is_authenticated:
             return _not_signed_in(request, SIGN_IN)
+        acts(_who(seen))
         if seen.role is None or not seen.role.covers(wanted):
             return _refused(request, seen.role, wanted)
         return None
@@ -64,23 +82,45 @@ def _identify(request: Any, view: Callable[..., Any], wanted: Role) -> None:
     key = key_of(request, view, given)
     known = recent.find(key, wanted)
     if known is not None:
+        if known.token is not None:
+            check_address(known.token, exact_address(request))
         request.user, request.api_token, request.role = known.user, known.token, known.role
+        sees(known.scope)
         request.session.accessed = given is None  # the answer varies by its cookie
         return
     started = time.monotonic()
-    _look_up(request, given)
+    scope = _look_up(request, given)
+    sees(scope)
     if key is not None and request.role is not None and request.role.covers(wanted):
         # Not the lazy one of a session, which holds its request.
         user = request.user if given else getattr(request, "_cached_user", request.user)
-        recent.keep(key, Known(user, request.role, request.api_token, started))
+        recent.keep(key, Known(user, request.role, scope, request.api_token, started))
 
 
-def _look_up(request: Any, given: Presented) -> None:
-    if given is None:
-        request.role = role_of(request.user)
-    else:
-        bearer = bearer_behind(*given)
+def _look_up(request: Any, given: Presented) -> Scope:
+    with seeing(EVERYTHING):
+        if given is None:
+            may = access(*granted(request.user))
+            request.role = may.role
+            return may.scope
+        bearer = bearer_behind(*given, exact_address(request))
         request.user, request.api_token, request.role = bearer.user, bearer.token, bearer.role
+        return bearer.scope
+
+
+def _read_on(response: Any, scope: Scope) -> None:
+    """What is streamed is made after this thread has gone on: it sees what the request saw."""
+    if getattr(response, "streaming", False):
+        response.streaming_content = _seen(iter(response.streaming_content), scope)
+
+
+def _seen(parts: Iterator[bytes], scope: Scope) -> Iterator[bytes]:
+    while True:
+        with seeing(scope):
+            part = next(parts, None)
+        if part is None:
+            return
+        yield part
 
 
 def _not_signed_in(request: HttpRequest, detail: str) -> HttpResponse:
@@ -94,10 +134,20 @@ def _not_signed_in(request: HttpRequest, detail: str) -> HttpResponse:
     return redirect_to_login(request.get_full_path())
 
 
+def _who(request: Any) -> Who:
+    """Whoever asks, for the audit log."""
+    token = request.api_token
+    kind = Kind.SESSION if token is None else Kind.TOKEN
+    return msgspec.structs.replace(
+        current(), name=request.user.get_username(), kind=kind.value, token=f"gpd_{token.pk}" if token else ""
+    )
+
+
 def _refused(request: HttpRequest, role: Role | None, wanted: Role) -> HttpResponse:
     detail = (
         NO_ROLE if role is None else f"This needs the role {wanted.value}; you have {role.value}. Ask an administrator."
     )
+    record(Action.ACCESS, f"{request.method} {request.path_info}", Outcome.REFUSED, wanted=wanted.value)
     if for_programs(request):
         return problem(403, detail)
     return render(request, "access/refused.html", {"role": role, "wanted": wanted, "detail": detail}, status=403)

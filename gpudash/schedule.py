@@ -1,24 +1,34 @@
-"""Celery's schedule by a clock that is never set, with one message per entry under way, and a heartbeat.
+"""Celery's schedule by a clock that is never set, with one message per entry under way, a lease and a heartbeat.
 
 Celery compares times of day: a clock that is set back by an hour stops its schedule for an hour. Intervals are measured by the
-monotonic clock here, and each entry is due once at the start, so nothing has to be remembered between two starts.
+monotonic clock here, and each entry is due once at the start, so nothing has to be remembered between two starts. Of several
+schedules one holds the lease and sends; another goes on when it ends, or when its lease has run out.
 """
 
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from typing import Any
 
 from celery.beat import ScheduleEntry, Scheduler
 from celery.schedules import schedstate
-from django.db import DatabaseError, close_old_connections
+from django.conf import settings
+from django.db import DatabaseError, close_old_connections, connection
 
+from gpudash.alive import touch
 from inventory.heartbeats import EVERY_S, beat
 from inventory.messages import headers_for, sending
-from inventory.models import Role
+from inventory.models import Role, ScheduleLease
+from leases.lease import Lease, LeaseLost, acquire
 
 logger = logging.getLogger(__name__)
+
+#: How often a schedule that waits looks whether the lease is free.
+LOOK_S = 2.0
+#: How long the end waits for the lease to be given back.
+RELEASE_S = 3.0
 
 
 class Entry(ScheduleEntry):
@@ -43,6 +53,8 @@ class Schedule(Scheduler):
 
     Entry = Entry
     _beaten = float("-inf")
+    _lease: Lease | None = None
+    _told: bool | None = None
 
     def setup_schedule(self) -> None:
         self.merge_inplace(self.app.conf.beat_schedule)
@@ -56,11 +68,47 @@ class Schedule(Scheduler):
         return following
 
     def tick(self, *args: Any, **options: Any) -> float:
+        touch()
+        if not self._is_ours():
+            return LOOK_S
         if time.monotonic() - self._beaten >= EVERY_S:
             self._beaten = time.monotonic()
             _beat()
         pause: float = super().tick(*args, **options)
         return min(pause, EVERY_S)
+
+    def _is_ours(self) -> bool:
+        """Whether this schedule holds the lease, now. Without the database nobody knows, and nothing is sent."""
+        try:
+            if self._lease is not None:
+                self._lease.tick()
+            else:
+                self._lease = _take()
+                self._say(self._lease is not None)
+            return self._lease is not None
+        except LeaseLost:
+            logger.warning("the schedule's lease is lost")
+            self._lease = None
+        except DatabaseError:
+            logger.exception("the schedule's lease is not read")
+        finally:
+            close_old_connections()
+        return False
+
+    def _say(self, sends: bool) -> None:
+        if sends is not self._told:
+            logger.info("this schedule sends" if sends else "another schedule sends; this one waits for its end")
+        self._told = sends
+
+    def close(self) -> None:
+        """Give the lease back, so that another schedule goes on at once."""
+        lease, self._lease = self._lease, None
+        if lease is not None:
+            # A signal may have come in the middle of a query: this thread's connection may be in use.
+            giving = threading.Thread(target=_release, args=(lease,), name="schedule lease", daemon=True)
+            giving.start()
+            giving.join(RELEASE_S)
+        super().close()
 
     def apply_async(self, entry: Any, producer: Any = None, advance: bool = True, **options: Any) -> Any:
         """Send an entry's task, unless its last message has not been taken yet."""
@@ -78,6 +126,22 @@ class Schedule(Scheduler):
         finally:
             close_old_connections()
         return None
+
+
+def _take() -> Lease | None:
+    rows = ScheduleLease.objects.filter(name="schedule")
+    if not rows.exists():
+        ScheduleLease.objects.get_or_create(name="schedule")
+    return acquire(rows, 0, "schedule", settings.LEASE_S)
+
+
+def _release(lease: Lease) -> None:
+    try:
+        lease.release()
+    except DatabaseError:
+        logger.warning("the schedule's lease could not be given back; it ends by itself")
+    finally:
+        connection.close()
 
 
 def _beat() -> None:

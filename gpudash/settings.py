@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from gpudash import env, env_file
-from gpudash.broker import KEEPALIVE
+from gpudash import env, env_file, external_accounts
+from gpudash.broker import KEEPALIVE, secured
 from gpudash.database_url import database
 
 env_file.load("GPUDASH_ENV_FILE")
@@ -27,6 +27,7 @@ CSRF_TRUSTED_ORIGINS = env.words("GPUDASH_TRUSTED_ORIGINS")
 
 # Where the cluster is, and how it is read.
 KUBECONFIG = env.text("GPUDASH_KUBECONFIG")
+CREDENTIAL_FOLDERS = env.folders("GPUDASH_CREDENTIAL_FOLDERS")
 HISTORY_DAYS = env.number("GPUDASH_HISTORY_DAYS", 90, 1, 3650)
 IDLE_MINUTES = env.number("GPUDASH_IDLE_MINUTES", 30, 5, 10_080)
 GPUSHARE_RESOURCE = env.text("GPUDASH_GPUSHARE_RESOURCE", "aliyun.com/gpu-mem")
@@ -41,6 +42,14 @@ LEASE_S = env.number("GPUDASH_LEASE_S", 10, 5, 60)
 
 # Validations: where runs are launched, how many at once, and how long each step may take (seconds).
 VALIDATION_NAMESPACE = env.text("GPUDASH_VALIDATION_NAMESPACE", "gpudash-validations")
+# What an operator may run, and where.
+ALLOWED_IMAGES = env.images("GPUDASH_ALLOWED_IMAGES", "suites")
+PULL_SECRETS = env.objects("GPUDASH_PULL_SECRETS")
+TOLERATED_TAINTS = env.taints(
+    "GPUDASH_TOLERATED_TAINTS",
+    "nvidia.com/gpu,microsoft.com/directx,sku=gpu,os=windows,kubernetes.io/os,node.kubernetes.io/os,kubernetes.io/arch,"
+    "node.kubernetes.io/unschedulable",
+)
 MAX_RUNS_PER_CLUSTER = env.number("GPUDASH_MAX_RUNS_PER_CLUSTER", 50, 1, 10_000)
 MAX_RUNS_PER_NODE = env.number("GPUDASH_MAX_RUNS_PER_NODE", 8, 1, 1_000)
 MAX_RUNS_PER_USER = env.number("GPUDASH_MAX_RUNS_PER_USER", 50, 1, 10_000)
@@ -66,6 +75,8 @@ FINDINGS = ("validations.declared.FINDINGS",)
 INSTALLED_APPS = [
     "pages",
     "accounts",
+    "audit",
+    "telemetry",
     "inventory",
     "validations",
     "gpudash",
@@ -76,6 +87,10 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django_filters",
     "django_htmx",
+    "allauth.account",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "allauth.mfa",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -91,9 +106,12 @@ MIDDLEWARE = [
     "django.middleware.locale.LocaleMiddleware",
     "gpudash.probes.HostMiddleware",
     "gpudash.body_limit.BodyLimitMiddleware",
+    "gpudash.request_limit.RequestLimitMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "gpudash.proxy_sign_in.ProxySignInMiddleware",
     "gpudash.role_middleware.RoleMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -125,13 +143,38 @@ DATABASES = {
 DATABASE_CONNECTIONS = env.number("GPUDASH_DATABASE_CONNECTIONS", 10, 2, 500)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# Accounts of somebody else's directory, and what its groups are here. A session is as good as the backend that it came by.
+OIDC = external_accounts.issuer(PRODUCTION)
+TRUSTED_PROXY = env.address("GPUDASH_TRUSTED_PROXY")
+PROXY_HEADERS = external_accounts.proxy_headers(TRUSTED_PROXY)
+GROUP_ROLES = external_accounts.group_roles(bool(OIDC or PROXY_HEADERS))
+EXTERNAL_SESSION_HOURS = env.number("GPUDASH_EXTERNAL_SESSION_HOURS", 12, 1, 24 * 30)
+LOCAL_ACCOUNTS = external_accounts.local_accounts(bool(OIDC or PROXY_HEADERS))
+AUTHENTICATION_BACKENDS = [
+    *(["django.contrib.auth.backends.ModelBackend"] if LOCAL_ACCOUNTS else []),
+    "accounts.backend.ExternalBackend",
+    "accounts.backend.ClusterBackend",
+]
+# allauth: state, PKCE and tokens of OpenID Connect, and codes of a second step. Its own pages are not routed.
+ACCOUNT_ADAPTER = "accounts.openid.Accounts"
+SOCIALACCOUNT_ADAPTER = "accounts.openid.SingleSignOn"
+SOCIALACCOUNT_PROVIDERS = OIDC.providers if OIDC else {}
+SOCIALACCOUNT_REQUESTS_TIMEOUT = 5
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SIGNUP_FIELDS = ["username*"]
+MFA_ADAPTER = "accounts.second_step.Secrets"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 AUTH_PASSWORD_VALIDATORS = [
     *(
         {"NAME": f"django.contrib.auth.password_validation.{name}"}
         for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
     ),
     {"NAME": "accounts.passwords.MaximumLengthValidator"},
+    {"NAME": "accounts.passwords.EndsTokens"},
 ]
+TOKENS_PER_USER = env.number("GPUDASH_TOKENS_PER_USER", 50, 1, 10_000)
+REQUESTS_PER_MINUTE = env.number("GPUDASH_REQUESTS_PER_MINUTE", 1200, 0, 1_000_000)
+REQUESTS_PER_MINUTE_ADDRESS = env.number("GPUDASH_REQUESTS_PER_MINUTE_ADDRESS", 6000, 0, 10_000_000)
 PASSWORD_CHECKS = env.number("GPUDASH_PASSWORD_CHECKS", 2, 1, 64)
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "overview"
@@ -148,10 +191,12 @@ CSRF_COOKIE_HTTPONLY = True
 TLS = env.flag("GPUDASH_TLS", PRODUCTION)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = TLS
 SECURE_SSL_REDIRECT = TLS
-SECURE_REDIRECT_EXEMPT = [f"^{re.escape(BASE_PATH[1:])}(healthz|readyz|metrics)$"]
+SECURE_REDIRECT_EXEMPT = [f"^{re.escape(BASE_PATH[1:])}(healthz|readyz|metrics|metrics/self)$"]
 SECURE_HSTS_SECONDS = 31536000 if TLS else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = TLS
-TRUSTED_PROXY = env.address("GPUDASH_TRUSTED_PROXY")
+# Other services under the same name are not ours to bind, and a preload list cannot be left for months.
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = TLS and env.flag("GPUDASH_HSTS_SUBDOMAINS", False)
+# Both are the installation's to say, by GPUDASH_HSTS_SUBDOMAINS.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 BEHIND_PROXY = env.flag("GPUDASH_BEHIND_PROXY", False)
 PROXY_HOPS = env.number("GPUDASH_PROXY_HOPS", 0, 0, 9)
 if BEHIND_PROXY:
@@ -192,7 +237,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["api.frame.rendering.MsgspecRenderer"],
     "DEFAULT_PARSER_CLASSES": ["api.frame.parsing.StrictJSONParser"],
     "DEFAULT_METADATA_CLASS": "api.frame.options.Methods",
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "api.frame.answers.Operations",
     "DEFAULT_PAGINATION_CLASS": "api.frame.pagination.CursorPagination",
     "DEFAULT_FILTER_BACKENDS": ["api.frame.filtering.StrictFilterBackend"],
     "EXCEPTION_HANDLER": "api.frame.problems.problem_response",
@@ -212,11 +257,13 @@ SPECTACULAR_SETTINGS = {
     # 3.1: "or null" is a type of its own there.
     "OAS_VERSION": "3.1.0",
     "PREPROCESSING_HOOKS": ["api.frame.schema.one_address_each"],
-    "POSTPROCESSING_HOOKS": ["api.frame.schema.add_problems"],
+    "POSTPROCESSING_HOOKS": ["api.frame.answers.add_problems"],
 }
 
 # Celery: watchers on their own queue (threads), everything else on "default"; the schedule is gpudash/celery.py.
-CELERY_BROKER_URL = env.broker("GPUDASH_BROKER_URL", PRODUCTION)
+CELERY_BROKER_URL = secured(
+    env.broker("GPUDASH_BROKER_URL", PRODUCTION), env.text("GPUDASH_BROKER_PASSWORD"), env.text("GPUDASH_BROKER_CA")
+)
 # A broker that drops packets is noticed: commands end after 10 s, a waiting read after about 21 s (1 s + 2 checks of 10 s),
 # and the kernel gives an idle connection up after 30 s. Longer than BRPOP waits (1 s), so that quiet queues are no failure.
 CELERY_BROKER_TRANSPORT_OPTIONS = {
@@ -229,7 +276,11 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "default"
-CELERY_TASK_ROUTES = {"inventory.tasks.watch": {"queue": "watch"}, "inventory.tasks.collect": {"queue": "usage"}}
+CELERY_TASK_ROUTES = {
+    "inventory.tasks.watch": {"queue": "watch"},
+    "inventory.tasks.collect": {"queue": "usage"},
+    "inventory.tasks.usage_heartbeat": {"queue": "usage"},
+}
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONSUMER = "gpudash.consumer:Consumer"
 # None of our tasks is acknowledged late, so nothing is cancelled; else Celery warns at each loss that it once may.
@@ -237,9 +288,12 @@ CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+# Whoever reaches the broker could stop workers by it, and nothing here uses it.
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULER = "gpudash.schedule:Schedule"
 
+ALIVE_FILE = env.path("GPUDASH_ALIVE_FILE", None)
 LOG_FORMAT = env.choice("GPUDASH_LOG_FORMAT", "json" if PRODUCTION else "text", ("json", "text"))
 LOG_LEVEL = env.choice("GPUDASH_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
 LOGGING = {

@@ -7,7 +7,7 @@ from django.views.i18n import set_language
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from accounts.required import open_to_all
-from api.metrics import metrics
+from api.metrics import metrics, metrics_self
 from api.urls import root_view
 from gpudash.health import healthz, readyz
 
@@ -15,6 +15,7 @@ urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),
+    path("metrics/self", metrics_self, name="metrics-self"),
     path("i18n/setlang/", open_to_all(set_language), name="set_language"),
     path("api/v1", root_view, name="api-root"),
     path("api/v1/", include("api.urls")),

@@ -16,7 +16,10 @@ from django.core.management import CommandError
 from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer
 
+from gpudash.database_pool import connections_now
 from gpudash.health import HEALTHY
+from gpudash.proxy_sign_in import marked
+from telemetry import figures, report
 
 THREADS = 8
 #: How long a thread keeps the interpreter when others want it, in seconds: the loop waits for several of them in turn.
@@ -89,6 +92,7 @@ class Web:
         for one in [server] if isinstance(server, BaseWSGIServer) else server.map.values():
             if isinstance(one, BaseWSGIServer):
                 one.channel_class = ProbeChannel
+                one.application = marked(one.application, self.trusted_proxy)
         sys.setswitchinterval(SWITCH_S)
         return server
 
@@ -121,3 +125,9 @@ def taken(listen: str, error: OSError, option: str) -> CommandError:
     host, _, port = listen.rpartition(":")
     told = f"port {port} on {host} cannot be used ({error.strerror})"
     return CommandError(f"{told}; choose another with {option}")
+
+
+def start_telemetry() -> report.Reporter:
+    """This process serves, and says from now on how it does."""
+    figures.count_connections(connections_now)
+    return report.start("web")

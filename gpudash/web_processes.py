@@ -25,7 +25,7 @@ from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer
 
 from accounts.passwords import checks
-from gpudash.web import Web, taken
+from gpudash.web import Web, start_telemetry, taken
 
 #: A process whose loop has not turned for so long is replaced; requests are no part of the loop.
 HANGS_S = 30
@@ -100,11 +100,13 @@ class WebProcess(Worker):  # type: ignore[misc]
 
     def run(self) -> None:
         web: Web = self.app.web
+        reporter = start_telemetry()
         server = web.server(sockets=[one.sock for one in self.sockets])
         places: dict[int, Any] = server._map if isinstance(server, BaseWSGIServer) else server.map
         while self.alive and self.ppid == os.getppid():
             self._turn(places)
         self._end(server, places)
+        reporter.stop()
 
     def _turn(self, places: dict[int, Any]) -> None:
         """Serve for a moment, and say that this process lives."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from inventory.compared.entries import FINDINGS as COMPARED
 from inventory.health.findings import FINDINGS
 from inventory.stacks.engine.base import ERROR, WARNING
 from inventory.stacks.engine.catalogue import catalogue
@@ -43,6 +44,7 @@ _OF_CLUSTERS = {
 CATALOGUE: dict[str, Entry] = {
     **catalogue(),
     **FINDINGS,
+    **COMPARED,
     **_OF_CLUSTERS,
     **{code: entry for path in settings.FINDINGS for code, entry in import_string(path).items()},
 }

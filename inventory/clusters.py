@@ -14,9 +14,14 @@ from django.db.models import Model
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from audit.actions import Action
+from audit.chain import record
+from inventory.credential_files import refused
 from inventory.mirror.anew import anew
+from inventory.mirror.kinds import KINDS
+from inventory.mirror.served import is_served
 from inventory.models import Cluster, Watch
-from inventory.models.cluster import Kind
+from inventory.models.cluster import OPTIONAL_KINDS, Kind
 from inventory.permissions import READER, Wanted, not_served, of_cluster
 from kube.client import ApiError, BadKubeconfig, Client, current_context
 from kube.credentials import PATIENCE_S
@@ -48,23 +53,31 @@ def wanted(cluster: Cluster | None = None) -> list[Wanted]:
 #: Seconds for all questions of a check together, where a worker asks; and where a person waits for the answer.
 CHECK_S, CHECK_PATIENTLY_S = 20.0, 90.0
 QUESTION_S = 10.0
+#: For a question of discovery, which an API server answers from memory.
+SERVED_S = 3.0
 
 
 def client_of(cluster: Cluster, patience_s: float = PATIENCE_S) -> Client:
     """With the watchers' credentials. patience_s: for a credential plugin. Raises BadKubeconfig."""
-    return Client(cluster.kubeconfig, cluster.context, patience_s)
+    return Client(_readable(cluster.kubeconfig), cluster.context, patience_s)
 
 
 def launcher_source(cluster: Cluster) -> tuple[str, str]:
-    """(kubeconfig, context) of who launches validations. A file of its own is used in its current context."""
+    """(kubeconfig, context) of who launches validations. A file of its own is used in its current context. Raises BadKubeconfig."""
     if cluster.launcher_kubeconfig:
-        return cluster.launcher_kubeconfig, ""
-    return cluster.kubeconfig, cluster.context
+        return _readable(cluster.launcher_kubeconfig), ""
+    return _readable(cluster.kubeconfig), cluster.context
+
+
+def _readable(kubeconfig: str) -> str:
+    if text := refused(kubeconfig):
+        raise BadKubeconfig(text)
+    return kubeconfig
 
 
 def add(name: str, kubeconfig: str, context: str = "", launcher_kubeconfig: str = "") -> Cluster:
     """Add a cluster, or change where the credentials of a known one are. Raises BadKubeconfig and ValidationError."""
-    path, launcher = _absolute(kubeconfig), _absolute(launcher_kubeconfig)
+    path, launcher = _readable(_absolute(kubeconfig)), _readable(_absolute(launcher_kubeconfig))
     server = Client(path, context).server
     if launcher:
         Client(launcher, "")
@@ -80,6 +93,7 @@ def add(name: str, kubeconfig: str, context: str = "", launcher_kubeconfig: str 
         # It may be another server now, where an old resource version means nothing: watchers lose their leases and list anew.
         cluster.watches.filter(synced_at=None).update(**anew(""))
         cluster.watches.exclude(synced_at=None).update(**anew("its address or credentials were set anew"))
+        record(Action.CLUSTER_SET, cluster.name, server=cluster.server, kubeconfig=path, launcher=launcher)
     return cluster
 
 
@@ -90,6 +104,7 @@ def _absolute(path: str) -> str:
 def remove(cluster: Cluster) -> dict[str, int]:
     """Delete a cluster with all its rows. Returns how many of each."""
     counts: dict[str, int] = {}
+    name = cluster.name
     with transaction.atomic():
         # The lease rows go first: a watcher that still runs loses its lease and writes nothing more.
         cluster.watches.all().delete()
@@ -97,6 +112,7 @@ def remove(cluster: Cluster) -> dict[str, int]:
             rows = model._default_manager.filter(cluster=cluster)
             counts[model._meta.model_name or ""] = rows._raw_delete(rows.db)
         cluster.delete()
+        record(Action.CLUSTER_REMOVE, name)
     return counts
 
 
@@ -107,6 +123,9 @@ def _children() -> list[type[Model]]:
     order = (models.Allocation, models.Card, models.NodeTotals, models.Finding, models.DirtyNode)
     return [
         *order,
+        models.HistoryAnswer,
+        models.HistoryDay,
+        models.HistoryMinute,
         models.Unreadable,
         models.Pod,
         models.Node,
@@ -115,6 +134,7 @@ def _children() -> list[type[Model]]:
         models.Device,
         models.ResourceClaim,
         models.ResourceSlice,
+        models.DeviceTaintRule,
     ]
 
 
@@ -160,13 +180,15 @@ def check(cluster: Cluster, total_s: float = CHECK_S, patience_s: float = PATIEN
 
     It takes no longer than about total_s; what could not be asked by then is not known. patience_s: for a credential plugin.
     """
-    asked, budget, absent = wanted(cluster), _Budget(total_s), not_served(cluster)
+    asked, budget = wanted(cluster), _Budget(total_s)
     client = client_of(cluster, patience_s)
     try:
         version = _version(client, budget)
-        answers = [_ask(client, one, budget, absent) for one in asked if not one.launcher]
+        answers = [_ask(client, one, budget) for one in asked if not one.launcher]
+        absent = _absent(client, cluster, budget)
     finally:
         client.close()
+    answers = [_not_served(one) if one.wanted.kind in absent else one for one in answers]
     answers += _ask_as_launcher(cluster, [one for one in asked if one.launcher], budget, patience_s)
     cluster.permissions = [
         {
@@ -187,6 +209,22 @@ def check(cluster: Cluster, total_s: float = CHECK_S, patience_s: float = PATIEN
     return version, answers
 
 
+def _absent(client: Client, cluster: Cluster, budget: _Budget) -> set[str]:
+    """Kinds that the cluster does not have, asked of it: a cluster that was just added has no watcher yet that would know.
+
+    Where it does not say in time, what the watchers found counts.
+    """
+    known = not_served(cluster)
+    for kind in OPTIONAL_KINDS:
+        if kind in KINDS and budget.left_s:
+            try:
+                served = is_served(kind, client, min(SERVED_S, budget.left_s))
+            except ApiError:
+                break
+            known = known - {kind.value} if served else known | {kind.value}
+    return known
+
+
 def _ask_as_launcher(cluster: Cluster, asked: Sequence[Wanted], budget: _Budget, patience_s: float) -> list[Answer]:
     """Where the launcher's file cannot be read or used, that is the answer: the mirror does not need it."""
     try:
@@ -194,7 +232,7 @@ def _ask_as_launcher(cluster: Cluster, asked: Sequence[Wanted], budget: _Budget,
     except BadKubeconfig as error:
         return [Answer(one, None, str(error)) for one in asked]
     try:
-        return [_ask(client, one, budget, set()) for one in asked]
+        return [_ask(client, one, budget) for one in asked]
     finally:
         client.close()
 
@@ -208,9 +246,12 @@ def _version(client: Client, budget: _Budget) -> str:
     return str(name or "version not told")[:64]
 
 
-def _ask(client: Client, wanted: Wanted, budget: _Budget, absent: set[str]) -> Answer:
-    if wanted.kind in absent:
-        return Answer(wanted, None, "the cluster does not serve it", served=False)
+def _not_served(answer: Answer) -> Answer:
+    """There is nothing to permit."""
+    return Answer(answer.wanted, None, "the cluster does not serve it", served=False)
+
+
+def _ask(client: Client, wanted: Wanted, budget: _Budget) -> Answer:
     if not budget.left_s:
         return Answer(
             wanted, None, f"not asked: the cluster did not answer all questions within {budget.seconds:.0f} s"

@@ -10,39 +10,51 @@ from typing import Any
 
 import msgspec
 from django.conf import settings
-from django.db.models import Count, DurationField, ExpressionWrapper, F, Max
+from django.db.models import Count, DurationField, ExpressionWrapper, F, Max, Min, Q
 from django.db.models.functions import Now
 
 from inventory.capacity import capacity
-from inventory.models import Heartbeat, Role, Watch, Worker
+from inventory.models import Heartbeat, Role, UsageSource, Watch, Worker
+from inventory.models.usage import LEASE_S as ROUND_LEASE_S
+from leases.row import free
 
 #: How often each process leaves one.
 EVERY_S = 5.0
 #: Four were missed: with the time of one page it is told within 30 s, and a worker that is busy for a moment is not called dead.
 LATE_S = 20.0
+#: All threads of a usage worker may wait for a Prometheus; each renews its lease after an answer, which takes up to 35 s.
+USAGE_LATE_S = 60.0
+#: A source whose round should have begun so long ago is read by nobody.
+OVERDUE = timedelta(minutes=2)
 MEANS = {
     Role.SCHEDULE: "nothing new is started, checked or replaced",
     Role.TASKS: "no run moves, and no watcher that ended is replaced",
     Role.WATCH: "the numbers grow old",
+    Role.USAGE: "nothing is measured any more",
 }
 START = {
     Role.SCHEDULE: "celery -A gpudash beat",
     Role.TASKS: "celery -A gpudash worker -Q default",
     Role.WATCH: "celery -A gpudash worker -Q watch -P threads",
+    Role.USAGE: "celery -A gpudash worker -Q usage -P threads",
 }
 
 
 class Pulse(msgspec.Struct, frozen=True):
-    """One role. seen_at: its last heartbeat, None for never; age_s: by the database's clock. lack: what there is too little of."""
+    """One role. seen_at: its last heartbeat, None for never; age_s: by the database's clock. lack: what there is too little of.
+
+    overdue_since: of the usage worker, since when a round should have begun that nobody has.
+    """
 
     role: Role
     seen_at: datetime | None = None
     age_s: float | None = None
     lack: str = ""
+    overdue_since: datetime | None = None
 
     @property
     def seen(self) -> bool:
-        return self.age_s is not None and self.age_s <= LATE_S
+        return self.age_s is not None and self.age_s <= late_s(self.role)
 
     @property
     def ok(self) -> bool:
@@ -54,7 +66,20 @@ class Pulse(msgspec.Struct, frozen=True):
         if self.seen:
             return self.lack
         ago = "yet" if self.age_s is None else f"for {self.age_s:.0f} s"
-        return f"the {self.role.label} has not been seen {ago}: {MEANS[self.role]}; is `{START[self.role]}` running?"
+        return f"the {self.role.label} has not been seen {ago}: {MEANS[self.role]}; is `{START[self.role]}` running?{self._overdue}"
+
+    @property
+    def _overdue(self) -> str:
+        return (
+            ""
+            if self.overdue_since is None
+            else f" A round is overdue since {self.overdue_since:%Y-%m-%d %H:%M:%S} UTC."
+        )
+
+
+def late_s(role: Role) -> float:
+    """A heartbeat that is older, in seconds, is missed."""
+    return USAGE_LATE_S if role is Role.USAGE else LATE_S
 
 
 def beat(role: Role) -> None:
@@ -64,21 +89,54 @@ def beat(role: Role) -> None:
 
 
 def pulses() -> list[Pulse]:
-    """All roles that should be there, in a few queries. Without a cluster nobody has to watch."""
+    """All roles that should be there, in a few queries. Without a cluster nobody has to watch, without a source to measure."""
     age = ExpressionWrapper(Now() - F("beat_at"), output_field=DurationField())
     rows = {row.role: row for row in Heartbeat.objects.annotate(age=age)}
-    found = [_pulse(role, rows.get(role)) for role in Role]
+    made = {role: _pulse(role, rows.get(role)) for role in Role}
+    for role, look in ((Role.WATCH, _watching), (Role.USAGE, _measuring)):
+        found = look(made.pop(role))
+        if found is not None:
+            made[role] = found
+    return list(made.values())
+
+
+def _watching(pulse: Pulse) -> Pulse | None:
+    """The watch workers, with what they have too little of; None when there is nothing to watch.
+
+    One without a word of its own (`manage.py sync`) says nothing of room.
+    """
     renewed = _last_renewal()
     if renewed is None:
-        return [one for one in found if one.role is not Role.WATCH]
-    return [_watching(one, *renewed) if one.role is Role.WATCH else one for one in found]
-
-
-def _watching(pulse: Pulse, seen_at: datetime | None, age: timedelta | None) -> Pulse:
-    """The watch workers, with what they have too little of. One without a word of its own (`manage.py sync`) says nothing of room."""
-    found = _later(_later(pulse, seen_at, age), *_last_word())
+        return None
+    found = _later(_later(pulse, *renewed), *_last_word())
     room = capacity()
     return msgspec.structs.replace(found, lack=room.lack) if room.workers else found
+
+
+def _measuring(pulse: Pulse) -> Pulse | None:
+    """The usage workers, with what they do not get to; None when there is nothing to measure. One query."""
+    age = ExpressionWrapper(Now() - Max("expires_at"), output_field=DurationField())
+    overdue = Q(due_at__lt=Now() - OVERDUE) & free()
+    found = UsageSource.objects.aggregate(
+        sources=Count("pk"),
+        end=Max("expires_at"),
+        age=age,
+        overdue=Count("pk", filter=overdue),
+        since=Min("due_at", filter=overdue),
+    )
+    if not found["sources"]:
+        return None
+    if found["end"] is not None:
+        lease = timedelta(seconds=ROUND_LEASE_S)
+        pulse = _later(pulse, found["end"] - lease, found["age"] + lease)
+    lack = ""
+    if found["overdue"]:
+        lack = (
+            f"exporters of {found['overdue']} of {found['sources']} clusters are not read in time, overdue since "
+            f"{found['since']:%Y-%m-%d %H:%M:%S} UTC: start another usage worker ({START[Role.USAGE]}), or look whether the one "
+            "that there is waits for a Prometheus that does not answer"
+        )
+    return msgspec.structs.replace(pulse, lack=lack, overdue_since=found["since"])
 
 
 def _pulse(role: Role, row: Any) -> Pulse:

@@ -11,14 +11,20 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import BigIntegerField, Case, F, Q, QuerySet, When
 from django.db.models.functions import Now
 
 from inventory.clock import database_now
-from inventory.models import Card, CardUsage
+from inventory.heartbeats import OVERDUE
+from inventory.models import Card, CardUsage, UsageSource
+from leases.row import LONGEST
 
 #: A round that is older says nothing of now.
 KNOWN_FOR = timedelta(minutes=5)
+#: In `CardUsage.more`: since when (unix seconds) the holders, and what they use, are those of before.
+KEPT_SINCE = "holders_kept_since"
+#: In the same: several pods are on the card, and the exporter does not say which.
+HIDDEN = "holders_hidden"
 
 
 @dataclass(frozen=True)
@@ -53,15 +59,33 @@ def measured_now() -> QuerySet[CardUsage]:
     return CardUsage.objects.filter(card__isnull=False, lost_at=None, source__round_at__gte=Now() - KNOWN_FOR)
 
 
+def overdue_since(source: UsageSource, now: datetime) -> datetime | None:
+    """Since when nobody reads a source whose turn it is; None for one that is read, or not due for long."""
+    held = source.expires_at is not None and now < source.expires_at <= now + LONGEST
+    return source.due_at if source.due_at is not None and now - source.due_at > OVERDUE and not held else None
+
+
+def unused_bytes() -> Case:
+    """Of cards, as the database counts it: allocated and not used; null where either is not known now."""
+    known = Q(usage__lost_at=None, usage__source__round_at__gte=Now() - KNOWN_FOR)
+    return Case(
+        When(known, then=F("memory_allocated_bytes") - F("usage__memory_used_bytes")), output_field=BigIntegerField()
+    )
+
+
 def with_usage(cards: Iterable[Card]) -> list[Card]:
-    """The same cards, each with its `measured`: one query for all of them."""
+    """The same cards, each with its `measured`: one query for all of them; and what is allocated of it and not used."""
     found = list(cards)
     rows = CardUsage.objects.filter(card__in=[card.pk for card in found]).select_related("source")
     by_card = {row.card_id: row for row in rows} if found else {}
     now = database_now() if by_card else None
     for card in found:
         row = by_card.get(card.pk)
-        card.measured = usage_of(row, now) if row is not None and now is not None else NOT_COLLECTED  # type: ignore[attr-defined]
+        usage = usage_of(row, now) if row is not None and now is not None else NOT_COLLECTED
+        card.measured = usage  # type: ignore[attr-defined]
+        used, allocated = usage.memory_used_bytes, card.memory_allocated_bytes
+        unused = None if used is None or allocated is None else allocated - used
+        card.memory_unused_bytes = unused  # type: ignore[attr-defined]
     return found
 
 
@@ -100,3 +124,42 @@ def last_active(
 def _last(row: CardUsage) -> dict[str, Any]:
     names = ("memory_used_bytes", "memory_measured_bytes", "utilization_ratio", "temperature_celsius", "power_watts")
     return {name: getattr(row, name) for name in names if getattr(row, name) is not None}
+
+
+#: What is told of a card beside its holders. A row as a whole holds all measures, some kilobytes a card.
+_PLAIN = (
+    "memory_used_bytes",
+    "utilization_ratio",
+    "temperature_celsius",
+    "power_watts",
+    "holders",
+    "format",
+    "version",
+    "age_s",
+    "lost_at",
+    "source__round_at",
+    f"more__{KEPT_SINCE}",
+    f"more__{HIDDEN}",
+)
+
+
+def plain_usages(rows: QuerySet[CardUsage]) -> dict[int, Usage]:
+    """Card id → what lists and holders want to know of it, without models. One query. rows: of cards of the mirror."""
+    found = {}
+    for card, *values in rows.annotate(asked_at=Now()).values_list("card_id", *_PLAIN, "asked_at").iterator(5000):
+        used, ratio, heat, power, holders, format, version, age_s, lost_at, round_at, kept, hidden, now = values
+        said_by = f"{format} {version}".strip()
+        if lost_at is not None or round_at is None or now - round_at > KNOWN_FOR:
+            found[card] = Usage(usage_source=said_by, lost_at=lost_at or round_at)
+            continue
+        found[card] = Usage(
+            memory_used_bytes=used,
+            utilization_ratio=ratio,
+            temperature_celsius=heat,
+            power_watts=power,
+            measured_at=round_at - timedelta(seconds=age_s),
+            usage_source=said_by,
+            more=({KEPT_SINCE: kept} if kept is not None else {}) | ({HIDDEN: True} if hidden else {}),
+            holders=holders,
+        )
+    return found

@@ -70,6 +70,7 @@ READER = (
     *_watched(Kind.DAEMONSETS.value, "apps", _FOR_DAEMONSETS),
     *_watched(Kind.RESOURCESLICES.value, "resource.k8s.io", "cards that are claimed (DRA)"),
     *_watched(Kind.RESOURCECLAIMS.value, "resource.k8s.io", "cards that are claimed (DRA)"),
+    *_watched(Kind.DEVICETAINTRULES.value, "resource.k8s.io", "cards that an administrator tainted (DRA)"),
     *_watched(Kind.DEVICES.value, "scheduling.koordinator.sh", _FOR_DEVICES),
     Wanted(
         "get",
@@ -103,5 +104,5 @@ def _of_config_maps(chosen: Iterable[Selection]) -> list[Wanted]:
                 made = Wanted(
                     verb, "", "configmaps", why, True, one.namespace, of.role, name=one.name, kind=Kind.CONFIGMAPS.value
                 )
-                found.setdefault((verb, one.namespace, one.name or one.label), made)
+                found.setdefault((verb, one.namespace, one.name or one.label or one.prefix), made)
     return list(found.values())

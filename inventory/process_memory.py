@@ -5,8 +5,11 @@ from __future__ import annotations
 import ctypes
 import gc
 
-#: `M_ARENA_MAX` of glibc's malloc.h.
+#: `M_ARENA_MAX` and `M_MMAP_THRESHOLD` of glibc's malloc.h.
 _M_ARENA_MAX = -8
+_M_MMAP_THRESHOLD = -3
+#: An answer of a few hundred cards.
+LARGE = 1 << 20
 #: Objects that are made before the youngest are looked through: a page of a list makes some hundred thousand, none in a circle.
 YOUNG, MIDDLE, OLD = 50_000, 20, 50
 
@@ -20,6 +23,17 @@ def limit_arenas(count: int) -> bool:
     """
     try:
         return bool(ctypes.CDLL(None).mallopt(_M_ARENA_MAX, count))
+    except (AttributeError, OSError):
+        return False
+
+
+def give_back_large(size: int = LARGE) -> bool:
+    """Before answers are read: a block of this size and more goes back to the system when it is let go.
+
+    glibc moves the limit up to the largest block that was ever let go, and keeps blocks of 20 MB from then on. False as above.
+    """
+    try:
+        return bool(ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, size))
     except (AttributeError, OSError):
         return False
 

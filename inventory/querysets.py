@@ -1,7 +1,8 @@
 """The one way to read the mirror: pages, REST, metrics and commands take their rows from here, so that they cannot disagree.
 
-Lists are plain querysets without order and without filters of the user (`resources` adds both). Sums are in
-`inventory.totals`. Nothing here calls a cluster, and nothing here knows of requests or of validations.
+They hold what the scope in force lets see (`inventory.scoped`). Lists are plain querysets without order and without filters of the
+user (`resources` adds both). Sums are in `inventory.totals`. Nothing here calls a cluster, and nothing here knows of requests or of
+validations.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from django.db.models import Case, Exists, IntegerField, OuterRef, Prefetch, Q, QuerySet, When
 
 from inventory.condition import watches
+from inventory.holds import holds
 from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeTotals, Pod, Unreadable
 from inventory.stacks.engine.base import ERROR, WARNING
 
@@ -80,13 +82,23 @@ def cards_ever() -> QuerySet[Card]:
 
 def with_holders(cards: QuerySet[Card]) -> QuerySet[Card]:
     """The same cards, each with the list `holders` of its allocations now: one query for all of them."""
-    held = Allocation.objects.filter(ended_at=None).order_by("started_at", "id")
+    held = holds().select_related(None).filter(ended_at=None).order_by("started_at", "id")
     return cards.prefetch_related(Prefetch("allocations", queryset=held, to_attr="holders"))
 
 
 def allocations_ever() -> QuerySet[Allocation]:
     """Allocations that are and that were (`ended_at`)."""
     return Allocation.objects.select_related("cluster", "card")
+
+
+def holds_ended_on(cluster_id: int, node_name: str) -> QuerySet[Allocation]:
+    """What was held on a node before; of other namespaces without names."""
+    return holds().filter(cluster_id=cluster_id, node_name=node_name, ended_at__isnull=False)
+
+
+def holds_of_card(card_id: int) -> QuerySet[Allocation]:
+    """What was and is held of a card; of other namespaces without names."""
+    return holds().filter(card_id=card_id)
 
 
 def allocations_now() -> QuerySet[Allocation]:
@@ -99,8 +111,13 @@ def allocations_ended() -> QuerySet[Allocation]:
 
 
 def unplaced(cluster_id: int, node_name: str) -> QuerySet[Allocation]:
-    """What is held on a node by pods whose card is not known."""
-    return allocations_now().filter(cluster_id=cluster_id, node_name=node_name, card=None).order_by("started_at", "id")
+    """What is held on a node by pods whose card is not known; of other namespaces without names."""
+    return (
+        holds()
+        .filter(ended_at=None)
+        .filter(cluster_id=cluster_id, node_name=node_name, card=None)
+        .order_by("started_at", "id")
+    )
 
 
 def pods() -> QuerySet[Pod]:

@@ -13,9 +13,9 @@ from datetime import timedelta
 from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.db.models import Model, QuerySet
-from django.db.models.functions import Now
+from django.db.models.functions import Now, TruncDate
 
-from inventory.models import Allocation, Card, Finding, Message
+from inventory.models import Allocation, Card, Finding, HistoryDay, Message
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +31,7 @@ def old_rows() -> list[tuple[QuerySet[Model], str]]:
     return [
         (Allocation.objects.filter(ended_at__lt=before), "ended_at"),
         (Finding.objects.filter(ended_at__lt=before), "ended_at"),
+        (HistoryDay.objects.filter(day__lt=TruncDate(before)), "day"),
         (Card.objects.filter(gone_at__lt=before, allocations=None), "gone_at"),
         (Message.objects.filter(sent_at__lt=Now() - timedelta(days=1), taken=True), "sent_at"),
         (Session.objects.filter(expire_date__lt=Now()), "expire_date"),

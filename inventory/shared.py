@@ -21,6 +21,8 @@ from typing import Any, TypeVar
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from inventory.scope import EVERYTHING, current, seeing
+
 Value = TypeVar("Value")
 View = TypeVar("View", bound=Callable[..., Any])
 #: Nothing is kept for longer, whatever the version says.
@@ -55,7 +57,8 @@ class Look:
         with self._lock:
             now = time.monotonic()
             if self._at is None or now - self._at >= settings.SHARED_LOOK_S:
-                seen = tuple(import_string(path)() for path in settings.SHARED_VERSIONS)
+                with seeing(EVERYTHING):  # one version for all
+                    seen = tuple(import_string(path)() for path in settings.SHARED_VERSIONS)
                 if seen != self._seen:
                     self._seen, self._number = seen, self._number + 1
                 self._at = now
@@ -107,11 +110,12 @@ class Store:
         self._bytes = 0
 
     def get(self, key: Hashable, version: int, compute: Callable[[], Any], behind: bool = False) -> Any:
-        """The value of this version. `compute` may raise NotShared; each then computes for itself.
+        """The value of this version, for who sees the same. `compute` may raise NotShared; each then computes for itself.
 
         behind: that of the version before will do for a moment. A value may say its size in bytes (`size`) and for how many
         seconds it is good (`good_s`).
         """
+        key = (current(), key)
         with self._lock:
             kept = self._kept.get(key)
             going = self._under_way.get(key)

@@ -8,6 +8,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from inventory.condition import condition_of, watches
+from inventory.discrepancies.look import OF_CLUSTERS
+from inventory.heartbeats import OVERDUE
 from inventory.idle.holds import KEPT
 from inventory.measured import KNOWN_FOR
 from inventory.models import Cluster, Finding, IdleLook, UsageSource, Watch
@@ -21,7 +23,7 @@ def version() -> Hashable:
     is no change; what the clock makes of it is: what was measured or looked at too long ago is not told any more.
     """
     clusters = Cluster.objects.values_list("pk", "name", "server", "uid", "permissions_checked_at", "recreated_at")
-    outages = Finding.objects.filter(node_name="", code__in=CODES, ended_at=None).order_by("pk")
+    outages = Finding.objects.filter(node_name="", code__in=(*CODES, *OF_CLUSTERS), ended_at=None).order_by("pk")
     return (
         tuple(clusters),
         tuple(_of_watch(watch) for watch in watches().order_by("pk")),
@@ -32,8 +34,9 @@ def version() -> Hashable:
 
 
 def _sources() -> Iterable[Hashable]:
-    rows = UsageSource.objects.annotate(known=Q(round_at__gte=Now() - KNOWN_FOR)).order_by("pk")
-    return rows.values_list("pk", "address", "state", "reason", "round_at", "known")
+    known, overdue = Q(round_at__gte=Now() - KNOWN_FOR), Q(due_at__lt=Now() - OVERDUE) & ~Q(expires_at__gt=Now())
+    rows = UsageSource.objects.annotate(known=known, overdue=overdue).order_by("pk")
+    return rows.values_list("pk", "address", "state", "reason", "round_at", "due_at", "known", "overdue")
 
 
 def _looks() -> Iterable[Hashable]:

@@ -13,11 +13,13 @@ from django.db.models.functions import Coalesce, Now
 
 from inventory import clusters, retention
 from inventory.capacity import capacity
-from inventory.collect import collector
+from inventory.collect import collector, past_answers
 from inventory.collect import lease as collectors
 from inventory.collect.collector import lose_silent
 from inventory.connections import give_back
+from inventory.discrepancies import look as discrepancies
 from inventory.heartbeats import beat
+from inventory.history import recorder
 from inventory.idle import holds
 from inventory.log_context import about, name_it
 from inventory.messages import OnceTask, send_once
@@ -25,7 +27,7 @@ from inventory.mirror.dispatch import dispatch, give_way
 from inventory.mirror.follow import Follower
 from inventory.mirror.keeper import keeper
 from inventory.mirror.lease import acquire, release
-from inventory.models import Cluster, Role, Watch
+from inventory.models import Cluster, Role, UsageSource, Watch
 from inventory.models.cluster import Kind, WatchState, resting
 from inventory.reconcile.outage import find_outages
 from inventory.reconcile.reconciler import NodeReconciler
@@ -166,9 +168,18 @@ def check_cluster(cluster_id: int) -> None:
 
 
 @shared_task(base=OnceTask)
+def usage_heartbeat() -> None:
+    """The same for the queue `usage`, sent while there is something to measure."""
+    beat(Role.USAGE)
+    give_back()
+
+
+@shared_task(base=OnceTask)
 def dispatch_collectors() -> int:
     """Send a round for each source whose turn it is; returns how many. Cards of a silent one are said to be not measured."""
     sent = 0
+    if UsageSource.objects.exists():
+        send_once(usage_heartbeat.name, queue="usage")
     for cluster_id in collectors.due().values_list("cluster_id", flat=True):
         sent += send_once(collect.name, (cluster_id,), queue="usage")
     lose_silent()
@@ -178,10 +189,27 @@ def dispatch_collectors() -> int:
 
 @shared_task(base=OnceTask)
 def find_idle() -> int:
-    """Look over what is held without work, in all clusters. Returns how many holds that are."""
+    """Look over what is held without work, then over what else does not go together. Returns how many holds are idle."""
     found = holds.look()
+    discrepancies.look()
     give_back()
     return found
+
+
+@shared_task(base=OnceTask)
+def record_history() -> int:
+    """Write down this minute of all clusters, and fold hours that are over. Returns how many rows."""
+    written = recorder.record()
+    give_back()
+    return written
+
+
+@shared_task(base=OnceTask)
+def ask_past(answer_id: int) -> bool:
+    """Ask a Prometheus for the past that a chart wants. Returns whether it told."""
+    told = past_answers.answer(answer_id)
+    give_back()
+    return told
 
 
 @shared_task(base=OnceTask)

@@ -47,6 +47,30 @@ class DeviceTaint(_Object):
     timeAdded: str | None = None
 
 
+class DeviceSelector(_Object):
+    """Which devices a rule taints; what is left out restricts nothing. deviceClassName, selectors: up to 1.34 only."""
+
+    driver: str | None = None
+    pool: str | None = None
+    device: str | None = None
+    deviceClassName: str | None = None
+    selectors: list[Any] | None = None
+
+
+class TaintRuleSpec(_Object):
+    """Without a selector no device is meant."""
+
+    deviceSelector: DeviceSelector | None = None
+    taint: DeviceTaint = msgspec.field(default_factory=DeviceTaint)
+
+
+class DeviceTaintRule(_Object):
+    """A taint that an administrator or a controller puts on devices; it stands in none of their slices."""
+
+    metadata: Metadata = msgspec.field(default_factory=Metadata)
+    spec: TaintRuleSpec = msgspec.field(default_factory=TaintRuleSpec)
+
+
 class DeviceBody(_Object):
     """What is said of a device, besides its name."""
 
@@ -232,8 +256,10 @@ __all__ = [
     "DeviceBody",
     "DeviceRequest",
     "DeviceRequests",
+    "DeviceSelector",
     "DeviceStatus",
     "DeviceTaint",
+    "DeviceTaintRule",
     "ExactRequest",
     "Expression",
     "NodeSelector",
@@ -243,6 +269,7 @@ __all__ = [
     "Result",
     "Selector",
     "SliceSpec",
+    "TaintRuleSpec",
     "pinned_node",
     "plain_value",
 ]

@@ -16,7 +16,7 @@ class ApiError(Exception):
     call = ""
 
     def __init__(self, status: int, reason: str, message: str, retry_after_s: float | None = None) -> None:
-        super().__init__(f"{status} {reason}: {message}" if status else message)
+        super().__init__(f"{status} {reason}: {message}".removesuffix(": ") if status else message)
         self.status, self.reason, self.message, self.retry_after_s = status, reason, message, retry_after_s
 
 

@@ -77,10 +77,13 @@ class Source:
     def places(self) -> tuple[Place, ...]:
         return (Place(self.path),) if self._places is None else self._places
 
-    def locate(self, client: Client) -> None:
-        """Find the path, where that is not done. Raises NotServed, and ApiError when nobody answers."""
+    def locate(self, client: Client, timeout_s: float = TIMEOUT_S) -> None:
+        """Find the path, where that is not done: one question, and one a version. Raises NotServed, and ApiError: nobody answers.
+
+        timeout_s: for each of them.
+        """
         if not self._found:
-            self._found = self._ask(client)
+            self._found = self._ask(client, timeout_s)
 
     def moved(self, client: Client) -> bool:
         """After a 404: whether the kind is served under another path now. Raises NotServed, and ApiError when nobody answers."""
@@ -90,18 +93,18 @@ class Source:
         self.locate(client)
         return self._found != before
 
-    def _ask(self, client: Client) -> str:
+    def _ask(self, client: Client, timeout_s: float) -> str:
         _, _, group, _, plural = self._wanted.split("/")
         said = f"the API server has no {plural} of {group} ({', '.join(self.versions)})"
         try:
-            served = _document(client, f"/apis/{group}", _Group).versions
+            served = _document(client, f"/apis/{group}", _Group, timeout_s).versions
         except ApiError as error:
             if error.status == 403:
                 return self._try_next(group, plural, said)
             raise _not_served(error, said) from None
         names = {one.version for one in served}
         for version in self.versions:
-            if version in names and self._has(client, f"/apis/{group}/{version}", plural):
+            if version in names and self._has(client, f"/apis/{group}/{version}", plural, timeout_s):
                 return f"/apis/{group}/{version}/{plural}"
         raise NotServed(said)
 
@@ -114,9 +117,9 @@ class Source:
         return f"/apis/{group}/{self.versions[self._tried - 1]}/{plural}"
 
     @staticmethod
-    def _has(client: Client, path: str, plural: str) -> bool:
+    def _has(client: Client, path: str, plural: str, timeout_s: float) -> bool:
         try:
-            found = _document(client, path, _Resources).resources
+            found = _document(client, path, _Resources, timeout_s).resources
         except ApiError as error:
             if error.status == 404:
                 return False
@@ -128,9 +131,9 @@ def _not_served(error: ApiError, said: str) -> ApiError:
     return NotServed(said) if error.status == 404 else error
 
 
-def _document(client: Client, path: str, kind: type[_Document]) -> _Document:
+def _document(client: Client, path: str, kind: type[_Document], timeout_s: float) -> _Document:
     """A document of discovery. Raises ApiError, also where something else came: then it is not known what is served."""
     try:
-        return msgspec.json.decode(client.get(path, timeout_s=TIMEOUT_S), type=kind)
+        return msgspec.json.decode(client.get(path, timeout_s=timeout_s), type=kind)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         raise ApiError(0, "NotKubernetes", f"{path} was answered by something that is no Kubernetes API") from None

@@ -1,1 +1,1 @@
-"""Who may write: one lease in a row of the database, with a fence, for watchers, node reconcilers and launchers."""
+"""Who may write: one lease in a row of the database, with a fence, for watchers, node reconcilers, launchers and the schedule."""

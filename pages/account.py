@@ -15,10 +15,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts import sign_in_links as links
-from accounts.forms import ThemeForm, TokenForm
-from accounts.models import ApiToken
+from accounts.forms import ThemeForm, TokenForm, too_many_tokens
+from accounts.models import ApiToken, TooManyTokens
+from accounts.passwords import has_password
 from accounts.required import open_to_all
-from accounts.roles import Role
+from accounts.roles import Role, granted
+from accounts.visitor import arrived
 
 #: `pages.frame.navigation` reads it.
 THEME_COOKIE = "theme"
@@ -40,7 +42,9 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
     if user is None:
         return redirect("sign-in")
     if posted:
-        login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+        request.signed_in_by = "link"  # type: ignore[attr-defined]  # for the audit log
+        login(request, user, backend=settings.AUTHENTICATION_BACKENDS[0])
+        arrived(request)
         return redirect(resolve_url(settings.LOGIN_REDIRECT_URL))
     response = render(request, "access/sign_in_link.html", {"name": user.get_username()})
     response.headers["Referrer-Policy"] = "strict-origin"  # the address is the secret; no request may carry it on
@@ -60,7 +64,11 @@ def create_token(request: HttpRequest) -> HttpResponse:
     form = TokenForm(_role(request), request.POST)
     if not form.is_valid():
         return _account_page(request, form, status=400)
-    token, secret = form.issue(request.user)
+    try:
+        token, secret = form.issue(request.user)
+    except TooManyTokens:
+        form.add_error("name", too_many_tokens())
+        return _account_page(request, form, status=400)
     return _account_page(request, TokenForm(_role(request)), secret=secret, created=token)
 
 
@@ -105,7 +113,9 @@ def _account_page(request: HttpRequest, form: TokenForm, status: int = 200, **mo
     page = {
         "form": form,
         "role": _role(request),
+        "places": granted(request.user)[1],
         "tokens": _own_tokens(request).order_by("-created_at", "-pk"),
         "now": timezone.now(),
+        "own_password": has_password(request),
     }
     return render(request, "access/account.html", page | more, status=status)

@@ -15,6 +15,7 @@ from inventory import querysets
 from inventory.claimed import Claimed, with_claims
 from inventory.models import Allocation, Pod
 from inventory.models.choices import Evidence
+from inventory.pod_usage import PodUsage
 from inventory.shared import shareable
 from inventory.stacks import STACKS
 from inventory.stacks.engine import base
@@ -25,6 +26,7 @@ from pages.frame.labels import label_of
 from pages.frame.links import card_url, node_url
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
+from pages.usage import used_by, why_not_used
 from resources.allocation import ALLOCATIONS
 from resources.pod import PODS
 
@@ -38,7 +40,8 @@ _TERMINATING = {stack.name: stack.terminating for stack in STACKS}
 class AllocationLine:
     """What a template prints of an allocation. card: "" when the card is not known.
 
-    deleting: what it means that its pod is being deleted; "" when it is not.
+    deleting: what it means that its pod is being deleted; "" when it is not. used: of rows that went through
+    `with_pod_usage`; used_why: why it is not known; used_by: who counted it.
     """
 
     row: Allocation
@@ -49,9 +52,16 @@ class AllocationLine:
     evidence: str
     metered: bool
     deleting: str
+    used: PodUsage
+    used_why: str
+    used_by: str
+
+
+_NO_USAGE = PodUsage()
 
 
 def allocation_line(row: Allocation) -> AllocationLine:
+    used: PodUsage = getattr(row, "used", _NO_USAGE)
     return AllocationLine(
         row=row,
         amount=amount_of(row),
@@ -61,6 +71,9 @@ def allocation_line(row: Allocation) -> AllocationLine:
         evidence=label_of(Evidence, row.evidence),
         metered=row.mode != base.SHARES,
         deleting=_deleting(row) if row.terminating else "",
+        used=used,
+        used_why=why_not_used(used),
+        used_by=used_by(used),
     )
 
 

@@ -25,7 +25,7 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Piece:
-    """One holder's part. width: 0 to 1 as text. label: what is written on it; title: all of it."""
+    """One holder's part. width: 0 to 1 as text. label: what is written on it; title: all of it. pod: "" where it may not be told."""
 
     width: str
     hue: int
@@ -118,9 +118,8 @@ def _equal(holders: Sequence[Allocation]) -> list[Piece]:
 
 
 def _piece(held: Allocation, part: int, whole: int) -> Piece:
-    name = f"{held.namespace}/{held.pod}"
-    amount = amount_of(held)
-    title = f"{name} · {held.container} · {amount}"
+    name, amount = held.who, amount_of(held)
+    title = " · ".join(filter(None, (name, held.container, amount)))
     return Piece(amounts.width(part, whole), hue(held.namespace), f"{name} {amount}", title, held.namespace, held.pod)
 
 
@@ -161,7 +160,7 @@ def _beside(held: Allocation) -> bool:
 
 def beside_words(holders: Sequence[Allocation]) -> str:
     """Who uses the card by a claim of another holder: in the bar there is no piece of theirs."""
-    names = sorted({f"{held.namespace}/{held.pod}" for held in holders if _beside(held)})
+    names = sorted({held.who for held in holders if _beside(held)})
     if not names:
         return ""
     more = f" + {len(names) - _NAMED}" if len(names) > _NAMED else ""

@@ -10,34 +10,31 @@ from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from inventory import querysets
+from inventory.history.named import Named
+from inventory.history.series import Window
 from inventory.measured import with_usage
-from inventory.models import Card, NodeTotals
+from inventory.models import Card, NodeTotals, Subject
+from inventory.pod_usage import holders_of
 from inventory.stacks.engine import base
 from pages import timeline
 from pages.allocations import allocation_line
 from pages.bars import why_unknown
 from pages.cardrows import card_row
+from pages.charts import chart_of, window_of, windows
 from pages.findings import finding_lines
 from pages.frame.freshness import notices
-from pages.frame.links import state_url, with_query
+from pages.frame.links import with_query
 from pages.frame.live import live_page
-from pages.frame.refusals import BadParameter, NotThere, answered
+from pages.frame.refusals import NotThere, answered
 from pages.health import health_lines, silent
 from pages.rooms import rooms_of
 from pages.usage import usage_facts, why_not_collected
 
 #: Allocations that the page reads; the rest of the history is one link away.
 MOST_HELD = 200
-WINDOWS = (
-    ("6h", 6, gettext_lazy("6 hours")),
-    ("1d", 24, gettext_lazy("1 day")),
-    ("7d", 168, gettext_lazy("7 days")),
-    ("30d", 720, gettext_lazy("30 days")),
-)
 
 
 @require_safe
@@ -46,31 +43,21 @@ def card(request: HttpRequest, card_id: int) -> HttpResponseBase:
     found = querysets.cards_ever().filter(pk=card_id).first() if card_id < 2**63 else None
     if found is None:
         raise NotThere(_("There is no card with this number."), "", [(_("all cards"), reverse("cards"))])
-    hours = _hours(request)
-    context = _context(found, hours) | {"notices": notices(request, {found.cluster_id})}
-    context["windows"] = [(str(title), state_url(request, window=name), span == hours) for name, span, title in WINDOWS]
+    window = window_of(request)
+    context = _context(found, window) | {"notices": notices(request, {found.cluster_id})}
+    context["windows"] = windows(request, window)
     return live_page(request, "cards/card.html", "cards/card_part.html", context)
 
 
-def _hours(request: HttpRequest) -> int:
-    wanted = request.GET.get("window", "1d")
-    for name, hours, _title in WINDOWS:
-        if name == wanted:
-            return hours
-    raise BadParameter(
-        {"window": [_("One of %(names)s is wanted.") % {"names": ", ".join(name for name, *_rest in WINDOWS)}]}
-    )
-
-
-def _context(found: Card, hours: int) -> dict[str, Any]:
+def _context(found: Card, window: Window) -> dict[str, Any]:
     mine = {"cluster_id": found.cluster_id, "node_name": found.node_name}
-    held = list(querysets.allocations_ever().filter(card=found).order_by("-started_at", "-id")[:MOST_HELD])
+    held = list(querysets.holds_of_card(found.pk).order_by("-started_at", "-id")[:MOST_HELD])
     now_held = sorted((one for one in held if one.ended_at is None), key=lambda one: (one.started_at, one.pk))
     findings = (
         querysets.findings_now().filter(card_key=found.key, **mine).order_by("severity_rank", "-first_seen_at", "id")
     )
-    end = found.gone_at or _steady_now(hours)
-    begin = end - timedelta(hours=hours)
+    end = found.gone_at or _steady_now(window)
+    begin = end - timedelta(seconds=window.seconds)
     seen_from = _seen_from(held, found)
     room = found.found_room
     here = {"cluster": found.cluster.name, "card_id": found.pk, "ended": "any"}
@@ -89,10 +76,11 @@ def _context(found: Card, hours: int) -> dict[str, Any]:
         "health_silent": silent(found, row.usage, why_not, of_node) if found.gone_at is None else [],
         "node_health_lines": health_lines(of_node),
         "rooms": rooms_of((room,), {found.key: (row.name, "")}) if room and not found.gone_at else None,
-        "now_held": [allocation_line(one) for one in now_held],
+        "now_held": [allocation_line(one) for one in holders_of(found, now_held)],
         "before": [allocation_line(one) for one in held if one.ended_at is not None][:20],
         "cut": len(held) == MOST_HELD,
         "findings": finding_lines(findings[:20]),
+        "chart": chart_of(Named(found.cluster, Subject.CARD, str(found.pk), found), window),
         "picture": _picture(found, held, begin, end, seen_from),
         "picture_why": _why_no_picture(found),
         "stretches": _table(held, found, begin, end, seen_from),
@@ -101,9 +89,9 @@ def _context(found: Card, hours: int) -> dict[str, Any]:
     }
 
 
-def _steady_now(hours: int) -> datetime:
+def _steady_now(window: Window) -> datetime:
     """Now, forward to the next 480th of the window: else the picture would differ by less than a pixel at each refresh."""
-    step = hours * 3600 // 480
+    step = window.seconds // 480
     return datetime.fromtimestamp(math.ceil(timezone.now().timestamp() / step) * step, tz=UTC)
 
 

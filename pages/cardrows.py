@@ -46,6 +46,7 @@ class CardRow:
     health: str
     severity: str
     usage: Usage
+    unused: int | None
     changed_at: datetime
     gone_at: datetime | None
 
@@ -104,6 +105,7 @@ def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow
         health=card.health,
         severity=card.worst_severity,
         usage=usage,
+        unused=getattr(card, "memory_unused_bytes", None),
         changed_at=card.changed_at,
         gone_at=card.gone_at,
     )

@@ -34,6 +34,7 @@ SPEC = ListSpec(
         Field("model", _("Card model"), choices.models),
         Field("state", _("State"), CardState.choices),
         Field("min_free_bytes", _("Free, at least"), placeholder="8 GiB"),
+        Field("min_unused_bytes", _("Unused, at least"), placeholder="8 GiB"),
         Field("health", _("Health"), Health.choices),
         Field("severity", _("Findings"), Severity.choices),
         Field("gone", _("Time"), (("true", _("gone")), ("any", _("both"))), rest=_("present")),

@@ -56,6 +56,14 @@ TITLES = (
     _("Condition of the node speaks of its cards"),
     _("Chip fault reported"),
     _("Settings of a plugin not read"),
+    _("Held but idle"),
+    _("Uses more than it was given"),
+    _("Used though nobody holds it"),
+    _("Exporter silent"),
+    _("Exporter missing"),
+    _("Exporter counts other cards"),
+    _("Memory of a card disagrees"),
+    _("Exporters are not read"),
 )
 MEANINGS = (
     _(
@@ -116,6 +124,25 @@ MEANINGS = (
     _(
         "A health check that runs in the cluster has set a condition of the node: its cards, links or drivers are not well."
     ),
+    _(
+        "Pods hold cards of a node on which no work was seen for GPUDASH_IDLE_MINUTES. One for a node; it names the holds."
+    ),
+    _(
+        "On a card that several pods share, one uses more memory than it was given, or all together use more than is allocated. "
+        "Nothing isolates them: when the card is full, the allocation of a neighbour fails."
+    ),
+    _(
+        "Memory of a card is in use, more than driver and firmware need, and by what the cluster records nobody holds the card."
+    ),
+    _(
+        "Cards of a node were measured, and their exporter says nothing of them any more, while others of the cluster are measured."
+    ),
+    _("No card of a node was ever measured, while others of the cluster are."),
+    _("The exporter names more cards of a node, or fewer, than the mirror has."),
+    _(
+        "What labels or records say that a card has and what the card itself says differ by more than ECC and driver explain."
+    ),
+    _("The exporters of a cluster were not read for more than five minutes, or no card is measured by what they say."),
 )
 ACTIONS = (
     _("Look at the log of the DRA driver's pod on the node; it publishes the slices."),
@@ -175,6 +202,21 @@ ACTIONS = (
         "ManuallySeparateNPU."
     ),
     _("Look whether the ConfigMap exists. manage.py cluster check prints the rule that lets it be read."),
+    _("Ask the owners whether they still need the cards; Allocations, idle, has all of them, the largest first."),
+    _("Set the limit that the sharing system has for its containers, or ask for as much memory as is used."),
+    _(
+        "Look on the node with the vendor's tool whose processes these are: one that outlived its pod, one started "
+        "past the scheduler, or a container with NVIDIA_VISIBLE_DEVICES=all."
+    ),
+    _("Look at the exporter's pod on the node, whether it is scraped, and whether the driver still answers."),
+    _("Look whether the exporter's DaemonSet runs on the node (node selector, tolerations, labels) and is scraped."),
+    _(
+        "Compare the vendor's tool with what the device plugin offers; a card may have fallen off its bus, or not be given out."
+    ),
+    _(
+        "Look whether the label or setting that it comes from is of this card; the card's own figure is what can be used."
+    ),
+    _("Read the reason; `manage.py cluster check NAME` on the host of the usage worker says what is found."),
 )
 
 #: What sharing systems say of themselves (`daemonsets_for`, `devices_for`, `terminating`).

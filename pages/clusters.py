@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.decorators import permission_required
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -17,17 +16,19 @@ from django.views.decorators.http import require_POST, require_safe
 from inventory import querysets
 from inventory.condition import State, condition_of
 from inventory.heartbeats import START, pulses
+from inventory.history.named import Named
 from inventory.mirror.anew import relist
-from inventory.models import Cluster, Role, Watch
+from inventory.models import Cluster, Role, Subject, Watch
 from inventory.models.cluster import OPTIONAL_KINDS, Kind
 from inventory.totals import ClusterSummary, summaries
+from pages.charts import chart_of, window_of, windows
+from pages.exporters import Exporters, exporters_of
 from pages.frame.freshness import Freshness, freshness_of, kind_words, notices, optional_words
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
+from pages.permission import RELIST, may, relisters_only
 
 UNREADABLE_SHOWN = 100
-#: The permission to have a cluster listed anew: of the groups operator and admin.
-RELIST = "inventory.change_watch"
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ class ClusterLine:
     summary: ClusterSummary
     fresh: Freshness
     watches: list[WatchLine]
+    exporters: Exporters | None
 
 
 _LEVELS = {
@@ -157,37 +159,54 @@ def permissions_of(cluster: Cluster) -> list[Permission]:
 
 def _lines(request: HttpRequest, chosen: list[Cluster] | None) -> list[ClusterLine]:
     fresh = {one.cluster_id: one for one in freshness_of(request)}
+    found = [summary for summary in summaries(chosen) if summary.cluster.pk in fresh]
+    exporters = exporters_of([summary.cluster for summary in found])
     return [
-        ClusterLine(summary, fresh[summary.cluster.pk], _watch_lines(summary))
-        for summary in summaries(chosen)
-        if summary.cluster.pk in fresh
+        ClusterLine(summary, fresh[summary.cluster.pk], _watch_lines(summary), exporters.get(summary.cluster.pk))
+        for summary in found
     ]
 
 
 @dataclass(frozen=True)
 class Missing:
-    """A background process that is not seen. at: its last heartbeat, None for never."""
+    """A background process that is not seen, or does not get to its work. at: its last heartbeat, None for never.
+
+    overdue: since when work is overdue; None: none is known of.
+    """
 
     title: str
     means: str
     command: str
     at: datetime | None
+    overdue: datetime | None = None
 
 
 def missing() -> list[Missing]:
-    """Background processes that do not work now; two queries."""
+    """Background processes that do not work now; a few queries."""
     titles = {
         Role.SCHEDULE: _("The schedule (beat) is not seen."),
         Role.TASKS: _("The tasks worker is not seen."),
         Role.WATCH: _("The watch worker is not seen."),
+        Role.USAGE: _("The usage worker is not seen."),
     }
     means = {
         Role.SCHEDULE: _("Nothing new is started, checked or replaced."),
         Role.TASKS: _("No run moves, and no watcher that ended is replaced."),
         Role.WATCH: _("The numbers grow old."),
+        Role.USAGE: _("Nothing is measured any more: used memory, work and health of cards are not known."),
     }
     late = [pulse for pulse in pulses() if not pulse.ok]
-    return [Missing(titles[one.role], means[one.role], START[one.role], one.seen_at) for one in late]
+    busy = {Role.USAGE: _("The usage worker does not get to its rounds.")}
+    return [
+        Missing(
+            busy.get(one.role, titles[one.role]) if one.seen else titles[one.role],
+            means[one.role],
+            START[one.role],
+            one.seen_at,
+            one.overdue_since,
+        )
+        for one in late
+    ]
 
 
 @require_safe
@@ -204,20 +223,23 @@ def clusters(request: HttpRequest) -> HttpResponseBase:
 def cluster(request: HttpRequest, name: str) -> HttpResponseBase:
     found = _found(name)
     unread = querysets.unreadable().filter(cluster=found)
+    window = window_of(request)
     context: dict[str, Any] = {
+        "chart": chart_of(Named(found, Subject.CLUSTER, ""), window),
+        "windows": windows(request, window),
         "line": next(iter(_lines(request, [found])), None),
         "permissions": permissions_of(found),
         "cluster": found,
         "unreadable": list(unread[:UNREADABLE_SHOWN]),
         "notices": notices(request, {found.pk}),
-        "may_relist": request.user.has_perm(RELIST),
+        "may_relist": may(request, RELIST),
         "missing": missing(),
     }
     return live_page(request, "clusters/cluster.html", "clusters/cluster_part.html", context)
 
 
 @require_POST
-@permission_required(RELIST, raise_exception=True)
+@relisters_only
 @answered
 def cluster_relist(request: HttpRequest, name: str) -> HttpResponseBase:
     """Asks the watchers by their rows; this process calls no cluster."""

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from inventory.models import Card, Cluster, Node
 from pages import places
-from validations.campaigns import Spot
+from validations.campaign_checks import Spot
 from validations.planning import RunRequest
 from validations.suites import find, registry
 from validations.suites.engine.base import Option, OptionError, Suite

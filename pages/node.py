@@ -14,12 +14,16 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from inventory import querysets
+from inventory.history.named import Named
 from inventory.measured import with_usage
-from inventory.models import Card, Cluster, NodeTotals, Pod
+from inventory.models import Card, Cluster, NodeTotals, Pod, Subject
+from inventory.pod_usage import with_holders_usage
+from inventory.scope import ANOTHER
 from inventory.stacks.engine import base, components
 from kube import objects as kube
 from pages.allocations import AllocationLine, allocation_line
 from pages.cardrows import CardRow, card_row, ordinal_of
+from pages.charts import chart_of, window_of, windows
 from pages.findings import finding_lines
 from pages.frame.freshness import notices
 from pages.frame.links import node_url, with_query
@@ -51,7 +55,12 @@ def node(request: HttpRequest, cluster: str, name: str) -> HttpResponseBase:
     row = querysets.node_row(cluster, name)
     if row is None:
         raise _no_such_node(cluster, name)
-    context = _context(row) | {"notices": notices(request, {row.totals.cluster_id})}
+    window = window_of(request)
+    context = _context(row) | {
+        "notices": notices(request, {row.totals.cluster_id}),
+        "chart": chart_of(Named(row.totals.cluster, Subject.NODE, row.totals.node_name), window),
+        "windows": windows(request, window),
+    }
     return live_page(request, "nodes/node.html", "nodes/node_part.html", context)
 
 
@@ -60,7 +69,7 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
     found: Any = querysets.with_holders(querysets.cards_present().filter(**mine)).order_by(
         F("index").asc(nulls_last=True), "id"
     )
-    cards: list[Any] = with_usage(found[:MOST_CARDS])
+    cards: list[Any] = with_holders_usage(with_usage(found[:MOST_CARDS]))
     # By index, then as they were first seen; slices without a name by their numbers.
     cards.sort(key=lambda card: (card.index is None, card.index or 0, ordinal_of(card) or 0))
     rows = [card_row(card, card.holders) for card in cards]
@@ -71,7 +80,7 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
     )
     loose = [allocation_line(one) for one in unplaced[:MOST_UNPLACED]]
     findings = querysets.findings_now().filter(**mine).order_by("severity_rank", "-first_seen_at", "id")
-    ended = querysets.allocations_ended().filter(**mine).order_by("-ended_at", "-id")
+    ended = querysets.holds_ended_on(node_totals.cluster_id, node_totals.node_name).order_by("-ended_at", "-id")
     level, words = condition_of(row)
     places = {card.key: (row.name, row.url) for card, row in zip(cards, rows, strict=True)}
     here = {"cluster": node_totals.cluster.name, "node": node_totals.node_name}
@@ -86,6 +95,7 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
         "level": level,
         "words": words,
         "cards": rows,
+        "card_lines": [(row, _users(card)) for card, row in zip(cards, rows, strict=True)],
         "measured": any(row.usage.measured_at or row.usage.lost_at for row in rows),
         "cards_hidden": max(0, (node_totals.cards_total or 0) - len(rows)) if len(rows) == MOST_CARDS else 0,
         "best": max((card for card in rows if card.free), key=lambda card: card.free or 0, default=None),
@@ -100,10 +110,16 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
     }
 
 
+def _users(card: Any) -> list[AllocationLine]:
+    """Who uses how much of a card that several hold; of one that one holds the card's figure says it."""
+    lines = [allocation_line(held) for held in card.holders] if len(card.holders) > 1 else []
+    return [line for line in lines if line.used.memory_used_bytes is not None]
+
+
 def _legend(rows: list[CardRow], loose: list[AllocationLine]) -> list[str]:
     """Namespaces that hold something here, so that hues have names."""
     found = {held.namespace for row in rows for held in row.holders} | {line.row.namespace for line in loose}
-    return sorted(found)[:20]
+    return sorted(_(name) if name == ANOTHER else name for name in found)[:20]
 
 
 def _why_loose(loose: list[AllocationLine]) -> list[str]:

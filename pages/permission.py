@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.decorators import permission_required
-from django.http import HttpRequest
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponseBase
+
+from inventory.scope import current
 
 LAUNCH, CAMPAIGN = "validations.add_run", "validations.add_campaign"
-#: Refuse with 403 who may not; a viewer sees the same forms, disabled, by GET.
-launchers_only = permission_required(LAUNCH, raise_exception=True)
-campaigners_only = permission_required(CAMPAIGN, raise_exception=True)
+#: To have a cluster listed anew: of the groups operator and admin.
+RELIST = "inventory.change_watch"
+View = Callable[..., HttpResponseBase]
+
+
+def may(request: HttpRequest, permission: str) -> bool:
+    """Who sees namespaces only may look, whatever the groups say: what changes something takes from all who use a cluster."""
+    return not current().partial and bool(request.user.has_perm(permission))
 
 
 def may_launch(request: HttpRequest) -> bool:
-    return bool(request.user.has_perm(LAUNCH))
+    return may(request, LAUNCH)
 
 
 def may_campaign(request: HttpRequest) -> bool:
-    return bool(request.user.has_perm(CAMPAIGN))
+    return may(request, CAMPAIGN)
+
+
+def _only(permission: str) -> Callable[[View], View]:
+    def marked(view: View) -> View:
+        @wraps(view)
+        def asked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if not may(request, permission):
+                raise PermissionDenied
+            return view(request, *args, **kwargs)
+
+        return asked
+
+    return marked
+
+
+#: Refuse with 403 who may not; a viewer sees the same forms, disabled, by GET.
+launchers_only, campaigners_only, relisters_only = _only(LAUNCH), _only(CAMPAIGN), _only(RELIST)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from inventory import querysets as mirror
 from inventory.models import Card, Cluster
 from resources.node import NodeFilter
-from validations.campaigns import MOST_TARGETS, Spot
+from validations.campaign_checks import MOST_TARGETS, Spot
 
 _LONGEST_LINE = 700
 

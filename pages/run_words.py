@@ -70,8 +70,12 @@ def level(name: str) -> ShownLevel | None:
 
 
 def shown_run(run: Run) -> Shown:
-    """The verdict, a pass with its level where that is no proof; or the state."""
+    """The verdict, a pass with its level where that is no proof, and whether another image than the suite's was run; or the state."""
     look = shown(run.verdict or run.state)
+    if not run.own_image:
+        # A pass of it is no good news: it says nothing of the card.
+        level = "none" if look.level == "good" else look.level
+        return Shown(level, look.sign, f"{look.words} ({_('another image')})")
     if run.verdict != VerdictChoice.PASSED or run.level in ("", LevelChoice.RIGHT):
         return look
     return Shown(look.level, look.sign, f"{look.words} ({label_of(LevelChoice, run.level)})")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from pages.measured import figure
 from validations.models import Measurement
@@ -101,6 +102,7 @@ def _point(row: Measurement, at: datetime, card_id: int, urls: dict[str, str], s
     run = row.run
     when = timezone.localtime(at).strftime("%Y-%m-%d %H:%M")
     parts = [f"{figure(row.value)} {row.unit}", when, run.node_name, run.driver_version]
+    parts += [] if run.own_image else [_("another image")]
     return Point(
         x=f"{scale.x(at):.1f}",
         y=f"{scale.y(row.value):.1f}",

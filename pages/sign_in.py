@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import math
+import time
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.contrib.auth.views import LoginView, PasswordChangeView
 from django.core.validators import MaxLengthValidator
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
-from accounts import passwords, sign_in_limit
+from accounts import passwords, second_step, sign_in_limit
 from accounts.required import open_to_all
 from accounts.sign_in_limit import TooManyTries, Use
-from accounts.visitor import remember, visitor_of
+from accounts.visitor import arrived, on_the_way, remember, visitor_of
+from audit.actions import Action
+from audit.chain import record
 
 
 class SignInForm(AuthenticationForm):
@@ -49,7 +54,7 @@ class ChangePasswordForm(PasswordChangeForm):
         self.fields["old_password"].validators.append(MaxLengthValidator(passwords.MAX_LENGTH))
 
     def clean_old_password(self) -> str:
-        uses = [Use(f"change #{self.user.pk}", sign_in_limit.DEVICE)]
+        uses = _uses_of_owner(self.user)
         sign_in_limit.check(uses)
         with passwords.checks.one(known=True):
             sign_in_limit.take(uses)
@@ -59,7 +64,37 @@ class ChangePasswordForm(PasswordChangeForm):
 
     def save(self, commit: bool = True) -> Any:
         with passwords.checks.one(known=True):
-            return super().save(commit)
+            saved = super().save(commit)
+        record(Action.PASSWORD, self.user.get_username())
+        return saved
+
+
+def _uses_of_owner(user: Any) -> list[Use]:
+    return [Use(f"change #{user.pk}", sign_in_limit.DEVICE)]
+
+
+def right_password(user: Any, password: str) -> bool:
+    """Of whoever is signed in, asked for once more. Raises TooManyTries and Busy."""
+    uses = _uses_of_owner(user)
+    sign_in_limit.check(uses)
+    with passwords.checks.one(known=True):
+        sign_in_limit.take(uses)
+        right = bool(user.check_password(password))
+    if right:
+        sign_in_limit.forgive(uses)
+    return right
+
+
+#: In the session of who has given the right password and owes a code (`second_step`).
+PENDING = "second_step"
+
+
+def ask_for_code(request: HttpRequest, user: Any, after: str) -> HttpResponse:
+    """The password was right. The session is no session of this user yet."""
+    request.session.cycle_key()
+    request.session[PENDING] = [user.pk, user.get_session_auth_hash(), int(time.time()), after]
+    on_the_way(request)
+    return redirect("sign-in-code")
 
 
 class _Limited:
@@ -96,8 +131,19 @@ class SignIn(_Limited, LoginView):
     authentication_form = SignInForm
     redirect_authenticated_user = True
 
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not settings.LOCAL_ACCOUNTS:
+            raise Http404
+        return super().post(request, *args, **kwargs)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        return super().get_context_data(**kwargs, oidc=settings.OIDC, local_accounts=settings.LOCAL_ACCOUNTS)
+
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        if second_step.is_on(form.get_user()):
+            return ask_for_code(self.request, form.get_user(), self.get_success_url())
         response = super().form_valid(form)
+        arrived(self.request)
         remember(form.get_user(), self.request, response)
         return response
 
@@ -107,3 +153,11 @@ class ChangePassword(_Limited, PasswordChangeView):
     template_name = "access/password.html"
     form_class = ChangePasswordForm
     success_url = reverse_lazy("account")
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Who has no password here has none to change."""
+        if not passwords.has_password(request):
+            raise Http404
+        view: Any = super()
+        response: HttpResponse = view.dispatch(request, *args, **kwargs)
+        return response

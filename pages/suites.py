@@ -29,7 +29,7 @@ from validations.suites.engine.base import Suite
 class SuiteLine:
     """A suite. level: what a pass says of the card, in words.
 
-    counts: (look, number of runs that ended so in FRESH_DAYS, address of these runs).
+    counts: (look, number of runs of its own image that ended so in FRESH_DAYS, address of these runs). others: runs of another image.
     """
 
     suite: Suite
@@ -39,6 +39,8 @@ class SuiteLine:
     runs_url: str
     last_at: Any
     counts: list[tuple[words.Shown, int, str]] = field(default_factory=list)
+    others: int = 0
+    others_url: str = ""
 
 
 @require_safe
@@ -63,15 +65,17 @@ def suite_lines() -> list[SuiteLine]:
     return sorted(lines, key=lambda line: line.suite.title.lower())
 
 
-def _counts() -> dict[tuple[str, str], int]:
+def _counts() -> dict[tuple[str, str, bool], int]:
+    """(suite, verdict, whether its own image was run) → runs."""
     since = timezone.now() - timedelta(days=FRESH_DAYS)
-    rows = Run.objects.filter(ended_at__gte=since).values_list("suite", "verdict").annotate(Count("pk"))
-    return {(suite, str(verdict)): number for suite, verdict, number in rows}
+    rows = Run.objects.filter(ended_at__gte=since).values_list("suite", "verdict", "own_image").annotate(Count("pk"))
+    return {(suite, str(verdict), own): number for suite, verdict, own, number in rows}
 
 
-def _line(suite: Suite, counts: dict[tuple[str, str], int], last: dict[str, Any]) -> SuiteLine:
+def _line(suite: Suite, counts: dict[tuple[str, str, bool], int], last: dict[str, Any]) -> SuiteLine:
     page = reverse("validations")
-    found = [(verdict.value, counts.get((suite.id, verdict.value), 0)) for verdict in VerdictChoice]
+    found = [(verdict.value, counts.get((suite.id, verdict.value, True), 0)) for verdict in VerdictChoice]
+    others = sum(counts.get((suite.id, verdict.value, False), 0) for verdict in VerdictChoice)
     return SuiteLine(
         suite=suite,
         level=label_of(LevelChoice, suite.level),
@@ -80,8 +84,10 @@ def _line(suite: Suite, counts: dict[tuple[str, str], int], last: dict[str, Any]
         runs_url=with_query(page, suite=suite.id),
         last_at=last.get(suite.id),
         counts=[
-            (words.shown(verdict), number, with_query(page, suite=suite.id, verdict=verdict))
+            (words.shown(verdict), number, with_query(page, suite=suite.id, verdict=verdict, own_image="true"))
             for verdict, number in found
             if number
         ],
+        others=others,
+        others_url=with_query(page, suite=suite.id, own_image="false"),
     )

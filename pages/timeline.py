@@ -168,7 +168,7 @@ def _over(parts: Sequence[Stretch], scale: _Scale, total: int | None) -> list[Bo
 def _lane(one: Allocation, scale: _Scale) -> Lane:
     left = scale.part(one.started_at)
     right = scale.part(one.ended_at) if one.ended_at else 1.0
-    name = f"{one.namespace}/{one.pod}"
+    name = one.who
     text = name if one.memory_bytes is None else f"{name} · {amounts.gib(one.memory_bytes)}"
     return Lane(f"{left:.4f}", f"{right - left:.4f}", hue(one.namespace), text)
 

@@ -6,8 +6,9 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
 from accounts.required import open_to_all
-from pages import account, sign_in
+from pages import account, sign_in, single_sign_on, users
 from pages.allocations import allocations, waiting
+from pages.audit import audit
 from pages.campaign_new import campaign_new
 from pages.campaigns import campaign, campaign_change, campaigns
 from pages.card import card
@@ -15,13 +16,16 @@ from pages.card_runs import card_runs
 from pages.cards import cards
 from pages.clusters import cluster, cluster_relist, clusters
 from pages.findings import findings
+from pages.history import history
 from pages.idle import idle
+from pages.installation import installation
 from pages.node import node
 from pages.nodes import nodes
 from pages.overview import overview
 from pages.run import run, run_again, run_cancel, run_manifest, run_reparse
 from pages.runlog import run_log, run_log_raw
 from pages.search import search
+from pages.second_step import code, second_step_page
 from pages.suites import suites
 from pages.validation_new import validation_new
 from pages.validations import validations
@@ -29,9 +33,13 @@ from pages.validations import validations
 urlpatterns = [
     path("sign-in", sign_in.SignIn.as_view(), name="sign-in"),
     path("sign-in/link/<str:token>", account.sign_in_by_link, name="sign-in-link"),
+    path("sign-in/code", code, name="sign-in-code"),
+    path("sign-in/oidc", single_sign_on.to_issuer, name="oidc"),
+    path("sign-in/oidc/callback", single_sign_on.from_issuer, name="oidc-callback"),
     path("sign-out", open_to_all(LogoutView.as_view()), name="sign-out"),
     path("account", account.account, name="account"),
     path("account/password", sign_in.ChangePassword.as_view(), name="account-password"),
+    path("account/second-step", second_step_page, name="account-second-step"),
     path("account/theme", account.theme, name="account-theme"),
     path("account/tokens", account.create_token, name="account-tokens"),
     path("account/tokens/<int:token_id>/revoke", account.revoke_token, name="account-token-revoke"),
@@ -63,6 +71,16 @@ urlpatterns = [
     path("allocations", allocations, name="allocations"),
     path("allocations/waiting", waiting, name="waiting"),
     path("allocations/idle", idle, name="idle"),
+    path("history", history, name="history"),
+    path("audit", audit, name="audit"),
+    path("installation", installation, name="installation"),
+    path("users", users.users, name="users"),
+    path("users/new", users.user_create, name="user-create"),
+    path("users/<int:user_id>", users.user_change, name="user-change"),
+    *(
+        path(f"users/<int:user_id>/{verb}", users.user_act, {"verb": verb}, f"user-{verb}")
+        for verb in ("deactivate", "activate", "end-sessions", "end-tokens")
+    ),
     path("findings", findings, name="findings"),
     path("clusters", clusters, name="clusters"),
     path("clusters/<str:name>", cluster, name="cluster"),

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
-from inventory.measured import Usage
+from inventory.clock import database_now
+from inventory.measured import Usage, overdue_since
 from inventory.models import Card, UsageSource
 from inventory.models.usage import SourceState
+from inventory.pod_usage import Note, PodUsage
 from inventory.usage.engine import measures
 from pages.frame import amounts
 
@@ -76,9 +78,57 @@ def why_not_collected(card: Card) -> str:
         )
     if source.state in (SourceState.BACKING_OFF, SourceState.REFUSED):
         return _("Not collected: %(reason)s") % {"reason": source.reason}
+    since = overdue_since(source, database_now())
+    if since is not None:
+        return _(
+            "Not collected: nobody reads the exporters, overdue since %(since)s UTC. Is the usage worker running "
+            "(celery -A gpudash worker -Q usage -P threads)?"
+        ) % {"since": f"{since:%Y-%m-%d %H:%M:%S}"}
     if source.round_at is None:
         return _("Not collected yet: the first round has not ended.")
     return _("Not collected: no exporter there names this card.")
+
+
+_NOTES = {
+    Note.ENDED: gettext_lazy("It has ended."),
+    Note.CARD_UNKNOWN: gettext_lazy("It is not known which card it holds."),
+    Note.NOT_COLLECTED: gettext_lazy("No exporter measures the memory of its card."),
+    Note.SILENT: gettext_lazy("The exporter says nothing of its card any more."),
+    Note.OTHER_NAMED: gettext_lazy("The exporter names another pod on its card."),
+    Note.OF_POD: gettext_lazy("Only the sum of all containers of the pod is counted."),
+}
+
+
+def why_not_used(used: PodUsage) -> str:
+    """Why it is not known how much memory a holder uses; "" where it is."""
+    if used.memory_used_bytes is not None:
+        return ""
+    if used.note == Note.SHARED:
+        if not used.others:
+            return _("The exporter says that several pods are on the card, and counts the card only.")
+        text = ngettext(
+            "It shares the card with %(n)d other pod, and the exporter counts the card only.",
+            "It shares the card with %(n)d other pods, and the exporter counts the card only.",
+            used.others,
+        )
+        return text % {"n": used.others}
+    if used.note == Note.MAYBE_SHARED:
+        text = ngettext(
+            "%(n)d holder of the node may be on the same card: it is not known on which it is.",
+            "%(n)d holders of the node may be on the same card: it is not known on which they are.",
+            used.others,
+        )
+        return text % {"n": used.others}
+    return str(_NOTES[Note(used.note)]) if used.note else ""
+
+
+def used_by(used: PodUsage) -> str:
+    """Who counted it, in words; "" where it is not known."""
+    if used.memory_used_bytes is None:
+        return ""
+    if used.whole_card:
+        return _("the card's own figure by %(exporter)s: nobody else is on it") % {"exporter": used.source}
+    return _("counted for this holder by %(exporter)s") % {"exporter": used.source}
 
 
 def percent(ratio: float) -> str:

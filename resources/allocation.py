@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from inventory import querysets
 from inventory.models import Allocation as AllocationRow
 from inventory.models.choices import Evidence, Mode
+from inventory.pod_usage import Note, with_pod_usage
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet
@@ -46,6 +47,21 @@ class Allocation(Shape):
     terminating: Annotated[bool, fact("The pod is being deleted and still holds.")]
     started_at: Annotated[datetime, fact(order=True, title=_("Since"))]
     ended_at: Annotated[datetime | None, fact(order=True)]
+    memory_used_bytes: Annotated[
+        int | None,
+        fact(
+            "Measured, where it is this holder's for certain; null: usage_note says why. Never 0 for unknown.",
+            of="used.memory_used_bytes",
+            title=_("Used"),
+            number=True,
+        ),
+    ]
+    usage_note: Annotated[
+        str | None,
+        fact(f"Why memory_used_bytes is null: {', '.join(Note)}.", of="used.note"),
+    ]
+    measured_at: Annotated[datetime | None, fact("When the exporter measured it.", of="used.measured_at")]
+    usage_source: Annotated[str | None, fact("The exporter that counts it.", of="used.source")]
 
 
 class AllocationFilter(StrictFilterSet):
@@ -103,6 +119,7 @@ ALLOCATIONS = Resource(
     Allocation,
     AllocationFilter,
     querysets.allocations_ever,
+    join=with_pod_usage,
     csv=(
         "cluster",
         "node",
@@ -118,10 +135,14 @@ ALLOCATIONS = Resource(
         "quantity",
         "memory_bytes",
         "core_percent",
+        "memory_used_bytes",
+        "usage_note",
+        "measured_at",
+        "usage_source",
         "evidence",
         "terminating",
         "started_at",
         "ended_at",
     ),
-    table=("pod", "namespace", "owner_name", "memory_bytes", "node", "resource", "started_at"),
+    table=("pod", "namespace", "owner_name", "memory_bytes", "memory_used_bytes", "node", "resource", "started_at"),
 )

@@ -43,6 +43,7 @@ class CampaignRow(Shape):
     state: str | None
     verdict: str | None
     level: str | None
+    own_image: Annotated[bool | None, fact("Whether it ran the image that the suite brings; null: no run.")]
     card_taken: Annotated[str | None, fact("Key of the card that the run took; null: not known.")]
     skipped: Annotated[str | None, fact("Why the suite cannot run there.")]
     not_reached: Annotated[str | None, fact("Why no run took this card.")]
@@ -121,6 +122,7 @@ MATRIX = Resource(
         "state",
         "verdict",
         "level",
+        "own_image",
         "reason",
         "exit_code",
         "started_at",

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from inventory import querysets
-from inventory.measured import with_usage
+from inventory.measured import unused_bytes, with_usage
 from inventory.models import Allocation as AllocationRow
 from inventory.models import Card as CardRow
 from inventory.models.choices import CardState, Health, Mode, Severity
+from inventory.pod_usage import with_holders_usage
 from resources.allocation import Allocation
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
@@ -78,6 +79,15 @@ class Card(Shape):
             number=True,
         ),
     ]
+    memory_unused_bytes: Annotated[
+        int | None,
+        fact(
+            "Allocated and not used; negative: more is used than is allocated. null: either is not known, or not metered.",
+            order=("memory_unused_bytes", "unused_bytes"),
+            title=_("Unused, GiB"),
+            number=True,
+        ),
+    ]
     utilization_ratio: Annotated[
         float | None,
         fact(
@@ -125,15 +135,22 @@ class CardFilter(StrictFilterSet):
     min_used_bytes = BytesFilter(
         "usage__memory_used_bytes", lookup_expr="gte", label="memory measured in use, at least"
     )
+    min_unused_bytes = BytesFilter(
+        "memory_allocated_bytes", method="on_unused", label="allocated and not used, at least"
+    )
     gone = YesNoFilter("gone_at", method=tri_state, default="false", label="cards that their node had before")
     q = SearchFilter(method="search", label="free search: node, UUID, model, and holders' pod, namespace, owner")
 
     orders: ClassVar[dict[str, str]] = orders_of(Card)
+    computed: ClassVar[dict[str, Any]] = {"unused_bytes": unused_bytes()}
     default_order = ("cluster", "node", "index")
 
     class Meta(StrictFilterSet.Meta):
         model = CardRow
         fields: ClassVar[list[str]] = []
+
+    def on_unused(self, rows: QuerySet[CardRow], _: str, least: int) -> QuerySet[CardRow]:
+        return rows.alias(unused_at_least=unused_bytes()).filter(unused_at_least__gte=least)
 
     def search(self, rows: QuerySet[CardRow], _: str, words: list[str]) -> QuerySet[CardRow]:
         for word in words:
@@ -145,12 +162,17 @@ class CardFilter(StrictFilterSet):
         return rows
 
 
+def _joined(cards: list[Any]) -> list[Any]:
+    """Two queries more than the cards and their holders."""
+    return with_holders_usage(with_usage(cards))
+
+
 CARDS = Resource(
     "cards",
     Card,
     CardFilter,
     lambda: querysets.with_holders(querysets.cards_ever()),
-    join=with_usage,
+    join=_joined,
     beside={"health_line": "health_line"},
     csv=(
         "cluster",
@@ -169,6 +191,7 @@ CARDS = Resource(
         "memory_allocated_bytes",
         "memory_free_bytes",
         "memory_used_bytes",
+        "memory_unused_bytes",
         "utilization_ratio",
         "activity_ratio",
         "activity_measure",
@@ -193,6 +216,7 @@ CARDS = Resource(
         "memory_total_bytes",
         "memory_free_bytes",
         "memory_used_bytes",
+        "memory_unused_bytes",
         "holders_count",
         "health",
         "changed_at",

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
+from unicodedata import category, normalize
 
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
@@ -21,6 +22,8 @@ from resources.declared import Names, Resource
 
 BATCH = 1000
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+#: What spreadsheets show as nothing, and skip before a formula: blanks of all widths, and characters without a form.
+_UNSEEN = frozenset(("Zs", "Zl", "Zp", "Cc", "Cf"))
 
 
 class _Line:
@@ -69,5 +72,13 @@ def _cell(value: Any) -> str:
 
 
 def harmless(text: str) -> str:
-    """The text, so that no spreadsheet runs it."""
-    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
+    """The text, so that no spreadsheet runs it: also one that begins with a blank of another kind, or a formula in full width."""
+    if text[:1].isalnum() and text[:1].isascii():
+        return text
+    return f"'{text}" if text.startswith(_FORMULA) or _first_seen(text) in _FORMULA else text
+
+
+def _first_seen(text: str) -> str:
+    """The first character that is seen, in its plain form: "=" of a full-width "＝"."""
+    seen = next((letter for letter in text if category(letter) not in _UNSEEN), "")
+    return normalize("NFKC", seen)[:1]

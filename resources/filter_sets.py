@@ -23,6 +23,8 @@ class StrictFilterSet(df.FilterSet):
     """
 
     orders: ClassVar[dict[str, str]] = {}
+    #: Column of `orders` that no table has → what it is made of; it may be null. Asked of the database where it is sorted by.
+    computed: ClassVar[dict[str, Any]] = {}
     default_order: ClassVar[tuple[str, ...]] = ()
     #: Parameters of a page or of REST that are no filters.
     other_names: ClassVar[frozenset[str]] = frozenset({"page_size", "cursor", "format"})
@@ -51,7 +53,12 @@ class StrictFilterSet(df.FilterSet):
         return super().qs if self.is_valid() else self.queryset.none()
 
     def ordered(self) -> Any:
-        return self.qs.order_by(*self.order_by())
+        return self.with_computed(self.qs).order_by(*self.order_by())
+
+    def with_computed(self, rows: Any) -> Any:
+        """The rows with what they are sorted by and no table has."""
+        wanted = {self.orders[name.removeprefix("-")] for name in self.order} & self.computed.keys()
+        return rows.annotate(**{path: self.computed[path] for path in wanted}) if wanted else rows
 
     def order_by(self) -> list[OrderBy]:
         """The order as expressions, nulls last, the id at the end. Within one cluster, ordering by cluster says nothing."""
@@ -66,7 +73,8 @@ class StrictFilterSet(df.FilterSet):
 
     def _order_term(self, name: str) -> OrderBy:
         path = self.orders[name.removeprefix("-")]
-        return OrderBy(F(path), descending=name.startswith("-"), nulls_last=_may_be_null(self.queryset, path) or None)
+        nullable = path in self.computed or _may_be_null(self.queryset, path)
+        return OrderBy(F(path), descending=name.startswith("-"), nulls_last=nullable or None)
 
 
 def _may_be_null(rows: QuerySet[Any], path: str) -> bool:

@@ -52,6 +52,9 @@ class RunShape(Shape):
         str | None, fact("What the pass proves: right, ran, seen or none; only right proves the card good.")
     ]
     level_note: Annotated[str | None, fact("Why that is less than the suite can prove.")]
+    own_image: Annotated[
+        bool, fact("Whether it ran the image that the suite brings; what another prints proves nothing.")
+    ]
     reasons: Annotated[list[RunReason], fact(title=_("Why"))]
     exit_code: int | None
     requested_by: Annotated[str | None, fact(of="requested_by_name", title=_("Asked by"))]
@@ -73,6 +76,7 @@ class RunFilter(StrictFilterSet):
     level = ChoiceFilter(
         LevelChoice.values, "level", label="what a pass proves: right (result checked), ran, seen or none"
     )
+    own_image = YesNoFilter("own_image", method="on_image", label="runs of the image that the suite brings")
     model = WordsFilter("card_model", label="card model")
     driver = WordsFilter("driver_version", label="driver version of the node when the run was made")
     campaign = WordsFilter("campaign_id", label="id of the campaign")
@@ -90,6 +94,9 @@ class RunFilter(StrictFilterSet):
         if value == "any":
             return rows
         return rows.filter(state__in=ACTIVE) if value == "true" else rows.filter(state=State.ENDED)
+
+    def on_image(self, rows: QuerySet[Run], _: str, value: str) -> QuerySet[Run]:
+        return rows if value == "any" else rows.filter(own_image=value == "true")
 
     def search(self, rows: QuerySet[Run], _: str, words: list[str]) -> QuerySet[Run]:
         for word in words:
@@ -122,6 +129,7 @@ RUNS = Resource(
         "verdict",
         "level",
         "level_note",
+        "own_image",
         "exit_code",
         "image",
         "image_digest",

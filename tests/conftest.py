@@ -12,6 +12,7 @@ from django.test import Client, override_settings
 from django.utils import translation
 
 from accounts.roles import Role
+from gpudash.request_limit import buckets
 from inventory.models import Cluster
 from tests.cast import bearer, make_token, make_user, signed_in
 from tests.database import committed_database, django_db_modify_db_settings, migrated_file
@@ -36,6 +37,12 @@ def pytest_collection_finish() -> None:
 def _no_language() -> None:
     """A request in Chinese leaves its language to the thread; no test inherits it from another."""
     translation.deactivate()
+
+
+@pytest.fixture(autouse=True)
+def _requests_of_one_test_only() -> None:
+    """All tests ask from one address, and no test uses another's share up."""
+    buckets.clear()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import IO
 
 from tests.services import end, wait_until
 
@@ -54,6 +55,14 @@ class Processes:
         subprocess.run(
             command, cwd=ROOT, env=self.environment, input=text.encode(), check=True, capture_output=True, timeout=60
         )
+
+    def python(self, *words: str, stdout: IO[bytes] | None = None, timeout_s: float = 300.0) -> None:
+        """Python with these words, in the folder of the code, to its end. Raises CalledProcessError."""
+        with (self.folder / "python.log").open("ab") as log:
+            command = [sys.executable, *words]
+            subprocess.run(
+                command, cwd=ROOT, env=self.environment, stdout=stdout, stderr=log, check=True, timeout=timeout_s
+            )
 
     def celery(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
         """`celery -A gpudash …` in the background."""

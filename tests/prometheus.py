@@ -8,7 +8,7 @@ import subprocess
 import threading
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -53,11 +53,7 @@ class Prometheus:
         self.url, self.exporters = url, exporters
 
     def value(self, expression: str) -> list[dict[str, Any]]:
-        """The answer to an expression, as the test sees it."""
-        query = urllib.parse.urlencode({"query": expression})
-        with urllib.request.urlopen(f"{self.url}/api/v1/query?{query}", timeout=10) as answer:
-            found: list[dict[str, Any]] = json.load(answer)["data"]["result"]
-        return found
+        return answer(self.url, expression)
 
     def show(self, target: str, page: str) -> None:
         """Have a target show this page, and wait until it was scraped."""
@@ -70,12 +66,11 @@ class Prometheus:
 
 
 @contextmanager
-def prometheus(targets: Mapping[str, Mapping[str, str]], honor_labels: bool = False) -> Iterator[Prometheus]:
-    """A running one. targets: name → labels that it adds. Raises Missing."""
-    program = shutil.which("prometheus")
-    if program is None:
-        raise Missing("no Prometheus here (prometheus); Debian: apt-get install prometheus")
-    exporters, port = Exporters(), free_port()
+def prometheus(
+    targets: Mapping[str, Mapping[str, str]], honor_labels: bool = False, past: str = ""
+) -> Iterator[Prometheus]:
+    """A running one. targets: name → labels that it adds. past: what it has stored before, as OpenMetrics. Raises Missing."""
+    exporters = Exporters()
     jobs = [
         {
             "job_name": name,
@@ -85,32 +80,58 @@ def prometheus(targets: Mapping[str, Mapping[str, str]], honor_labels: bool = Fa
         }
         for name, labels in targets.items()
     ]
+    try:
+        with scraping(jobs, past) as url:
+            yield Prometheus(url, exporters)
+    finally:
+        exporters.close()
+
+
+@contextmanager
+def scraping(jobs: Sequence[Mapping[str, Any]], past: str = "") -> Iterator[str]:
+    """The address of a running one with these scrape configurations. past: as for `prometheus`. Raises Missing."""
+    program = shutil.which("prometheus")
+    if program is None:
+        raise Missing("no Prometheus here (prometheus); Debian: apt-get install prometheus")
+    port = free_port()
     times = {"scrape_interval": f"{EVERY_S}s", "scrape_timeout": f"{EVERY_S}s"}
     with scratch("prometheus") as folder:
         # JSON is YAML.
-        (folder / "prometheus.yml").write_text(json.dumps({"global": times, "scrape_configs": jobs}))
+        (folder / "prometheus.yml").write_text(json.dumps({"global": times, "scrape_configs": list(jobs)}))
+        if past:
+            (folder / "past").write_text(past)
+            making = ["promtool", "tsdb", "create-blocks-from", "openmetrics", folder / "past", folder / "data"]
+            subprocess.run(making, check=True, stdout=subprocess.DEVNULL)
         process = subprocess.Popen(
             [
                 program,
                 f"--config.file={folder / 'prometheus.yml'}",
                 f"--storage.tsdb.path={folder / 'data'}",
+                "--storage.tsdb.retention.time=120d",
                 f"--web.listen-address=127.0.0.1:{port}",
             ],
             stdout=subprocess.DEVNULL,
             stderr=(folder / "log").open("wb"),
         )
         try:
-            made = Prometheus(f"http://127.0.0.1:{port}", exporters)
-            wait_until(lambda: _ready(made.url), "Prometheus is ready")
-            yield made
+            url = f"http://127.0.0.1:{port}"
+            wait_until(lambda: _ready(url), "Prometheus is ready")
+            yield url
         finally:
             end(process)
-            exporters.close()
+
+
+def answer(url: str, expression: str) -> list[dict[str, Any]]:
+    """What a Prometheus answers to an expression, as a test sees it."""
+    query = urllib.parse.urlencode({"query": expression})
+    with urllib.request.urlopen(f"{url}/api/v1/query?{query}", timeout=10) as reply:
+        found: list[dict[str, Any]] = json.load(reply)["data"]["result"]
+    return found
 
 
 def _ready(url: str) -> bool:
     try:
-        with urllib.request.urlopen(f"{url}/-/ready", timeout=2) as answer:
-            return bool(answer.status == 200)
+        with urllib.request.urlopen(f"{url}/-/ready", timeout=2) as reply:
+            return bool(reply.status == 200)
     except OSError:
         return False

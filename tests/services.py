@@ -125,9 +125,20 @@ class Postgres:
         """Put a backup back over what is there. Raises CalledProcessError."""
         self._client("pg_restore", "--clean", "--if-exists", "-d", database, *options, str(file))
 
-    def _client(self, program: str, *arguments: str) -> None:
+    def as_sql(self, database: str) -> str:
+        """Tables and rows as text; every INSERT names its columns."""
+        options = ("--column-inserts", "--no-owner", "--no-privileges")
+        return self._client("pg_dump", *options, database, stdout=subprocess.PIPE)
+
+    def run_sql(self, database: str, file: Path) -> None:
+        """What `as_sql` has made, into an empty database. Raises CalledProcessError at the first statement that fails."""
+        options = ("--quiet", "--single-transaction", "-v", "ON_ERROR_STOP=1", "-o", os.devnull)
+        self._client("psql", *options, "-f", str(file), database)
+
+    def _client(self, program: str, *arguments: str, stdout: int | None = None) -> str:
         where = ("-h", "127.0.0.1", "-p", str(self.port), "-U", POSTGRES_USER)
-        subprocess.run([str(self._bin / program), *where, *arguments], check=True, timeout=READY_S * 4)
+        command = [str(self._bin / program), *where, *arguments]
+        return subprocess.run(command, check=True, timeout=READY_S * 4, stdout=stdout, text=True).stdout or ""
 
     def _run(self, program: str, *arguments: str) -> None:
         command = [*self._as, str(self._bin / program), *arguments]

@@ -48,17 +48,23 @@ class Web:
         return self.processes.log("web").read_text()
 
     def ask(
-        self, target: str, *headers: str, method: str = "GET", body: bytes = b"", host: str | None = HOST
+        self,
+        target: str,
+        *headers: str,
+        method: str = "GET",
+        body: bytes = b"",
+        host: str | None = HOST,
+        source: str = "127.0.0.1",
     ) -> Answer:
-        """host None: without the header, as HTTP/1.0 allows."""
+        """host None: without the header, as HTTP/1.0 allows. source: the address that is asked from, one of the loopback."""
         lines = [f"{method} {target} HTTP/1.{0 if host is None else 1}", "Connection: close", *headers]
         lines += [] if host is None else [f"Host: {host}"]
         lines += [f"Content-Length: {len(body)}"] if body else []
-        return self.send("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body)
+        return self.send("\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + body, source)
 
-    def send(self, request: bytes) -> Answer:
+    def send(self, request: bytes, source: str = "127.0.0.1") -> Answer:
         """The answer to these bytes."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=60) as connection:
+        with socket.create_connection(("127.0.0.1", self.port), 60, source_address=(source, 0)) as connection:
             connection.sendall(request)
             data = b"".join(iter(lambda: connection.recv(65536), b""))
         return _read(data)

@@ -1,8 +1,8 @@
 """`make screenshots`: the pictures of the docs, from the running demo, in docs/pictures/.
 
 Starts the demo on a free port in a throw-away data folder, signs in through the printed link, waits until the mirror is
-complete, runs two validations and photographs each page in Chromium, as a desk and as a phone shows it. Knows addresses by
-their names only.
+complete, runs two validations, waits until idle holds are known and photographs each page in Chromium, as a desk and as a phone
+shows it, some in dark too. Knows addresses by their names only.
 """
 
 from __future__ import annotations
@@ -35,18 +35,38 @@ FLAGS = (
 )
 DESK, PHONE = (1400, 900), (390, 844)
 #: Names of the addresses; each gives a picture of the same name.
-PAGES = ("overview", "nodes", "cards", "card", "allocations", "waiting", "validations", "run", "findings", "clusters")
+PAGES = (
+    "overview",
+    "nodes",
+    "cards",
+    "card",
+    "allocations",
+    "idle",
+    "history",
+    "waiting",
+    "validations",
+    "run",
+    "findings",
+    "clusters",
+)
+#: Picture → the page, and the part of it that the picture shows.
+PARTS = {"card-over-time": ("card-used", "over-time"), "cluster-exporters": ("cluster", "exporters")}
+#: Those that are photographed in dark as well.
+DARK = ("overview", "node-used", "card-used", "card-over-time", "idle", "history")
 #: A node with a card that is over-committed, and the suite and nodes of the runs: one passes, one fails.
 NODE = "gpu-v100-01"
 #: Picture → node: of other sharing systems.
 NODES = {
     "node": NODE,
+    "node-used": "dgx-h100-02",
     "node-mig": "mig-h100-01",
     "node-dra": "dra-mig-01",
     "node-gke": "gke-inference-l4-shared-3f1a2b4c-0001",
 }
 RUNS = (("cuda-vectoradd", "gpu-t4-05"), ("cuda-vectoradd", "gpu-v100-02"))
 START_S, RUN_S = 120.0, 300.0
+#: Idle holds are known five minutes after the demo's start.
+IDLE_S = 600.0
 #: The fleet lives this long before the first picture, so that there is some history.
 LIFE_S = 20.0
 MAX_BYTES = 200_000
@@ -117,6 +137,14 @@ def wait_for_the_mirror(api: APIRequestContext) -> None:
         time.sleep(1)
 
 
+def wait_for_idle_holds(api: APIRequestContext) -> None:
+    until = time.monotonic() + IDLE_S
+    while not answer(api, "/api/v1/idle")["results"]:
+        if time.monotonic() > until:
+            raise NoPictures(f"nothing is idle after {IDLE_S:g} s")
+        time.sleep(5)
+
+
 def addresses(running: Demo, api: APIRequestContext, run_id: str) -> dict[str, str]:
     """Picture → path. A page that the product does not have is left out, and said."""
     import django
@@ -127,14 +155,16 @@ def addresses(running: Demo, api: APIRequestContext, run_id: str) -> dict[str, s
     from django.urls import NoReverseMatch, reverse
 
     cards = answer(api, f"/api/v1/cards?node={NODE}&ordering=-memory_allocated_bytes")["results"]
+    used = answer(api, f"/api/v1/cards?node={NODES['node-used']}&ordering=-memory_used_bytes")["results"]
     arguments: dict[str, list[Any]] = {"card": [cards[0]["id"]], "run": [run_id]}
     found = {picture: reverse("node", args=["demo", node]) for picture, node in NODES.items()}
+    found |= {"card-used": reverse("card", args=[used[0]["id"]]), "cluster": reverse("cluster", args=["demo"])}
     for name in PAGES:
         try:
             found[name] = reverse(name, args=arguments.get(name, []))
         except NoReverseMatch:
             print(f"{name}: there is no such page; no picture", file=sys.stderr)
-    return found
+    return found | {picture: f"{found[name]}#{part}" for picture, (name, part) in PARTS.items()}
 
 
 def photograph(page: Page, path: str, picture: str) -> None:
@@ -142,9 +172,18 @@ def photograph(page: Page, path: str, picture: str) -> None:
     if response is None or not response.ok:
         raise NoPictures(f"{path}: {response.status if response else 'no answer'}")
     page.evaluate("document.fonts.ready")
+    # Charts are drawn by a script; where there is nothing to draw, it says so in the same place.
+    if page.locator("[data-chart]").count():
+        page.locator("[data-chart] .canvas > *").first.wait_for()
     # As WebP without loss, which only the browser's own protocol gives: a third smaller than the PNG.
     browser = page.context.new_cdp_session(page)
-    data = base64.b64decode(browser.send("Page.captureScreenshot", {"format": "webp", "quality": 100})["data"])
+    options: dict[str, Any] = {"format": "webp", "quality": 100}
+    if "#" in path:
+        box = page.locator(f"#{path.partition('#')[2]}").locator("xpath=ancestor-or-self::section").bounding_box()
+        assert box is not None
+        top = box["y"] + page.evaluate("window.scrollY")
+        options |= {"clip": {**box, "y": top, "scale": 1}, "captureBeyondViewport": True}
+    data = base64.b64decode(browser.send("Page.captureScreenshot", options)["data"])
     if len(data) > MAX_BYTES:
         raise NoPictures(f"{picture}: {len(data):,} bytes; a picture of the docs has at most {MAX_BYTES:,}")
     (PICTURES / picture).write_bytes(data)
@@ -162,7 +201,7 @@ def take(browser: Browser, state: Any, running: Demo, paths: dict[str, str]) -> 
         )
         page = context.new_page()
         for name, path in paths.items():
-            if scheme == "light" or name == "overview":
+            if scheme == "light" or name in DARK:
                 photograph(page, path, f"{name}{suffix}.webp")
         context.close()
 
@@ -177,6 +216,7 @@ def main() -> int:
             for suite, node in RUNS:
                 running.manage("validate", suite, "--node", node, "--when-busy", "--wait", "--timeout", f"{RUN_S:g}")
             time.sleep(LIFE_S)
+            wait_for_idle_holds(context.request)
             runs = answer(context.request, "/api/v1/runs?active=false")["results"]
             if not any(run["verdict"] == "passed" for run in runs):
                 raise NoPictures(f"no run passed: {[(run['verdict'], run['reasons']) for run in runs]}")

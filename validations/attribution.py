@@ -110,13 +110,13 @@ def _of_pod(run: Run, pod: Pod, cards: list[Card]) -> Taken | None:
     if not held and not made.unplaced:
         return None
     if made.unplaced:
-        return Taken(evidence=COUNT_ONLY, why=_COUNTED)
+        return Taken(evidence=COUNT_ONLY, why=COUNTED)
     found = _one({str(one.card): one.evidence for one in held}, cards)
     doubt = _doubt(run, whole, held, found, context.settings)
     return Taken(why=doubt) if doubt else found
 
 
-_COUNTED = "The node's sharing system counts what a pod holds and does not say which card it is."
+COUNTED = "The node's sharing system counts what a pod holds and does not say which card it is."
 
 
 def _decoded(facts: str) -> kube.Node | None:
@@ -155,7 +155,7 @@ def _of_mirror(run: Run, cards: list[Card]) -> Taken | None:
     if "" in held:
         held.pop("")
         if not held:
-            return Taken(evidence=COUNT_ONLY, why=_COUNTED)
+            return Taken(evidence=COUNT_ONLY, why=COUNTED)
     return _one(held, cards)
 
 

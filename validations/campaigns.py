@@ -11,22 +11,20 @@ from django.db import IntegrityError, transaction
 from django.db.models import Case, Count, Exists, OuterRef, Q, When
 from django.db.models.functions import Now
 
+from audit.actions import Action
+from audit.chain import record
 from inventory.clock import database_now
-from inventory.models import Card, Cluster, Node
+from inventory.models import Card, Cluster
+from validations.campaign_checks import Spot, check, ended_by
 from validations.enqueue import soon
 from validations.lifecycle.outage import LOST
 from validations.models import ACTIVE, Campaign, CampaignState, CampaignTarget, Run
-from validations.permitted import check_soon, forbidden
-from validations.planning import Refused, RunRequest, find_suite
+from validations.planning import Refused, RunRequest
 from validations.reaching import settle
 from validations.requests import Busy, KeyReused, NotAllowed, digest, request_run
-from validations.suites import find
-from validations.suites.engine.base import OptionError
 
 logger = logging.getLogger(__name__)
 
-MOST_TARGETS = 10_000
-MOST_PARALLEL = 1_000
 #: Targets that are started in one transaction, and seconds that one campaign goes on before the others have their turn.
 AT_ONCE = 10
 LOOKED_AT = 100
@@ -44,10 +42,6 @@ class WrongState(Exception):
     """The campaign is not in a state from which this can be done."""
 
 
-#: (cluster name, node, card key or "")
-Spot = tuple[str, str, str]
-
-
 def create(
     suite: str,
     spots: Iterable[Spot],
@@ -62,7 +56,7 @@ def create(
 ) -> tuple[Campaign, bool]:
     """A running campaign, and whether it is new. Raises Refused, with all problems of the list at once."""
     places = list(dict.fromkeys(spots))
-    _check(suite, places, options or {}, max_parallel, stop_after_failures)
+    check(suite, places, options or {}, max_parallel, stop_after_failures)
     said = digest([suite, places, name, options, max_parallel, stop_after_failures])
     if key and (earlier := Campaign.objects.filter(requested_by=user, request_key=key).first()):
         return _same(earlier, said), False
@@ -84,6 +78,7 @@ def create(
         with transaction.atomic():
             row.save(force_insert=True)
             CampaignTarget.objects.bulk_create(_targets(row, places), batch_size=1000)
+            record(Action.CAMPAIGN_MAKE, row.pk, name=row.name, suite=suite, places=len(places), parallel=max_parallel)
             soon("advance_campaign", row.pk)
     except IntegrityError:
         earlier = Campaign.objects.filter(requested_by=user, request_key=key).first() if key else None
@@ -99,46 +94,6 @@ def _same(earlier: Campaign, said: str) -> Campaign:
             f"This Idempotency-Key came before with another request (campaign {earlier.pk}); take a new key."
         )
     return earlier
-
-
-def _check(suite: str, places: list[Spot], options: dict[str, Any], parallel: int, failures: int | None) -> None:
-    problems: dict[str, list[str]] = {}
-    found = find_suite(suite)
-    try:
-        found.settle(options)
-    except OptionError as error:
-        problems |= {f"options.{name}": [text] for name, text in error.problems.items()}
-    if not 1 <= parallel <= MOST_PARALLEL:
-        problems["max_parallel"] = [f"A number from 1 to {MOST_PARALLEL} is wanted."]
-    if failures is not None and not 1 <= failures <= MOST_TARGETS:
-        problems["stop_after_failures"] = [f"A number from 1 to {MOST_TARGETS} is wanted, or nothing."]
-    if not places or len(places) > MOST_TARGETS:
-        problems["targets"] = [f"{len(places)} targets; from 1 to {MOST_TARGETS} are wanted."]
-    elif missing := _missing(places):
-        problems["targets"] = [f"There is no node {', '.join(missing[:10])} now ({len(missing)} in all)."]
-    elif refused := _refused(places):
-        problems["targets"] = refused
-    if problems:
-        raise Refused(problems)
-
-
-def _refused(places: list[Spot]) -> list[str]:
-    """Why clusters of the targets are known to refuse every launch."""
-    found = []
-    for cluster in Cluster.objects.filter(name__in={place[0] for place in places}):
-        if reason := forbidden(cluster):
-            check_soon(cluster)
-            found.append(f"Cluster {cluster.name}: {reason.text} ({reason.code})")
-    return found
-
-
-def _missing(places: list[Spot]) -> list[str]:
-    """Targets whose cluster or node is not there: one query per cluster."""
-    missing = []
-    for cluster in {place[0] for place in places}:
-        known = set(Node.objects.filter(cluster__name=cluster).values_list("name", flat=True))
-        missing += [f"{cluster}/{node}" for name, node, _ in places if name == cluster and node not in known]
-    return sorted(missing)
 
 
 def _targets(campaign: Campaign, wanted: list[Spot]) -> list[CampaignTarget]:
@@ -176,6 +131,7 @@ def change(campaign: Campaign, verb: str) -> None:
         if rows.update(state=new, state_reason="", resumes=False, touched_at=Now(), ended_at=ended, settled=False) != 1:
             campaign.refresh_from_db()
             raise WrongState(f"The campaign is {campaign.get_state_display()}; it cannot be made to {verb}.")
+        record(Action.CAMPAIGN_CHANGE, campaign.pk, name=campaign.name, to=verb)
         soon("advance_campaign", campaign.pk)
     campaign.refresh_from_db()
 
@@ -257,12 +213,8 @@ def _start_some(campaign_id: str) -> int:
         if running.update(touched_at=Now()) != 1:
             return 0
         campaign = Campaign.objects.select_related("requested_by").get(pk=campaign_id)
-        if find(campaign.suite) is None:
-            _close(
-                campaign_id,
-                CampaignState.STOPPED,
-                f"The suite {campaign.suite} is not part of this version of gpudash.",
-            )
+        if why := ended_by(campaign):
+            _close(campaign_id, CampaignState.STOPPED, why)
             return 0
         settle(campaign)
         counts = progress(campaign)

@@ -22,6 +22,7 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     asked: cards that its places name. reached: cards that a run is known to have taken with a result (passed, warning or failed),
     also cards that nobody asked for. Of these: failed (a run on the card failed), proven (passed, result checked, none failed),
     lower (the rest: passed on a lower level or with an image that proves nothing, or with a warning).
+    other_image: of `lower`, those on which nothing but images that are not the suite's own has run.
     not_reached: cards that were asked for and that no run with a result took so far. waiting: of these, the ones that may still
     be. runs: runs that were made. unplaced: runs with a result of which it is not known which card they took.
     """
@@ -35,6 +36,7 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     waiting: int
     runs: int
     unplaced: int
+    other_image: int = 0
 
 
 def coverage(campaign: Campaign) -> Coverage:
@@ -43,8 +45,8 @@ def coverage(campaign: Campaign) -> Coverage:
     targets = CampaignTarget.objects.filter(campaign=campaign).exclude(card_key="")
     asked = {(cluster, node, key): settled for cluster, node, key, settled in _asked(targets)}
     missed = [settled for place, settled in asked.items() if place not in reached]
-    failed = sum(1 for bad, _ in reached.values() if bad)
-    proven = sum(1 for bad, right in reached.values() if right and not bad)
+    failed = sum(1 for bad, *_ in reached.values() if bad)
+    proven = sum(1 for bad, right, _ in reached.values() if right and not bad)
     said = Q(verdict__in=SAYS, card_key="")
     counted: dict[str, int] = runs.aggregate(runs=Count("pk"), unplaced=Count("pk", filter=said))
     return Coverage(
@@ -54,19 +56,24 @@ def coverage(campaign: Campaign) -> Coverage:
         lower=len(reached) - failed - proven,
         failed=failed,
         not_reached=len(missed),
+        other_image=sum(1 for bad, _, own in reached.values() if not bad and not own),
         waiting=sum(1 for settled in missed if not settled),
         **counted,
     )
 
 
-def _reached(runs: QuerySet[Run]) -> dict[_Place, tuple[int, int]]:
-    """Card → how many runs failed on it, how many proved it."""
+def _reached(runs: QuerySet[Run]) -> dict[_Place, tuple[int, int, int]]:
+    """Card → how many runs failed on it, how many proved it, how many ran the suite's own image."""
     rows = (
         runs.filter(verdict__in=SAYS).exclude(card_key="").order_by().values_list("cluster_id", "node_name", "card_key")
     )
     right = Q(verdict="passed", level=LevelChoice.RIGHT)
-    counted = rows.annotate(bad=Count("pk", filter=Q(verdict="failed")), right=Count("pk", filter=right))
-    return {(cluster, node, key): (bad, good) for cluster, node, key, bad, good in counted}
+    counted = rows.annotate(
+        bad=Count("pk", filter=Q(verdict="failed")),
+        right=Count("pk", filter=right),
+        own=Count("pk", filter=Q(own_image=True)),
+    )
+    return {(cluster, node, key): (bad, good, own) for cluster, node, key, bad, good, own in counted}
 
 
 def _asked(targets: QuerySet[CampaignTarget]) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from inventory.models import Card
+from kube.images import Allowed
 from validations.installation import INSTANCE_LABEL
 from validations.maker import MAKER_LABEL
 from validations.suites.engine.base import Run, Suite
@@ -30,9 +31,15 @@ def build(
     namespace: str,
     instance: str,
     maker: str,
+    images: Allowed,
 ) -> dict[str, Any]:
-    """The batch/v1 Job. moment: when it is posted. Raises OptionError, or ValueError when no resource of the place suits."""
+    """The batch/v1 Job. moment: when it is posted. images: which of them have a digest that their tag stands for.
+
+    Raises OptionError, or ValueError when no resource of the place suits.
+    """
     made = suite.manifest(place.target, options, Run(id=run_id, namespace=namespace, moment=moment))
+    container = made["spec"]["template"]["spec"]["containers"][0]
+    container["image"] = images.pinned(container["image"])
     label = {INSTANCE_LABEL: instance}
     made["metadata"]["labels"] |= label | {MAKER_LABEL: maker}
     made["spec"]["template"]["metadata"]["labels"] |= label

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from validations.installation import instance_name
 from validations.jobs import build, sure_card
 from validations.maker import maker
 from validations.permitted import forbidden
+from validations.policy import allowed_images, denied
 from validations.suites import find, registry
 from validations.suites.engine.base import OptionError, Reason, Suite
 from validations.suites.engine.reasons import PASSING
@@ -71,8 +73,11 @@ def find_suite(suite_id: str) -> Suite:
     return suite
 
 
-def plan(run_request: RunRequest) -> Plan:
-    """Raises Refused when the run request names something that does not exist, or options that make no sense."""
+def plan(run_request: RunRequest, at: datetime | None = None) -> Plan:
+    """at: when it was asked for; None: now.
+
+    Raises Refused when the run request names something that does not exist, or options that make no sense or are not allowed.
+    """
     suite = find_suite(run_request.suite)
     try:
         place = find_place(run_request.cluster, run_request.node, run_request.card)
@@ -81,8 +86,10 @@ def plan(run_request: RunRequest) -> Plan:
         raise Refused({error.field: [str(error)]}) from None
     except OptionError as error:
         raise Refused({f"options.{name}": [text] for name, text in error.problems.items()}) from None
-    run_id = new_id()
-    manifest, reasons = _manifest(suite, place, options, run_id)
+    run_id = new_id(at)
+    manifest, reasons = _manifest(suite, place, options, run_id, at)
+    if problems := denied(suite, options, manifest):
+        raise Refused({f"options.{one.option}": [one.text] for one in problems})
     return Plan(
         run_id=run_id,
         suite=suite,
@@ -94,13 +101,23 @@ def plan(run_request: RunRequest) -> Plan:
     )
 
 
-def _manifest(suite: Suite, place: Place, options: dict[str, Any], run_id: str) -> tuple[dict[str, Any], list[Reason]]:
+def _manifest(
+    suite: Suite, place: Place, options: dict[str, Any], run_id: str, at: datetime | None
+) -> tuple[dict[str, Any], list[Reason]]:
     refused = forbidden(place.cluster)
     reasons = [*([refused] if refused else []), *suite.fit(place.target, options)]
     namespace = settings.VALIDATION_NAMESPACE
     try:
         made = build(
-            suite, place, options, run_id, database_now(), namespace=namespace, instance=instance_name(), maker=maker()
+            suite,
+            place,
+            options,
+            run_id,
+            at or database_now(),
+            namespace=namespace,
+            instance=instance_name(),
+            maker=maker(),
+            images=allowed_images(),
         )
     except ValueError as error:
         return {}, reasons or [Reason("no-resource", str(error))]

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db.models import F, Prefetch, QuerySet
 
+from inventory.scope import current
 from validations.ids import ById
 from validations.models import ACTIVE, Campaign, CampaignTarget, Measurement, Run, RunStep
 from validations.waiting import tell
@@ -21,9 +22,15 @@ class RunsThatSayWhy(ById[Run]):
             tell(row for row in self._result_cache or () if isinstance(row, Run))
 
 
+def _told() -> RunsThatSayWhy:
+    """Those in scope. Not by the manager: its rows do not say why."""
+    rows: RunsThatSayWhy = RunsThatSayWhy(Run).visible_to(current())
+    return rows
+
+
 def runs() -> QuerySet[Run]:
     """All runs, without the columns that only a run's own page needs."""
-    return RunsThatSayWhy(Run).select_related("cluster").defer("manifest", "facts", "node_snapshot", "options")
+    return _told().select_related("cluster").defer("manifest", "facts", "node_snapshot", "options")
 
 
 def runs_active() -> QuerySet[Run]:
@@ -34,7 +41,7 @@ def run_whole(run_id: str) -> Run | None:
     """One run with its steps and measurements: three queries, and two more while it is under way."""
     steps = Prefetch("steps", queryset=RunStep.objects.order_by("entered_at", "id"))
     measured = Prefetch("measurements", queryset=Measurement.objects.order_by("id"))
-    return RunsThatSayWhy(Run).select_related("cluster", "card").prefetch_related(steps, measured).of_id(run_id)
+    return _told().select_related("cluster", "card").prefetch_related(steps, measured).of_id(run_id)
 
 
 def runs_of_card(card_id: int) -> QuerySet[Run]:
@@ -54,7 +61,7 @@ def series(suite: str, name: str, **where: object) -> QuerySet[Measurement]:
 
 
 def campaigns() -> ById[Campaign]:
-    return Campaign.objects.all()
+    return Campaign.objects.get_queryset()
 
 
 def campaign_targets(campaign_id: str) -> QuerySet[CampaignTarget]:
@@ -70,6 +77,6 @@ def with_results(rows: QuerySet[CampaignTarget]) -> QuerySet[Any]:
 
     reason: the code of the run's first reason. card_taken: the card that the run took, "" when that is not known.
     """
-    names = ("state", "verdict", "level", "exit_code", "started_at", "ended_at")
+    names = ("state", "verdict", "level", "own_image", "exit_code", "started_at", "ended_at")
     columns = {name: F(f"run__{name}") for name in names}
     return rows.annotate(**columns, card_taken=F("run__card_key"), reason=F("run__reasons__0__code"))

@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 from django.db import transaction
 
+from audit.actions import Action
+from audit.chain import record
 from inventory.clock import database_now
 from validations import baseline
 from validations.enqueue import soon
@@ -26,6 +28,7 @@ def request_reparse(run: Run, user: Any = None) -> None:
     name = user.get_username() if user else ""
     with transaction.atomic():
         Run.objects.filter(pk=run.pk).update(reparse_requested_at=database_now(), reparse_requested_by=name)
+        record(Action.RUN_REPARSE, run.pk, suite=run.suite)
         soon("reparse_run", run.pk)
 
 

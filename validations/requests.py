@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import datetime
 from typing import Any
 
 import msgspec
 from django.db import IntegrityError, transaction
 from django.db.models import Q
 
+from audit.actions import Action
+from audit.chain import record
 from inventory.clock import database_now
 from inventory.models import Card
 from validations.enqueue import soon
@@ -76,16 +79,22 @@ def request_run(
             if key and holder.request_key == key and holder.requested_by == user:
                 continue  # it came from the same request, sent twice at once
             raise Busy(holder)
-        row = _row(wanted, run_request, user)
+        row = row_of(wanted, run_request, user)
         row.request_key, row.request_digest = key, said
         row.campaign, row.repeats = campaign, repeats
         try:
             with transaction.atomic():
                 _insert(row)
+                if campaign is None:  # those of a campaign are in its own entry
+                    record(Action.RUN_LAUNCH, _target(row), run=row.pk, suite=row.suite, image=row.image)
         except IntegrityError:
             continue  # another request was first: look again what it was
         return row, True
     raise Refused({"node": ["Other requests for this place came at the same time; try again."]})
+
+
+def _target(run: Run) -> str:
+    return f"{run.cluster.name}/{run.node_name}" + (f"/{run.card_asked}" if run.card_asked else "")
 
 
 def _check_key(key: str) -> None:
@@ -109,7 +118,8 @@ def holder_of(wanted: Plan) -> Run | None:
     return Run.objects.filter(same, cluster=place.cluster, node_name=place.node.name, state__in=ACTIVE).first()
 
 
-def _row(wanted: Plan, run_request: RunRequest, user: Any) -> Run:
+def row_of(wanted: Plan, run_request: RunRequest, user: Any, at: datetime | None = None) -> Run:
+    """The row of a plan that has a manifest, not written yet. at: when it was asked for; None: now."""
     place, card = wanted.place, wanted.card
     asked = place.card
     pod = wanted.manifest["spec"]["template"]["spec"]
@@ -130,11 +140,12 @@ def _row(wanted: Plan, run_request: RunRequest, user: Any) -> Run:
         manifest=wanted.manifest,
         workload_key=workload_key(wanted.manifest),
         image=pod["containers"][0]["image"],
+        own_image=wanted.suite.own_image(wanted.options),
         namespace=wanted.manifest["metadata"]["namespace"],
         job_name=job_name(wanted.run_id),
         requested_by=user,
         requested_by_name=user.get_username() if user else "",
-        created_at=database_now(),
+        created_at=at or database_now(),
     )
 
 
@@ -174,6 +185,7 @@ def request_cancel(run: Run, user: Any) -> bool:
     with transaction.atomic():
         changed = rows.update(cancel_requested_at=database_now(), cancelled_by=name)
         if changed:
+            record(Action.RUN_CANCEL, _target(run), run=run.pk, suite=run.suite)
             soon("reconcile", run.cluster_id)
     queued = Run.objects.filter(pk=run.pk, state=State.QUEUED, cancel_requested_at__isnull=False).first()
     if queued is not None:

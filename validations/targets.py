@@ -9,10 +9,12 @@ import re
 from typing import Any
 
 import msgspec
+from django.conf import settings as django_settings
 from django.db.models import Sum
 
 from inventory.mirror.kinds import stack_context
 from inventory.models import Allocation, Card, Cluster, Node, NodeTotals
+from inventory.scope import counting
 from inventory.stacks import marked
 from inventory.stacks.engine.base import WHOLE
 from inventory.stacks.engine.names import labels_of
@@ -112,6 +114,7 @@ def _target(row: Node, cards: list[Card], card: Card | None) -> Target:
         cards_total=node_totals.cards_total if node_totals else len(cards) or None,
         whole_cards=sum(map(_whole, cards)) if cards else None,
         runtime_classes=tuple(str(name) for name in launcher.runtime_classes) if launcher else (),
+        tolerated=tuple(django_settings.TOLERATED_TAINTS),
     )
 
 
@@ -141,11 +144,9 @@ def _stack(node: kube.Node, node_totals: NodeTotals | None) -> str:
 def _resources(node: kube.Node, row: Node, unit: int | None, stack: str, settings: Settings) -> tuple[Resource, ...]:
     """Extended resources with what is free of them: allocatable less what the mirror's allocations hold."""
     offered = (node.status.allocatable if node.status else None) or {}
-    held = dict(
-        Allocation.objects.filter(cluster_id=row.cluster_id, node_name=row.name, ended_at=None)
-        .values_list("resource")
-        .annotate(Sum("quantity"))
-    )
+    with counting():
+        rows = Allocation.objects.filter(cluster_id=row.cluster_id, node_name=row.name, ended_at=None)
+    held = dict(rows.values_list("resource").annotate(Sum("quantity")))
     found = []
     for name, value in sorted(offered.items()):
         family = registry.serving(name, stack, settings)

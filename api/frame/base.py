@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.generics import GenericAPIView
 from rest_framework.mixins import ListModelMixin
@@ -23,6 +23,16 @@ from resources.filter_sets import StrictFilterSet
 
 LISTED = (
     "Filters are named as fields; a name given several times means any of its values. CSV holds all rows, not a page."
+)
+
+
+#: The header of a list of which an amount of memory was asked.
+FILTER_BYTES = OpenApiParameter(
+    "Filter-Bytes",
+    str,
+    OpenApiParameter.HEADER,
+    response=[200],
+    description="`name=bytes` of each amount of memory that was asked for.",
 )
 
 
@@ -95,13 +105,18 @@ class ListView(ListModelMixin, ApiView):
 def listed(resource: Resource[Any], summary: str) -> Any:
     """How a list stands in the OpenAPI document."""
     answers = {(200, "application/json"): resource.shape, (200, "text/csv"): OpenApiTypes.STR}
-    return extend_schema(summary=summary, description=LISTED, responses=answers)
+    told = [FILTER_BYTES] if _of_bytes(resource.filterset) else []
+    return extend_schema(summary=summary, description=LISTED, responses=answers, parameters=told)
+
+
+def _of_bytes(filterset: type[StrictFilterSet]) -> list[str]:
+    """The filters that take an amount of memory."""
+    return [name for name, one in filterset.base_filters.items() if isinstance(one, BytesFilter)]
 
 
 def _bytes_taken(filterset: type[StrictFilterSet], request: Request) -> str:
     """`name=bytes` of each amount of memory that was asked for: "20" is 20 bytes, and the answer says so."""
-    names = [name for name, one in filterset.base_filters.items() if isinstance(one, BytesFilter)]
-    sizes = {name: quantity.size(request.query_params.get(name, "")) for name in names}
+    sizes = {name: quantity.size(request.query_params.get(name, "")) for name in _of_bytes(filterset)}
     return ", ".join(f"{name}={size}" for name, size in sizes.items() if size is not None)
 
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document: structs as components, the bearer token, problem details on every operation."""
+"""The OpenAPI document: structs as components, the bearer token, one address each. Its refusals are in `answers`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 from drf_spectacular.extensions import OpenApiAuthenticationExtension, OpenApiSerializerExtension
 from drf_spectacular.plumbing import ResolvedComponent
-
-from api.frame.problems import CONTENT_TYPE, Problem
 
 _REF = "#/components/schemas/{name}"
 
@@ -56,18 +54,3 @@ class TokenScheme(OpenApiAuthenticationExtension):
 def one_address_each(endpoints: list[Any]) -> list[Any]:
     """PREPROCESSING_HOOKS: each address is served with and without a slash at its end; the document has the one without."""
     return [endpoint for endpoint in endpoints if not endpoint[0].endswith("/")]
-
-
-def add_problems(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """POSTPROCESSING_HOOKS: whatever is not a success is a problem document."""
-    components = msgspec.json.schema_components([Problem], ref_template=_REF)[1]
-    result["components"]["schemas"].update(components)
-    answer = {
-        "description": "What went wrong and what to do (RFC 9457).",
-        "content": {CONTENT_TYPE: {"schema": {"$ref": _REF.format(name="Problem")}}},
-    }
-    for operations in result["paths"].values():
-        for operation in operations.values():
-            if isinstance(operation, dict) and "responses" in operation:
-                operation["responses"]["default"] = answer
-    return result

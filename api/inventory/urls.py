@@ -5,16 +5,20 @@ from __future__ import annotations
 from django.urls import path
 
 from api.inventory import views
+from api.inventory.history import CardHistory, ClusterHistory, NodeHistory
 
 urlpatterns = [
     path("summary", views.Summary.as_view(), name="api-summary"),
     path("clusters", views.Clusters.as_view(), name="api-clusters"),
     path("clusters/<str:name>", views.ClusterDetail.as_view(), name="api-cluster"),
     path("clusters/<str:name>/relist", views.ClusterRelist.as_view(), name="api-cluster-relist"),
+    path("clusters/<str:name>/history", ClusterHistory.as_view(), name="api-cluster-history"),
     path("nodes", views.Nodes.as_view(), name="api-nodes"),
     path("nodes/<str:cluster>/<str:name>", views.NodeDetail.as_view(), name="api-node"),
+    path("nodes/<str:cluster>/<str:name>/history", NodeHistory.as_view(), name="api-node-history"),
     path("cards", views.Cards.as_view(), name="api-cards"),
     path("cards/<int:card_id>", views.CardDetail.as_view(), name="api-card"),
+    path("cards/<int:card_id>/history", CardHistory.as_view(), name="api-card-history"),
     path("allocations", views.Allocations.as_view(), name="api-allocations"),
     path("idle", views.Idle.as_view(), name="api-idle"),
     path("idle/sums", views.IdleSums.as_view(), name="api-idle-sums"),

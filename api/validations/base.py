@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 import msgspec
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import APIException, NotFound, ValidationError
 from rest_framework.request import Request
 
@@ -16,6 +17,15 @@ from validations.reparse import NotEnded
 from validations.requests import Busy, KeyReused
 
 Draft = TypeVar("Draft", bound=msgspec.Struct)
+#: The header of an answer that tells of something made.
+MADE_AT = OpenApiParameter(
+    "Location",
+    str,
+    OpenApiParameter.HEADER,
+    required=True,
+    response=[200, 201],
+    description="The address of what was made.",
+)
 
 
 class Conflict(APIException):

@@ -12,12 +12,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.frame.base import ApiView, ListView, listed
+from api.frame.problems import Problem
 from api.validations import fill, shapes
-from api.validations.base import body_of, check_text, key_of, no_such, problems
+from api.validations.base import MADE_AT, body_of, check_text, key_of, no_such, problems
 from inventory import querysets as inventory
 from resources.campaign import CAMPAIGNS, MATRIX
 from resources.node import NodeFilter
 from validations import campaigns, querysets
+from validations.campaign_checks import MOST_TARGETS, Spot
 from validations.coverage import coverage
 from validations.models import Campaign
 from validations.targets import NoPlace, find_cluster
@@ -36,9 +38,9 @@ class Campaigns(ListView):
 
     @extend_schema(
         summary="Start a campaign: one suite on many places",
-        parameters=[_KEY],
+        parameters=[_KEY, MADE_AT],
         request=shapes.CampaignDraft,
-        responses={201: shapes.CampaignDetail, 200: shapes.CampaignDetail},
+        responses={201: shapes.CampaignDetail, 200: shapes.CampaignDetail, 422: Problem},
     )
     def post(self, request: Request) -> Response:
         draft = body_of(request, shapes.CampaignDraft)
@@ -64,7 +66,11 @@ class CampaignDetail(ApiView):
 
 
 class CampaignChange(ApiView):
-    @extend_schema(summary="Pause, resume or stop; runs under way go on", request=None, responses=shapes.CampaignDetail)
+    @extend_schema(
+        summary="Pause, resume or stop; runs under way go on",
+        request=None,
+        responses={200: shapes.CampaignDetail, 409: Problem},
+    )
     def post(self, request: Request, campaign_id: str, verb: str) -> Response:
         row = _campaign(campaign_id)
         with problems():
@@ -96,7 +102,7 @@ def _detail(row: Campaign) -> shapes.CampaignDetail:
     return fill.campaign_detail(row, campaigns.progress(row), coverage(row))
 
 
-def _spots(draft: shapes.CampaignDraft) -> list[campaigns.Spot]:
+def _spots(draft: shapes.CampaignDraft) -> list[Spot]:
     if bool(draft.targets) == bool(draft.selector):
         raise ValidationError({"targets": ["Either targets or a selector is wanted."]})
     if draft.selector:
@@ -110,11 +116,11 @@ def _spots(draft: shapes.CampaignDraft) -> list[campaigns.Spot]:
     return [(place.cluster or default, place.node, place.card) for place in draft.targets]
 
 
-def _selected(selector: dict[str, str | list[str]]) -> list[campaigns.Spot]:
+def _selected(selector: dict[str, str | list[str]]) -> list[Spot]:
     """Nodes that the filters of the node list choose, in its order."""
     values = {name: value if isinstance(value, list) else [value] for name, value in selector.items()}
     chosen = NodeFilter(MultiValueDict(values), inventory.node_totals())
     if not chosen.is_valid():
         raise ValidationError({f"selector.{name}": list(texts) for name, texts in chosen.errors.items()})
-    rows = chosen.ordered().values_list("cluster__name", "node_name")[: campaigns.MOST_TARGETS + 1]
+    rows = chosen.ordered().values_list("cluster__name", "node_name")[: MOST_TARGETS + 1]
     return [(cluster, node, "") for cluster, node in rows]

@@ -42,6 +42,10 @@ def families() -> Iterator[str]:
         "gpudash_validation_run_last_level",
         "1 for the level of the last run, where it passed: right (result checked), ran, seen, none (nothing is proven).",
     )
+    others = Family(
+        "gpudash_validation_run_last_other_image",
+        "1 where the last run was of another image than the suite's: whatever its verdict, it proves nothing.",
+    )
     for labels, row in _rows():
         verdicts.add(f'{labels},verdict="{escaped(row.verdict)}"', 1)
         ends.add(labels, row.ended_at.timestamp())
@@ -51,17 +55,20 @@ def families() -> Iterator[str]:
             proofs.add(labels, row.good_at.timestamp())
         if row.verdict == "passed" and row.level:
             levels.add(f'{labels},level="{escaped(row.level)}"', 1)
-    yield from (one.text() for one in (verdicts, ends, goods, proofs, levels, _states(), *_launchers()))
+        if not row.own_image:
+            others.add(labels, 1)
+    yield from (one.text() for one in (verdicts, ends, goods, proofs, levels, others, _states(), *_launchers()))
 
 
 class _Row(NamedTuple):
-    """What is told of a last result. level: of the last run."""
+    """What is told of a last result. level, own_image: of the last run."""
 
     verdict: str
     ended_at: datetime
     passed_at: datetime | None
     good_at: datetime | None
     level: str
+    own_image: bool
 
 
 def _rows() -> Iterator[tuple[str, _Row]]:
@@ -69,7 +76,7 @@ def _rows() -> Iterator[tuple[str, _Row]]:
     clusters = {pk: escaped(name) for pk, name in Cluster.objects.values_list("pk", "name")}
     cards = _cards(clusters)
     rows = LastResult.objects.order_by("cluster_id", "node_name", "card_key", "suite")
-    columns = ("verdict", "ended_at", "passed_at", "good_at", "run__level")
+    columns = ("verdict", "ended_at", "passed_at", "good_at", "run__level", "run__own_image")
     found = rows.values_list("cluster_id", "node_name", "card_key", "suite", *columns)
     for cluster, node, key, suite, *told in found.iterator(5000):
         place = cards.get((cluster, node, key))

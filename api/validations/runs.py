@@ -12,8 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.frame.base import ApiView, ListView, listed
+from api.frame.problems import Problem
 from api.validations import fill, shapes
-from api.validations.base import Conflict, body_of, check_text, key_of, no_such, problems
+from api.validations.base import MADE_AT, Conflict, body_of, check_text, key_of, no_such, problems
 from resources.run import RUNS
 from validations import logstore, querysets
 from validations.models import Run
@@ -26,6 +27,13 @@ LOG_PIECE = 1 << 20
 _KEY = OpenApiParameter(
     "Idempotency-Key", str, OpenApiParameter.HEADER, description="The same key with the same body gives the same run."
 )
+
+
+def _told(name: str, kind: type, text: str, **more: Any) -> OpenApiParameter:
+    """A header of the answer."""
+    return OpenApiParameter(
+        name, kind, OpenApiParameter.HEADER, required=True, response=[200], description=text, **more
+    )
 
 
 class Suites(ApiView):
@@ -54,9 +62,9 @@ class Runs(ListView):
 
     @extend_schema(
         summary="Launch a run; 409 names the run that holds the place",
-        parameters=[_KEY],
+        parameters=[_KEY, MADE_AT],
         request=shapes.RunDraft,
-        responses={201: shapes.RunDetail, 200: shapes.RunDetail},
+        responses={201: shapes.RunDetail, 200: shapes.RunDetail, 409: Problem, 422: Problem},
     )
     def post(self, request: Request) -> Response:
         with problems():
@@ -83,7 +91,7 @@ class RunDetail(ApiView):
 
 
 class RunCancel(ApiView):
-    @extend_schema(summary="Ask for the end of a run", request=None, responses={202: shapes.RunDetail})
+    @extend_schema(summary="Ask for the end of a run", request=None, responses={202: shapes.RunDetail, 409: Problem})
     def post(self, request: Request, run_id: str) -> Response:
         run = _whole(run_id)
         if not request_cancel(run, request.user):
@@ -93,7 +101,10 @@ class RunCancel(ApiView):
 
 class RunAgain(ApiView):
     @extend_schema(
-        summary="Launch the same once more", parameters=[_KEY], request=None, responses={201: shapes.RunDetail}
+        summary="Launch the same once more",
+        parameters=[_KEY, MADE_AT],
+        request=None,
+        responses={201: shapes.RunDetail, 200: shapes.RunDetail, 409: Problem, 422: Problem},
     )
     def post(self, request: Request, run_id: str) -> Response:
         with problems():
@@ -105,7 +116,7 @@ class RunReparse(ApiView):
     @extend_schema(
         summary="Have the stored log read again with the parser of today, by a worker",
         request=None,
-        responses={202: shapes.ReparseShape},
+        responses={202: shapes.ReparseShape, 409: Problem},
     )
     def post(self, request: Request, run_id: str) -> Response:
         run = _whole(run_id)
@@ -123,11 +134,13 @@ class RunLogText(ApiView):
         parameters=[
             OpenApiParameter("offset", int, description="first byte of the stored log, from 0"),
             OpenApiParameter("limit", int, description=f"bytes at most, up to {LOG_PIECE}"),
+            _told("X-Next-Offset", int, "where what comes next begins"),
+            _told("X-Log-Ended", str, "true: the run has ended and nothing comes any more", enum=["true", "false"]),
         ],
         responses={(200, "text/plain"): OpenApiTypes.STR},
     )
     def get(self, request: Request, run_id: str) -> HttpResponse:
-        run = Run.objects.only("id", "state", "log_stored").of_id(run_id)
+        run = Run.objects.get_queryset().only("id", "state", "log_stored").of_id(run_id)
         if run is None:
             raise no_such("run", run_id)
         offset, limit = _number(request, "offset", 0, 2**62), _number(request, "limit", LOG_PIECE, LOG_PIECE)

@@ -160,6 +160,10 @@ class CampaignCoverage(Shape):
     waiting: Annotated[int, Meta(description="Of these, the ones that have not had their turns yet.")]
     runs: int
     unplaced: Annotated[int, Meta(description="Runs with a result of which it is not known which card they took.")]
+    other_image: Annotated[
+        int,
+        Meta(description="Of those under `lower`, cards on which only images that are not the suite's own have run."),
+    ]
 
 
 class CampaignDetail(CampaignShape):

@@ -85,11 +85,13 @@ def _cards(cluster_id: int) -> Cards:
 
 def _write(lease: Lease, source: UsageSource, found: Round, now: datetime, began: float) -> None:
     merged = merge(found.reports, _cards(source.cluster_id), found.at)
-    stored = rows.stored_rows(source.cluster_id)
+    state = _state(source, found, merged, now, began)
+    # What was read is in `merged` now; of 40,000 cards it is a hundred megabytes.
+    found.reports.clear()
     lease.tick()
     with transaction.atomic():
-        lease.update(**_state(source, found, merged, now, began))
-        done = rows.write(source.cluster_id, source.pk, merged.cards, stored, now, source.round_at)
+        lease.update(**state)
+        done = rows.write_round(source.cluster_id, source.pk, merged.cards, now, source.round_at)
     logger.info(
         "exporters of %s: %d samples, %d cards, %d rows written, %d lost",
         source.cluster.name,

@@ -19,7 +19,7 @@ from inventory.collect.errors import AWAY, BUSY, REFUSED, STRANGE, TOO_LARGE, So
 from inventory.usage import FORMATS, recognise
 from inventory.usage.engine.context import Context
 from inventory.usage.engine.format import Format, Found
-from inventory.usage.engine.pages import page_names, read_page
+from inventory.usage.engine.pages import announced_names, page_names, read_page
 from inventory.usage.engine.problems import Told
 from inventory.usage.engine.readings import Report
 from kube.client import ApiError, Client
@@ -193,13 +193,20 @@ def _take(made: Round, page: Page, body: bytes, context: Context, problems: Told
     own = msgspec.structs.replace(context, now=made.at, node=page.node, version=page.version)
     names = page_names(body)
     found = recognise(names, page.format.name, page=True)
-    if not names or not any(names & set(one.names(names)) for one in found):
+    if not _says(found, names) and not _says(
+        recognise(told := announced_names(body), page.format.name, page=True), told
+    ):
         problems.tell("no-page", f"{page}: {body[:100].decode(errors='replace')}")
         return
     for one in found:
         report = _report(one, body, names, own)
         made.samples += report.samples
         made.reports.append((one, report))
+
+
+def _says(found: Iterable[Found], names: frozenset[str]) -> bool:
+    """Whether one of the formats has one of these metrics."""
+    return any(names & set(one.names(names)) for one in found)
 
 
 def _report(found: Found, body: bytes, names: Iterable[str], context: Context) -> Report:

@@ -6,11 +6,9 @@ from django.db.models import Q, QuerySet
 from django.db.models.functions import Now
 
 from inventory.models import UsageSource
+from inventory.models.usage import LEASE_S
 from leases import lease
 from leases.row import free
-
-#: Longer than one question may take (`prometheus.ANSWER_S`); the lease is renewed after each answer.
-LEASE_S = 60.0
 
 
 def due() -> QuerySet[UsageSource]:

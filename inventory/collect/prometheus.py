@@ -16,6 +16,7 @@ from urllib.parse import urlencode, urlsplit
 import msgspec
 import urllib3
 
+from inventory.collect.body import Body, Damaged, TooLong
 from inventory.collect.errors import AWAY, BUSY, QUESTION, REFUSED, STRANGE, TOO_LARGE, SourceError
 from kube.deadline import CONNECT_S, Deadline, keep_deadlines, watching
 from kube.errors import plain
@@ -109,8 +110,12 @@ class Prometheus:
     def close(self) -> None:
         self._pools.clear()
 
-    def query(self, expression: str, at_s: float | None = None, limit: int = MAX_ANSWER) -> bytes:
+    def query(self, expression: str, at_s: float | None = None, limit: int = MAX_ANSWER) -> bytearray:
         """The answer to one expression, at one moment (Unix seconds; None: now). Raises PrometheusError."""
+        return self.ask(expression, at_s, limit).read()
+
+    def ask(self, expression: str, at_s: float | None = None, limit: int = MAX_ANSWER) -> Body:
+        """The same, for who reads it later. Raises PrometheusError."""
         asked = {"query": expression, "timeout": f"{ANSWER_S:.0f}s"}
         if at_s is not None:
             asked["time"] = f"{at_s:.3f}"
@@ -118,7 +123,7 @@ class Prometheus:
 
     def query_range(
         self, expression: str, start_s: float, end_s: float, step_s: float, limit: int = MAX_ANSWER
-    ) -> bytes:
+    ) -> bytearray:
         """The same over time. Raises PrometheusError."""
         asked = {
             "query": expression,
@@ -127,9 +132,20 @@ class Prometheus:
             "step": f"{step_s:.3f}",
             "timeout": f"{ANSWER_S:.0f}s",
         }
-        return self._post("/api/v1/query_range", asked, limit)
+        return self._post("/api/v1/query_range", asked, limit).read()
 
-    def _post(self, path: str, asked: dict[str, str], limit: int) -> bytes:
+    def names(self, selector: str, start_s: float, end_s: float, limit: int = MAX_ANSWER) -> bytearray:
+        """The names of the metrics that series of a selector have or had about that time. Raises PrometheusError.
+
+        It is told from the index: of 800,000 series in a tenth of a second, where counting them by name takes six.
+        """
+        asked = {"match[]": selector, "start": f"{start_s:.3f}", "end": f"{end_s:.3f}"}
+        return self._send("GET", f"/api/v1/label/__name__/values?{urlencode(asked)}", None, limit).read()
+
+    def _post(self, path: str, asked: dict[str, str], limit: int) -> Body:
+        return self._send("POST", path, urlencode(asked).encode(), limit)
+
+    def _send(self, method: str, path: str, body: bytes | None, limit: int) -> Body:
         headers = {
             "Accept": "application/json",
             "Accept-Encoding": "gzip",
@@ -142,9 +158,9 @@ class Prometheus:
         try:
             with watching(deadline):
                 response = self._pools.request(
-                    "POST",
+                    method,
                     self.base + path,
-                    body=urlencode(asked).encode(),
+                    body=body,
                     headers=headers,
                     preload_content=False,
                     retries=False,
@@ -164,15 +180,20 @@ class Prometheus:
         finally:
             deadline.end()
 
-    def _whole(self, response: urllib3.BaseHTTPResponse, limit: int) -> bytes:
-        body = bytearray()
-        for chunk in response.stream(1 << 18, decode_content=True):
-            body += chunk
-            if len(body) > limit:
-                raise PrometheusError(TOO_LARGE, f"{self.base}: an answer has more than {limit >> 20} MiB")
-        if not body.lstrip()[:1] == b"{":
-            raise PrometheusError(STRANGE, f"{self.base} {_is_no_prometheus(bytes(body[:2000]))}")
-        return bytes(body)
+    def _whole(self, response: urllib3.BaseHTTPResponse, limit: int) -> Body:
+        coding = response.headers.get("Content-Encoding", "").strip().lower()
+        body = Body(limit, packed=coding in ("gzip", "x-gzip", "deflate"))
+        try:
+            for chunk in response.stream(1 << 18, decode_content=False):
+                body.add(chunk)
+            body.end()
+        except TooLong:
+            raise PrometheusError(TOO_LARGE, f"{self.base}: an answer has more than {limit >> 20} MiB") from None
+        except Damaged as error:
+            raise PrometheusError(AWAY, f"{self.base} was not reached: its answer does not unpack: {error}") from None
+        if not body.begin.lstrip()[:1] == b"{":
+            raise PrometheusError(STRANGE, f"{self.base} {_is_no_prometheus(body.begin)}")
+        return body
 
     def _refusal(self, response: urllib3.BaseHTTPResponse) -> PrometheusError:
         status = response.status

@@ -6,10 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from django.db.models.functions import Now
+
+from audit.actions import Action
+from audit.chain import record
 from inventory.collect.prometheus import BadAddress, Prometheus, address, header
+from inventory.credential_files import refused
 from inventory.models import Cluster, UsageSource
 from inventory.models.usage import SourceState, Way
-from kube.client import Client
+from kube.client import BadKubeconfig, Client
 
 #: Seconds between rounds: exporters measure every 15 to 30 s.
 EVERY_S, LEAST_S, MOST_S = 60, 15, 3600
@@ -48,6 +53,7 @@ def set_prometheus(
         every_s=every_s,
         **_anew(),
     )
+    record(Action.CLUSTER_SET, cluster.name, usage=address(base), token_file=token, matchers=matchers, every_s=every_s)
     source.refresh_from_db()
     return source
 
@@ -63,6 +69,7 @@ def set_direct(cluster: Cluster, every_s: int = EVERY_S) -> UsageSource:
     source, _ = UsageSource.objects.get_or_create(cluster=cluster, defaults={"way": Way.DIRECT})
     plain = {"address": "", "token_file": "", "ca_file": "", "headers": {}, "matchers": ""}
     UsageSource.objects.filter(pk=source.pk).update(way=Way.DIRECT, every_s=every_s, **plain, **_anew())
+    record(Action.CLUSTER_SET, cluster.name, usage="directly", every_s=every_s)
     source.refresh_from_db()
     return source
 
@@ -76,22 +83,31 @@ def _anew() -> Mapping[str, object]:
         "reason": "",
         "trouble_since": None,
         "failures": 0,
-        "due_at": None,
+        # From now on: a source that nobody reads is overdue, though it never had a round.
+        "due_at": Now(),
     }
 
 
 def remove(cluster: Cluster) -> bool:
     """Measure this cluster no more; what was measured goes too. Whether it was."""
-    return UsageSource.objects.filter(cluster=cluster).delete()[0] > 0
+    was = UsageSource.objects.filter(cluster=cluster).delete()[0] > 0
+    if was:
+        record(Action.CLUSTER_SET, cluster.name, usage="no more")
+    return was
 
 
 def client_of(source: UsageSource) -> Prometheus:
-    """Raises BadAddress where a file is gone."""
+    """Raises BadAddress where a file is gone, or is not one to read."""
+    for path in (source.token_file, source.ca_file):
+        if text := refused(path):
+            raise BadAddress(text)
     return Prometheus(source.address, source.token_file, source.ca_file, source.headers)
 
 
 def direct_client_of(source: UsageSource) -> Client:
     """With the credentials of the cluster's watchers. Raises BadKubeconfig."""
+    if text := refused(source.cluster.kubeconfig):
+        raise BadKubeconfig(text)
     return Client(source.cluster.kubeconfig, source.cluster.context)
 
 
@@ -101,4 +117,6 @@ def _absolute(path: str, what: str) -> str:
     found = Path(path).expanduser().absolute()
     if not found.is_file():
         raise BadAddress(f"the {what} {path} is not there")
+    if text := refused(str(found)):
+        raise BadAddress(text)
     return str(found)

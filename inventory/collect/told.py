@@ -9,7 +9,9 @@ from typing import Any
 from inventory.collect import collector
 from inventory.collect.errors import SourceError
 from inventory.collect.prometheus import BadAddress
-from inventory.models import UsageSource
+from inventory.heartbeats import START
+from inventory.measured import overdue_since
+from inventory.models import Role, UsageSource
 from inventory.models.usage import SourceState, Way
 from kube.kubeconfig import BadKubeconfig
 
@@ -21,6 +23,8 @@ def lines(source: UsageSource, now: datetime) -> Iterator[str]:
     """How it stands, from its row."""
     said = f": {source.reason}" if source.reason else ""
     yield f"exporters, from {_place(source)}: {SourceState(source.state).label}{said}"
+    if (since := overdue_since(source, now)) is not None:
+        yield f"  ATTENTION: nobody reads them, overdue since {since:%Y-%m-%d %H:%M:%S} UTC; is `{START[Role.USAGE]}` running?"
     if source.round_at is not None:
         took = f"{source.round_seconds or 0:.1f} s"
         age_s = max((now - source.round_at).total_seconds(), 0)

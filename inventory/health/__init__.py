@@ -2,5 +2,5 @@
 
 A source makes statements (`Told`); `levels` brings them together, the worst of those that hold now wins. Nobody said anything is
 "unknown", never "healthy". `signs` is what a collector keeps of an exporter's reading, `of_signs` what it says; `of_conditions` reads
-the node's conditions, `of_plugins` what the node withholds; `judge` does it all for one node.
+the node's conditions, `of_labels` its labels, `of_plugins` what the node withholds; `judge` does it all for one node.
 """

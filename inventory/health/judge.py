@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from inventory.health import of_conditions, of_signs
+from inventory.health import of_conditions, of_labels, of_signs
 from inventory.health.findings import findings
 from inventory.health.levels import BAD, level_of, ordered, worst
 from inventory.health.of_plugins import withheld
@@ -78,7 +78,7 @@ def judged(report: NodeReport, node: Node, context: Context, measured: Iterable[
     for key, said in by_conditions.cards.items():
         told[key] += said
     made = {key: _health(said) for key, said in told.items()}
-    own = ordered((*withheld(node, context), *by_conditions.node))
+    own = ordered((*withheld(node, context), *by_conditions.node, *of_labels.said(node)))
     found = findings({key: health.told for key, health in made.items()}, own)
     if found:
         report = msgspec.structs.replace(report, findings=tuple(dict.fromkeys((*report.findings, *found))))

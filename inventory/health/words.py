@@ -17,6 +17,8 @@ ACTIONS: Mapping[str, str] = {
     "check-plugin-log": "Look at the device plugin's log and the driver's messages (XID) on the node.",
     "read-taint": "Read the taint: it names what is wrong. Who put it takes it away.",
     "check-driver": "Look at the log of the driver's pod on the node.",
+    "wait-for-repair": "Wait: the repair runs by itself. Look at its log where the state stays for long.",
+    "repair-by-hand": "Nobody repairs the node any more: do by hand what the fault asks for, then give it out again.",
     "check-exporter": "Look at what the exporter's health check found, and at the driver's messages on the node.",
 }
 #: Source → how it is called, where it is no name by itself.
@@ -25,6 +27,7 @@ SOURCES: Mapping[str, str] = {
     "kubelet": "kubelet (allocatedResourcesStatus)",
     "device-plugin": "device plugin (capacity and allocatable)",
     "node-condition": "condition of the node",
+    "device-taint-rule": "DeviceTaintRule",
 }
 
 

@@ -91,14 +91,20 @@ def _cells(cells: list[str]) -> str:
 def _details(node: Node) -> list[str]:
     unit = f", unit {node.unit} ({node.unit_source or 'source not known'})" if node.unit else ""
     lines = [f"{one_line(node.name)}: {', '.join(node.stacks) or UNKNOWN}, ready {_ready(node.ready)}{unit}"]
-    lines.append("  CARD\tMODEL\tHEALTH\tALLOCATED\tFREE\tHOLDER\tHOLDS\tKNOWN FROM")
-    lines += [line for card in node.cards for line in _card(card)]
+    used = "\tUSED" if _is_measured(node) else ""
+    lines.append(f"  CARD\tMODEL\tHEALTH\tALLOCATED\tFREE{used}\tHOLDER\tHOLDS\tKNOWN FROM")
+    lines += [line for card in node.cards for line in _card(card, bool(used))]
     for allocation in node.unplaced:
-        lines.append(_cells([f"  {UNKNOWN}", "", "", "", "", *_holder(allocation)]))
+        lines.append(_cells([f"  {UNKNOWN}", "", "", "", "", *([""] if used else []), *_holder(allocation)]))
     return [*lines, ""]
 
 
-def _card(card: Card) -> list[str]:
+def _is_measured(node: Node) -> bool:
+    """Whether used memory is known of some card: else there is no column of it."""
+    return any(card.memory_used_bytes is not None for card in node.cards)
+
+
+def _card(card: Card, used: bool) -> list[str]:
     label = str(card.index) if card.index is not None else card.uuid or UNKNOWN
     own = [
         f"  {label}",
@@ -106,16 +112,22 @@ def _card(card: Card) -> list[str]:
         card.health,
         _of(card.memory_allocated_bytes, card.memory_total_bytes),
         _free(card.memory_total_bytes, card.memory_allocated_bytes),
+        *([amount(card.memory_used_bytes)] if used else []),
     ]
     holders = [_holder(allocation) for allocation in card.allocations] or [["-", "", ""]]
     first, *others = holders
-    return [_cells([*own, *first]), *(_cells(["  ", "", "", "", "", *other]) for other in others)]
+    return [
+        _cells([*own, *first]),
+        *(_cells(["  ", "", "", "", "", *([""] if used else []), *other]) for other in others),
+    ]
 
 
 def _holder(allocation: Allocation) -> list[str]:
     held = f"{allocation.quantity} {allocation.resource}"
     if allocation.memory_bytes is not None:
         held += f" = {amount(allocation.memory_bytes)}"
+    if allocation.memory_used_bytes is not None:
+        held += f", uses {amount(allocation.memory_used_bytes)}"
     if allocation.core_percent is not None:
         held += f", {allocation.core_percent} % of the cores"
     return [f"{allocation.namespace}/{allocation.pod}/{allocation.container}", held, allocation.evidence]

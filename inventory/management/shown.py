@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, OutputWrapper
 
+from audit.who import acting, command
 from inventory.printable import visible
 
 
@@ -29,7 +30,8 @@ class ShownCommand(BaseCommand):
             self.stdout = Shown(out)
         if out := options.pop("stderr", None):
             self.stderr = Shown(out)
-        return super().execute(*args, **options)
+        with acting(command()):  # for the audit log
+            return super().execute(*args, **options)
 
 
 def _shown(stream: OutputWrapper) -> Shown:

@@ -12,6 +12,8 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
+from audit.actions import Action
+from audit.chain import record
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind, WatchState
 from kube.identity import Identity
@@ -39,7 +41,9 @@ def anew(reason: str) -> dict[str, Any]:
 def relist(cluster: Cluster, who: str) -> list[str]:
     """Ask each watcher of the cluster to list anew and the reconciler to count all. Returns the kinds that were asked."""
     rows: QuerySet[Watch] = Watch.objects.filter(cluster=cluster)
-    rows.update(**anew(BY_HAND.format(who=who)), relist_asked_at=Now())
+    with transaction.atomic():
+        rows.update(**anew(BY_HAND.format(who=who)), relist_asked_at=Now())
+        record(Action.CLUSTER_RELIST, cluster.name)
     there = set(rows.values_list("kind", flat=True))
     return [kind for kind in Kind.values if kind in there]
 

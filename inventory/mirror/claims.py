@@ -1,4 +1,4 @@
-"""Rows of dynamic resource allocation: slices of drivers that give out accelerators, and claims for these.
+"""Rows of dynamic resource allocation: slices of drivers that give out accelerators, rules that taint devices, and claims.
 
 Slices and claims of network cards and other devices are not kept.
 """
@@ -11,9 +11,9 @@ from inventory.mirror.values import Columns, common_columns, plain
 from inventory.stacks.dra.asks import MOST, asks_of
 from inventory.stacks.dra.cards import STACK as NAME
 from inventory.stacks.dra.drivers import asks_for_cards, gives_cards
-from inventory.stacks.dra.trim import trim_claim, trim_slice
+from inventory.stacks.dra.trim import trim_claim, trim_rule, trim_slice
 from inventory.stacks.engine.base import Context
-from kube.claims import AllocationResult, ResourceClaim, ResourceSlice, pinned_node
+from kube.claims import AllocationResult, DeviceTaintRule, ResourceClaim, ResourceSlice, pinned_node
 from kube.objects import Pod
 
 
@@ -42,6 +42,10 @@ def claim_row(claim: ResourceClaim, context: Context) -> Columns | None:
     }
 
 
+def taint_rule_row(rule: DeviceTaintRule, context: Context) -> Columns | None:
+    return common_columns(rule.metadata, trim_rule(rule))
+
+
 def _node_of(allocation: AllocationResult) -> str:
     """The node that the allocation is bound to; else the pool, which by custom has the name of its node."""
     results = (allocation.devices.results if allocation.devices else None) or []
@@ -68,6 +72,11 @@ def of_pod(pod: Pod) -> str:
 def dirty_by_slice(node: str) -> set[tuple[str, str]]:
     """The node, or all nodes of the system where the devices are not of one."""
     return {(node, "")} if node else {("", NAME)}
+
+
+def dirty_by_taint_rule(name: str) -> set[tuple[str, str]]:
+    """All nodes of the system: a rule may mean any device."""
+    return {("", NAME)}
 
 
 def dirty_by_claim(node: str) -> set[tuple[str, str]]:

@@ -1,8 +1,9 @@
 """Rows of ConfigMaps, and which of them are watched: those that the DaemonSets of device plugins name, nothing else.
 
 A cluster may have a hundred thousand ConfigMaps, and what is in them is nobody's business. So each is listed and watched by its name
-in its namespace, which the API server answers from one key and a role can be cut down to; those that a plugin writes for each node,
-by their label. The watcher of DaemonSets writes down which these are (`choose`), in the transaction of what it read.
+in its namespace, which the API server answers from one key and a role can be cut down to; those that are written for each node,
+by their label, or among all of the one namespace where only their names tell them. The watcher of DaemonSets writes down which these
+are (`choose`), in the transaction of what it read.
 """
 
 from __future__ import annotations
@@ -53,9 +54,9 @@ def dirty_by_config_map(facts: str) -> set[tuple[str, str]]:
 
 
 def words(selection: Selection) -> str:
-    """What is selected: "namespace/name", or "namespace, label key=value"."""
-    if selection.name:
-        return f"{selection.namespace}/{selection.name}"
+    """What is selected: "namespace/name", "namespace/beginning…", or "namespace, label key=value"."""
+    if selection.name or selection.prefix:
+        return f"{selection.namespace}/{selection.name or selection.prefix + '…'}"
     return f"{selection.namespace}, label {selection.label}"
 
 
@@ -63,10 +64,15 @@ def places(chosen: tuple[Selection, ...]) -> tuple[Place, ...]:
     """Where the API server is asked for them, each place once."""
     found: dict[tuple[str, str, str], Place] = {}
     for one in chosen:
-        wanted = ("fieldSelector", f"metadata.name={one.name}") if one.name else ("labelSelector", one.label)
         path = f"/api/v1/namespaces/{one.namespace}/configmaps"
-        found.setdefault(place(one), Place(path, (wanted,), words(one)))
+        found.setdefault(place(one), Place(path, _query(one), words(one)))
     return tuple(found.values())
+
+
+def _query(one: Selection) -> tuple[tuple[str, str], ...]:
+    if one.prefix:
+        return ()
+    return (("fieldSelector", f"metadata.name={one.name}") if one.name else ("labelSelector", one.label),)
 
 
 def chosen(selection: str) -> tuple[Selection, ...]:

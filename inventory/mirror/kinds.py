@@ -10,11 +10,13 @@ from django.conf import settings
 from django.db import models
 from django.utils.module_loading import import_string
 
+from inventory.health import of_labels
 from inventory.mirror import claims, config_maps, devices
 from inventory.mirror.values import Columns, common_columns, digest, moment, plain
 from inventory.models import ConfigMap as ConfigMapRow
 from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Device as DeviceRow
+from inventory.models import DeviceTaintRule as TaintRuleRow
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
 from inventory.models import ResourceClaim as ClaimRow
@@ -32,14 +34,14 @@ from inventory.stacks.engine.trim_daemonset import components, trim_daemonset
 from inventory.stacks.engine.trim_node import trim_node
 from inventory.usage.conditions import speaks_of_cards
 from kube import listed
-from kube.claims import ResourceClaim, ResourceSlice
+from kube.claims import DeviceTaintRule, ResourceClaim, ResourceSlice
 from kube.config_maps import ConfigMap
 from kube.devices import Device
 from kube.objects import DaemonSet, Metadata, Node, Pod
 from kube.source import Source
 
 #: Raise it when the same object would now give another row: watchers then list anew after an upgrade.
-ROWS_VERSION = 5
+ROWS_VERSION = 6
 
 
 #: (node, "") or ("", stack): what becomes dirty, one node or the nodes that a stack has to do with.
@@ -93,7 +95,7 @@ def made_by() -> str:
 
 
 def _node_row(node: Node, context: Context) -> Columns:
-    trimmed = trim_node(node, speaks_of_cards)
+    trimmed = trim_node(node, speaks_of_cards, of_labels.KEPT)
     facts = node_facts(node)
     columns = common_columns(node.metadata, trimmed)
     columns |= {
@@ -197,6 +199,7 @@ _POD = (
 
 #: Versions of dynamic resource allocation that `kube.claims` reads.
 _CLAIMS = ("v1", "v1beta2", "v1beta1")
+_TAINT_RULES = ("v1", "v1beta2", "v1alpha3")
 
 KINDS = {
     Kind.NODES.value: MirroredKind(
@@ -255,6 +258,18 @@ KINDS = {
         (*_COMMON, "namespace", "node_name", "allocated", "deleting", "asks"),
         moves=True,
         versions=_CLAIMS,
+    ),
+    Kind.DEVICETAINTRULES.value: MirroredKind(
+        Kind.DEVICETAINTRULES,
+        "/apis/resource.k8s.io/v1/devicetaintrules",
+        DeviceTaintRule,
+        TaintRuleRow,
+        "uid",
+        claims.taint_rule_row,
+        "name",
+        claims.dirty_by_taint_rule,
+        _COMMON,
+        versions=_TAINT_RULES,
     ),
     Kind.DEVICES.value: MirroredKind(
         Kind.DEVICES,

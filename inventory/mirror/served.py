@@ -17,6 +17,7 @@ from inventory.mirror.kinds import KINDS
 from inventory.models import Watch
 from inventory.models.cluster import WatchState
 from kube.client import ApiError, BadKubeconfig, Client
+from kube.source import TIMEOUT_S
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +60,7 @@ class Served:
         found = set()
         try:
             for kind in absent:
-                if kind in KINDS and _is_served(kind, self.client):
+                if kind in KINDS and is_served(kind, self.client):
                     found.add(kind)
         except (ApiError, BadKubeconfig) as error:
             logger.info("what is served could not be asked: %s", error)
@@ -73,10 +74,10 @@ class Served:
             logger.info("served now: %s", ", ".join(sorted(came)))
 
 
-def _is_served(kind: str, client: Client) -> bool:
-    """Raises ApiError."""
+def is_served(kind: str, client: Client, timeout_s: float = TIMEOUT_S) -> bool:
+    """Asked of the cluster now, by up to four questions of discovery. timeout_s: for each of them. Raises ApiError."""
     try:
-        KINDS[kind].source().locate(client)
+        KINDS[kind].source().locate(client, timeout_s)
     except ApiError as error:
         if error.status == 404:
             return False

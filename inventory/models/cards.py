@@ -5,17 +5,24 @@ from __future__ import annotations
 import msgspec
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext
 
+from inventory.health.findings import FINDINGS as OF_HEALTH
 from inventory.health.shown import Shown, line, shown
 from inventory.models.choices import CardState
 from inventory.models.cluster import Cluster
+from inventory.scope import ANOTHER, Scope
+from inventory.scoped import OfCluster, OfNamespace
 from inventory.stacks.engine.base import HEALTH_UNKNOWN, Room
+
+#: Codes of findings that are of cards, nodes and clusters alone: their texts name no pod.
+NAME_NO_POD = (*OF_HEALTH, "never-reached", "no-word", "nobody-watches")
 
 _rooms = msgspec.json.Decoder(tuple[Room, ...])
 _room = msgspec.json.Decoder(Room)
 
 
-class NodeTotals(models.Model):
+class NodeTotals(OfCluster):
     """Totals of one node. Memory in bytes; None is unknown or not metered, never 0."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
@@ -84,7 +91,7 @@ class NodeTotals(models.Model):
         return line(self.health_told)
 
 
-class Card(models.Model):
+class Card(OfCluster):
     """One GPU. It stays after it is gone (`gone_at`), with its history.
 
     key: stable within the node: the UUID where it is known, else the index as text. index: the scheduler's index; it is not
@@ -157,7 +164,7 @@ class Card(models.Model):
         return line(self.health_told)
 
 
-class Allocation(models.Model):
+class Allocation(OfNamespace):
     """One container's hold on one card, or on some card of its node (`card` None). Ended ones are history."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
@@ -209,11 +216,19 @@ class Allocation(models.Model):
             ),
         ]
 
+    #: Of rows of `inventory.holds`: it is held in a namespace that is not seen, and its names have been taken away.
+    foreign = False
+
     def __str__(self) -> str:
         return f"{self.namespace}/{self.pod} on {self.node_name}"
 
+    @property
+    def who(self) -> str:
+        """Who holds, for people."""
+        return gettext(ANOTHER) if self.foreign else f"{self.namespace}/{self.pod}"
 
-class Finding(models.Model):
+
+class Finding(OfCluster):
     """Something wrong that the mirror shows, as long as it shows it; then `ended_at`."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
@@ -241,6 +256,12 @@ class Finding(models.Model):
             ),
             models.Index(fields=["cluster", "node_name"], name="findings_of_a_node"),
         ]
+
+    @classmethod
+    def seen_by(cls, scope: Scope) -> Q:
+        """Where a cluster is not seen whole, texts that may name pods are left out with their counts."""
+        of_cards = scope.in_clusters() & Q(pod="", code__in=NAME_NO_POD)
+        return scope.in_whole_clusters() | scope.of_pods("pod") | of_cards
 
     def __str__(self) -> str:
         return f"{self.code} {self.node_name} {self.card_key}"

@@ -1,10 +1,11 @@
-"""The mirror of dynamic resource allocation: what drivers offer, and what claims hold."""
+"""The mirror of dynamic resource allocation: what drivers offer, what of it is tainted, and what claims hold."""
 
 from __future__ import annotations
 
 from django.db import models
 
 from inventory.models.mirror import Mirrored
+from inventory.scoped import OfNamespace
 
 
 class ResourceSlice(Mirrored):
@@ -22,7 +23,14 @@ class ResourceSlice(Mirrored):
         ]
 
 
-class ResourceClaim(Mirrored):
+class DeviceTaintRule(Mirrored):
+    """Devices that are not to be given out, by an administrator's word."""
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "uid"], name="device_taint_rule_once")]
+
+
+class ResourceClaim(Mirrored, OfNamespace):
     """A claim for accelerators. node_name: where its devices are; "" while it waits, or where it is not known."""
 
     namespace = models.CharField(max_length=253)

@@ -8,6 +8,8 @@ from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models.functions import Now
 
+from inventory.scope import Scope
+from inventory.scoped import OfCluster, ScopedManager
 from leases.row import LeaseRow
 
 
@@ -20,12 +22,20 @@ class Kind(models.TextChoices):
     CONFIGMAPS = "configmaps", "config maps"
     RESOURCESLICES = "resourceslices", "resource slices"
     RESOURCECLAIMS = "resourceclaims", "resource claims"
+    DEVICETAINTRULES = "devicetaintrules", "device taint rules"
     DEVICES = "devices", "devices"
     CARDS = "cards", "cards"
 
 
 #: What may be missing: the cluster may not serve it, or not let it be read.
-OPTIONAL_KINDS = (Kind.DAEMONSETS, Kind.CONFIGMAPS, Kind.RESOURCESLICES, Kind.RESOURCECLAIMS, Kind.DEVICES)
+OPTIONAL_KINDS = (
+    Kind.DAEMONSETS,
+    Kind.CONFIGMAPS,
+    Kind.RESOURCESLICES,
+    Kind.RESOURCECLAIMS,
+    Kind.DEVICETAINTRULES,
+    Kind.DEVICES,
+)
 
 
 class WatchState(models.TextChoices):
@@ -80,14 +90,20 @@ class Cluster(models.Model):
     recreated_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
+    objects = ScopedManager()
+
     class Meta:
         ordering = ["name"]
 
     def __str__(self) -> str:
         return self.name
 
+    @classmethod
+    def seen_by(cls, scope: Scope) -> models.Q:
+        return scope.in_clusters("pk")
 
-class Watch(LeaseRow):
+
+class Watch(LeaseRow, OfCluster):
     """The lease and the progress of one watcher: one row per (cluster, kind).
 
     The row is written in the same transaction as the state it speaks of. Times are UTC.
@@ -139,7 +155,7 @@ class Watch(LeaseRow):
         return absent or self.state == WatchState.NOT_NEEDED or (self.kind == Kind.CONFIGMAPS and not self.selection)
 
 
-class Unreadable(models.Model):
+class Unreadable(OfCluster):
     """An object of the cluster that did not decode: kept by name, so that it is not silently missing."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="unreadable")
@@ -151,6 +167,11 @@ class Unreadable(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["cluster", "kind", "namespace", "name"], name="unreadable_once")]
+
+    @classmethod
+    def seen_by(cls, scope: Scope) -> models.Q:
+        """Nodes and the like have no namespace."""
+        return (scope.in_clusters() & models.Q(namespace="")) | scope.in_namespaces()
 
     def __str__(self) -> str:
         return f"{self.kind} {self.namespace}/{self.name}"

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from inventory.models.cards import Allocation
 from inventory.models.cluster import Cluster
+from inventory.scoped import OfCluster, OfNamespace
 
 
 class Sureness(models.TextChoices):
@@ -17,7 +18,7 @@ class Sureness(models.TextChoices):
     LIKELY = "likely", _("likely")
 
 
-class IdleHold(models.Model):
+class IdleHold(OfNamespace):
     """An allocation on whose card no work was seen for as long as GPUDASH_IDLE_MINUTES, as of `written_at`.
 
     It is copied beside the allocation so that lists are sorted and summed by an index. Written by `inventory.idle.holds` alone,
@@ -56,7 +57,7 @@ class IdleHold(models.Model):
         return f"{self.allocation_id} since {self.idle_since}"
 
 
-class IdleLook(models.Model):
+class IdleLook(OfCluster):
     """What the last look over a cluster said of all that is held: how many holds are judged, and why the others are not."""
 
     cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="idle_look")
@@ -64,6 +65,8 @@ class IdleLook(models.Model):
     window_s = models.FloatField()
     #: {verdict of `inventory.idle.rule`: holds}
     verdicts = models.JSONField(default=dict)
+    #: When promises were last compared with measurements (`inventory.discrepancies`, which alone writes it); None: never.
+    findings_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return str(self.cluster_id)

@@ -9,9 +9,10 @@ from __future__ import annotations
 from django.db import models
 
 from inventory.models.cluster import Cluster
+from inventory.scoped import OfCluster, OfNamespace
 
 
-class Mirrored(models.Model):
+class Mirrored(OfCluster):
     """What every mirrored object has."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
@@ -52,7 +53,7 @@ class Node(Mirrored):
         constraints = [models.UniqueConstraint(fields=["cluster", "name"], name="node_once")]
 
 
-class Pod(Mirrored):
+class Pod(Mirrored, OfNamespace):
     """A pod that asks for a GPU, holds one, or belongs to a device plugin or operator. Other pods are counted, not kept."""
 
     namespace = models.CharField(max_length=253)

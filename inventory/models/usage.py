@@ -10,7 +10,12 @@ from django.utils.translation import gettext_lazy as _
 
 from inventory.models.cards import Card
 from inventory.models.cluster import Cluster
+from inventory.scoped import OfCluster
 from leases.row import LeaseRow
+
+#: Seconds for which a collector holds its source: longer than one question may take (`prometheus.ANSWER_S`); the lease is renewed
+#: after each answer.
+LEASE_S = 60.0
 
 
 class Way(models.TextChoices):
@@ -29,7 +34,7 @@ class SourceState(models.TextChoices):
     REFUSED = "refused", _("refused")
 
 
-class UsageSource(LeaseRow):
+class UsageSource(LeaseRow, OfCluster):
     """Where the exporters of one cluster are read: at most one row per cluster. Holds where a token is, never the token.
 
     address, token_file, ca_file, headers, matchers: of a Prometheus. headers: {"X-Scope-OrgID": "team-a"}. matchers: label matchers
@@ -64,11 +69,13 @@ class UsageSource(LeaseRow):
     #: What was dropped or doubted, with how often: [{"code", "text", "count"}].
     problems = models.JSONField(default=list)
 
+    may_name_pods = ("reason", "problems")
+
     def __str__(self) -> str:
         return f"{self.cluster_id}/{self.way}"
 
 
-class CardUsage(models.Model):
+class CardUsage(OfCluster):
     """What was last measured of one card, or of one slice of it. None: not collected, never 0.
 
     A card that an exporter names stands here whether or not the mirror has it; `card` is the mirror's. A row is written when a value

@@ -16,11 +16,13 @@ import msgspec
 from django.db.models import QuerySet
 
 from inventory.clock import database_now
+from inventory.compared.entries import FINDINGS
 from inventory.health import judge, signs
-from inventory.models import Allocation, Card, CardUsage, DirtyNode, Finding, NodeTotals, Watch
+from inventory.models import Allocation, Card, CardUsage, DirtyNode, Discrepancy, Finding, NodeTotals, Watch
 from inventory.models import ConfigMap as ConfigMapRow
 from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Device as DeviceRow
+from inventory.models import DeviceTaintRule as TaintRuleRow
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
 from inventory.models import ResourceClaim as ClaimRow
@@ -28,7 +30,7 @@ from inventory.models import ResourceSlice as SliceRow
 from inventory.models.cluster import Kind
 from inventory.stacks.engine import base
 from inventory.stacks.engine.node_report import node_report
-from kube.claims import ResourceClaim, ResourceSlice
+from kube.claims import DeviceTaintRule, ResourceClaim, ResourceSlice
 from kube.devices import Device
 from kube.objects import DaemonSet, Node, Pod
 
@@ -43,6 +45,7 @@ _node = msgspec.json.Decoder(Node)
 _pod = msgspec.json.Decoder(Pod)
 _daemonset = msgspec.json.Decoder(DaemonSet)
 _slice = msgspec.json.Decoder(ResourceSlice)
+_taint_rule = msgspec.json.Decoder(DeviceTaintRule)
 _claim = msgspec.json.Decoder(ResourceClaim)
 _config_map = msgspec.json.Decoder(base.ReadConfigMap)
 _device = msgspec.json.Decoder(Device)
@@ -138,20 +141,25 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
         context, now=chunk.now.timestamp(), daemonsets=_daemonsets(cluster_id), claims_read=_claims_read(cluster_id)
     )
     slices, claims = _slices(cluster_id, names), _claims(cluster_id, names)
+    taint_rules = _taint_rules(cluster_id) if slices else ()
     measured, told = _measured(cluster_id, names, {card.id: card.key for found in cards.values() for card in found})
     config_maps, devices = _config_maps(cluster_id, names), _devices(cluster_id, names)
+    compared = _compared(cluster_id, names)
     for name in names:
         mine = msgspec.structs.replace(
             context,
             known_uuids=_known_uuids(cards[name]),
             slices=(*slices[name], *slices[""]) if slices else (),
+            taint_rules=taint_rules,
             claims=tuple(claims[name]) if claims else (),
             measured=tuple(measured[name]) if measured else (),
             config_maps=(*config_maps.get("", ()), *config_maps.get(name, ())),
             device=devices.get(name),
         )
         try:
-            health = _judged(facts.get(name), pods[name], mine, told.get(name, []))
+            health = _with_findings(
+                _judged(facts.get(name), pods[name], mine, told.get(name, [])), compared.get(name, ())
+            )
         except Exception:
             # One strange node must not stop the others.
             logger.exception("node %s of cluster %d: no report", name, cluster_id)
@@ -181,6 +189,16 @@ def _judged(
     made = judge.judged(node_report(node, list(pods.values()), context), node, context, told)
     report = made.report
     return made if report.stacks or report.cards or report.findings or report.unplaced else None
+
+
+def _with_findings(made: judge.Judged | None, found: Iterable[base.Finding]) -> judge.Judged | None:
+    """With what a look over the cluster says of the node and of cards that it has."""
+    if made is None or not found:
+        return made
+    cards = {one.card.key for one in made.report.cards}
+    more = [one for one in found if one.card is None or one.card in cards]
+    report = msgspec.structs.replace(made.report, findings=(*made.report.findings, *more))
+    return msgspec.structs.replace(made, report=report)
 
 
 def _by_node(kind: type[S], rows: QuerySet[Any]) -> dict[str, list[S]]:
@@ -221,6 +239,11 @@ def _slices(cluster_id: int, names: list[str]) -> dict[str, list[ResourceSlice]]
     return grouped
 
 
+def _taint_rules(cluster_id: int) -> tuple[DeviceTaintRule, ...]:
+    rows = TaintRuleRow.objects.filter(cluster_id=cluster_id).order_by("id")
+    return tuple(_taint_rule.decode(facts) for facts in rows.values_list("facts", flat=True))
+
+
 def _claims(cluster_id: int, names: list[str]) -> dict[str, list[ResourceClaim]]:
     """By node; those that wait are of none."""
     rows = ClaimRow.objects.filter(cluster_id=cluster_id, node_name__in=names, allocated=True).order_by("id")
@@ -254,6 +277,16 @@ def _measured(
         )
         told[node].append(said)
     return grouped, told
+
+
+def _compared(cluster_id: int, names: list[str]) -> dict[str, list[base.Finding]]:
+    """What is told of promises beside measurements, by node."""
+    grouped: dict[str, list[base.Finding]] = defaultdict(list)
+    rows = Discrepancy.objects.filter(cluster_id=cluster_id, node_name__in=names, told=True).order_by("id")
+    for node, code, card, pod, text in rows.values_list("node_name", "code", "card_key", "pod", "text"):
+        found = base.Finding(code=code, severity=FINDINGS[code].severity, text=text, card=card or None, pod=pod or None)
+        grouped[node].append(found)
+    return grouped
 
 
 def _config_maps(cluster_id: int, names: list[str]) -> dict[str, list[base.ReadConfigMap]]:

@@ -103,5 +103,5 @@ FORMAT = Format(
     pods=NO_PODS,
     marks=frozenset((_smi("gpu_info"), _smi("memory_used_bytes"), _smi("memory_total_bytes"))),
     target=Target(("app.kubernetes.io/name=nvidia-gpu-exporter",), 9835),
-    verified="at e656cd8 (source and test pages)",
+    verified="1.14.0 (a page of it, built from its module, over a recorded nvidia-smi), e656cd8 (source and test pages)",
 )

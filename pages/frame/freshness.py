@@ -119,6 +119,7 @@ def kind_words(kind: str) -> str:
         Kind.CONFIGMAPS.value: _("config maps"),
         Kind.RESOURCESLICES.value: _("resource slices"),
         Kind.RESOURCECLAIMS.value: _("resource claims"),
+        Kind.DEVICETAINTRULES.value: _("device taint rules"),
         Kind.DEVICES.value: _("devices"),
         Kind.CARDS.value: _("cards"),
     }
@@ -137,6 +138,7 @@ def optional_words(kind: str) -> str:
         Kind.CONFIGMAPS.value: _("settings of device plugins, and what they report of cards"),
         Kind.RESOURCESLICES.value: _("cards that are claimed (DRA)"),
         Kind.RESOURCECLAIMS.value: _("who holds cards that are claimed (DRA)"),
+        Kind.DEVICETAINTRULES.value: _("cards that an administrator tainted (DRA)"),
         Kind.DEVICES.value: ", ".join(_(stack.devices_for) for stack in STACKS if stack.devices_for),
     }
     return words.get(kind, "")

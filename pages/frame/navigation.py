@@ -14,12 +14,14 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from inventory.models import Cluster
+from inventory.scope import ANY, current
 from pages.frame.freshness import Freshness, freshness_of
 
 THEMES = ("auto", "light", "dark")
 #: URL name, title, and the names of pages below it. A page whose URL does not resolve is not offered.
 _NAV = (
-    ("overview", gettext_lazy("Overview"), ()),
+    ("overview", gettext_lazy("Overview"), ("history",)),
     ("nodes", gettext_lazy("Nodes"), ("node",)),
     ("cards", gettext_lazy("Cards"), ("card",)),
     ("allocations", gettext_lazy("Allocations"), ("waiting", "idle")),
@@ -53,15 +55,30 @@ class SyncLine:
 
 def frame(request: HttpRequest) -> dict[str, Any]:
     signed_in = bool(getattr(getattr(request, "user", None), "is_authenticated", False))
+    # An address that is none, or a form that was refused before its view: what the visitor may see was not asked.
+    let_in = signed_in and getattr(request, "role", None) is not None
     theme = request.COOKIES.get("theme", "auto")
     return {
         "nav": nav(request) if signed_in else [],
-        "sync_line": sync_line(request) if signed_in else None,
+        "sync_line": sync_line(request) if let_in else None,
         "theme": theme if theme in THEMES else "auto",
         "themes": [("auto", _("auto")), ("light", _("light")), ("dark", _("dark"))],
         "languages": settings.LANGUAGES,
+        "seen_places": seen_places() if let_in else [],
+        "seen_partly": let_in and current().partial,
         "api_docs_url": _resolve("api-docs") if signed_in else "",
     }
+
+
+def seen_places() -> list[str]:
+    """What the visitor sees, where that is not everything: clusters, and namespaces as cluster/namespace or */namespace."""
+    scope = current()
+    if scope.clusters is None:
+        return []
+    names = dict(Cluster.objects.values_list("pk", "name")) | {ANY: "*"}
+    whole = [names[pk] for pk in scope.clusters if pk in names]
+    parts = [f"{names[pk]}/{name}" for pk, name in scope.namespaces if pk in names]
+    return sorted([*whole, *parts]) or [_("nothing: the clusters of your role are not there")]
 
 
 def nav(request: HttpRequest) -> list[NavItem]:

@@ -51,18 +51,25 @@ PROGRAM = {
     "bad token": 401,
 }
 
+ADMINS = dict.fromkeys(WHO, 403) | {"anonymous": 401, "bad token": 401, "admin": "in", "admin token": "in"}
+
 #: Route → (path to ask, who gets what). Pages are asked below; they need the viewer role like any view.
 TABLE: dict[str, tuple[str, dict[str, Any]]] = {
     "healthz": ("/healthz", OPEN),
     "readyz": ("/readyz", OPEN),
     "sign-in": ("/sign-in", OPEN),
     "sign-in/link/<str:token>": ("/sign-in/link/x", OPEN),
+    "sign-in/code": ("/sign-in/code", OPEN),
+    "sign-in/oidc": ("/sign-in/oidc", OPEN),
+    "sign-in/oidc/callback": ("/sign-in/oidc/callback", OPEN),
     "sign-out": ("/sign-out", OPEN),
     "i18n/setlang/": ("/i18n/setlang/", OPEN),
     "metrics": ("/metrics", PROGRAM),
+    "metrics/self": ("/metrics/self", PROGRAM),
     "api-docs": ("/api-docs", PAGE),
     "account": ("/account", PAGE),
     "account/password": ("/account/password", PAGE),
+    "account/second-step": ("/account/second-step", PAGE),
     "account/theme": ("/account/theme", PAGE),
     "account/tokens": ("/account/tokens", PAGE),
     "account/tokens/<int:token_id>/revoke": ("/account/tokens/1/revoke", PAGE),
@@ -76,6 +83,9 @@ TABLE: dict[str, tuple[str, dict[str, Any]]] = {
     "api/v1/cards/<int:card_id>": ("/api/v1/cards/1", PROGRAM),
     "api/v1/allocations": ("/api/v1/allocations", PROGRAM),
     "api/v1/idle": ("/api/v1/idle", PROGRAM),
+    "api/v1/clusters/<str:name>/history": ("/api/v1/clusters/prod/history", PROGRAM),
+    "api/v1/nodes/<str:cluster>/<str:name>/history": ("/api/v1/nodes/prod/gpu-1/history", PROGRAM),
+    "api/v1/cards/<int:card_id>/history": ("/api/v1/cards/1/history", PROGRAM),
     "api/v1/idle/sums": ("/api/v1/idle/sums", PROGRAM),
     "api/v1/pods": ("/api/v1/pods", PROGRAM),
     "api/v1/findings": ("/api/v1/findings", PROGRAM),
@@ -91,6 +101,7 @@ TABLE: dict[str, tuple[str, dict[str, Any]]] = {
     "api/v1/campaigns": ("/api/v1/campaigns", PROGRAM),
     "api/v1/campaigns/<str:campaign_id>": ("/api/v1/campaigns/x", PROGRAM),
     "api/v1/campaigns/<str:campaign_id>/matrix": ("/api/v1/campaigns/x/matrix", PROGRAM),
+    "api/v1/audit": ("/api/v1/audit", ADMINS),
     "api/v1/tokens": ("/api/v1/tokens", PROGRAM),
     "api/v1/tokens/<int:token_id>": ("/api/v1/tokens/1", PROGRAM),
     "api/v1/schema": ("/api/v1/schema", PROGRAM),
@@ -102,7 +113,7 @@ TABLE |= {"api/v1": ("/api/v1", PROGRAM), "api/v1/": ("/api/v1/", PROGRAM)}
 
 
 #: Pages that stand in the table, since some are open or take no GET; the other pages are alike.
-IN_TABLE = ("pages.account", "pages.sign_in")
+IN_TABLE = ("pages.account", "pages.sign_in", "pages.single_sign_on", "pages.second_step")
 
 
 def _is_page(module: str) -> bool:

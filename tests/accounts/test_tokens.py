@@ -6,13 +6,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
 from accounts.models import ApiToken, TokenEnded
 from accounts.roles import Role, set_role
-from tests.cast import bearer, make_token, make_user, signed_in
+from tests.cast import PASSWORD, bearer, make_token, make_user, signed_in
 
 pytestmark = pytest.mark.django_db
 
@@ -219,3 +221,51 @@ def test_the_account_page_gives_no_role_above_ones_own(user: User) -> None:
         signed_in(user).post("/account/tokens", {"name": "x", "role": "admin", "expires_in_days": 5}).status_code == 400
     )
     assert not ApiToken.objects.exists()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("how", ["page", "command"])
+def test_another_password_ends_the_tokens(how: str) -> None:
+    olga = make_user("olga", Role.OPERATOR)
+    olga.set_password(PASSWORD)
+    olga.save()
+    client = bearer(make_token(olga, Role.OPERATOR))
+    assert client.get("/api/v1/summary").status_code == 200
+    if how == "page":
+        form = {"old_password": PASSWORD, "new_password1": "another-long-1", "new_password2": "another-long-1"}
+        assert signed_in(olga).post("/account/password", form).status_code == 302
+    else:
+        olga.set_password("another-long-1")
+        olga.save()
+    assert client.get("/api/v1/summary").status_code == 401
+
+
+@pytest.mark.django_db
+def test_a_password_that_is_hashed_anew_is_the_same_one(settings: Any) -> None:
+    better, usual = settings.PASSWORD_HASHERS[0], "django.contrib.auth.hashers.PBKDF2PasswordHasher"
+    settings.PASSWORD_HASHERS = [better, usual]  # in tests the quick one is preferred
+    olga = make_user("olga", Role.OPERATOR)
+    client = bearer(make_token(olga, Role.OPERATOR))
+    User.objects.filter(pk=olga.pk).update(password=make_password(PASSWORD, hasher="pbkdf2_sha256"))
+    assert User.objects.get(pk=olga.pk).check_password(PASSWORD)
+    assert User.objects.get(pk=olga.pk).password.startswith("md5")
+    assert client.get("/api/v1/summary").status_code == 200
+
+
+@pytest.mark.django_db
+def test_a_user_has_so_many_tokens_and_no_more(settings: Any) -> None:
+    settings.TOKENS_PER_USER = 2
+    olga = make_user("olga", Role.OPERATOR)
+    client, body = signed_in(olga), {"name": "ci", "role": "viewer"}
+    for _ in range(2):
+        assert client.post("/api/v1/tokens", body, content_type="application/json").status_code == 201
+    refused = client.post("/api/v1/tokens", body, content_type="application/json")
+    assert refused.status_code == 400
+    assert "revoke one first" in refused.content.decode()
+    page = client.post("/account/tokens", {"name": "x", "role": "viewer", "expires_in_days": 1})
+    assert page.status_code == 400
+    assert "revoke one first" in page.content.decode()
+    with pytest.raises(CommandError, match="GPUDASH_TOKENS_PER_USER"):
+        call_command("token", "create", "olga")
+    ApiToken.objects.earliest("pk").revoke()
+    assert client.post("/api/v1/tokens", body, content_type="application/json").status_code == 201

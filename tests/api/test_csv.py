@@ -59,12 +59,31 @@ def test_bytes_are_whole_numbers_and_the_unknown_is_empty(cluster: Cluster, api:
     assert (known["ready"], known["stacks"]) == ("true", "gpushare")
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", " =1", "=cmd|' /C calc'!A0"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=1+1",
+        "+1",
+        "-1",
+        "@x",
+        "\tx",
+        "\rx",
+        " =1",
+        "=cmd|' /C calc'!A0",
+        "\u00a0=1",
+        "\uff1d1+1",
+        "\u3000\uff0b1",
+        "\ufeff@x",
+        "\u200b-1",
+        "\x0b=1",
+        "\ufe631",
+    ],
+)
 def test_a_formula_is_made_harmless(text: str) -> None:
     assert harmless(text) == f"'{text}"
 
 
-@pytest.mark.parametrize("text", ["", "gpu-1", "a=b", "10.0.0.1"])
+@pytest.mark.parametrize("text", ["", "gpu-1", "a=b", "10.0.0.1", " a", "\u4e2d=1", "\u00a0"])
 def test_other_text_stays_as_it_is(text: str) -> None:
     assert harmless(text) == text
 

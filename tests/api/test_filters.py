@@ -52,6 +52,7 @@ def test_every_filter_and_order_runs(fleet: Cluster, kind: type[StrictFilterSet]
         "min_free_bytes": "1Gi",
         "min_gap_bytes": "1Gi",
         "min_used_bytes": "1Gi",
+        "min_unused_bytes": "1Gi",
         "card_id": "1",
         "cluster": "prod",
     }

@@ -275,6 +275,9 @@ def test_a_page_size_is_what_it_says(addresses: Addresses, asking: Asking, size:
 def test_options_lists_the_methods(addresses: Addresses, api: Client) -> None:
     for route in (route for route in addresses.routes if route.startswith("api/v1/") and "schema" not in route):
         answer = api.options(addresses.of(route))
+        if route.strip("/") == "api/v1/audit":
+            assert answer.status_code == 403  # only administrators learn anything of it
+            continue
         assert answer.status_code == 200
         assert answer.json()["methods"] == answer.headers["Allow"].split(", ")
 

@@ -22,8 +22,8 @@ EXPECTED = {
     "nodes/prod/gpu-00000": 10,
     "cards": 7,
     "cards?q=train": 7,
-    "allocations": 5,
-    "allocations?ended=any": 5,
+    "allocations": 6,
+    "allocations?ended=any": 6,
     "pods": 5,
     "findings": 5,
 }

@@ -11,8 +11,11 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from inventory.models import Allocation, Cluster
-from tests.factories import end_allocation, make_finding, make_waiting_pod
+from accounts.roles import Role
+from inventory.models import Allocation, Card, Cluster
+from tests.cast import bearer, make_token, make_user
+from tests.factories import end_allocation, make_finding, make_node, make_waiting_pod
+from tests.pages.validations.rows import make_run
 from tests.processes import ROOT
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +44,10 @@ def test_the_committed_document_is_that_of_the_code() -> None:
 def schema_of(
     document: Any, path: str, status: str = "200", kind: str = "application/json", method: str = "get"
 ) -> Any:
-    found = document["paths"][path][method]["responses"][status]["content"][kind]["schema"]
+    answer = document["paths"][path][method]["responses"][status]
+    if "$ref" in answer:
+        answer = document["components"]["responses"][answer["$ref"].rpartition("/")[2]]
+    found = answer["content"][kind]["schema"]
     return found | {"components": document["components"]}
 
 
@@ -89,10 +95,34 @@ def test_what_a_detail_answers_is_what_the_document_says(document: Any, crowded:
 
 
 def test_a_refusal_is_the_problem_that_the_document_says(document: Any, api: Client) -> None:
-    schema = schema_of(document, "/api/v1/cards", "default", "application/problem+json")
-    validator = jsonschema.Draft202012Validator(schema)
-    validator.validate(api.get("/api/v1/cards?x=1").json())
-    validator.validate(Client().get("/api/v1/cards").json())
+    for client, address, status in ((api, "/api/v1/cards?x=1", "400"), (Client(), "/api/v1/cards", "401")):
+        answer = client.get(address)
+        assert answer.status_code == int(status)
+        schema = schema_of(document, "/api/v1/cards", status, "application/problem+json")
+        jsonschema.Draft202012Validator(schema).validate(answer.json())
+
+
+def test_each_operation_says_with_what_it_refuses(document: Any) -> None:
+    """A status that is not named is not answered: nothing stands for "all others"."""
+    every = {
+        f"{method} {path}": one["responses"] for path, all_ in document["paths"].items() for method, one in all_.items()
+    }
+    assert [name for name, answers in every.items() if "default" in answers] == []
+    assert [
+        name for name, answers in every.items() if not {"400", "401", "403", "406", "429", "503"} <= set(answers)
+    ] == []
+    assert [name for name, answers in every.items() if ("404" in answers) != ("{" in name)] == []
+    assert {name for name, answers in every.items() if "409" in answers} == {
+        f"post /api/v1/{name}"
+        for name in (
+            "runs",
+            *(f"runs/{{run_id}}/{verb}" for verb in ("again", "cancel", "reparse")),
+            *(f"campaigns/{{campaign_id}}/{verb}" for verb in ("pause", "resume", "stop")),
+        )
+    }
+    assert {"304", "413"}.isdisjoint(every["get /api/v1/runs"])
+    assert "304" in every["get /api/v1/cards"]
+    assert {"413", "415", "422"} <= set(every["post /api/v1/runs"])
 
 
 def test_a_wrong_answer_would_be_noticed(document: Any, crowded: Cluster, api: Client) -> None:
@@ -122,3 +152,18 @@ def test_the_document_is_served_and_the_page_to_read_it_loads_nothing_from_elsew
     assert "http://" not in page
     assert "https://" not in page
     assert "<script>" not in page
+
+
+def test_what_a_run_launched_again_answers_is_named_each_time(document: Any, cluster: Cluster) -> None:
+    """The same key gives the same run: 200 and no 201. While it is there, another request for its place is in conflict."""
+    make_node(cluster, "gpu-1", "nvidia", 1, loads=(0.0,))
+    run = make_run(cluster, card=Card.objects.get())
+    program = bearer(make_token(make_user("olga", Role.OPERATOR), Role.OPERATOR))
+    address, path = f"/api/v1/runs/{run.pk}/again", "/api/v1/runs/{run_id}/again"
+    for key, status in (("a", 201), ("a", 200), ("b", 409)):
+        answer = program.post(address, headers={"Idempotency-Key": key})
+        assert answer.status_code == status, answer.content
+        kind = answer.headers["Content-Type"]
+        jsonschema.Draft202012Validator(schema_of(document, path, str(status), kind, "post")).validate(answer.json())
+        named = document["paths"][path]["post"]["responses"][str(status)].get("headers", {})
+        assert named.keys() <= answer.headers.keys()

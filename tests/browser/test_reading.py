@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from inventory.models import Allocation, Card
+from inventory.models import Allocation, Card, Cluster, Subject
 from tests.browser.conftest import PHONE
+from tests.factories import make_node
+from tests.factories.history import put_minute
 
 pytestmark = pytest.mark.browser
 PAGES = (
@@ -19,6 +22,7 @@ PAGES = (
         "/allocations",
         "/allocations/waiting",
         "/allocations/idle",
+        "/history",
         "/findings",
         "/clusters",
         "/clusters/prod",
@@ -210,3 +214,37 @@ def test_printing_leaves_the_frame_away(page: Page) -> None:
     page.emulate_media(media="print")
     expect(page.locator("header.bar")).to_be_hidden()
     expect(page.locator("tbody tr").first).to_be_visible()
+
+
+def test_a_chart_is_drawn_read_by_keys_and_survives_a_refresh(page: Page, fleet: Cluster) -> None:
+    now = datetime.now(UTC).replace(second=0, microsecond=0)
+    for minute in range(30):
+        at = now - timedelta(minutes=minute)
+        put_minute(
+            fleet, at, Subject.NODE, "gpu-00000", used=4096, allocated=8192, utilization=250, cards=8, measured=7
+        )
+    page.goto("/nodes/prod/gpu-00000?window=1h")
+    chart = page.get_by_role("group", name="Chart of memory and work")
+    expect(chart.locator("canvas")).to_have_count(2)
+    expect(page.locator(".lines li")).to_have_text(["used at most", "allocated", "used", "utilization"])
+    chart.focus()
+    page.keyboard.press("End")
+    readout = page.locator(".readout")
+    expect(readout).to_contain_text("allocated 8 GiB · used 4 GiB · utilization 25 % · 7 of 8 cards measured")
+    last = readout.text_content()
+    page.keyboard.press("ArrowLeft")
+    expect(readout).not_to_have_text(last or "")
+    page.keyboard.press("Home")
+    expect(readout).to_contain_text("nothing is known")
+    make_node(fleet, "gpu-00000", "gpushare", 8, loads=(0.9,))
+    assert refresh(page) == 200
+    expect(chart.locator("canvas")).to_have_count(2)
+    expect(readout).to_contain_text("nothing is known")
+
+
+@pytest.mark.parametrize("page", [{"viewport": PHONE}], indirect=True)
+def test_a_chart_is_as_wide_as_a_phone(page: Page, fleet: Cluster) -> None:
+    put_minute(fleet, datetime.now(UTC).replace(second=0, microsecond=0), used=4096, allocated=8192)
+    page.goto("/history?window=1h")
+    expect(page.locator(".overtime canvas")).to_have_count(1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

@@ -19,9 +19,11 @@ from inventory import clusters
 from inventory.models import Cluster
 from tests import services
 from tests.cluster.fleet import Fleet
+from tests.cluster.optional_kinds import delete_if_there, start
 from tests.controlplane import controlplane
 from tests.controlplane.admin import Admin
 from tests.controlplane.controlplane import ControlPlane
+from tests.controlplane.objects import Json
 from tests.processes import Processes
 from tests.services import Missing, Postgres
 
@@ -155,3 +157,30 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
             terminalreporter.write_line(f"{seconds:8.1f}  {name}")
         if path := os.environ.get("GPUDASH_FAULTS_FILE"):
             Path(path).write_text("".join(f"{name}\t{seconds:.1f}\n" for name, seconds in FAULTS))
+
+
+@pytest.fixture
+def soon(cluster: Cluster, processes: Processes) -> Cluster:
+    start(processes)
+    return cluster
+
+
+@pytest.fixture
+def objects(fleet: Fleet, admin: Admin) -> Iterator[Callable[..., list[Json]]]:
+    """objects(thing, …) makes these; they are gone after the test."""
+    made: list[Json] = []
+
+    def create(*things: Json) -> list[Json]:
+        found = []
+        for thing in things:
+            found.append(admin.create(thing))
+            made.append(found[-1])
+            if thing["kind"] == "Node":
+                admin.patch(found[-1], {"spec": {"taints": None}})
+        return found
+
+    yield create
+    for thing in reversed(made):
+        if thing["kind"] in ("ConfigMap", "CustomResourceDefinition", "ResourceSlice"):
+            delete_if_there(admin, thing)
+    admin.delete_all()

@@ -104,8 +104,8 @@ def test_relist_by_hand_mends_what_somebody_changed_in_the_tables(
     assert differences(admin, watched) != []
     said = processes.call("cluster", "relist", "test")
     assert (
-        "asked to be listed anew: nodes, pods, daemonsets, configmaps, resourceslices, resourceclaims, devices, cards"
-        in said
+        "asked to be listed anew: nodes, pods, daemonsets, configmaps, resourceslices, resourceclaims, devicetaintrules, "
+        "devices, cards" in said
     )
     fault("rows deleted by hand, then manage.py cluster relist", in_step(admin, watched))
     wait_until(lambda: all_watching(watched), "all kinds are in step again")

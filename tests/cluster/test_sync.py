@@ -24,7 +24,9 @@ def test_the_first_sync_has_every_object(fleet: Fleet, admin: Admin, cluster: Cl
     assert "in step after" in said
     synced = Watch.objects.filter(cluster=cluster).exclude(synced_at=None)
     assert set(synced.values_list("kind", flat=True)) == WATCHED
-    assert "test configmaps: not read (no device plugin of this cluster takes a setting from a ConfigMap)" in said
+    assert "test configmaps: " in said
+    assert "0 kept" in said.partition("test configmaps: ")[2].partition("\n")[0], "nothing that no system reads is kept"
+    assert "test devicetaintrules: not read" in said
     assert "test devices: not read" in said
 
 

@@ -19,7 +19,7 @@ from tests.controlplane.admin import Admin
 from tests.controlplane.controlplane import ControlPlane
 from tests.factories import make_cluster, make_node
 from tests.processes import Processes
-from tests.services import Missing
+from tests.services import Missing, Postgres
 from tests.validations.recorded import PASSED
 from validations.lifecycle import clients
 
@@ -27,28 +27,33 @@ NAMESPACE = "gpudash-validations"
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings() -> Iterator[None]:
-    """PostgreSQL, so that other processes share the tables."""
+def database_server() -> Iterator[Postgres]:
     with ExitStack() as stack:
         try:
             server = stack.enter_context(services.postgres())
         except Missing as missing:
             services.or_skip(missing)
-        chosen: dict[str, Any] = connections.settings["default"]
-        chosen.update(
-            ENGINE="django.db.backends.postgresql",
-            NAME=server.create("gpudash").rsplit("/", 1)[1],
-            USER=services.POSTGRES_USER,
-            HOST="127.0.0.1",
-            PORT=str(server.port),
-            OPTIONS={},
-            CONN_HEALTH_CHECKS=True,
-        )
-        chosen["TEST"]["NAME"] = None
-        if hasattr(connections._connections, "default"):  # type: ignore[attr-defined]
-            del connections["default"]
-        yield
-        connections.close_all()
+        yield server
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(database_server: Postgres) -> Iterator[None]:
+    """PostgreSQL, so that other processes share the tables."""
+    chosen: dict[str, Any] = connections.settings["default"]
+    chosen.update(
+        ENGINE="django.db.backends.postgresql",
+        NAME=database_server.create("gpudash").rsplit("/", 1)[1],
+        USER=services.POSTGRES_USER,
+        HOST="127.0.0.1",
+        PORT=str(database_server.port),
+        OPTIONS={},
+        CONN_HEALTH_CHECKS=True,
+    )
+    chosen["TEST"]["NAME"] = None
+    if hasattr(connections._connections, "default"):  # type: ignore[attr-defined]
+        del connections["default"]
+    yield
+    connections.close_all()
 
 
 @pytest.fixture(scope="module")

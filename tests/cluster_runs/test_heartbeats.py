@@ -1,8 +1,12 @@
-"""beat or the tasks worker is killed: /readyz and `cluster list` say so within 30 seconds. Real processes, PostgreSQL and Redis."""
+"""beat or a worker is killed: /readyz and `cluster list` say so within 30 seconds, of the usage worker within 75.
+
+Real processes, PostgreSQL and Redis.
+"""
 
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import time
 import urllib.error
@@ -15,12 +19,17 @@ from typing import Any
 import pytest
 from django.db import connections
 
+from inventory.collect.sources import set_prometheus
+from inventory.models import UsageSource
 from tests import services
+from tests.factories import make_cluster
 from tests.processes import Processes, kill
 from tests.services import Missing, free_port, wait_until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240, func_only=True)]
 TOLD_S = 30.0
+#: A usage worker may wait for a Prometheus for a minute; it hangs when it does not come back.
+USAGE_TOLD_S = 75.0
 
 
 @pytest.fixture
@@ -69,3 +78,23 @@ def test_a_process_that_is_killed_is_missed_within_thirty_seconds(team: Processe
     assert "has not been seen for" in team.call("cluster", "list")
     # The tasks worker is told by messages of the schedule: without it nobody knows.
     assert parts(port)["schedule"]["ok"] is (name == "tasks")
+
+
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_usage_worker_that_is_killed_or_hangs_is_missed(team: Processes, sign: signal.Signals) -> None:
+    set_prometheus(make_cluster("prod"), "http://127.0.0.1:1")
+    port, _ = start(team)
+    assert not parts(port)["usage"]["ok"]
+    worker = team.celery("usage", "worker", "-Q", "usage", "-P", "threads", "-n", "usage@test")
+    wait_until(lambda: parts(port)["usage"]["ok"], "the usage worker is seen", 60.0)
+    # Nothing answers at that address: the round failed, and that is the source's word, not the worker's.
+    wait_until(lambda: UsageSource.objects.get().state == "backing-off", "a round was tried", 30.0)
+    stopped_at = time.monotonic()
+    worker.send_signal(sign)
+    wait_until(lambda: not parts(port)["usage"]["ok"], "the usage worker is missed", USAGE_TOLD_S)
+    print(f"usage missed after {time.monotonic() - stopped_at:.1f} s: {parts(port)['usage']['reason']}")
+    assert "the usage worker (queue usage) has not been seen for" in team.call("cluster", "list")
+    assert parts(port)["tasks"]["ok"]
+    if sign == signal.SIGSTOP:
+        worker.send_signal(signal.SIGCONT)
+        wait_until(lambda: parts(port)["usage"]["ok"], "it is seen again", 60.0)

@@ -48,6 +48,19 @@ def resource_slice(node_name: str, devices: list[Json], generation: int = 1, cou
     }
 
 
+def taint_rule(name: str, pool: str, device: str) -> Json:
+    """An administrator's taint on one device."""
+    return {
+        "apiVersion": "resource.k8s.io/v1beta2",
+        "kind": "DeviceTaintRule",
+        "metadata": {"name": name},
+        "spec": {
+            "deviceSelector": {"driver": DRIVER, "pool": pool, "device": device},
+            "taint": {"key": "example.com/maintenance", "effect": "NoSchedule"},
+        },
+    }
+
+
 def claim(name: str, **exactly: Any) -> Json:
     wanted = {"name": "gpu", "exactly": {"deviceClassName": DRIVER, **exactly}}
     spec = {"devices": {"requests": [wanted]}}

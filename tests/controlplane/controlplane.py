@@ -120,10 +120,10 @@ class ControlPlane:
         self.start(part)
         self.wait_for(part)
 
-    def serve(self, *apis: str) -> None:
-        """Restart the API server with these APIs on or off, as `--runtime-config` has them ("GROUP/VERSION=false"); with none, as
-        it is by default."""
-        self.state["apis"] = list(apis)
+    def serve(self, *apis: str, gates: str = "") -> None:
+        """Restart the API server with these APIs on or off, as `--runtime-config` has them ("GROUP/VERSION=false"), and with these
+        feature gates ("Name=true"); with none, as it is by default."""
+        self.state["apis"], self.state["gates"] = list(apis), gates
         self.save()
         self.restart("apiserver")
 
@@ -206,6 +206,7 @@ class ControlPlane:
                 "--storage-media-type", "application/json", "--kubelet-preferred-address-types", "InternalIP",
                 "--disable-admission-plugins", "ServiceAccount", "--profiling=false",
                 *(["--runtime-config", ",".join(apis)] if (apis := self.state.get("apis")) else []),
+                *(["--feature-gates", gates] if (gates := self.state.get("gates")) else []),
             ]
         if part == "scheduler":
             return [

@@ -74,6 +74,19 @@ def _names(numbers: list[int]) -> str:
     return ",".join(f"Ascend910-{number}" for number in numbers)
 
 
+def gpushare_plugin() -> Json:
+    """gpushare's device plugin, which counts in GiB."""
+    labels = {"component": "gpushare-device-plugin", "name": "gpushare-device-plugin-ds"}
+    container = {"command": ["gpushare-device-plugin-v2", "--memory-unit=GiB"]}
+    return _daemonset("gpushare-device-plugin-ds", "kube-system", labels, container)
+
+
+def gpushare_node(name: str, cards: int, each: int) -> Json:
+    """each: GiB."""
+    amounts = {"aliyun.com/gpu-count": str(cards), "aliyun.com/gpu-mem": str(cards * each)}
+    return node(name, amounts, gpushare="true")
+
+
 def device_definition() -> Json:
     """Koordinator's Device as a resource of the API, with no more than a name: its fields are not checked."""
     schema: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 
 from tests.processes import ROOT
 from validations.suites import reasons, registry
-from validations.suites.engine.reasons import REASONS, ReasonWords
+from validations.suites.engine.reason_words import ReasonWords
+from validations.suites.engine.reasons import REASONS
 
 PAGE = ROOT / "docs" / "reasons.md"
 

@@ -45,11 +45,3 @@ def writing(role: dict[str, Any]) -> set[str]:
     """Resources of which the role may do more than read."""
     reading = {"get", "list", "watch"}
     return {name for rule in role["rules"] if set(rule["verbs"]) - reading for name in rule["resources"]}
-
-
-def test_every_alert_has_a_rule_and_a_summary() -> None:
-    page = ROOT / "docs" / "metrics.md"
-    groups = [group for block in blocks(page, "yaml") for group in (yaml.safe_load(block) or {}).get("groups", [])]
-    rules = [rule for group in groups for rule in group["rules"]]
-    assert len({rule["alert"] for rule in rules}) == len(rules) > 0
-    assert all(rule["expr"] and rule["annotations"]["summary"] for rule in rules)

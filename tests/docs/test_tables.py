@@ -12,7 +12,8 @@ from api.inventory import metrics as inventory_metrics
 from api.validations import metrics as validation_metrics
 from gpudash import settings as settings_module
 from inventory.models import Cluster
-from tests.docs import findings, reasons, verdicts
+from telemetry import figures, report, scrape
+from tests.docs import access_table, findings, reasons, verdicts
 from tests.docs.reading import ROOT, table_rows
 from validations.suites import registry
 
@@ -20,9 +21,10 @@ DOCS = ROOT / "docs"
 
 
 def settings_read() -> dict[str, ast.Call]:
-    """GPUDASH_ name → the call in settings.py that reads it."""
-    tree = ast.parse((ROOT / "gpudash" / "settings.py").read_text(encoding="utf-8"))
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    """GPUDASH_ name → the call that reads it: in settings.py, or where the settings of external accounts stand."""
+    sources = [ROOT / "gpudash" / f"{name}.py" for name in ("settings", "external_accounts")]
+    nodes = [node for source in sources for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))]
+    calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
     return {name: call for call in calls if (name := _name(call)) is not None and _function(call) != "BadSetting"}
 
 
@@ -81,6 +83,13 @@ def test_names_of_settings_in_all_docs_exist() -> None:
         assert named <= known, page.name
 
 
+def test_the_levels_of_pod_security_in_the_docs_are_those_of_the_suites() -> None:
+    rows = {row[0]: row[1] for row in table_rows(DOCS / "validations.md") if row[0] in ("`restricted`", "`baseline`")}
+    on_linux = [suite for suite in registry().values() if "linux" in suite.os]
+    for suite in on_linux:
+        assert [level for level in rows if f"`{suite.id}`" in rows[level]] == [f"`{suite.pod_security}`"], suite.id
+
+
 def test_the_page_of_findings_is_up_to_date() -> None:
     assert findings.PAGE.read_text(encoding="utf-8") == findings.page(), "run: python -m tests.docs.findings"
 
@@ -93,10 +102,18 @@ def test_the_page_of_reasons_is_up_to_date() -> None:
     assert reasons.PAGE.read_text(encoding="utf-8") == reasons.page(), "run: python -m tests.docs.reasons"
 
 
+def test_the_page_of_who_may_what_is_up_to_date() -> None:
+    assert access_table.PAGE.read_text(encoding="utf-8") == access_table.page(), (
+        "run: python -m tests.docs.access_table"
+    )
+
+
 @pytest.mark.django_db
-def test_every_metric_is_documented_and_no_other(fleet: Cluster) -> None:
-    text = "".join([*inventory_metrics.families(), *validation_metrics.families()])
-    scraped = set(re.findall(r"^# TYPE (\S+)", text, re.MULTILINE))
+def test_every_metric_is_documented_and_no_other(fleet: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures._connections, "states", lambda: {"used": 1, "idle": 0, "waiting": 0})
+    report.Reporter("web").write()
+    text = "".join([*inventory_metrics.families(), *validation_metrics.families(), scrape.text().decode()])
+    scraped = {name for name in re.findall(r"^# TYPE (\S+)", text, re.MULTILINE) if name.startswith("gpudash_")}
     shown = {row[0].strip("`") for row in table_rows(DOCS / "metrics.md") if row[0].startswith("`gpudash_")}
     assert shown == scraped
 

@@ -40,7 +40,17 @@ def test_discovery_names_each_kind_that_is_served(api: Client) -> None:
     served = {row["name"] for row in api.get("/api/v1")["resources"]}
     for group in groups:
         served |= {row["name"] for row in api.get(f"/apis/{group}/v1")["resources"]}
-    wanted = {"nodes", "pods", "pods/log", "events", "namespaces", "daemonsets", "jobs", "selfsubjectaccessreviews"}
+    wanted = {
+        "nodes",
+        "pods",
+        "pods/log",
+        "pods/proxy",
+        "events",
+        "namespaces",
+        "daemonsets",
+        "jobs",
+        "selfsubjectaccessreviews",
+    }
     assert served == wanted | {"configmaps", "resourceslices", "resourceclaims"}
 
 

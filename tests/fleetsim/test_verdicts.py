@@ -9,6 +9,7 @@ import json
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from fleetsim import Fleet
 from kube.objects import Taint
@@ -75,6 +76,7 @@ def target_of(node: dict[str, Any]) -> Target:
         taints=tuple(Taint(**taint) for taint in node["spec"].get("taints", [])),
         stack="hami" if "gpu" in labels else "",
         resources=resources,
+        tolerated=tuple(settings.TOLERATED_TAINTS),
     )
 
 

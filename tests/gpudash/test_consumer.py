@@ -25,5 +25,7 @@ def test_a_half_closed_channel_does_not_end_the_worker(
 
     monkeypatch.setattr(celerys.Consumer, "on_connection_error_after_connected", half_closed)
     with caplog.at_level(logging.WARNING):
-        Consumer.__new__(Consumer).on_connection_error_after_connected(ConnectionResetError())
+        made = Consumer.__new__(Consumer)
+        made.on_connection_error_after_connected(ConnectionResetError())
+    made._looking.found.set()
     assert "could not be closed" in caplog.text

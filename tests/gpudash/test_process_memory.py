@@ -49,3 +49,31 @@ def _heaps(limit: bool) -> int:
 
 def test_threads_share_one_heap() -> None:
     assert _heaps(limit=True) < _heaps(limit=False)
+
+
+#: A block of 20 MB is let go; then another one is, behind which lies what stays. How many MiB are resident then.
+LARGE = """
+import json, sys
+sys.path.insert(0, {root!r})
+from inventory.process_memory import give_back_large
+given = give_back_large() if {given} else True
+block = bytearray(20 << 20)
+del block
+block = bytearray(b"x") * (20 << 20)
+stays = [bytes(1000) for _ in range(20000)]
+del block
+print(json.dumps([given, int(open("/proc/self/statm").read().split()[1]) * 4096 / 2**20]))
+"""
+
+
+def _resident(given: bool) -> float:
+    program = LARGE.format(root=".", given=given)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True, timeout=60)
+    told, resident = json.loads(done.stdout)
+    if not told:
+        pytest.skip("this C library has no such limit")
+    return float(resident)
+
+
+def test_a_large_block_goes_back_to_the_system() -> None:
+    assert _resident(given=True) < _resident(given=False) - 15

@@ -8,13 +8,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.conf import settings
 from django.core.management import CommandError
+from django.db import DatabaseError
+from django.utils import timezone
 
 from gpudash import schedule
 from gpudash.celery import app
 from gpudash.schedule import Schedule
 from gpudash.web import bound_server
 from inventory.messages import OnceTask
-from inventory.models import Message
+from inventory.models import Message, ScheduleLease
 
 
 def test_each_task_of_the_schedule_exists() -> None:
@@ -91,6 +93,43 @@ def test_while_nobody_takes_them_one_message_of_each_entry_is_sent(
     made = Schedule(app)
     ticks(made, clock, 600)
     assert sorted(sent) == sorted(entry["task"] for entry in app.conf.beat_schedule.values())
+
+
+def test_of_two_schedules_one_sends_until_its_lease_runs_out(
+    db: None, sent: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Monotonic()
+    monkeypatch.setattr(schedule, "time", clock)
+    first, second = Schedule(app), Schedule(app)
+    ticks(first, clock, 1)
+    once = sorted(entry["task"] for entry in app.conf.beat_schedule.values())
+    assert sorted(sent) == once
+    Message.objects.update(taken=True)
+    ticks(second, clock, 60)
+    assert sorted(sent) == once, "who has no lease sends nothing, though all is due"
+    ScheduleLease.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    sent.clear()
+    ticks(second, clock, 1)
+    assert sorted(sent) == once, "who takes over sends what is due"
+    Message.objects.update(taken=True)
+    sent.clear()
+    first_lease = first._lease
+    assert first_lease is not None
+    first_lease.renewed_at = float("-inf")
+    ticks(first, clock, 60)
+    assert sent == [], "who comes back from a pause sends nothing"
+
+
+def test_a_database_that_is_away_takes_no_lease_and_sends_nothing(
+    db: None, sent: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise DatabaseError("away")
+
+    made = Schedule(app)
+    monkeypatch.setattr(schedule, "acquire", away)
+    assert made.tick() == schedule.LOOK_S
+    assert sent == []
 
 
 def test_a_port_that_is_taken_is_named() -> None:

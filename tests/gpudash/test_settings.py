@@ -69,7 +69,62 @@ def test_production_is_strict(load: Load) -> None:
     assert made["ALLOWED_HOSTS"] == ["gpu.example"]
 
 
+OIDC = {
+    "OIDC_ISSUER": "https://dex.example.com/",
+    "OIDC_CLIENT_ID": "gpudash",
+    "OIDC_CLIENT_SECRET": SECRET,
+    "GROUP_ROLES": "admins=admin",
+}
+PROXY = {
+    "PROXY_USER_HEADER": "X-Auth-Request-User",
+    "PROXY_GROUPS_HEADER": "X-Auth-Request-Groups",
+    "TRUSTED_PROXY": "10.0.0.1",
+    "GROUP_ROLES": "admins=admin",
+}
 CANNOT_WORK: dict[str, tuple[dict[str, str], str]] = {
+    "no client": (OIDC | {"OIDC_CLIENT_ID": ""}, "GPUDASH_OIDC_CLIENT_ID: must be set"),
+    "no secret of the client": (OIDC | {"OIDC_CLIENT_SECRET": ""}, "GPUDASH_OIDC_CLIENT_SECRET: must be set"),
+    "a client without an issuer": (OIDC | {"OIDC_ISSUER": ""}, "GPUDASH_OIDC_CLIENT_ID: wants GPUDASH_OIDC_ISSUER"),
+    "an issuer that is no address": (OIDC | {"OIDC_ISSUER": "dex.example.com"}, "GPUDASH_OIDC_ISSUER: an address"),
+    "an issuer with a password": (
+        OIDC | {"OIDC_ISSUER": f"https://me:{SECRET}@dex.example.com"},
+        "GPUDASH_OIDC_ISSUER: an address",
+    ),
+    "an issuer in the clear": (
+        PRODUCTION | OIDC | {"OIDC_ISSUER": "http://dex.example.com"},
+        "GPUDASH_OIDC_ISSUER: https:// is wanted",
+    ),
+    "scopes without openid": (OIDC | {"OIDC_SCOPES": "profile"}, "GPUDASH_OIDC_SCOPES: the scope openid"),
+    "an issuer and no groups": (OIDC | {"GROUP_ROLES": ""}, "GPUDASH_GROUP_ROLES: must be set"),
+    "a group without a role": (OIDC | {"GROUP_ROLES": "admins"}, "GPUDASH_GROUP_ROLES: 'admins' is none"),
+    "a role that is none": (OIDC | {"GROUP_ROLES": "a=root"}, "GPUDASH_GROUP_ROLES: 'root' is no role"),
+    "a group twice": (OIDC | {"GROUP_ROLES": "a=viewer;a=admin"}, "GPUDASH_GROUP_ROLES: the group 'a' is there twice"),
+    "a place that is none": (OIDC | {"GROUP_ROLES": "a=viewer:*"}, "GPUDASH_GROUP_ROLES: '*' is no place"),
+    "no place": (OIDC | {"GROUP_ROLES": "a=viewer:"}, "GPUDASH_GROUP_ROLES: 'viewer:' names no place"),
+    "an admin for a part": (OIDC | {"GROUP_ROLES": "a=admin:prod"}, "GPUDASH_GROUP_ROLES: 'admin:prod': for these"),
+    "an operator of a namespace": (
+        OIDC | {"GROUP_ROLES": "a=operator:prod/x"},
+        "GPUDASH_GROUP_ROLES: 'operator:prod/x': for these",
+    ),
+    "a header of anybody": (PROXY | {"TRUSTED_PROXY": ""}, "GPUDASH_PROXY_USER_HEADER: wants the address of the proxy"),
+    "a header of everybody": (
+        PROXY | {"TRUSTED_PROXY": "*"},
+        "GPUDASH_PROXY_USER_HEADER: wants the address of the proxy",
+    ),
+    "a header that is none": (
+        PROXY | {"PROXY_USER_HEADER": "X User"},
+        "GPUDASH_PROXY_USER_HEADER: the name of a header",
+    ),
+    "a name and no groups": (PROXY | {"PROXY_GROUPS_HEADER": ""}, "GPUDASH_PROXY_GROUPS_HEADER: must be set too"),
+    "no way in": ({"LOCAL_ACCOUNTS": "false"}, "GPUDASH_LOCAL_ACCOUNTS: false wants"),
+    "an image": (
+        {"ALLOWED_IMAGES": "suites,http://nvcr.io/a"},
+        "GPUDASH_ALLOWED_IMAGES: 'http://nvcr.io/a' is no image",
+    ),
+    "any image": ({"ALLOWED_IMAGES": "*"}, "GPUDASH_ALLOWED_IMAGES: '*' is no image"),
+    "a pull secret": ({"PULL_SECRETS": "registry,My Secret"}, "GPUDASH_PULL_SECRETS: names of objects"),
+    "a folder": ({"CREDENTIAL_FOLDERS": "/etc/gpudash,lab"}, "GPUDASH_CREDENTIAL_FOLDERS: absolute paths"),
+    "a taint": ({"TOLERATED_TAINTS": "nvidia.com/gpu,*"}, "GPUDASH_TOLERATED_TAINTS: taints are wanted"),
     "env": ({"ENV": "staging"}, "GPUDASH_ENV: one of local, production"),
     "no key in production": ({"ENV": "production", "ALLOWED_HOSTS": "a"}, "GPUDASH_SECRET_KEY: must be set"),
     "a short key in production": (PRODUCTION | {"SECRET_KEY": SECRET}, "GPUDASH_SECRET_KEY: at least 50"),
@@ -121,6 +176,15 @@ CANNOT_WORK: dict[str, tuple[dict[str, str], str]] = {
     "sqlite with a host": ({"DATABASE_URL": "sqlite://file.db"}, "GPUDASH_DATABASE_URL: sqlite:////absolute"),
     "sqlite without a path": ({"DATABASE_URL": "sqlite:///"}, "GPUDASH_DATABASE_URL: sqlite:////absolute"),
     "a broker of another kind": ({"BROKER_URL": f"http://me:{SECRET}@h"}, "GPUDASH_BROKER_URL: redis://"),
+    "a broker's password without a broker": ({"BROKER_PASSWORD": SECRET}, "GPUDASH_BROKER_PASSWORD: wants a broker"),
+    "a broker's CA without TLS": (
+        {"BROKER_URL": "redis://h:6379/0", "BROKER_CA": "/etc/hostname"},
+        "GPUDASH_BROKER_CA: wants TLS",
+    ),
+    "a broker's CA that is not there": (
+        {"BROKER_URL": f"rediss://:{SECRET}@h:6379/0", "BROKER_CA": "/nowhere/ca.crt"},
+        "GPUDASH_BROKER_CA: the file /nowhere/ca.crt cannot be read",
+    ),
     "a broker that is no URL": ({"BROKER_URL": f"redis://:{SECRET}@[h"}, "GPUDASH_BROKER_URL: redis://"),
     "a path that climbs": ({"BASE_PATH": "/a/../b"}, "GPUDASH_BASE_PATH: a path like /gpudash"),
     "a path with an empty part": ({"BASE_PATH": "a//b"}, "GPUDASH_BASE_PATH"),
@@ -237,3 +301,47 @@ def test_a_command_says_which_setting_is_wrong_in_one_line(tmp_path: Path) -> No
     )
     assert done.returncode == 1
     assert done.stderr == "gpudash does not start: GPUDASH_LEASE_S: a whole number from 5 to 60 is wanted\n"
+
+
+BROKERS = {
+    "as it is": ({"BROKER_URL": "redis://:pw@h:6379/0"}, "redis://:pw@h:6379/0"),
+    "a password apart": (
+        {"BROKER_URL": "redis://h:6379/0", "BROKER_PASSWORD": "p@ss/w#rd?"},
+        "redis://:p%40ss%2Fw%23rd%3F@h:6379/0",
+    ),
+    "a user, and a password apart": (
+        {"BROKER_URL": "redis://me:old@h:6379/0", "BROKER_PASSWORD": "new"},
+        "redis://me:new@h:6379/0",
+    ),
+    "TLS is checked": (
+        {"BROKER_URL": "rediss://h:6379/0"},
+        "rediss://h:6379/0?ssl_cert_reqs=required&ssl_check_hostname=true",
+    ),
+    "TLS by an own CA": (
+        {"BROKER_URL": "rediss://h:6379/0", "BROKER_CA": "/etc/hostname"},
+        "rediss://h:6379/0?ssl_cert_reqs=required&ssl_check_hostname=true&ssl_ca_certs=%2Fetc%2Fhostname",
+    ),
+    "TLS that the URL says not to check": (
+        {"BROKER_URL": "rediss://h:6379/0?ssl_cert_reqs=none&ssl_check_hostname=false"},
+        "rediss://h:6379/0?ssl_cert_reqs=none&ssl_check_hostname=false",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKERS)
+def test_the_broker_gets_its_password_and_is_checked(load: Load, name: str) -> None:
+    given, wanted = BROKERS[name]
+    assert load(**given)["CELERY_BROKER_URL"] == wanted
+
+
+def test_without_local_accounts_no_backend_takes_a_password(load: Load) -> None:
+    assert "django.contrib.auth.backends.ModelBackend" in load(**OIDC)["AUTHENTICATION_BACKENDS"]
+    made = load(**OIDC, LOCAL_ACCOUNTS="false")
+    assert made["AUTHENTICATION_BACKENDS"] == ["accounts.backend.ExternalBackend", "accounts.backend.ClusterBackend"]
+    assert made["OIDC"].url == "https://dex.example.com"
+
+
+def test_groups_may_have_any_name(load: Load) -> None:
+    text = "cn=gpu,dc=example=operator: prod, lab ;\n/company/ai team=viewer:*/ai\n"
+    found = load(**OIDC | {"GROUP_ROLES": text})["GROUP_ROLES"]
+    assert found == {"cn=gpu,dc=example": ("operator", ("prod", "lab")), "/company/ai team": ("viewer", ("*/ai",))}

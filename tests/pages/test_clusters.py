@@ -5,16 +5,20 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
 
 from accounts.roles import Role
 from inventory.condition import State, sync_of
 from inventory.mirror.anew import relist
-from inventory.models import Cluster, Watch
+from inventory.models import Cluster, UsageSource, Watch
 from inventory.models.cluster import Kind, WatchState
 from tests.cast import make_user, signed_in
 from tests.factories import make_cluster, make_node, make_unreadable
+from tests.factories.usage import source_of
 from tests.pages.reading import get
 
 
@@ -30,7 +34,17 @@ def test_it_counts_the_clusters_in_step(viewer: Client, fleet: Cluster) -> None:
 
 def test_each_kind_has_its_state_age_and_counts(viewer: Client, fleet: Cluster) -> None:
     Watch.objects.filter(kind="pods").update(objects_seen=1200, objects_kept=30, relists=2)
-    order = ("nodes", "pods", "daemonsets", "config maps", "resource slices", "resource claims", "devices", "cards")
+    order = (
+        "nodes",
+        "pods",
+        "daemonsets",
+        "config maps",
+        "resource slices",
+        "resource claims",
+        "device taint rules",
+        "devices",
+        "cards",
+    )
     rows = {next(kind for kind in order if row[0].startswith(kind)): row for row in get(viewer, "/clusters").rows}
     assert tuple(rows) == order
     assert rows["pods"][1].startswith("✓good in step")
@@ -125,7 +139,7 @@ def test_a_cluster_that_was_never_reached_says_since_when_and_why(viewer: Client
 def test_a_watch_that_is_open_again_but_silent_is_not_in_step(viewer: Client, fleet: Cluster) -> None:
     Watch.objects.exclude(kind="cards").update(last_event_at=timezone.now() - timedelta(minutes=9))
     rows = get(viewer, "/clusters/prod").rows
-    assert [row[1].split(" ")[0] for row in rows[: len(Kind)]] == [*["✕error"] * 7, "✓good"]
+    assert [row[1].split(" ")[0] for row in rows[: len(Kind)]] == [*["✕error"] * 8, "✓good"]
     assert "no word 9 min" in rows[0][1]
 
 
@@ -140,8 +154,8 @@ def test_being_listed_anew_is_said(viewer: Client, fleet: Cluster) -> None:
 def test_an_operator_has_it_listed_anew(operator: Client, fleet: Cluster) -> None:
     response = operator.post("/clusters/prod/relist", follow=True)
     assert (
-        "Asked to be listed anew: nodes, pods, daemonsets, config maps, resource slices, resource claims, devices, cards."
-        in response.content.decode()
+        "Asked to be listed anew: nodes, pods, daemonsets, config maps, resource slices, resource claims, device taint rules, "
+        "devices, cards." in response.content.decode()
     )
     assert set(Watch.objects.values_list("relist_reason", flat=True)) == {"asked for by olga"}
 
@@ -232,3 +246,62 @@ def test_an_optional_kind_that_may_not_be_read_is_said_and_is_no_state_of_the_cl
     assert "403 Forbidden" in viewer.get(f"/clusters/{cluster.name}").content.decode()
     Watch.objects.filter(kind="pods").update(state=WatchState.REFUSED, reason="401 Unauthorized")
     assert sync_of(Watch.objects.filter(cluster=cluster)).state == State.REFUSED
+
+
+def test_what_the_exporters_bring_is_said_with_what_was_left_out(viewer: Client, fleet: Cluster) -> None:
+    source = source_of(fleet)
+    UsageSource.objects.filter(pk=source.pk).update(
+        address="http://prometheus.monitoring:9090",
+        round_seconds=3.25,
+        cards_measured=1200,
+        cards_unmatched=3,
+        formats=[{"format": "dcgm-exporter", "sure": True, "versions": ["4.8.3"], "cards": 1200, "samples": 24000}],
+        problems=[
+            {"format": "dcgm-exporter", "code": "sentinel", "count": 7, "example": "<b>9223372036854775794</b>"},
+            {"format": "", "code": "a-later-code", "count": 1, "example": ""},
+        ],
+    )
+    page = get(viewer, "/clusters/prod")
+    assert "measured last round 0 s ago, in 3.2 s" in page.text or "in 3.3 s" in page.text
+    assert "http://prometheus.monitoring:9090" in page.text
+    assert ["dcgm-exporter", "4.8.3", "1,200", "24,000"] in page.rows
+    doubts = [row for row in page.rows if "sentinel" in row[0] or "a-later-code" in row[0]]
+    assert [row[2] for row in doubts] == ["7", "1"]
+    assert doubts[0][0].startswith("The exporter says a number that stands for: not known")
+    assert doubts[0][3] == "<b>9223372036854775794</b>"
+    assert "1,200 cards measured" in get(viewer, "/clusters").text
+
+
+def test_exporters_that_nobody_reads_or_that_refuse_are_said(viewer: Client, fleet: Cluster) -> None:
+    assert "Nobody has said where the exporters of this cluster are read" in get(viewer, "/clusters/prod").text
+    source = source_of(fleet)
+    UsageSource.objects.filter(pk=source.pk).update(due_at=timezone.now() - timedelta(minutes=9))
+    page = get(viewer, "/clusters/prod").text
+    assert "✕ error nobody reads them" in page
+    assert "celery -A gpudash worker -Q usage -P threads" in page
+    soon = timezone.now() + timedelta(minutes=1)
+    UsageSource.objects.filter(pk=source.pk).update(
+        state="refused", reason="it wants a token", due_at=soon, trouble_since=timezone.now()
+    )
+    page = get(viewer, "/clusters/prod").text
+    assert "✕ error refused" in page
+    assert "it wants a token" in page
+    assert f"next try {soon:%H:%M:%S}" in page
+
+
+@pytest.mark.parametrize("stored", ["text", {"a": 1}, [1, None], [{"format": None, "versions": None, "cards": None}]])
+def test_what_somebody_wrote_into_the_table_breaks_no_page(viewer: Client, fleet: Cluster, stored: object) -> None:
+    UsageSource.objects.filter(pk=source_of(fleet).pk).update(formats=stored, problems=stored)
+    assert get(viewer, "/clusters/prod").text
+
+
+def test_more_clusters_are_no_more_queries_for_their_exporters(
+    viewer: Client, fleet: Cluster, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    source_of(fleet)
+    with CaptureQueriesContext(connection) as one:
+        viewer.get("/clusters")
+    for name in ("b", "c", "d"):
+        source_of(make_cluster(name))
+    with django_assert_num_queries(len(one)):
+        viewer.get("/clusters")

@@ -21,7 +21,7 @@ def test_the_page_that_one_is_on_is_marked_and_so_is_the_one_above(viewer: Clien
     below = {
         tag["href"]: tag["aria-current"] for tag in get(viewer, "/nodes/prod/a").tags_of("a") if "aria-current" in tag
     }
-    assert below == {"/nodes": "true"}
+    assert below == {"/nodes": "true", "/nodes/prod/a?window=1d": "true"}  # and the window of its chart
 
 
 def test_a_page_is_offered_only_when_it_is_there(

@@ -25,6 +25,7 @@ PAGES = (
     "/allocations",
     "/allocations/waiting",
     "/allocations/idle",
+    "/history?cluster=prod",
     "/findings",
     "/clusters",
     "/clusters/prod",

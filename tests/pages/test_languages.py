@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils.translation import override
 
 from inventory.catalogue import CATALOGUE
-from inventory.health import judge, of_plugins, of_signs
+from inventory.health import judge, of_labels, of_plugins, of_signs
 from inventory.health.words import ACTIONS, SOURCES
 from inventory.models import Cluster
 from inventory.spans import span
@@ -17,7 +17,8 @@ from inventory.stacks.dra import told as dra_told
 from inventory.stacks.engine import told
 from inventory.usage import xid
 from inventory.usage.conditions.known import EKS_REASONS, KNOWN, NVSENTINEL
-from pages import health_words
+from inventory.usage.engine.problems import CODES
+from pages import exporter_words, health_words
 from pages.catalogue_words import SYSTEMS, TITLES
 from tests.factories import make_finding
 from tests.inventory.usage.test_conditions import NAMES, read
@@ -38,9 +39,14 @@ def test_what_sources_of_health_say_is_among_the_words_to_translate() -> None:
     known = [*KNOWN.values(), *NVSENTINEL.values()]
     said = {text for table in tables for text in table.values()} | {one.title for one in xid.XIDS.values()}
     said |= {text for one in known for text in (one.headline, one.fine)} | {one[1] for one in EKS_REASONS}
+    said |= set(of_labels.SAYS)
     assert said - {""} - set(health_words.SAYS) == set()
     assert set(health_words.ACTIONS) == set(ACTIONS.values())
     assert set(health_words.SOURCES) == set(SOURCES.values())
+
+
+def test_what_is_dropped_of_exporters_pages_is_among_the_words_to_translate() -> None:
+    assert set(exporter_words.DOUBTS) == set(CODES.values())
 
 
 def test_what_recorded_conditions_say_is_among_the_words_to_translate() -> None:

@@ -175,14 +175,14 @@ def test_cards_name_their_holders_and_count_the_rest(viewer: Client, cluster: Cl
     row = get(viewer, "/cards").rows[0]
     assert "default/train-a-0-0 default/train-a-0-1 and 2 more" in row[2]
     assert row[3] == "not metered"
-    assert row[7] == "4"
+    assert row[8] == "4"
 
 
 def test_a_card_whose_holders_are_not_known_has_no_number_of_holders(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "nvidia-count", 2, loads=(1.0, 0.0))
     row = get(viewer, "/cards").rows[0]
     assert "the cluster says how many cards are held on this node, not which" in row[2]
-    assert [row[3], row[5], row[7]] == ["not known"] * 3
+    assert [row[3], row[5], row[8]] == ["not known"] * 3
 
 
 def test_an_over_committed_card_is_marked_with_a_sign_and_a_negative_rest(viewer: Client, cluster: Cluster) -> None:
@@ -204,7 +204,7 @@ def test_cards_that_are_gone_are_listed_only_when_asked_for(viewer: Client, clus
 def test_allocations_say_how_the_card_is_known(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "gpushare", 1, loads=(1.0,))
     make_node(cluster, "b", "nvidia-count", 2, loads=(1.0, 0.0))
-    cells = {row[4] for row in get(viewer, "/allocations").rows}
+    cells = {row[5] for row in get(viewer, "/allocations").rows}
     assert cells == {"a card 0 · annotation v1 of the pod", "b not known · count only"}
 
 
@@ -225,7 +225,7 @@ def test_history_is_a_table_of_its_own(viewer: Client, cluster: Cluster) -> None
     held = Allocation.objects.get()
     Allocation.objects.update(ended_at=held.started_at)
     assert get(viewer, "/allocations").rows == []
-    assert "ended 10 min ago" in get(viewer, "/allocations?ended=true").rows[0][6]
+    assert "ended 10 min ago" in get(viewer, "/allocations?ended=true").rows[0][7]
 
 
 def test_waiting_pods_are_named_with_what_they_want_and_why_they_wait(viewer: Client, cluster: Cluster) -> None:

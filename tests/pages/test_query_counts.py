@@ -19,6 +19,7 @@ PAGES = (
     "/allocations",
     "/allocations/waiting",
     "/allocations/idle",
+    "/history?cluster=prod&window=90d",
     "/allocations?ended=any",
     "/findings",
     "/clusters",

@@ -12,7 +12,10 @@ BLOCKS = r"(?:tr|td|th|p|div|section|ul|ol|li|dl|dt|dd|table|form|h[1-6]|option|
 
 
 def test_no_line_of_a_template_or_style_is_long() -> None:
-    files = [*(ROOT / "templates").rglob("*.html"), *(ROOT / "static").rglob("*.css")]
+    styles = [
+        file for file in (ROOT / "static").rglob("*.css") if "vendor" not in file.parts
+    ]  # not ours, not committed
+    files = [*(ROOT / "templates").rglob("*.html"), *styles]
     assert len(files) > 60
     long = [
         f"{file.relative_to(ROOT)}:{number}: {len(line)} characters"

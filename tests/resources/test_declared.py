@@ -15,6 +15,7 @@ from django.test import Client
 from inventory.models import Cluster
 from pages.frame.table import cells_of, columns_of
 from resources.allocation import ALLOCATIONS
+from resources.audit import AUDIT
 from resources.campaign import CAMPAIGNS, MATRIX
 from resources.card import CARDS
 from resources.cluster import CLUSTERS
@@ -27,7 +28,19 @@ from resources.node import NODES
 from resources.pod import PODS
 from resources.run import RUNS
 
-ALL: tuple[Resource[Any], ...] = (ALLOCATIONS, CAMPAIGNS, MATRIX, CARDS, CLUSTERS, FINDINGS, IDLE, NODES, PODS, RUNS)
+ALL: tuple[Resource[Any], ...] = (
+    ALLOCATIONS,
+    AUDIT,
+    CAMPAIGNS,
+    MATRIX,
+    CARDS,
+    CLUSTERS,
+    FINDINGS,
+    IDLE,
+    NODES,
+    PODS,
+    RUNS,
+)
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 

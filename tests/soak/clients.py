@@ -32,9 +32,23 @@ PAGES = (
     "clusters/near",
     "clusters/far",
 )
-MORE_PAGES = ("validations", "validations/campaigns", "validations/suites", "search?q=train", "nodes?q=gib", "account")
+MORE_PAGES = (
+    "validations",
+    "validations/campaigns",
+    "validations/suites",
+    "search?q=train",
+    "history?window=1h",
+    "nodes?q=gib",
+    "account",
+)
 REST = ("summary", "clusters", "nodes", "cards", "allocations", "pods", "findings", "runs", "campaigns", "suites")
-MORE_REST = ("nodes?format=csv", "cards?state=free&ordering=-memory_free_bytes", "pods?waiting=true", "clusters/far")
+MORE_REST = (
+    "nodes?format=csv",
+    "cards?state=free&ordering=-memory_free_bytes",
+    "pods?waiting=true",
+    "clusters/far",
+    "clusters/far/history",
+)
 
 
 class Writer:

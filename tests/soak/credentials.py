@@ -23,9 +23,10 @@ TOKEN_S = 150.0
 
 
 def apply_roles(kubeconfig: Path) -> None:
-    """As docs/team.md says: the shipped roles of watchers and launcher."""
+    """As docs/team.md says: the shipped roles of watchers and launcher; and the one that is for clusters with gpushare."""
     kubectl = [str(controlplane.cache() / "kubectl"), "--kubeconfig", str(kubeconfig)]
-    for name in ("watcher-role.yaml", "launcher-role.yaml"):
+    roles = ("watcher-role.yaml", "watcher-role-gpushare.yaml", "launcher-role.yaml")
+    for name in ("validation-namespace.yaml", *roles):
         subprocess.run([*kubectl, "apply", "-f", str(ROOT / "deploy" / name)], check=True, capture_output=True)
 
 

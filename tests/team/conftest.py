@@ -29,7 +29,7 @@ from tests.validations.recorded import PASSED
 NAMESPACE = "gpudash-validations"
 REPOSITORY = "/srv/gpudash.git"
 HERE = Path(__file__).parent
-_FETCHES = re.compile(r"\bapt-get\b|\bpip install\b")
+_FETCHES = re.compile(r"\bapt-get\b|\bpip install\b|browser_packages")
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,17 @@ ENVIRONMENT = {
     "DEBIAN_FRONTEND": "noninteractive",
 }
 #: How this machine reaches its package registries, for the steps that install packages.
-REGISTRY_NAMES = ("PIP_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT")
+REGISTRY_NAMES = (
+    "PIP_",
+    "NPM_CONFIG_REGISTRY",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "SSL_CERT",
+)
 BOOT_S = 120.0
 _CLONE_NEWNET = 0x40000000
 

@@ -18,6 +18,7 @@ import yaml
 from tests import services
 from tests.docs.reading import ROOT
 from tests.services import Missing, free_port, wait_until
+from tools.sbom import debian_packages
 
 pytestmark = [pytest.mark.team, pytest.mark.timeout(1500)]
 
@@ -99,10 +100,19 @@ def podman(*words: str) -> list[str]:
     return ["unshare", "--mount", "sh", "-c", ready, "podman", *words]
 
 
+def closed() -> list[str]:
+    """What docker-compose.yml takes from its processes, as options of podman."""
+    one = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["x-gpudash"]
+    options = ["--read-only"] if one["read_only"] else []
+    options += [f"--cap-drop={name}" for name in one["cap_drop"]]
+    options += [f"--security-opt={text.removesuffix(':true')}" for text in one["security_opt"]]
+    return options + [f"--tmpfs={path}" for path in one["tmpfs"]]
+
+
 def run_words(*words: str, **settings: str) -> list[str]:
     given = [word for name, value in settings.items() for word in ("--env", f"{name}={value}")]
     limits = ("--ulimit=nofile=1024:1024", "--ulimit=nproc=1000:1000", "--cgroups=disabled", "--network=host")
-    return podman("run", "--rm", *limits, *given, IMAGE, *words)
+    return podman("run", "--rm", *limits, *closed(), *given, IMAGE, *words)
 
 
 def inside(*words: str, **settings: str) -> str:
@@ -115,7 +125,7 @@ def test_nothing_private_of_the_folder_is_in_it(image: str) -> None:
     found = inside("sh", "-c", "grep -rl SECRET-OF-THE-FOLDER /app || true")
     assert found == ""
     kept = set(inside("ls", "-A", "/app").split())
-    rooms = "accounts api fleetsim gpudash inventory kube leases pages resources validations"
+    rooms = "accounts api audit fleetsim gpudash inventory kube leases pages resources telemetry validations"
     others = "CHANGELOG.md README.md locale manage.py requirements.lock static staticfiles templates"
     assert kept == {*rooms.split(), *others.split()}
 
@@ -123,6 +133,34 @@ def test_nothing_private_of_the_folder_is_in_it(image: str) -> None:
 def test_its_user_is_not_root_and_cannot_change_the_code(image: str) -> None:
     assert inside("id", "-u").strip() == "10001"
     assert "no" in inside("sh", "-c", "test -w /app/manage.py || test -w /app/gpudash || echo no")
+
+
+def test_it_can_write_nothing_but_what_goes_with_it_and_has_no_capability(image: str) -> None:
+    places = "/ /app /venv /etc /home/gpudash /var/lib/gpudash /tmp"
+    written = f"for place in {places}; do touch $place/x 2>/dev/null && echo $place; done; true"
+    assert inside("sh", "-c", written).split() == ["/var/lib/gpudash", "/tmp"]
+    status = dict(line.split(":\t", 1) for line in inside("cat", "/proc/self/status").splitlines() if ":\t" in line)
+    assert {int(status[name], 16) for name in ("CapPrm", "CapEff", "CapBnd", "CapInh", "CapAmb")} == {0}
+    assert status["NoNewPrivs"] == "1"
+    others = inside("find", "/app", "/venv", "-not", "-user", "root", "-print", "-quit")
+    assert others == "", "the code is root's"
+
+
+def test_the_probe_of_its_workers_on_kubernetes_works_in_it(image: str) -> None:
+    things = yaml.safe_load_all((ROOT / "deploy" / "kustomize" / "base" / "watch.yaml").read_text())
+    (watch,) = [one["spec"]["template"]["spec"]["containers"][0] for one in things if one["kind"] == "Deployment"]
+    (file,) = [row["value"] for row in watch["env"] if row["name"] == "GPUDASH_ALIVE_FILE"]
+    asked = 'touch -d "$AGE" "$FILE" && "$@" && echo alive || echo not alive'
+    for age, told in (("9 minutes ago", "alive"), ("12 minutes ago", "not alive")):
+        words = ("sh", "-c", asked, "sh", *watch["livenessProbe"]["exec"]["command"])
+        assert inside(*words, AGE=age, FILE=file).strip() == told
+
+
+def test_its_debian_packages_can_be_listed(image: str) -> None:
+    """As docs/security.md has them listed, for a scanner."""
+    listed = inside("dpkg-query", "--show", "--showformat", "${Package} ${Version} ${Architecture}\\n")
+    names = {component["name"] for component in debian_packages(listed)}
+    assert {"ca-certificates", "libc6", "python3"} <= names
 
 
 @pytest.fixture(scope="module")

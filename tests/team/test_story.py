@@ -13,7 +13,7 @@ import pytest
 from tests.cluster_runs.kubelet import Kubelet
 from tests.controlplane.admin import Admin
 from tests.controlplane.objects import KINDS, node, placed, pod
-from tests.docs.reading import ROOT, blocks
+from tests.docs.reading import ROOT
 from tests.services import wait_until
 from tests.team import page
 from tests.team.cast import (
@@ -40,7 +40,7 @@ pytestmark = [pytest.mark.team, pytest.mark.timeout(1200)]
 
 APP = "/opt/gpudash/app"
 CARDS = 8
-METRICS_PAGE = ROOT / "docs" / "metrics.md"
+RULES = ROOT / "deploy" / "prometheus" / "alerts.yaml"
 ANSWERS = {
     "createuser": f"{DATABASE_PASSWORD}\n{DATABASE_PASSWORD}\n",
     "user create": f"{PASSWORD}\n{PASSWORD}\n",
@@ -186,8 +186,7 @@ def test_prometheus_scrapes_it_over_the_proxy(host: Host) -> None:
 
 def test_a_real_prometheus_takes_the_job_and_the_rules_of_the_docs(host: Host) -> None:
     host.write("/etc/prometheus/gpudash.yml", page.block("Prometheus", "yaml") + "rule_files: [gpudash-rules.yml]\n")
-    rules = "".join(block for block in blocks(METRICS_PAGE, "yaml") if block.startswith("groups:"))
-    host.write("/etc/prometheus/gpudash-rules.yml", rules)
+    host.write("/etc/prometheus/gpudash-rules.yml", RULES.read_text(encoding="utf-8"))
     host.run("cp /etc/gpudash/tls/gpudash.crt /usr/local/share/ca-certificates/ && update-ca-certificates")
     assert "SUCCESS" in host.run("promtool check config /etc/prometheus/gpudash.yml")
     where = (

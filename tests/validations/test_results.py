@@ -45,7 +45,9 @@ def single(prod: Cluster) -> Cluster:
 
 
 @pytest.fixture
-def ended(single: Cluster, fake: FakeCluster) -> Callable[..., Run]:
+def ended(single: Cluster, fake: FakeCluster, settings: Any) -> Callable[..., Run]:
+    settings.ALLOWED_IMAGES = ["suites", "example.org/*"]
+
     def make(log: bytes, exit_code: int = 0, **more: Any) -> Run:
         run = launched(single, **more)
         fake.end(run.job_name, log, exit_code)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from itertools import product
 
 import pytest
@@ -12,7 +13,8 @@ from tests.factories import make_cluster
 from tests.validations.recorded import wish
 from validations.lifecycle import moves
 from validations.models import Run, RunStep, State
-from validations.requests import request_run
+from validations.planning import plan
+from validations.requests import request_run, row_of
 
 ORDER = list(State)
 
@@ -90,3 +92,20 @@ def test_another_writer_of_states_is_found() -> None:
     product_code = compile("rows.update(state='running')", "validations/lifecycle/elsewhere.py", "exec")
     with pytest.raises(AssertionError, match=r"writes Run\.state"):
         exec(product_code, {"rows": Run.objects.none()})
+
+
+def test_one_that_is_written_down_later_has_its_own_times(run: Run) -> None:
+    asked = run.created_at - timedelta(days=3)
+    ended = asked + timedelta(minutes=4)
+    row = row_of(plan(wish(suite="cuda-nbody"), asked), wish(suite="cuda-nbody"), None, asked)
+    moves.begin(row, asked)
+    assert moves.move(row, State.RUNNING, asked + timedelta(minutes=1))
+    assert moves.end(row, State.RUNNING, ended, verdict="errored")
+    stored = Run.objects.get(pk=row.pk)
+    assert (stored.created_at, stored.state_since, stored.ended_at) == (asked, ended, ended)
+    assert list(stored.steps.order_by("id").values_list("entered_at", flat=True)) == [
+        asked,
+        asked + timedelta(minutes=1),
+        ended,
+    ]
+    assert row.pk < run.pk  # ids sort by time

@@ -73,6 +73,8 @@ def test_a_stored_run_gets_the_level_that_it_has_proven(before: Any) -> None:
     _forward()
     found = dict(Run.objects.values_list("pk", "level"))
     assert [(*case[:2], found[run.pk]) for case, run in zip(STORED, runs, strict=True)] == list(STORED)
+    others = set(Run.objects.filter(own_image=False).values_list("pk", flat=True))
+    assert others == {runs[1].pk}, "the one of an image that is not the suite's"
 
 
 @pytest.mark.django_db(transaction=True)

@@ -6,7 +6,7 @@ The row's own manifest is only what pages show. Namespace and names come from se
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 
@@ -15,6 +15,8 @@ from validations.jobs import build, sure_card
 from validations.lifecycle.endings import Ending
 from validations.maker import maker
 from validations.models import Run
+from validations.policy import allowed_images, denied
+from validations.requester import gone
 from validations.suites import find
 from validations.suites.engine.base import OptionError, Suite
 from validations.suites.engine.reasons import PASSING
@@ -29,18 +31,28 @@ class CannotBuild(Exception):
         self.ending = Ending(code, text)
 
 
-def manifest_now(run: Run, moment: datetime) -> dict[str, Any]:
-    """The Job to post. Raises CannotBuild when the suite is gone, or the place is not what the run was asked for."""
+class Built(NamedTuple):
+    """The Job to post. own_image: whether it runs the image that the suite brings."""
+
+    manifest: dict[str, Any]
+    own_image: bool
+
+
+def manifest_now(run: Run, moment: datetime) -> Built:
+    """The Job to post. Raises CannotBuild when the suite is gone, who asked may not launch any more, the place is not what the run
+    was asked for, or the settings do not allow what it would run."""
     suite = find(run.suite)
     if suite is None:
         raise CannotBuild("suite-missing", f"The suite {run.suite[:64]} is not part of this version of gpudash.")
+    if text := gone(run.requested_by, run.requested_by_name, run.cluster):
+        raise CannotBuild("requester", text)
     try:
         place = find_place(run.cluster.name, run.node_name, run.card_asked)
         options = dict(suite.settle(run.options if isinstance(run.options, dict) else {}))
         _check(run, suite, place, options)
         namespace = settings.VALIDATION_NAMESPACE
         names = {"namespace": namespace, "instance": instance_name(), "maker": maker()}
-        return build(suite, place, options, run.pk, moment, **names)
+        made = build(suite, place, options, run.pk, moment, images=allowed_images(), **names)
     except NoPlace as error:
         raise CannotBuild("no-place", f"The place of this run is not there any more: {error}") from None
     except OptionError as error:
@@ -48,6 +60,9 @@ def manifest_now(run: Run, moment: datetime) -> dict[str, Any]:
         raise CannotBuild("bad-arguments", f"The options of this run are not taken: {texts}") from None
     except ValueError as error:
         raise CannotBuild("no-resource", str(error)) from None
+    if not_allowed := denied(suite, options, made):
+        raise CannotBuild(not_allowed[0].code, " ".join(one.text for one in not_allowed))
+    return Built(made, suite.own_image(options))
 
 
 def _check(run: Run, suite: Suite, place: Place, options: dict[str, Any]) -> None:

@@ -34,12 +34,12 @@ def create_job(run: Run, api: ClusterApi, mine: Mine, now: datetime) -> None:
         note(run, last_error=full)
         return
     try:
-        manifest = manifest_now(run, now)
+        built = manifest_now(run, now)
     except CannotBuild as error:
         end_run(run, State.CREATING, ending=error.ending.stored(), job_removed=not run.last_error)
         return
     try:
-        job = api.create(manifest)
+        job = api.create(built.manifest)
     except ApiError as error:
         if error.status == 409:
             _found(run, api, mine, now)
@@ -50,7 +50,7 @@ def create_job(run: Run, api: ClusterApi, mine: Mine, now: datetime) -> None:
             raise
         _refused(run, api, error)
         return
-    note(run, manifest=manifest, **shown(manifest))
+    note(run, manifest=built.manifest, own_image=built.own_image, **shown(built.manifest))
     _created(run, api, job, now)
 
 

@@ -5,6 +5,7 @@ The log is read and parsed before the transaction begins: a long log holds no lo
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -19,17 +20,26 @@ from validations.models import SAYS, Measurement, Run, State
 
 
 def end_run(
-    run: Run, from_state: str, took: Taken | None = None, rest: bytes = b"", read: int = 0, **columns: Any
+    run: Run,
+    from_state: str,
+    took: Taken | None = None,
+    rest: bytes = b"",
+    read: int = 0,
+    at: datetime | None = None,
+    **columns: Any,
 ) -> bool:
     """Judge and end a run. False when it was not in `from_state` any more, or its log has grown: nothing is written then.
 
     took: the card that the pod took; None when there was none to look at. rest: the end of the log, stored with the verdict; it
-    stands for so many bytes (`read`) of the container's log.
+    stands for so many bytes (`read`) of the container's log. at: when it ended, of a run that is written down later: it is compared
+    with runs of before; None: now.
     """
     asked = {name: getattr(run, name) for name in CARD_COLUMNS}
     columns |= attribution.columns(run, took) if took is not None else {}
     for name, value in columns.items():
         setattr(run, name, value)
+    if at is not None:
+        run.ended_at = at
     judged = judge(run, rest)
     if judged.result.verdict not in SAYS and not run.card_key:
         # Nothing was said of a card: the run stays where it was to go.
@@ -39,7 +49,7 @@ def end_run(
     try:
         with transaction.atomic():
             logstore.append(run, rest, read)
-            if not end(run, from_state, **columns, **judged.columns()):
+            if not end(run, from_state, at, **columns, **judged.columns()):
                 raise logstore.Moved(run.pk)
             Measurement.objects.bulk_create(baseline.rows(run, judged.result, judged.before, judged.compared))
             refresh_last(run)

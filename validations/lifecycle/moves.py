@@ -19,9 +19,12 @@ from validations.models import Run, RunStep, State
 DEADLINE_GRACE_S = 120
 
 
-def begin(run: Run) -> None:
-    """Insert the row of a new run, into the queue. Raises IntegrityError when another run holds its place."""
-    run.state, run.state_since = State.QUEUED, database_now()
+def begin(run: Run, at: datetime | None = None) -> None:
+    """Insert the row of a new run, into the queue. at: when it began; None: now.
+
+    Raises IntegrityError when another run holds its place.
+    """
+    run.state, run.state_since = State.QUEUED, at or database_now()
     with transaction.atomic():
         run.save(force_insert=True)
         RunStep.objects.create(run=run, state=State.QUEUED, entered_at=run.state_since)
@@ -39,9 +42,12 @@ def move(run: Run, new: State, now: datetime, **columns: Any) -> bool:
     return _enter(run, Run.objects.filter(state=run.state), new, now, step_deadline_at=deadline(run, new, now), **told)
 
 
-def end(run: Run, from_state: str, **columns: Any) -> bool:
-    """Into the end, with the verdict among the columns. False when it is not in `from_state`, or its log is not the one we know."""
-    now = database_now()
+def end(run: Run, from_state: str, at: datetime | None = None, **columns: Any) -> bool:
+    """Into the end, with the verdict among the columns. at: when it ended; None: now.
+
+    False when it is not in `from_state`, or its log is not the one we know.
+    """
+    now = at or database_now()
     same = Run.objects.filter(state=from_state, log_stored=run.log_stored).exclude(state=State.ENDED)
     return _enter(run, same, State.ENDED, now, ended_at=now, step_deadline_at=None, last_error="", **columns)
 

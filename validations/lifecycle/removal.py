@@ -145,6 +145,10 @@ def _remove_stray(launcher: Launcher, job: Job, look: Look) -> dict[str, Any]:
             look.api.delete(name, job.metadata.uid)
         except ApiError as error:
             text = f"The Job {name}, of no run of ours, is still in the cluster: {error}"[:1000].replace("\0", "")
+        else:
+            logger.warning(
+                "The Job %s is of no run that this database knows (was a backup put back?): it is removed.", name
+            )
     if text and not before[2]:
         logger.warning("%s It is tried again, ever more rarely.", text)
     tries = min(int(before[0]) + 1, 1000)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from inventory.models import Cluster
-from validations.ids import ById, new_id
+from inventory.scope import Scope
+from inventory.scoped import OfCluster
+from validations.ids import ByIdManager, new_id
 
 
 class CampaignState(models.TextChoices):
@@ -49,7 +51,7 @@ class Campaign(models.Model):
     #: It starts nothing more, and all its runs have ended and stand at the places of the cards that they took.
     settled = models.BooleanField(default=False, db_default=False)
 
-    objects = ById.as_manager()
+    objects = ByIdManager()
 
     class Meta:
         constraints = [
@@ -70,8 +72,15 @@ class Campaign(models.Model):
     def __str__(self) -> str:
         return self.name or f"{self.suite} ({self.id})"
 
+    @classmethod
+    def seen_by(cls, scope: Scope) -> Q:
+        """Its name, selector and counts are of all its places: only who sees all of their clusters whole sees it."""
+        targets = CampaignTarget._base_manager.filter(campaign_id=OuterRef("pk"))
+        seen = scope.in_whole_clusters()
+        return Q(Exists(targets.filter(seen))) & ~Q(Exists(targets.exclude(seen)))
 
-class CampaignTarget(models.Model):
+
+class CampaignTarget(OfCluster):
     """One place of a campaign: a node, or a card of it.
 
     run: the run under way for it, then the run whose result is the place's: for a card one that ran on this card. skipped,
@@ -102,6 +111,10 @@ class CampaignTarget(models.Model):
                 fields=["campaign", "position"], condition=Q(run=None, skipped="", not_reached=""), name="targets_left"
             )
         ]
+
+    @classmethod
+    def seen_by(cls, scope: Scope) -> Q:
+        return scope.in_whole_clusters()
 
     def __str__(self) -> str:
         return f"{self.node_name} {self.card_key}".strip()

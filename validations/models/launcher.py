@@ -5,10 +5,11 @@ from __future__ import annotations
 from django.db import models
 
 from inventory.models import Cluster
+from inventory.scoped import OfCluster
 from leases.row import LeaseRow
 
 
-class Launcher(LeaseRow):
+class Launcher(LeaseRow, OfCluster):
     """One row per cluster, with the lease of its launcher. The row is also the lock under which slots are counted.
 
     reached_at: the last time that the Jobs of the cluster were listed. error: why they were not, since `failing_since`.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from django.db import models
 
-from validations.models.run import Run
+from validations.models.run import OfRun, Run
 
 
-class LogChunk(models.Model):
+class LogChunk(OfRun):
     """Bytes of the stored log, never changed once written. offset: of the first byte in the stored log.
 
     Where the middle of the log was left out, a chunk holds the line that says so (`validations.suites.engine.log`).

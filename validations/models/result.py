@@ -6,11 +6,12 @@ from django.db import models
 from django.db.models import Q
 
 from inventory.models import Cluster
-from validations.models.run import Run
+from inventory.scoped import OfCluster
+from validations.models.run import OfRun, Run
 from validations.models.state import VerdictChoice
 
 
-class Measurement(models.Model):
+class Measurement(OfRun):
     """One number of a run, with its unit, beside the same number of the run that it is compared with.
 
     baseline_value None: there was no run to compare with. change_percent: slower is above zero, whatever the unit's direction.
@@ -31,7 +32,7 @@ class Measurement(models.Model):
         return f"{self.name} {self.value:g} {self.unit}"
 
 
-class Reparse(models.Model):
+class Reparse(OfRun):
     """A stored log was read again. The row keeps the result that was there before; the run carries the new one."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="reparses")
@@ -53,7 +54,7 @@ class Reparse(models.Model):
         return f"{self.run_id} {self.old_verdict} → {self.new_verdict}"
 
 
-class LastResult(models.Model):
+class LastResult(OfCluster):
     """The last run of one suite on one card (card_key "": on some card of the node), and what is proven by this suite.
 
     good: the last run that passed and whose result was checked (level "right"): the only proof. lower: the last that passed on a

@@ -8,7 +8,9 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from inventory.models import Card, Cluster
-from validations.ids import ById, new_id
+from inventory.scope import Scope
+from inventory.scoped import OfNamespace, ScopedManager
+from validations.ids import ByIdManager, new_id
 from validations.models.campaign import Campaign
 from validations.models.state import ACTIVE, LOOKS, STARTED, LevelChoice, Look, State, VerdictChoice
 
@@ -18,7 +20,7 @@ _QUEUED = Q(state=State.QUEUED.value)
 _STARTED = Q(state__in=STARTED)
 
 
-class Run(models.Model):
+class Run(OfNamespace):
     """One run. It moves forward only; a look that comes late may skip states, and it ends from anywhere:
 
         request  claim      create    observe ------------------>  collect, judge, end
@@ -55,6 +57,8 @@ class Run(models.Model):
     workload_key = models.CharField(max_length=32, blank=True)
     image = models.CharField(max_length=512, blank=True)
     image_digest = models.CharField(max_length=512, blank=True)
+    #: Whether it is the image that the suite brings; what another prints proves nothing.
+    own_image = models.BooleanField(default=True, db_default=True)
 
     state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
     state_since = models.DateTimeField()
@@ -128,7 +132,7 @@ class Run(models.Model):
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
 
-    objects = ById.as_manager()
+    objects = ByIdManager()  # type: ignore[misc] # of the base there is none that is a class variable
 
     class Meta:
         constraints = [
@@ -204,7 +208,20 @@ class Run(models.Model):
         return f"some card of node {self.node_name}"
 
 
-class RunStep(models.Model):
+class OfRun(models.Model):
+    """Rows of a run."""
+
+    objects = ScopedManager()
+
+    class Meta:
+        abstract = True
+
+    @classmethod
+    def seen_by(cls, scope: Scope) -> Q:
+        return scope.in_namespaces("run__cluster_id", "run__namespace")
+
+
+class RunStep(OfRun):
     """When a run entered a state."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="steps")

@@ -12,7 +12,8 @@ from types import MappingProxyType
 from validations.suites import families
 from validations.suites.engine import placement
 from validations.suites.engine.base import Suite
-from validations.suites.engine.reasons import REASONS, ReasonWords
+from validations.suites.engine.reason_words import ReasonWords
+from validations.suites.engine.reasons import REASONS
 from validations.suites.engine.registration import load, load_families, reasons_of
 
 #: The modules of this package that are suites. A suite's id is the name of its module with "-" for "_".

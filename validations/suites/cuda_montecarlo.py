@@ -9,7 +9,18 @@ import re
 
 import msgspec
 
-from validations.suites.engine.base import Demo, Image, Lines, Reading, Suite, Target, Values, Workload, gettext_noop
+from validations.suites.engine.base import (
+    Demo,
+    Image,
+    Lines,
+    Past,
+    Reading,
+    Suite,
+    Target,
+    Values,
+    Workload,
+    gettext_noop,
+)
 from validations.suites.engine.figures import count, duration, name, number
 from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
@@ -121,11 +132,13 @@ SUITE = Suite(
     parser_version=VERSION,
     options=options(_IMAGE),
     read=read,
+    pod_security="baseline",
     workload=_workload,
     measures=True,
     demo=Demo(
         images=(Image(mark="example-cuda-montecarlo", seconds=5, size=3_800_000_000),),
         nodes={"win-mcdm-01": "mismatch"},
+        past=Past(days=1),
     ),
     proof="MonteCarloEstimatePiP, Performance = 619920.52 sims/s, Time = 161.31(ms), NumDevsUsed = 1, Blocksize = 128",
     source="NVIDIA/cuda-samples `MC_EstimatePiP`",

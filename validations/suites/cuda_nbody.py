@@ -19,7 +19,7 @@ from validations.suites.engine.base import (
     Workload,
     gettext_noop,
 )
-from validations.suites.engine.demo import START_ERROR, Container
+from validations.suites.engine.demo import START_ERROR, Container, Past
 from validations.suites.engine.figures import count, duration, name
 from validations.suites.engine.options import common, image, linux
 from validations.suites.engine.phrases import Phrase
@@ -177,9 +177,15 @@ SUITE = Suite(
         *common(deadline_s=1800, host_memory="1Gi"),
     ),
     read=read,
+    pod_security="restricted",
     workload=_workload,
     measures=True,
-    demo=Demo(images=(Image(mark="nbody", seconds=6),), nodes={"gpu-t4-04": START_ERROR}, values=_demo_values),
+    demo=Demo(
+        images=(Image(mark="nbody", seconds=6),),
+        nodes={"gpu-t4-04": START_ERROR},
+        values=_demo_values,
+        past=Past(nights=2, days=2),
+    ),
     proof="= 12504.139 single-precision GFLOP/s at 20 flops per interaction",
     source="NVIDIA/cuda-samples `nbody.cpp`",
     phrases=(

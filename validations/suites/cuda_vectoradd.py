@@ -9,7 +9,18 @@ import re
 
 import msgspec
 
-from validations.suites.engine.base import Demo, Image, Lines, Reading, Suite, Target, Values, Workload, gettext_noop
+from validations.suites.engine.base import (
+    Demo,
+    Image,
+    Lines,
+    Past,
+    Reading,
+    Suite,
+    Target,
+    Values,
+    Workload,
+    gettext_noop,
+)
 from validations.suites.engine.figures import count, name
 from validations.suites.engine.options import common, image, linux
 from validations.suites.engine.phrases import Phrase
@@ -111,11 +122,19 @@ SUITE = Suite(
         *common(deadline_s=1800, host_memory="1Gi"),
     ),
     read=read,
+    pod_security="restricted",
     workload=_workload,
     demo=Demo(
         images=(Image(mark="vectoradd", seconds=3), Image(mark="cuda-vector-add", seconds=3)),
         nodes={"gpu-t4-04": "driver-too-old", "gpu-v100-02": "verification"},
         exits={"driver-too-old": 1, "verification": 1, "no-device": 1},
+        past=Past(
+            nights=2,
+            days=1,
+            campaign="After the driver upgrade",
+            ago=9,
+            nodes=("gpu-t4-", "gpu-v100-", "cn-hangzhou."),
+        ),
     ),
     proof="Test PASSED",
     source="NVIDIA/cuda-samples `vectorAdd.cu`",

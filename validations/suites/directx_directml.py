@@ -10,6 +10,7 @@ from validations.suites.engine.base import (
     Demo,
     Image,
     Lines,
+    Past,
     Reading,
     ReasonWords,
     Suite,
@@ -86,8 +87,12 @@ SUITE = Suite(
     parser_version=VERSION,
     options=options(_IMAGE),
     read=read,
+    pod_security="baseline",
     workload=_workload,
-    demo=Demo(images=(Image(mark="example-directml", seconds=3, size=3_500_000_000),)),
+    demo=Demo(
+        images=(Image(mark="example-directml", seconds=3, size=3_500_000_000),),
+        past=Past(days=1),
+    ),
     proof="output tensor: 1.62 1.62 1.62 … (24 numbers, equal to those of the input)",
     source="TensorWorks example `directml`",
     phrases=(

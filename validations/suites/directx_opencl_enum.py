@@ -13,6 +13,7 @@ from validations.suites.engine.base import (
     Demo,
     Image,
     Lines,
+    Past,
     Reading,
     ReasonWords,
     Suite,
@@ -143,8 +144,12 @@ SUITE = Suite(
     parser_version=VERSION,
     options=options(_IMAGE),
     read=read,
+    pod_security="baseline",
     workload=_workload,
-    demo=Demo(images=(Image(mark="example-opencl-enum", seconds=2, size=3_500_000_000),)),
+    demo=Demo(
+        images=(Image(mark="example-opencl-enum", seconds=2, size=3_500_000_000),),
+        past=Past(days=1),
+    ),
     proof="Type:           GPU",
     source="bashbaug/SimpleOpenCLSamples `enumopencl`; clinfo",
     phrases=(

@@ -123,6 +123,7 @@ SUITE = Suite(
     parser_version=VERSION,
     options=options(SERVER),
     read=read,
+    pod_security="baseline",
     workload=_workload,
     # NVIDIA's driver is on all Windows nodes of the demo.
     demo=Demo(

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db.models.functions import Now
 
 from accounts.local import local_admin
 from accounts.sign_in_links import make_link
 from fleetsim import Fleet, serve
+from fleetsim.exporters import targets
 from fleetsim.fleetplan import NODES
+from gpudash import env
+from gpudash.demo_past import Past
 from gpudash.demo_programs import demo_programs
 from gpudash.embedded import EmbeddedService, prepare
 from inventory import clusters
+from inventory.collect import sources
+from inventory.collect.direct import MOST_NODES
 from inventory.management.shown import ShownCommand
-from inventory.models import Cluster
+from inventory.models import Cluster, UsageSource
 
 NAME = "demo"
+#: The setting, and what it is in the demo unless it is set.
+IDLE, IDLE_MINUTES = "GPUDASH_IDLE_MINUTES", 5
+#: So long the mirror of a fleet takes on a slow machine.
+FIRST_ROUND = timedelta(seconds=10)
 
 
 class Command(ShownCommand):
@@ -26,6 +37,7 @@ class Command(ShownCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--nodes", type=int, default=NODES, help="how many nodes the fleet has")
+        parser.add_argument("--no-past", action="store_true", help="begin without the days before")
         parser.add_argument("--seed", type=int, default=1, help="another number gives another fleet")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -33,19 +45,51 @@ class Command(ShownCommand):
         settings.SIGN_IN_LINKS = True
         # The simulated nodes of Kubernetes 1.7 have a driver where its documentation has it.
         settings.ALPHA_DRIVER_PATH = settings.ALPHA_DRIVER_PATH or "/usr/lib/nvidia-384"
+        if not env.text(IDLE):
+            # Who looks at a demo does not wait for half an hour. The page says how long is waited for.
+            settings.IDLE_MINUTES = IDLE_MINUTES
         service = EmbeddedService(
             port=options["port"]
         )  # first: a port that is taken must not cost another demo its cluster
         for old in Cluster.objects.filter(name=NAME):
             clusters.remove(old)  # a fleet of an earlier demo: its pods are not in this one
-        fleet = Fleet(nodes=options["nodes"], seed=options["seed"], programs=demo_programs())
+        programs = demo_programs()
+        fleet = Fleet(nodes=options["nodes"], seed=options["seed"], programs=programs)
+        past = None if options["no_past"] else Past(fleet, programs)
         simulated = serve(fleet)
-        clusters.add(NAME, str(simulated.kubeconfig(settings.DATA_DIR / "demo-kubeconfig")))
+        cluster = clusters.add(NAME, str(simulated.kubeconfig(settings.DATA_DIR / "demo-kubeconfig")))
+        source = sources.set_direct(cluster)
+        # A round before the mirror knows the cards would join none of them.
+        UsageSource.objects.filter(pk=source.pk).update(due_at=Now() + FIRST_ROUND)
         service.start()
         self.stdout.write(f"A simulated fleet of {options['nodes']} nodes; nothing here is a real cluster.")
+        self.stdout.write(_measured(fleet))
+        if past is not None:
+            self.stdout.write(past.words)
         self.stdout.write(f"Sign in: {service.url}{make_link(local_admin())}")
         self.stdout.flush()
+        if past is not None:
+            past.begin(cluster, self._say)
         try:
             service.run_until_signal()
         finally:
+            if past is not None:
+                past.stop()
             simulated.close()
+
+    def _say(self, text: str) -> None:
+        self.stdout.write(text)
+        self.stdout.flush()
+
+
+def _measured(fleet: Fleet) -> str:
+    """What the exporters of this fleet give, in a line."""
+    nodes = len({one.node for one in targets(fleet)})
+    if nodes > MOST_NODES:
+        return (
+            f"Nothing is measured: exporters run on {nodes} nodes, and their pods are read directly on {MOST_NODES} at most. "
+            "A cluster of this size has a Prometheus."
+        )
+    return (
+        f"Exporters on {nodes} nodes are read each minute: used memory, work and temperature come with the first round."
+    )

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from gpudash.database_away import wait_briefly_for_database
-from gpudash.web import FORWARDED, THREADS, Web, bound_server
+from gpudash.web import FORWARDED, THREADS, Web, bound_server, start_telemetry
 from gpudash.web_processes import several
 from inventory.management.shown import ShownCommand
 
@@ -62,5 +62,6 @@ class Command(ShownCommand):
         # What is loaded now stays: a collection that walks through it would hold up everything for half a second.
         gc.collect()
         gc.freeze()
+        start_telemetry()
         server.print_listen("Serving on http://{}:{}")
         server.run()

@@ -6,13 +6,16 @@ from argparse import ArgumentParser
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
 from django.utils import timezone
 
 from accounts.forms import DEFAULT_DAYS, MAX_DAYS
-from accounts.models import ApiToken
+from accounts.models import ApiToken, TooManyTokens
+from accounts.networks import BadNetwork, networks_in
 from accounts.roles import Role, role_of
+from accounts.scopes import BadScope, most_role, places_in
 from inventory.management.shown import ShownCommand
 
 
@@ -27,6 +30,12 @@ class Command(ShownCommand):
             "--role", choices=Role.values, default=Role.VIEWER.value, help="not above the user's (viewer)"
         )
         create.add_argument("--expires", type=int, default=DEFAULT_DAYS, metavar="DAYS", help=f"days ({DEFAULT_DAYS})")
+        create.add_argument(
+            "--scope", nargs="+", default=[], metavar="PLACE", help="only for: cluster, cluster/namespace, */namespace"
+        )
+        create.add_argument(
+            "--from", nargs="+", default=[], dest="networks", metavar="NETWORK", help="only from these addresses"
+        )
         create.add_argument("--name", default="command line", help="what it is for")
         verbs.add_parser("list", help="all tokens, without their secrets")
         verbs.add_parser("revoke", help="stop a token at once").add_argument("id", type=int)
@@ -46,10 +55,20 @@ class Command(ShownCommand):
             )
         if not 1 <= options["expires"] <= MAX_DAYS:
             raise CommandError(f"--expires: days from 1 to {MAX_DAYS} are wanted")
+        places, networks = _limits(options, role)
         expires_at = timezone.now() + timedelta(days=options["expires"])
-        token, secret = ApiToken.issue(user, options["name"][:100], role, expires_at)
+        try:
+            token, secret = ApiToken.issue(
+                user, options["name"][:100], role, expires_at, places=places, networks=networks
+            )
+        except TooManyTokens:
+            raise CommandError(
+                f"{user} has {settings.TOKENS_PER_USER} tokens that work, as many as one may have "
+                "(GPUDASH_TOKENS_PER_USER). Revoke one: manage.py token list, manage.py token revoke ID"
+            ) from None
         self.stderr.write(
-            f"Token {token.pk} of {user}, role {role.value}, until {expires_at:%Y-%m-%d}. It is not shown again:"
+            f"Token {token.pk} of {user}, role {role.value}{_told(token)}, until {expires_at:%Y-%m-%d}. "
+            "It is not shown again:"
         )
         self.stdout.write(secret)
 
@@ -60,7 +79,8 @@ class Command(ShownCommand):
             used = f"{token.last_used_at:%Y-%m-%d %H:%M}" if token.last_used_at else "never"
             expires = f"{token.expires_at:%Y-%m-%d}"
             self.stdout.write(
-                f"{token.pk}  {token.prefix}…  {token.user}  {token.role}  {state}  until {expires}  used {used}  {token.name}"
+                f"{token.pk}  {token.prefix}…  {token.user}  {token.role}{_told(token)}  {state}  until {expires}  "
+                f"used {used}  {token.name}"
             )
 
     def _revoke(self, options: dict[str, Any]) -> None:
@@ -69,3 +89,24 @@ class Command(ShownCommand):
             raise CommandError(f"There is no token {options['id']}. `manage.py token list` shows them.")
         more = token.revoke() - 1
         self.stdout.write(f"Token {token.pk} is revoked." + (f" So are {more} that it made." if more > 0 else ""))
+
+
+def _limits(options: dict[str, Any], role: Role) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The places and the networks."""
+    try:
+        places, networks = places_in(" ".join(options["scope"])), networks_in(" ".join(options["networks"]))
+    except BadScope as error:
+        raise CommandError(f"--scope: {error}") from None
+    except BadNetwork as error:
+        raise CommandError(f"--from: {error}") from None
+    most = most_role(places)
+    if not most.covers(role):
+        raise CommandError(f"--scope: for these places the role is {most.value} at most, not {role.value}")
+    return places, networks
+
+
+def _told(token: ApiToken) -> str:
+    """What it is limited to; "" for nothing."""
+    limits = token.limits
+    places, networks = limits.get("places"), limits.get("networks")
+    return (f" for {places}" if places else "") + (f" from {networks}" if networks else "")

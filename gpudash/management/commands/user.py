@@ -1,4 +1,7 @@
-"""`manage.py user create NAME [--role R]`, `user list`. The password is asked for, or read with --password-stdin."""
+"""`manage.py user create|list|set|deactivate|activate|end-sessions|end-tokens|end-second-step`.
+
+Passwords are asked for, or read with --password-stdin.
+"""
 
 from __future__ import annotations
 
@@ -7,50 +10,117 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.contrib.auth import get_user_model
-from django.contrib.auth.password_validation import validate_password
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from accounts.roles import Role, role_of, set_role
+from accounts import second_step, users
+from accounts.models import ApiToken
+from accounts.roles import Role, granted
+from accounts.scopes import BadScope, places_in
 from inventory.management.shown import ShownCommand
+
+_PLACES = "what the role is for: cluster, cluster/namespace, */namespace; 'everything' for no limit"
+_EVERYTHING = "everything"
+_SIMPLE = {
+    "deactivate": "the account signs in nowhere; its sessions and tokens end",
+    "activate": "the account may sign in again",
+    "end-sessions": "sign a user out everywhere",
+    "end-tokens": "revoke all tokens of a user",
+    "end-second-step": "no code is asked for any more, for who has lost the app and the codes",
+}
 
 
 class Command(ShownCommand):
-    help = "Users: create, list"
+    help = "Users: create, list, set, deactivate, activate, end-sessions, end-tokens, end-second-step"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
         create = verbs.add_parser("create", help="make a user who signs in with a password")
         create.add_argument("name")
         create.add_argument("--role", choices=Role.values, default=Role.VIEWER.value, help="viewer when not given")
+        create.add_argument("--scope", nargs="+", default=[], metavar="PLACE", help=_PLACES)
         create.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
         verbs.add_parser("list", help="all users with their roles")
+        change = verbs.add_parser("set", help="another role, or another scope")
+        change.add_argument("name")
+        change.add_argument("--role", choices=[*Role.values, "none"], help="none: signs in and sees nothing")
+        change.add_argument("--scope", nargs="+", metavar="PLACE", help=_PLACES)
+        for verb, text in _SIMPLE.items():
+            verbs.add_parser(verb, help=text).add_argument("name")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        verb: Any = getattr(self, f"_{options['verb']}")
-        verb(options)
+        verb: Any = getattr(self, f"_{options['verb'].replace('-', '_')}")
+        try:
+            verb(options)
+        except users.NotThatUser as error:
+            raise CommandError(str(error)) from None
 
     def _create(self, options: dict[str, Any]) -> None:
-        users = get_user_model()
-        user = users(username=options["name"])
-        password = _password(options["password_stdin"])
+        places, password = _places(options["scope"]), _password(options["password_stdin"])
         try:
-            user.full_clean(exclude=["password"])
-            validate_password(password, user)
+            user = users.create(options["name"], password, Role(options["role"]), places)
         except ValidationError as error:
             raise CommandError("; ".join(error.messages)) from None
-        user.set_password(password)
-        user.save()
-        set_role(user, Role(options["role"]))
-        self.stdout.write(f"User {user} with the role {options['role']} is there.")
+        self.stdout.write(f"User {user} with the role {options['role']}{_for(places)} is there.")
 
     def _list(self, options: dict[str, Any]) -> None:
-        for user in get_user_model().objects.order_by("username"):
-            role = role_of(user)
+        for user in User.objects.order_by("username"):
+            role, places = granted(user)
             state = "active" if user.is_active else "deactivated"
             seen = f"{user.last_login:%Y-%m-%d %H:%M}" if user.last_login else "never"
-            self.stdout.write(f"{user}  {role.value if role else 'no role'}  {state}  signed in {seen}")
+            self.stdout.write(f"{user}  {role.value if role else 'no role'}{_for(places)}  {state}  signed in {seen}")
+
+    def _set(self, options: dict[str, Any]) -> None:
+        user = _user(options["name"])
+        role, places = granted(user)
+        if options["role"] is None and options["scope"] is None:
+            raise CommandError("--role or --scope is wanted")
+        if options["role"] is not None:
+            role = None if options["role"] == "none" else Role(options["role"])
+        given = tuple(places) if options["scope"] is None else _places(options["scope"])
+        users.give(user, role, given)
+        self.stdout.write(f"User {user} has {f'the role {role.value}' if role else 'no role'}{_for(given)}.")
+
+    def _deactivate(self, options: dict[str, Any]) -> None:
+        users.set_active(user := _user(options["name"]), False)
+        self.stdout.write(f"User {user} is deactivated; sessions and tokens have ended.")
+
+    def _activate(self, options: dict[str, Any]) -> None:
+        users.set_active(user := _user(options["name"]), True)
+        self.stdout.write(f"User {user} is active.")
+
+    def _end_sessions(self, options: dict[str, Any]) -> None:
+        ended = users.end_sessions(user := _user(options["name"]))
+        self.stdout.write(f"{ended} sessions of {user} have ended.")
+
+    def _end_tokens(self, options: dict[str, Any]) -> None:
+        ended = ApiToken.revoke_all(user := _user(options["name"]))
+        self.stdout.write(f"{ended} tokens of {user} are revoked.")
+
+    def _end_second_step(self, options: dict[str, Any]) -> None:
+        was = second_step.switch_off(user := _user(options["name"]))
+        self.stdout.write(f"The second step of {user} {'is off' if was else 'was not on'}.")
+
+
+def _user(name: str) -> User:
+    found = User.objects.filter(username=name).first()
+    if found is None:
+        raise CommandError(f"There is no user {name!r}. `manage.py user list` shows them.")
+    return found
+
+
+def _places(given: list[str]) -> tuple[str, ...]:
+    if given == [_EVERYTHING]:
+        return ()
+    try:
+        return places_in(" ".join(given))
+    except BadScope as error:
+        raise CommandError(f"--scope: {error}") from None
+
+
+def _for(places: Any) -> str:
+    return f" for {', '.join(places)}" if places else ""
 
 
 def _password(from_stdin: bool) -> str:

@@ -22,7 +22,7 @@ from kube.objects import Node, Pod
 
 def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """The cards that drivers offer here, and who holds them by claims. None when there are neither."""
-    offered = pools(context.slices)
+    offered = pools(context.slices, context.taint_rules)
     mine = {(one.spec.driver, one.spec.pool.name) for one in context.slices if one.spec.nodeName == node.metadata.name}
     # What is missing of a pool that is of no node, or of others, makes nothing of this one unknown.
     offered = offered._replace(incomplete=tuple(one for one in offered.incomplete if one[:2] in mine))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from inventory.stacks.dra import told
 from inventory.stacks.dra.trim import short
 from inventory.stacks.engine.base import Told
-from kube.claims import Capacity, Device, ResourceSlice, plain_value
+from kube.claims import Capacity, Device, DeviceSelector, DeviceTaintRule, ResourceSlice, plain_value
 from kube.quantity import size
 
 #: (driver, pool, device)
@@ -51,8 +51,8 @@ class Pools(NamedTuple):
     sets: dict[Key, Amounts]
 
 
-def pools(slices: tuple[ResourceSlice, ...]) -> Pools:
-    """All devices of complete pools."""
+def pools(slices: tuple[ResourceSlice, ...], rules: tuple[DeviceTaintRule, ...] = ()) -> Pools:
+    """All devices of complete pools, with the taints of their own and of rules."""
     grouped: dict[tuple[str, str], list[ResourceSlice]] = {}
     for one in slices:
         grouped.setdefault((one.spec.driver, one.spec.pool.name), []).append(one)
@@ -68,11 +68,32 @@ def pools(slices: tuple[ResourceSlice, ...]) -> Pools:
             continue
         for one in current:
             for device in one.spec.devices or ():
-                offered = _offered(one, device)
+                offered = _tainted(_offered(one, device), rules)
                 devices[offered.key] = offered
             for one_set in one.spec.sharedCounters or ():
                 sets[driver, pool, one_set.name] = _amounts(one_set.counters)
     return Pools(devices, tuple(incomplete), sets)
+
+
+def _tainted(device: Offered, rules: tuple[DeviceTaintRule, ...]) -> Offered:
+    """With the taints of the rules that mean it. A rule with criteria that are not evaluated may mean it: that is said, no more."""
+    for rule in rules:
+        wanted, taint = rule.spec.deviceSelector, rule.spec.taint
+        if wanted is None or not _means(wanted, device.key):
+            continue
+        sure = wanted.deviceClassName is None and not wanted.selectors
+        keeps_off = sure and taint.effect in told.KEEPS_OFF
+        device = device._replace(
+            taints=(*device.taints, (taint.key, taint.effect)) if keeps_off else device.taints,
+            told=(*device.told, told.of_rule(taint, rule.metadata.name, sure))[: told.MOST],
+        )
+    return device
+
+
+def _means(wanted: DeviceSelector, key: Key) -> bool:
+    """Whether driver, pool and device are those that a rule names; what it does not name may be any."""
+    named = (wanted.driver, wanted.pool, wanted.device)
+    return all(name is None or name == mine for name, mine in zip(named, key, strict=True))
 
 
 def _amounts(counters: dict[str, Capacity] | None) -> Amounts:
@@ -91,6 +112,6 @@ def _offered(found: ResourceSlice, device: Device) -> Offered:
         counters=frozenset(one.counterSet for one in body.consumesCounters or ()),
         several=bool(body.allowMultipleAllocations),
         takes=tuple((one.counterSet, _amounts(one.counters)) for one in body.consumesCounters or ()),
-        taints=tuple((one.key, one.effect) for one in body.taints or () if one.effect in ("NoSchedule", "NoExecute")),
+        taints=tuple((one.key, one.effect) for one in body.taints or () if one.effect in told.KEEPS_OFF),
         told=told.of_taints(body.taints or (), spec.driver),
     )

@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from inventory.stacks.dra.cards import Cards
     from inventory.stacks.dra.holders import Held
 
-TAINTED, TAINT_NOTE = "device-tainted", "device-taint-note"
+TAINTED, TAINT_NOTE, TAINT_POSSIBLE = "device-tainted", "device-taint-note", "device-taint-possible"
 CLAIM_HEALTHY, CLAIM_UNHEALTHY, CLAIM_NOTE = "claim-device-healthy", "claim-device-unhealthy", "claim-device-note"
 SAYS = {
     TAINTED: "The device is tainted: new claims do not get it",
     TAINT_NOTE: "The device has a taint that is information only",
+    TAINT_POSSIBLE: "A rule may taint the device; it chooses by an expression that is not evaluated here",
     CLAIM_HEALTHY: "The driver calls the claim's device healthy",
     CLAIM_UNHEALTHY: "The driver calls the claim's device not ready or not healthy",
     CLAIM_NOTE: "The driver says something of the claim's device whose meaning is not known",
@@ -33,28 +34,36 @@ SAYS = {
 #: Types whose name says what they mean. That a device is ready says that it was prepared, not that it is well.
 _HEALTH_TYPES, _READY_TYPES = frozenset(("Healthy", "DeviceHealthy")), frozenset(("Ready", "DeviceReady"))
 #: Most of one device; the API admits fewer.
-_MOST, _TEXT = 16, 200
+MOST, _TEXT = 16, 200
+#: Effects with which new claims do not get a device.
+KEEPS_OFF = frozenset(("NoSchedule", "NoExecute"))
+#: Who says it, where a DeviceTaintRule does.
+RULE = "device-taint-rule"
 
 
 def of_taints(taints: Iterable[DeviceTaint], driver: str) -> tuple[Told, ...]:
     """Each taint, with when it was put."""
-    found = []
-    for taint in list(taints)[:_MOST]:
-        keeps_off = taint.effect in ("NoSchedule", "NoExecute")
-        code = TAINTED if keeps_off else TAINT_NOTE
-        value = f"={taint.value}" if taint.value else ""
-        found.append(
-            Told(
-                source=driver[:_TEXT],
-                level=UNHEALTHY if keeps_off else HEALTH_UNKNOWN,
-                code=code,
-                says=SAYS[code],
-                text=f"{taint.key}{value}:{taint.effect}"[:_TEXT],
-                since=seconds(taint.timeAdded),
-                action="read-taint" if keeps_off else "",
-            )
-        )
-    return tuple(found)
+    return tuple(_of_taint(taint, driver[:_TEXT], "") for taint in list(taints)[:MOST])
+
+
+def of_rule(taint: DeviceTaint, rule: str, sure: bool) -> Told:
+    """The taint that a rule puts on a device. sure: whether the rule surely means it."""
+    return _of_taint(taint, RULE, f"{rule[:_TEXT]}: ", TAINT_POSSIBLE if not sure else "")
+
+
+def _of_taint(taint: DeviceTaint, source: str, before: str, code: str = "") -> Told:
+    keeps_off = taint.effect in KEEPS_OFF and not code
+    code = code or (TAINTED if keeps_off else TAINT_NOTE)
+    value = f"={taint.value}" if taint.value else ""
+    return Told(
+        source=source,
+        level=UNHEALTHY if keeps_off else HEALTH_UNKNOWN,
+        code=code,
+        says=SAYS[code],
+        text=f"{before}{taint.key}{value}:{taint.effect}"[:_TEXT],
+        since=seconds(taint.timeAdded),
+        action="read-taint" if keeps_off else "",
+    )
 
 
 def with_conditions(cards: Cards, held: Iterable[Held]) -> Cards:
@@ -65,7 +74,7 @@ def with_conditions(cards: Cards, held: Iterable[Held]) -> Cards:
         status = item.claim.status
         for device in (status.devices if status else None) or ():
             if key in found and (device.driver, device.pool, device.device) == item.key:
-                said = tuple(_of_condition(one, device.driver) for one in (device.conditions or [])[:_MOST])
+                said = tuple(_of_condition(one, device.driver) for one in (device.conditions or [])[:MOST])
                 found[key] = _with(found[key], said)
     return cards._replace(cards=found)
 

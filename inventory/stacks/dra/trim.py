@@ -11,9 +11,12 @@ from kube.claims import (
     DeviceRequest,
     DeviceRequests,
     DeviceStatus,
+    DeviceTaint,
+    DeviceTaintRule,
     ExactRequest,
     ResourceClaim,
     ResourceSlice,
+    TaintRuleSpec,
 )
 from kube.objects import Condition, Metadata
 
@@ -68,6 +71,17 @@ def _device(device: Device) -> Device:
         allowMultipleAllocations=body.allowMultipleAllocations,
         name=device.name,
     )
+
+
+def trim_rule(rule: DeviceTaintRule) -> DeviceTaintRule:
+    """With texts of a bounded length. Of criteria that are not evaluated it counts that there are some."""
+    selector, taint = rule.spec.deviceSelector, rule.spec.taint
+    if selector is not None and selector.selectors:
+        selector = msgspec.structs.replace(selector, selectors=[{}])
+    kept = DeviceTaint(
+        taint.key[:_TEXT], taint.value[:_TEXT] if taint.value else None, taint.effect[:_TEXT], taint.timeAdded
+    )
+    return DeviceTaintRule(_metadata(rule.metadata), TaintRuleSpec(selector, kept))
 
 
 def trim_claim(claim: ResourceClaim) -> ResourceClaim:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from kube.claims import ResourceClaim, ResourceSlice
+from kube.claims import DeviceTaintRule, ResourceClaim, ResourceSlice
 from kube.devices import Device
 from kube.objects import DaemonSet, Metadata
 
@@ -160,7 +160,8 @@ class ReadConfigMap(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Selection(msgspec.Struct, frozen=True, order=True):
-    """ConfigMaps that a system reads: the one of this name, or those with this label ("key=value"), in one namespace.
+    """ConfigMaps that a system reads: the one of this name, those with this label ("key=value"), or those whose names begin so
+    (prefix), in one namespace.
 
     keys: of which texts; the system's declaration may need none.
     """
@@ -169,6 +170,7 @@ class Selection(msgspec.Struct, frozen=True, order=True):
     namespace: str
     name: str = ""
     label: str = ""
+    prefix: str = ""
     keys: tuple[str, ...] = ()
 
 
@@ -176,9 +178,9 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     """What a stack may know besides the node and its pods.
 
     now: unix seconds. daemonsets: those of device plugins, cluster-wide. slices, claims: those of the node, and those that are of no
-    node; claims_read: whether the cluster lets both be read. config_maps: those of the node, and those that are of no node.
-    selections: which ConfigMaps are read. device: what an agent says of the node's cards. known_uuids: UUIDs of this node's cards
-    seen before.
+    node; taint_rules: all of them. claims_read: whether the cluster lets both be read. config_maps: those of the node, and those that
+    are of no node. selections: which ConfigMaps are read. device: what an agent says of the node's cards. known_uuids: UUIDs of this
+    node's cards seen before.
     settings: (name, value) of the settings that stacks declare; one that is missing has its default.
     measured: cards of the node as its exporter names them now; empty where there is none.
     pod_labels: labels of pods that apps above want to be kept. taken: resources that on this node are those of another stack
@@ -188,6 +190,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     now: float
     daemonsets: tuple[DaemonSet, ...] = ()
     slices: tuple[ResourceSlice, ...] = ()
+    taint_rules: tuple[DeviceTaintRule, ...] = ()
     claims: tuple[ResourceClaim, ...] = ()
     claims_read: bool = False
     config_maps: tuple[ReadConfigMap, ...] = ()

@@ -23,6 +23,7 @@ _MOST_KEYS = 64
 #: A name as the API server admits it. What a DaemonSet refers to need not be one, and it becomes part of a selector.
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
 
+#: (namespace, name, label); of a beginning of names the API server knows nothing, so all of the namespace are asked for.
 Place = tuple[str, str, str]
 
 
@@ -43,9 +44,9 @@ def _wanted(stack: Stack, daemonsets: tuple[DaemonSet, ...]) -> Iterable[Selecti
 
 
 def _is_valid(selection: Selection) -> bool:
-    one = bool(selection.name) != bool(selection.label)
+    ways = [way for way in (selection.name, selection.label, selection.prefix) if way]
     named = selection.name == "" or _NAME.fullmatch(selection.name) is not None
-    return one and named and _NAME.fullmatch(selection.namespace) is not None
+    return len(ways) == 1 and named and _NAME.fullmatch(selection.namespace) is not None
 
 
 def trim_config_map(found: ConfigMap, chosen: tuple[Selection, ...]) -> ReadConfigMap | None:
@@ -78,6 +79,8 @@ def selects(selection: Selection, metadata: Metadata) -> bool:
         return False
     if selection.name:
         return selection.name == metadata.name
+    if selection.prefix:
+        return metadata.name.startswith(selection.prefix)
     key, _, value = selection.label.partition("=")
     return (metadata.labels or {}).get(key) == value
 

@@ -5,7 +5,7 @@ Values that change with every heartbeat are left out, so a node on which nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from inventory.stacks.engine.registry import registry
 from inventory.stacks.engine.trim import kept
@@ -30,19 +30,19 @@ def _none(kind: str) -> bool:
     return False
 
 
-def trim_node(node: Node, speaks: Callable[[str], bool] = _none) -> Node:
+def trim_node(node: Node, speaks: Callable[[str], bool] = _none, more: Collection[str] = ()) -> Node:
     """A copy with only what is read: labels and annotations of interest, extended resources, conditions, addresses, versions.
 
-    speaks: whether a condition of this type speaks of cards; of the others Ready is kept.
+    speaks: whether a condition of this type speaks of cards; of the others Ready is kept. more: labels that others read.
     """
     return Node(
-        metadata=_metadata(node.metadata),
+        metadata=_metadata(node.metadata, more),
         spec=node.spec,
         status=_status(node.status, speaks) if node.status is not None else None,
     )
 
 
-def _metadata(metadata: Metadata) -> Metadata:
+def _metadata(metadata: Metadata, more: Collection[str]) -> Metadata:
     labels, annotations, never = metadata.labels, metadata.annotations, registry.node_annotations_dropped
     mine = kept(annotations, registry.node_annotations) if annotations else None
     return Metadata(
@@ -51,7 +51,7 @@ def _metadata(metadata: Metadata) -> Metadata:
         resourceVersion=metadata.resourceVersion,
         creationTimestamp=metadata.creationTimestamp,
         deletionTimestamp=metadata.deletionTimestamp,
-        labels={name: value for name, value in labels.items() if _label(name)} if labels else None,
+        labels={name: value for name, value in labels.items() if name in more or _label(name)} if labels else None,
         annotations={name: value for name, value in mine.items() if not name.startswith(never)} if mine else None,
     )
 

@@ -8,7 +8,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from inventory.stacks.engine.base import ERROR, MEMORY, WARNING, WHOLE, Card, Context, Finding, StackReport
+from inventory.stacks.engine import told
+from inventory.stacks.engine.base import (
+    ERROR,
+    HEALTH_UNKNOWN,
+    MEMORY,
+    UNHEALTHY,
+    WARNING,
+    WHOLE,
+    Card,
+    Context,
+    Finding,
+    StackReport,
+)
 from inventory.stacks.engine.describe import Described, describe
 from inventory.stacks.engine.names import MAX_CARDS
 from inventory.stacks.engine.offers import NOTHING, Offer, offer, shortfall, states
@@ -29,6 +41,7 @@ from inventory.stacks.gpushare.declared import (
 )
 from inventory.stacks.gpushare.pods import NAME, Holding, Place, holding
 from inventory.stacks.gpushare.report import REPORT
+from inventory.stacks.gpushare.unhealthy import CONFIG_MAPS, LeftOut, findings, left_out, place
 from inventory.stacks.gpushare.unit import Unit, unit_of
 from kube.objects import Node, Pod
 
@@ -73,17 +86,19 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     unit = Unit(None)
     if offers.by_memory:
         unit = unit_of(node, offers.memory.slots, offers.cards, pods, context, given, about)
-    cards = _cards(offers, unit, about)
+    out = left_out(context, node.metadata.name)
+    cards = _cards(offers, unit, about, out, f"ConfigMap {place(node.metadata.name)}")
     memory = cards[0].memory_total_bytes if cards else None
-    place = Place(
+    where = Place(
         cards=offers.cards,
         unit=unit.size,
         card_memory=memory,
         counted=frozenset((mine.cards, EXCLUSIVE)),
         resources=frozenset((mine.memory, mine.cards, CORE_RESOURCE, EXCLUSIVE)),
     )
-    held = [found for pod in pods if holds(pod) if (found := holding(pod, place, context)) is not None]
-    return _share(context, offers, unit, cards, held, _of_node(context, offers, unit))
+    held = [found for pod in pods if holds(pod) if (found := holding(pod, where, context)) is not None]
+    wrong = [*_of_node(context, offers, unit), *findings(out, node.metadata.name)]
+    return _share(context, offers, unit, cards, held, wrong)
 
 
 def _offers(node: Node, mine: Names) -> _Offers:
@@ -121,16 +136,26 @@ def _share(
         unit_source=unit.source,
         recheck_at=min((found.recheck_at for found in held if found.recheck_at is not None), default=None),
         total_units=offers.memory.allocatable if offers.by_memory else None,
-        memory_total_bytes=_memory_total(offers, unit, cards),
+        memory_total_bytes=_memory_total(offers, unit, cards, held),
     )
 
 
-def _memory_total(offers: _Offers, unit: Unit, cards: list[Card]) -> int | None:
-    """What the scheduler can give out: allocatable units, or allocatable cards where cards are given out as a whole."""
+def _memory_total(offers: _Offers, unit: Unit, cards: list[Card], held: list[Holding]) -> int | None:
+    """What the scheduler can give out: allocatable units, or allocatable cards where cards are given out as a whole.
+
+    Of cards that it leaves out what is held still counts, so that the difference to what is held is what is free.
+    """
+    each = cards[0].memory_total_bytes if cards else None
     if offers.by_memory:
-        return _bytes(offers.memory.allocatable, unit)
-    each, whole = cards[0].memory_total_bytes if cards else None, offers.whole.allocatable
-    return each * whole if each is not None and whole is not None else None
+        given = _bytes(offers.memory.allocatable, unit)
+    else:
+        given = each * offers.whole.allocatable if each is not None and offers.whole.allocatable is not None else None
+    out = {card.key for card in cards if card.health == UNHEALTHY}
+    if not out or given is None or each is None:
+        return given
+    kept = (item.memory_bytes or 0 for found in held for item in found.allocations if item.card in out)
+    # The plugin may withhold the same cards.
+    return min(given, each * (len(cards) - len(out)) + sum(kept))
 
 
 def _bytes(units: int | None, unit: Unit) -> int | None:
@@ -140,7 +165,8 @@ def _bytes(units: int | None, unit: Unit) -> int | None:
     return units * unit.size if units is not None and unit.size is not None else None
 
 
-def _cards(offers: _Offers, unit: Unit, about: Described) -> list[Card]:
+def _cards(offers: _Offers, unit: Unit, about: Described, out: LeftOut, record: str) -> list[Card]:
+    """record: where it stands which cards are left out."""
     total = offers.cards or 0
     units = offers.memory.slots // total if offers.memory.slots is not None and total else None
     each = _bytes(units, unit)
@@ -157,6 +183,8 @@ def _cards(offers: _Offers, unit: Unit, about: Described) -> list[Card]:
             memory_source=_memory_source(offers, unit, about),
             shares=None if offers.by_memory else 1,
             units=units,
+            health=UNHEALTHY if index in out.cards else HEALTH_UNKNOWN,
+            told=told.of_register(NAME, UNHEALTHY, record) if index in out.cards else (),
         )
         for index in range(total)
     ]
@@ -217,4 +245,5 @@ STACK = Stack(
     daemonsets_for="the memory unit of gpushare",
     terminating="The gpushare scheduler counts it free already.",
     report=REPORT,
+    config_maps=CONFIG_MAPS,
 )

@@ -87,7 +87,7 @@ _text = msgspec.json.Decoder(str)
 _UNREADABLE = (msgspec.DecodeError, RecursionError, UnicodeDecodeError)
 
 
-def read_answer(body: bytes, told: Told, name: str | None = None, sets: LabelSets | None = None) -> Answer:
+def read_answer(body: bytes | bytearray, told: Told, name: str | None = None, sets: LabelSets | None = None) -> Answer:
     """The samples of an instant vector. name: of the metric, where the query took it away (`max by (…)`, `timestamp(…)`).
 
     sets: of the reader that gets the samples (`Reader.sets`), so that labels are parsed once for all metrics.
@@ -170,7 +170,24 @@ def _samples(result: list[_Series], told: Told, name: str | None, sets: LabelSet
     return tuple(made)
 
 
-def _by_series(body: bytes, told: Told, name: str | None, sets: LabelSets) -> Answer:
+class _Names(msgspec.Struct):
+    status: str = ""
+    data: list[str] | None = None
+
+
+_names = msgspec.json.Decoder(_Names)
+
+
+def read_names(body: bytes | bytearray) -> set[str] | None:
+    """The values of a label, as Prometheus lists them; None where it does not."""
+    try:
+        found = _names.decode(body)
+    except _UNREADABLE:
+        return None
+    return set(found.data or ()) if found.status == "success" else None
+
+
+def _by_series(body: bytes | bytearray, told: Told, name: str | None, sets: LabelSets) -> Answer:
     """An answer that does not decode as a whole: the series that do are kept, or it is said what came instead."""
     try:
         parts = _parts.decode(body)
@@ -205,10 +222,10 @@ def _told(head: _Head, told: Told, samples: tuple[Sample, ...], at: float | None
     )
 
 
-def _refused(body: bytes, told: Told, why: str) -> Answer:
+def _refused(body: bytes | bytearray, told: Told, why: str) -> Answer:
     told.tell("not-an-answer", _shown(body))
     return Answer(error=f"no answer of Prometheus: {why}; it begins with {_shown(body)!r}")
 
 
-def _shown(piece: bytes) -> str:
+def _shown(piece: bytes | bytearray) -> str:
     return piece[:80].decode("utf-8", "replace")

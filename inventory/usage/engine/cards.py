@@ -43,8 +43,8 @@ class Card(msgspec.Struct, gc=False, kw_only=True):
 
     parent_key: that of the whole card, where this is a slice; "" else. place_label, place_text: the label that named the node,
     and its value, which further rows of the card must have. overfull: measures with more parts than are kept. derived: measures
-    that were added up from other rows of the card. pod_rows: measure → holder → (value, at), of metrics whose rows of pods may
-    be the pods' own. throttles: reason → (active, count, window_s).
+    that were added up from other rows of the card. pod_rows: holder → (value, at), of the metric of memory, whose rows of pods may be
+    the pods' own. throttles: reason → (active, count, window_s).
 
     There may be 40,000 of them, so none is looked at by the collector of cycles: nothing in a card refers to it.
     """
@@ -72,7 +72,7 @@ class Card(msgspec.Struct, gc=False, kw_only=True):
     refused: dict[str, str] | None = None
     disagree: set[str] | None = None
     held: dict[Key, Held] | None = None
-    pod_rows: dict[str, dict[Key, tuple[float, float]]] | None = None
+    pod_rows: dict[Key, tuple[float, float]] | None = None
     processes: dict[tuple[str, str], Process] | None = None
     xids: dict[tuple[int, str], XidCount] | None = None
     watches: dict[str, Watch] | None = None

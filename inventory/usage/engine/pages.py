@@ -21,6 +21,7 @@ LINE_BYTES = 64 << 10
 MOST_SAMPLES = 2_000_000
 
 _NAME = re.compile(rb"[a-zA-Z_:][a-zA-Z0-9_:]*")
+_TYPE = re.compile(rb"#[ \t]+TYPE[ \t]+([a-zA-Z_:][a-zA-Z0-9_:]{0,511})[ \t]")
 #: One label; no part of it can match what the next one does, so the time is linear in the length whatever it holds. Groups are not
 #: possessive: Python before 3.11.5 forgets where such a group began.
 _PAIR = re.compile(rb'[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"([^"\\]*(?:\\.[^"\\]*)*)"[ \t]*')
@@ -139,6 +140,12 @@ def page_names(body: bytes, most: int = 20_000) -> frozenset[str]:
             if len(found) >= most:
                 break
     return frozenset(name.decode() for name in found if len(name) <= LABEL_CHARS)
+
+
+def announced_names(body: bytes, most: int = 20_000) -> frozenset[str]:
+    """The names that a page gives a type: an exporter with nothing to say at the moment writes those and no more."""
+    found = {match[1] for line in BytesIO(body) if (match := _TYPE.match(line)) is not None}
+    return frozenset(name.decode() for name in sorted(found)[:most])
 
 
 def _sample(name: str, line: bytes, brace: int, blocks: _Blocks, told: Told, in_seconds: bool) -> Sample | None:

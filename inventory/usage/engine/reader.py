@@ -79,6 +79,8 @@ class Reader:
         in_parts, clamped = bool(metric.part_labels or metric.part), measure.unit == RATIO
         noted = bool(metric.dialect or metric.of_pod)
         last_at = now = self.context.now
+        # Cards of a node often say the same of a moment, such as no errors: one object for them.
+        same = Value(-1.0, now)
         latest = now + AHEAD_S
         count = 0
         for row in rows:
@@ -122,7 +124,10 @@ class Reader:
                 continue
             old = card.values.get(name)
             if old is None or card.outweighs(measure, old, scaled, at, base + labels.standing):
-                card.values[name] = Value(scaled, at, base + labels.standing)
+                standing = base + labels.standing
+                if same.value != scaled or same.at is not at or same.standing != standing:
+                    same = Value(scaled, at, standing)
+                card.values[name] = same
             if noted:
                 self._noted(metric, card, labels, scaled, at)
         self._samples += count
@@ -177,7 +182,7 @@ class Reader:
         if metric.of_pod and isinstance(labels.holder, tuple):
             if card.pod_rows is None:
                 card.pod_rows = {}
-            card.pod_rows.setdefault(metric.measure.name, {})[labels.holder] = (value, at)
+            card.pod_rows[labels.holder] = (value, at)
 
     def _refuse(self, card: Card, metric: Gauge, value: float) -> None:
         """A value is not believed: it is told, and kept with the card."""

@@ -16,14 +16,19 @@ MOST_SETS = 200_000
 MOST_SET_BYTES = 64 << 20
 
 
+#: No time: nobody has looked when samples were taken.
+NOT_LOOKED = -1.0
+
+
 class Labels(dict[str, str]):
     """A set of labels that several samples share, since a card has the same in each of its metrics.
 
-    position: its place in the `LabelSets`. The rest is what a reader found out of them, so that it need not look again: the
-    reader, the card, the holder, the moment of the row before, and the standing of rows with these labels.
+    position: its place in the `LabelSets`. taken_at: when its samples were taken, by another answer. The rest is what a reader found
+    out of them, so that it need not look again: the reader, the card, the holder, the moment of the row before, and the standing of
+    rows with these labels.
     """
 
-    __slots__ = ("at", "card", "holder", "position", "reader", "standing")
+    __slots__ = ("at", "card", "holder", "position", "reader", "standing", "taken_at")
 
     def __init__(self, labels: Mapping[str, str], position: int) -> None:
         super().__init__(labels)
@@ -33,6 +38,7 @@ class Labels(dict[str, str]):
         self.holder: Any = 0
         self.at = -1.0
         self.standing = 0
+        self.taken_at: float | None = NOT_LOOKED
 
 
 class LabelSets:

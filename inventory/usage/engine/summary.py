@@ -8,6 +8,7 @@ from inventory.usage.engine.cards import STALE_S, Card
 from inventory.usage.engine.identity import normal_uuid
 from inventory.usage.engine.measures import MEASURES, MEMORY_TOTAL, MEMORY_USED
 from inventory.usage.engine.readings import CardReading, Holder, Report, Source, Throttle, Value
+from inventory.usage.engine.samples import LabelSets
 
 if TYPE_CHECKING:
     from inventory.usage.engine.reader import Reader
@@ -20,6 +21,8 @@ _OF_MEMORY = ("memory_used", "memory_free", "memory_reserved", "process_memory")
 
 def summed_up(reader: Reader, samples: int, unknown: int) -> Report:
     """The report of a reader. The cards are taken out of it one by one, so that the memory is needed once."""
+    # All rows are read: what their labels were is needed no more.
+    reader.sets = LabelSets()
     finish = reader.format.finish
     if finish is not None:
         for card in list(reader.cards.values()):

@@ -291,7 +291,7 @@ def _figures_of_pods(card: Card, reader: Reader) -> None:
     needs the host's processes and a token for that. Without them rows of pods say 0, or the card's own figure. All containers
     of a pod show the same.
     """
-    rows = (card.pod_rows or {}).get(m.MEMORY_USED.name)
+    rows = card.pod_rows
     of_card = card.values.get(m.MEMORY_USED.name)
     if not rows or of_card is None or of_card.standing & 1:
         return

@@ -146,12 +146,19 @@ def test_more_nodes_than_an_api_server_should_be_asked_for_are_refused(
         (b"<html>sign in</html>", "no-page"),
         (b"", "no-page"),
         (b"node_load1 5\n", "no-page"),
+        (b"# HELP node_load1 of a node\n# TYPE node_load1 gauge\n", "no-page"),
     ],
 )
 def test_what_is_no_page_of_the_exporter_is_said(serve_api: Any, tmp_path: Path, answer: bytes, why: str) -> None:
     made = read(serve_api(exporter("a", "gpu-1"), pages={"a:9400": answer}), tmp_path)
     assert [problem.code for problem in made.problems] == [why]
     assert made.reports == []
+
+
+def test_an_exporter_with_nothing_to_say_at_the_moment_is_one(serve_api: Any, tmp_path: Path) -> None:
+    nothing = b"# HELP DCGM_FI_DEV_FB_USED Framebuffer memory used.\n# TYPE DCGM_FI_DEV_FB_USED gauge\n"
+    made = read(serve_api(exporter("a", "gpu-1"), pages={"a:9400": nothing}), tmp_path)
+    assert (made.problems, made.missing, made.samples) == ((), [], 0)
 
 
 def test_a_page_without_end_is_left(serve_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

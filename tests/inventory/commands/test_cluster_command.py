@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -16,7 +17,7 @@ from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind
 from tests.factories import make_cluster, make_fleet
 from tests.inventory.commands.conftest import Run
-from tests.kube.scripted import Answer, ScriptedServer, ok, refusal
+from tests.kube.scripted import Answer, Asked, ScriptedServer, ok, refusal
 from tests.kube.words import config, write_config
 
 pytestmark = pytest.mark.django_db
@@ -157,12 +158,21 @@ def allowed(value: object) -> Answer:
     return ok({"kind": "SelfSubjectAccessReview", "status": {"allowed": value}})
 
 
+class Undiscovered(ScriptedServer):
+    """One that does not tell what it serves; all else is scripted."""
+
+    def take(self, asked: Asked) -> Any:
+        if asked.method == "GET" and asked.path.startswith("/apis/"):
+            return refusal(503, "ServiceUnavailable")
+        return super().take(asked)
+
+
 @pytest.fixture
 def scripted(tmp_path: Path, run: Run) -> Callable[..., ScriptedServer]:
     """A cluster "odd" of which each answer is scripted."""
 
     def make(*answers: Answer) -> ScriptedServer:
-        server = ScriptedServer(*answers)
+        server = Undiscovered(*answers)
         run("cluster", "add", "odd", "--kubeconfig", write_config(tmp_path, config(server.url)))
         return server
 
@@ -216,7 +226,8 @@ def test_an_app_above_adds_what_it_wants(
     monkeypatch.setattr(clusters, "additions", lambda: [addition])
     with scripted(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * len(clusters.READER), allowed(False)) as server:
         said = run("cluster", "check", "odd")
-        asked = json.loads(server.asked[-1].body)["spec"]["resourceAttributes"]
+        reviews = [one.body for one in server.asked if one.body]  # what is served is asked for after them
+        asked = json.loads(reviews[-1])["spec"]["resourceAttributes"]
     assert said.splitlines()[-2:] == [
         "  may NOT get pods/log: a test, optional",
         "  what is optional and not granted is in deploy/other.yaml",

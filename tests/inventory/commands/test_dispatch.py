@@ -68,22 +68,22 @@ def test_nothing_is_sent_while_there_is_no_worker(clusters: list[Cluster], sent:
 def test_no_more_are_sent_than_there_are_threads_for_and_the_lack_is_said(
     clusters: list[Cluster], sent: list[Any]
 ) -> None:
-    worker("one", 9)
-    assert tasks.dispatch_watchers() == 9
+    worker("one", 10)
+    assert tasks.dispatch_watchers() == 10
     assert tasks.dispatch_watchers() == 0
-    assert [cluster_id for cluster_id, _ in sent] == [clusters[0].id] * 8 + [clusters[1].id]
-    assert "24 watchers wait for a thread, 9 of 9 are free in 1 watch workers" in capacity().lack
+    assert [cluster_id for cluster_id, _ in sent] == [clusters[0].id] * 9 + [clusters[1].id]
+    assert "27 watchers wait for a thread, 10 of 10 are free in 1 watch workers" in capacity().lack
 
 
 def test_a_watcher_is_sent_once_until_it_is_taken(clusters: list[Cluster], sent: list[Any], queue: list[int]) -> None:
     worker("one", 100)
-    assert tasks.dispatch_watchers() == 24
+    assert tasks.dispatch_watchers() == 27
     assert tasks.dispatch_watchers() == 0
-    queue[0] = 24
+    queue[0] = 27
     later(30)
     assert tasks.dispatch_watchers() == 0  # they still lie there
     queue[0] = 0
-    assert tasks.dispatch_watchers() == 24  # the broker has lost them
+    assert tasks.dispatch_watchers() == 27  # the broker has lost them
     assert capacity().lack == ""
 
 

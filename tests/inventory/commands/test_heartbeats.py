@@ -9,14 +9,18 @@ from typing import Any
 
 import pytest
 from django.db import DatabaseError
+from django.db.models import F
 from django.db.models.functions import Now
 from django.test import Client
 
 from gpudash import schedule
 from gpudash.celery import HEARTBEAT_S, app
 from inventory import heartbeats, tasks
-from inventory.heartbeats import EVERY_S, LATE_S, beat, pulses
-from inventory.models import Cluster, Heartbeat, Role, Watch
+from inventory.collect.sources import set_prometheus
+from inventory.heartbeats import EVERY_S, LATE_S, USAGE_LATE_S, beat, pulses
+from inventory.models import Card, Cluster, Heartbeat, Message, Role, UsageSource, Watch
+from tests.factories import make_node
+from tests.factories.usage import source_of
 from tests.inventory.commands.conftest import Run
 
 pytestmark = pytest.mark.django_db
@@ -25,6 +29,12 @@ pytestmark = pytest.mark.django_db
 def aged(role: Role, seconds: float) -> None:
     beat(role)
     Heartbeat.objects.filter(role=role).update(beat_at=Now() - timedelta(seconds=seconds))
+
+
+@pytest.fixture
+def card_of(cluster: Cluster) -> Callable[[], int]:
+    make_node(cluster, "gpu-1", "nvidia", 1)
+    return lambda: Card.objects.get().pk
 
 
 def late() -> set[str]:
@@ -71,6 +81,63 @@ def test_watchers_are_seen_by_their_leases_and_by_what_they_begin(cluster: Clust
     Watch.objects.update(expires_at=None)
     beat(Role.WATCH)
     assert "watch" not in late()
+
+
+def test_the_usage_worker_is_wanted_where_there_is_something_to_measure(cluster: Cluster) -> None:
+    assert Role.USAGE not in {one.role for one in pulses()}
+    source = source_of(cluster)
+    assert "usage" in late()
+    aged(Role.USAGE, USAGE_LATE_S - 5)
+    assert "usage" not in late()
+    aged(Role.USAGE, USAGE_LATE_S + 1)
+    assert "usage" in late()
+    # A round that goes on renews its lease: all threads of the worker may be at it.
+    UsageSource.objects.filter(pk=source.pk).update(expires_at=Now() + timedelta(seconds=30))
+    assert "usage" not in late()
+    UsageSource.objects.filter(pk=source.pk).update(expires_at=Now() - timedelta(seconds=5))
+    assert "usage" in late()
+
+
+def test_a_source_that_is_overdue_says_since_when(
+    cluster: Cluster, viewer: Client, run: Callable[..., str], card_of: Callable[[], int]
+) -> None:
+    source = source_of(cluster, timedelta(minutes=6))
+    UsageSource.objects.update(due_at=Now() - timedelta(minutes=5))
+    source.refresh_from_db()
+    words = f"overdue since {source.due_at:%Y-%m-%d %H:%M:%S} UTC"
+    assert words in parts()["usage"]["reason"]
+    assert "worker -Q usage" in parts()["usage"]["reason"]
+    assert f"ATTENTION: nobody reads them, {words}" in run("cluster", "list")
+    page = viewer.get("/clusters").content.decode()
+    assert "The usage worker is not seen." in page
+    assert "A round is overdue:" in page
+    assert words in viewer.get(f"/cards/{card_of()}").content.decode()
+    # The worker is there, and does not get to it.
+    beat(Role.USAGE)
+    assert "exporters of 1 of 1 clusters are not read in time" in parts()["usage"]["reason"]
+    assert "The usage worker does not get to its rounds." in viewer.get("/clusters").content.decode()
+    UsageSource.objects.update(due_at=Now() - timedelta(seconds=90))
+    assert "usage" not in late()
+    assert words not in run("cluster", "list")
+
+
+def test_a_source_that_was_set_and_is_never_read_is_overdue(cluster: Cluster) -> None:
+    set_prometheus(cluster, "http://prometheus:9090")
+    assert {one.role: one.overdue_since for one in pulses()}[Role.USAGE] is None
+    UsageSource.objects.update(due_at=F("due_at") - timedelta(minutes=3))
+    assert {one.role: one.overdue_since for one in pulses()}[Role.USAGE] is not None
+
+
+def test_its_message_is_sent_while_there_is_something_to_measure(cluster: Cluster) -> None:
+    tasks.dispatch_collectors()
+    assert not Message.objects.filter(key=tasks.usage_heartbeat.name).exists()
+    source_of(cluster)
+    UsageSource.objects.update(due_at=Now() + timedelta(minutes=1))
+    tasks.dispatch_collectors()
+    assert Message.objects.filter(key=tasks.usage_heartbeat.name).exists()
+    assert app.conf.task_routes[tasks.usage_heartbeat.name] == {"queue": "usage"}
+    tasks.usage_heartbeat()
+    assert "usage" not in late()
 
 
 def test_the_clusters_page_and_the_command_name_who_is_missing(
@@ -125,7 +192,7 @@ def test_one_statement_writes_a_heartbeat(db: None, django_assert_num_queries: A
     beat(Role.TASKS)
     with django_assert_num_queries(1):
         beat(Role.TASKS)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(3):
         heartbeats.pulses()
 
 

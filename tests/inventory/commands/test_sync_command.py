@@ -45,7 +45,10 @@ def test_it_lists_writes_prints_counts_and_ends(run: Run, kubeconfig: str, api_s
     assert f"demo: {cards} cards, in step after" in said
     assert (Node.objects.count(), cards > 0, NodeTotals.objects.count() > 0) == (nodes, True, True)
     assert set(Watch.objects.values_list("holder", flat=True)) == {""}
-    assert dict(Watch.objects.exclude(state="waiting").values_list("kind", "state")) == {"devices": "not-served"}
+    assert dict(Watch.objects.exclude(state="waiting").values_list("kind", "state")) == {
+        "devices": "not-served",
+        "devicetaintrules": "not-served",
+    }
     assert "demo devices: not read (404 NotServed: the API server has no devices of scheduling.koordinator.sh" in said
 
 

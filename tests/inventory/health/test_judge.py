@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from inventory.catalogue import CATALOGUE
-from inventory.health import judge, signs
+from inventory.health import judge, of_labels, signs
 from inventory.health.judge import Judged, Measured
 from inventory.stacks.engine.base import Context
 from inventory.stacks.engine.node_report import node_report
+from inventory.stacks.engine.trim_node import trim_node
 from inventory.usage.conditions.known import KNOWN, NVSENTINEL
 from kube.objects import Node, Pod
 from tests.inventory.mirror.objects import node_json, pod_json
@@ -249,3 +251,39 @@ def test_no_condition_raises_and_all_that_is_kept_is_bounded(conditions: list[di
     for told in (*found.node.told, *(one for card in found.cards.values() for one in card.told)):
         assert len(told.text) <= 300
     assert len(found.node.told) <= judge.MOST_TOLD
+
+
+@pytest.mark.parametrize(
+    ("labels", "cordoned", "level", "says", "action"),
+    [
+        ({of_labels.STATE: "quarantined"}, True, "unhealthy", "taken the node out", "wait-for-repair"),
+        ({of_labels.STATE: "remediation-failed"}, True, "unhealthy", "could not repair", "repair-by-hand"),
+        ({of_labels.STATE: "a-later-version"}, True, "unhealthy", "not known here", "check-node"),
+        ({of_labels.STATE: "remediation-succeeded"}, False, "healthy", "given out again", ""),
+        ({of_labels.CORDONED_AT: "2026-07-01T08-00-00Z"}, True, "healthy", "", ""),
+        ({}, True, "healthy", "", ""),
+    ],
+)
+def test_where_nvsentinel_stands_with_a_node_is_the_nodes_while_it_is_cordoned(
+    labels: dict[str, str], cordoned: bool, level: str, says: str, action: str
+) -> None:
+    value = node_json("gpu-1", 2)
+    value["metadata"]["labels"] = {"kubernetes.io/hostname": "gpu-1", **labels, "k8saas.nvidia.com/other": "x"}
+    value["spec"] = {"unschedulable": cordoned}
+    node, context = msgspec.convert(value, Node), Context(now=0.0)
+    kept = trim_node(node, more=of_labels.KEPT)
+    found = judge.judged(node_report(kept, [], context), kept, context)
+    assert found.node.level == level
+    told = [one for one in found.node.told if one.code == of_labels.CODE]
+    assert [(says in one.says, one.action) for one in told] == ([(True, action)] if says else [])
+    assert ("node-condition" in {one.code for one in found.report.findings}) == (level == "unhealthy")
+    assert all(health.level == "healthy" for health in found.cards.values()), "it names no card"
+
+
+@pytest.mark.parametrize(("text", "since"), [("2026-07-01T08-00-00Z", 1782892800.0), ("yesterday", None), ("", None)])
+def test_since_when_a_node_is_cordoned_is_read_from_the_label_that_says_it(text: str, since: float | None) -> None:
+    value = node_json("gpu-1", 1)
+    value["metadata"]["labels"] = {of_labels.STATE: "draining", of_labels.CORDONED_AT: text}
+    value["spec"] = {"unschedulable": True}
+    (told,) = of_labels.said(msgspec.convert(value, Node))
+    assert told.since == since

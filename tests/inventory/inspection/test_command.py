@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import io
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
 
+from inventory.inspection import report
 from inventory.inspection.table import amount
-from inventory.models import Cluster, Node
+from inventory.models import Allocation, Card, Cluster, Node
+from inventory.pod_usage import with_pod_usage
 from tests.factories import GIB, make_cluster, make_finding, make_node, not_metered
+from tests.factories.usage import measure, source_of
 
 pytestmark = pytest.mark.django_db
 
@@ -40,10 +47,12 @@ def test_json_has_the_fields_that_scripts_rely_on(cluster: Cluster) -> None:
     assert list(card) == [
         "index", "uuid", "model", "stack", "health", "memory_total_bytes", "memory_physical_bytes",
         "memory_allocated_bytes", "allocations", "health_told",
+        "memory_used_bytes", "utilization_ratio", "temperature_celsius", "power_watts", "measured_at", "usage_source",
     ]  # fmt: skip
     allocation = card["allocations"][0]
     assert list(allocation) == [
         "namespace", "pod", "container", "resource", "quantity", "memory_bytes", "core_percent", "evidence",
+        "memory_used_bytes",
     ]  # fmt: skip
     assert list(found["findings"][0]) == ["code", "severity", "node", "card", "pod", "text"]
 
@@ -63,6 +72,56 @@ def test_json_counts_what_it_knows_and_says_null_of_the_rest(cluster: Cluster) -
     assert [card["memory_allocated_bytes"] for card in count["cards"]] == [None, None]
     assert shared["memory_total_bytes"] is None
     assert [held["memory_bytes"] for held in shared["cards"][0]["allocations"]] == [None] * 4
+
+
+def test_json_has_what_is_measured_now(cluster: Cluster) -> None:
+    make_node(cluster, "gpu-1", "nvidia", 2, loads=(1.0,))
+    make_node(cluster, "gpu-2", "gpushare", 1, loads=(0.5,))
+    first, second = Card.objects.filter(node_name="gpu-1").order_by("index")
+    shared = Card.objects.get(node_name="gpu-2")
+    told = {"utilization_ratio": 0.5, "temperature_celsius": 61.0, "power_watts": 212.0, "version": "4.5"}
+    measure(first, **told)
+    measure(second, lost_at=Now())
+    entry = {"container": "main", "uid": "", "memory": GIB, "of_pod": False, "format": "hami-monitor"}
+    one = Allocation.objects.filter(card=shared).order_by("started_at", "id")[0]
+    measure(shared, holders=[entry | {"namespace": one.namespace, "pod": one.pod, "container": one.container}])
+    nodes = {node["name"]: node for node in as_json()["nodes"]}
+    card, silent = nodes["gpu-1"]["cards"]
+    known = [card[name] for name in ("memory_used_bytes", "utilization_ratio", "temperature_celsius", "power_watts")]
+    assert known == [9 * GIB, 0.5, 61.0, 212.0]
+    assert card["usage_source"] == "dcgm-exporter 4.5"
+    assert card["measured_at"]
+    assert card["allocations"][0]["memory_used_bytes"] == 9 * GIB
+    assert {silent[name] for name in ("memory_used_bytes", "measured_at", "usage_source")} == {None}
+    assert [held["memory_used_bytes"] for held in nodes["gpu-2"]["cards"][0]["allocations"]] == [GIB, None]
+    # The same as pages and REST say.
+    with_holders = {held.pk: held.used.memory_used_bytes for held in with_pod_usage(Allocation.objects.all())}  # type: ignore[attr-defined]
+    assert sorted(value for value in with_holders.values() if value) == [GIB, *[9 * GIB]]
+    source_of(cluster, timedelta(minutes=6))
+    assert as_json()["nodes"][0]["cards"][0]["memory_used_bytes"] is None
+
+
+def test_the_table_has_what_is_used_where_it_is_measured(cluster: Cluster) -> None:
+    make_node(cluster, "gpu-1", "nvidia", 1, loads=(1.0,))
+    assert "USED" not in run("-d")
+    measure(Card.objects.get())
+    text = run("-d")
+    assert "FREE  USED   HOLDER" in text
+    assert ", uses 9 GiB" in text
+
+
+def test_inspecting_costs_the_same_at_any_size(cluster: Cluster) -> None:
+    def cost(nodes: int) -> int:
+        own = make_cluster(f"of-{nodes}")
+        for number in range(nodes):
+            make_node(own, f"gpu-{number}", "gpushare", 2, loads=(0.5,))
+        for card in Card.objects.filter(cluster=own):
+            measure(card)
+        with CaptureQueriesContext(connection) as captured:
+            report.inspect(own)
+        return len(captured)
+
+    assert cost(1) == cost(6) == 7
 
 
 def test_json_of_one_node_has_that_node_and_its_findings(cluster: Cluster) -> None:

@@ -1,8 +1,8 @@
 """Reads one golden case of the card model: recorded API objects beside the account that they must give.
 
 A case is a folder: node.json, pods.json, optionally daemonsets.json, configmaps.json (of which the mirror keeps what the DaemonSets
-have it read), device.json, slices.json and claims.json (dynamic resource allocation), measured.json (cards and holders as an exporter
-names them) and context.json (settings), and expected.json.
+have it read), device.json, slices.json, taint_rules.json and claims.json (dynamic resource allocation), measured.json (cards and
+holders as an exporter names them) and context.json (settings), and expected.json.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 
 from inventory.stacks.engine.base import Context, MeasuredCard, NodeReport
 from inventory.stacks.engine.config_maps import selections, trim_config_map
-from kube.claims import ResourceClaim, ResourceSlice
+from kube.claims import DeviceTaintRule, ResourceClaim, ResourceSlice
 from kube.config_maps import ConfigMap
 from kube.devices import Device
 from kube.objects import DaemonSet, Node, Pod
@@ -60,6 +60,9 @@ def load(name: str) -> Case:
     if (folder / "slices.json").exists():
         settings["slices"] = tuple(msgspec.json.decode((folder / "slices.json").read_bytes(), type=list[ResourceSlice]))
         settings["claims_read"] = True
+    if (folder / "taint_rules.json").exists():
+        rules = msgspec.json.decode((folder / "taint_rules.json").read_bytes(), type=list[DeviceTaintRule])
+        settings["taint_rules"] = tuple(rules)
     if (folder / "claims.json").exists():
         settings["claims"] = tuple(msgspec.json.decode((folder / "claims.json").read_bytes(), type=list[ResourceClaim]))
     if (folder / "measured.json").exists():

@@ -10,10 +10,11 @@ UUID = "GPU-7fdaf0a5-179b-f636-d15d-daf243e3ff16"
 _NVIDIA_TAINT = Taint(key="nvidia.com/gpu", value="present", effect="NoSchedule")
 _WINDOWS_TAINTS = (Taint(key="os", value="windows", effect="NoSchedule"), Taint(key="sku", effect="PreferNoSchedule"))
 GIB = 2**30
+TOLERATED = ("nvidia.com/gpu", "os=windows", "node.kubernetes.io/unschedulable")
 
 
 def _linux(name: str, *resources: Resource, **more: object) -> Target:
-    return Target(node=name, resources=resources, ready=True, **more)  # type: ignore[arg-type]
+    return Target(node=name, resources=resources, ready=True, tolerated=TOLERATED, **more)  # type: ignore[arg-type]
 
 
 def _windows(name: str, resource: str, build: str) -> Target:
@@ -23,6 +24,7 @@ def _windows(name: str, resource: str, build: str) -> Target:
         windows_build=build,
         ready=True,
         taints=_WINDOWS_TAINTS,
+        tolerated=TOLERATED,
         resources=(Resource(name=resource, allocatable=4, free=3),),
     )
 

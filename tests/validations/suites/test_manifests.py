@@ -48,7 +48,8 @@ def test_an_image_of_ones_own_runs_winml_on_every_directx_resource() -> None:
         container = _container(suite.manifest(TARGETS[name], OWN_IMAGE, RUN))
         assert container["image"] == OWN_IMAGE["image"]
         assert container["command"][0] == "WinMLRunner.exe"
-        assert container["resources"]["limits"] == {TARGETS[name].resources[0].name: "1"}
+        given = {key: value for key, value in container["resources"]["limits"].items() if "/" in key}
+        assert given == {TARGETS[name].resources[0].name: "1"}
 
 
 @pytest.mark.parametrize(("suite", "name"), FITTING, ids=_id)
@@ -61,19 +62,42 @@ def test_no_job_has_more_privilege_than_it_needs(suite: Suite, name: str) -> Non
     assert job["spec"]["backoffLimit"] == 0
     assert job["spec"]["activeDeadlineSeconds"] > 0
     # What was there before device plugins has no other way to the driver: two folders, for reading.
-    mounted = pod.get("volumes", []) if name == "nvidia-alpha" else []
-    assert [one["hostPath"]["path"] for one in mounted] in ([], ["/usr/lib/nvidia-375", "/usr/lib/nvidia-375/bin"])
-    assert all(one["readOnly"] for one in _container(job).get("volumeMounts", []) if one["name"] != "shm")
+    mounted = [one for one in pod.get("volumes", []) if "emptyDir" not in one]
+    folders = ["/usr/lib/nvidia-375", "/usr/lib/nvidia-375/bin"] if name == "nvidia-alpha" else []
+    assert [one["hostPath"]["path"] for one in mounted] == folders
+    assert all(one["readOnly"] for one in _container(job).get("volumeMounts", []) if one["name"] not in ("shm", "tmp"))
     text = text.replace('"hostPath"', "", len(mounted))
     for forbidden in ("nodeName", "hostPath", "hostNetwork", "hostPID", "privileged", "ttlSecondsAfterFinished"):
         assert f'"{forbidden}"' not in text
     security = _container(job).get("securityContext")
     if pod["os"]["name"] == "linux":
-        assert security == {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+        read_only = {} if suite.writes else {"readOnlyRootFilesystem": True}
+        assert security == {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}} | read_only
     else:
         # The API server refuses a Windows pod that carries these.
         assert security is None
         assert "securityContext" not in pod
+
+
+@pytest.mark.parametrize(("suite", "name"), FITTING, ids=_id)
+def test_every_container_has_limits_of_all_that_it_may_take(suite: Suite, name: str) -> None:
+    resources = _container(suite.manifest(TARGETS[name], {"host_memory": "3Gi"}, RUN))["resources"]
+    # Kubernetes before 1.8 does not know the resource.
+    disk = set() if name == "nvidia-alpha" else {"ephemeral-storage"}
+    assert {"cpu", "memory"} | disk <= set(resources["limits"])
+    assert ("ephemeral-storage" in resources["limits"]) is bool(disk)
+    assert resources["requests"]["memory"] == "3Gi"
+    # On Windows there is no out-of-memory killer: its limit is for what has run wild.
+    assert resources["limits"]["memory"] == ("3Gi" if TARGETS[name].os == "linux" else "12Gi")
+
+
+def test_the_level_of_pod_security_is_the_least_of_suite_system_and_options() -> None:
+    suite = SUITES["cuda-vectoradd"]
+    assert suite.pod_security_on(TARGETS["nvidia-whole"]) == "restricted"
+    assert suite.pod_security_on(TARGETS["nvidia-whole"], {"run_as_user": 0}) == "baseline"
+    assert suite.pod_security_on(TARGETS["nvidia-alpha"]) == "privileged"
+    assert SUITES["nvidia-smi"].pod_security_on(TARGETS["directx-compute"]) == "baseline"
+    assert SUITES["dcgm-diag"].pod_security_on(TARGETS["nvidia-whole"], {"run_as_user": 5}) == "baseline"
 
 
 @pytest.mark.parametrize(("suite_id", "options"), [("nccl-allreduce", {}), ("dcgm-diag", {"cards": 2})])
@@ -113,7 +137,8 @@ def test_only_taints_that_the_node_has_and_that_can_be_borne_are_tolerated() -> 
         Taint(key="d", effect="PreferNoSchedule"),
         Taint(key="node.kubernetes.io/not-ready", effect="NoExecute"),
     )
-    target = msgspec.structs.replace(TARGETS["nvidia-whole"], taints=taints)
+    allowed = ("a=B", "c", "node.kubernetes.io/not-ready")
+    target = msgspec.structs.replace(TARGETS["nvidia-whole"], taints=taints, tolerated=allowed)
     suite = SUITES["cuda-vectoradd"]
     pod = suite.manifest(target, {}, RUN)["spec"]["template"]["spec"]
     assert pod["tolerations"] == [
@@ -121,6 +146,30 @@ def test_only_taints_that_the_node_has_and_that_can_be_borne_are_tolerated() -> 
         {"key": "c", "operator": "Exists", "effect": "NoExecute"},
     ]
     assert [reason.code for reason in suite.fit(target)] == ["not-ready"]
+
+
+@pytest.mark.parametrize(
+    ("taint", "tolerated"),
+    [
+        (Taint(key="dedicated", value="ml", effect="NoSchedule"), ()),
+        (Taint(key="dedicated", value="ml", effect="NoExecute"), ("dedicated=web", "dedicate")),
+        (Taint(key="node-role.kubernetes.io/control-plane", effect="NoSchedule"), ("nvidia.com/gpu",)),
+    ],
+)
+def test_a_taint_that_is_not_allowed_is_a_reason_and_is_not_tolerated(taint: Taint, tolerated: tuple[str, ...]) -> None:
+    target = msgspec.structs.replace(TARGETS["nvidia-whole"], taints=(taint,), tolerated=tolerated)
+    [reason] = SUITES["cuda-vectoradd"].fit(target)
+    assert reason.code == "taint"
+    assert f"{taint.key}" in reason.text
+    assert "GPUDASH_TOLERATED_TAINTS" in reason.text
+    assert "tolerations" not in SUITES["cuda-vectoradd"].manifest(target, {}, RUN)["spec"]["template"]["spec"]
+
+
+def test_a_taint_of_the_name_of_the_nodes_resource_is_what_gpu_nodes_have() -> None:
+    taint = Taint(key="nvidia.com/gpu", value="true", effect="NoSchedule")
+    target = msgspec.structs.replace(TARGETS["nvidia-whole"], taints=(taint,), tolerated=())
+    assert SUITES["cuda-vectoradd"].fit(target) == []
+    assert len(SUITES["cuda-vectoradd"].manifest(target, {}, RUN)["spec"]["template"]["spec"]["tolerations"]) == 1
 
 
 def test_a_card_is_named_where_the_sharing_system_allows_it_and_nowhere_else() -> None:
@@ -192,11 +241,14 @@ def test_the_runtime_class_is_set_only_where_the_cluster_has_it() -> None:
     assert [reason.code for reason in suite.fit(bare, {"runtime_class": "kata"})] == ["no-runtime-class"]
 
 
-def test_a_cluster_that_admits_no_root_gets_a_user_id() -> None:
-    job = SUITES["cuda-vectoradd"].manifest(TARGETS["nvidia-whole"], {"run_as_user": 65532}, RUN)
+@pytest.mark.parametrize(("options", "user"), [({}, 65532), ({"run_as_user": 1000}, 1000)])
+def test_a_program_is_not_root_unless_it_is_asked_for(options: dict[str, Any], user: int) -> None:
+    job = SUITES["cuda-vectoradd"].manifest(TARGETS["nvidia-whole"], options, RUN)
     security = job["spec"]["template"]["spec"]["securityContext"]
     assert security["runAsNonRoot"] is True
-    assert security["runAsUser"] == 65532
+    assert security["runAsUser"] == security["runAsGroup"] == user
+    job = SUITES["cuda-vectoradd"].manifest(TARGETS["nvidia-whole"], {"run_as_user": 0}, RUN)
+    assert set(job["spec"]["template"]["spec"]["securityContext"]) == {"seccompProfile"}
 
 
 @pytest.mark.parametrize("run_id", ["17", "A_b", "x" * 300, "../../etc", "", "ü", RUN.id])

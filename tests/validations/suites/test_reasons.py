@@ -23,6 +23,7 @@ TAKERS = {
     "Reason": 0,
     "Ending": 0,
     "CannotBuild": 0,
+    "Denied": 1,
     "Observation": 1,
     "Phrase": 1,
     "Code": 2,

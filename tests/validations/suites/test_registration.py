@@ -77,6 +77,7 @@ def test_an_attribute_that_was_not_given_is_named(package: Path, attribute: str)
         ({"families": ()}, "SUITE.families is empty"),
         ({"options": SOUND.options[1:]}, "SUITE.options lacks image"),
         ({"options": SOUND.options[:1]}, "SUITE.options lacks resource, deadline_s, host_memory, pull_secret"),
+        ({"pod_security": "privileged"}, "SUITE.pod_security is 'privileged'; it is baseline or restricted"),
         ({"demo": msgspec.structs.replace(SOUND.demo, images=())}, "SUITE.demo.images is empty"),
     ],
 )

@@ -15,6 +15,7 @@ from validations.suites.engine.base import (
     Image,
     Lines,
     Option,
+    Past,
     Reading,
     ReasonWords,
     Suite,
@@ -205,6 +206,8 @@ def _workload(target: Target, values: Values) -> Workload:
         image=str(values["image"]),
         command=("/bin/sh", "-c", script),
         host_memory=str(values["host_memory"]),
+        cpus=2 + 2 * int(values["cards"]),
+        disk="2Gi",
     )
 
 
@@ -236,15 +239,19 @@ SUITE = Suite(
             minimum=1,
             maximum=16,
         ),
-        *linux(),
+        *linux(user=0),
         *common(deadline_s=7200, host_memory="4Gi"),
     ),
     read=read,
+    # nv-hostengine is a service: it wants to be root, and writes its log and its pid to /var.
+    pod_security="baseline",
+    writes=True,
     workload=_workload,
     demo=Demo(
         images=(Image(mark="dcgm", seconds=10, size=1_900_000_000),),
         nodes={"dgx-a100-02": "pcie"},
         exits={"pcie": 226},
+        past=Past(nights=1),
     ),
     grade_by=_grade,
     proof="| memory | Pass |",

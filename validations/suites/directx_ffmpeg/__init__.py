@@ -135,6 +135,7 @@ SUITE = Suite(
         ),
     ),
     read=read,
+    pod_security="baseline",
     workload=_workload,
     measures=True,
     demo=Demo(

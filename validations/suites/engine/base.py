@@ -11,14 +11,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from validations.suites.engine.declaration import Declaration
-from validations.suites.engine.demo import Demo, Image
+from validations.suites.engine.demo import Demo, Image, Past
 from validations.suites.engine.fit import why_not
 from validations.suites.engine.judge import judge
 from validations.suites.engine.log import Lines, read_log, stored_text
-from validations.suites.engine.manifest import job, job_name
+from validations.suites.engine.manifest import job, job_name, pod_security
 from validations.suites.engine.options import Option, OptionError, Values, settle
 from validations.suites.engine.placement import card_exact
-from validations.suites.engine.reasons import ReasonWords
+from validations.suites.engine.reason_words import ReasonWords
+from validations.suites.engine.security import PodSecurity
 from validations.suites.engine.target import Resource, Run, Target
 from validations.suites.engine.verdict import (
     LEVELS,
@@ -49,6 +50,8 @@ __all__ = [
     "Option",
     "OptionError",
     "Outcome",
+    "Past",
+    "PodSecurity",
     "Reading",
     "Reason",
     "ReasonWords",
@@ -102,6 +105,10 @@ class Suite(Declaration, frozen=True, kw_only=True):
     def manifest(self, target: Target, options: Mapping[str, object], run: Run) -> dict[str, Any]:
         """The batch/v1 Job, for a target that fits. Raises OptionError, or ValueError when no resource of it suits."""
         return job(self, target, self.settle(options), run)
+
+    def pod_security_on(self, target: Target, options: Mapping[str, object] | None = None) -> PodSecurity:
+        """The strictest Pod Security level that its pod there keeps. Raises OptionError, or ValueError when no resource suits."""
+        return pod_security(self, target, self.settle(options or {}))
 
     def card_exact(self, target: Target, resource: str = "") -> bool:
         """Whether a run can be told which card to take. resource: the one that it asks for, "" for the best."""

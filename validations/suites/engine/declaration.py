@@ -11,7 +11,8 @@ from validations.suites.engine.exits import Code
 from validations.suites.engine.log import Lines
 from validations.suites.engine.options import Option, Values
 from validations.suites.engine.phrases import Phrase
-from validations.suites.engine.reasons import ReasonWords
+from validations.suites.engine.reason_words import ReasonWords
+from validations.suites.engine.security import PodSecurity
 from validations.suites.engine.target import Target
 from validations.suites.engine.verdict import Grade, Level, Reading
 from validations.suites.engine.workload import Workload
@@ -30,6 +31,8 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
     measures: whether a pass has measurements.
     not_compared: measurements that depend on disk, start-up or the processor more than on the card: they are kept, and no run is
     called slower by them. slower_percent: share above which a run is called slower; None: the setting's.
+    pod_security: the strictest level of the Pod Security Standards that its pod on Linux keeps with its own image; on Windows, whose
+    images run as ContainerAdministrator, it is baseline. writes: whether its program writes elsewhere than to /tmp.
     reasons: the reason codes that no other suite has.
     proof: an example of the line that a pass rests on. source: where the program that prints it is read. phrases: what else its
     log says, and what that means: with these, docs/verdicts.md is written. exits: what the program's own exit codes say.
@@ -46,6 +49,8 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
     read: Callable[[Lines], Reading]
     workload: Callable[[Target, Values], Workload]
     demo: Demo
+    pod_security: PodSecurity
+    writes: bool = False
     cards: int = 1
     grade_by: Callable[[Values], Grade] | None = None
     measures: bool = False

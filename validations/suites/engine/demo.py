@@ -68,6 +68,19 @@ class Image(msgspec.Struct, frozen=True, kw_only=True):
     size: int = 300_000_000
 
 
+class Past(msgspec.Struct, frozen=True, kw_only=True):
+    """How it ran before the demo began. nights: times a night. days: of what people tried by day, its share.
+
+    campaign: name of one that ended, "" for none; it began so many days `ago`, on nodes whose names begin like that.
+    """
+
+    nights: int = 0
+    days: int = 0
+    campaign: str = ""
+    ago: int = 0
+    nodes: tuple[str, ...] = ()
+
+
 class Demo(msgspec.Struct, frozen=True, kw_only=True):
     """nodes: node → outcome, where it does not pass; `everywhere`: the outcome on all other nodes.
 
@@ -80,3 +93,4 @@ class Demo(msgspec.Struct, frozen=True, kw_only=True):
     everywhere: str = "passed"
     exits: Mapping[str, int] = {}
     values: Callable[[Container], Mapping[str, str]] | None = None
+    past: Past = Past()

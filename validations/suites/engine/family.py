@@ -89,7 +89,8 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     now or None) → how it says so. binds: a pod that names its card brings its node too, and no scheduler sees it: gpudash itself
     looks whether there is room before it is created. record: what the system writes on the pods, where it may be doubted.
     mounts: what the pod must bring into its container by itself. lacking: why a container on the target would have no driver, ""
-    when it has one. os_label: whether its nodes have the label kubernetes.io/os.
+    when it has one. os_label: whether its nodes have the label kubernetes.io/os. disk_limit: whether their Kubernetes knows limits
+    of ephemeral storage.
     """
 
     name: str
@@ -109,6 +110,7 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     mounts: Callable[[Target], tuple[Mount, ...]] = no_mounts
     lacking: Callable[[Target], str] = nothing_lacking
     os_label: bool = True
+    disk_limit: bool = True
 
     def has(self, resource: str, settings: Settings) -> bool:
         """Whether this extended resource is one of the family."""

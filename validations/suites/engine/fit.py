@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kube.objects import Taint
 from validations.suites.engine.declaration import Declaration
 from validations.suites.engine.options import Values
 from validations.suites.engine.placement import binds, candidates, family_of, units
@@ -39,7 +40,28 @@ def _node(suite: Declaration, target: Target) -> list[Reason]:
     for taint in target.taints:
         if taint.key in BROKEN and taint.effect in ("NoSchedule", "NoExecute"):
             reasons.append(Reason("not-ready", f"Node {target.node} {BROKEN[taint.key]} (taint {taint.key})."))
+        elif not harmless(taint) and not tolerable(taint, target):
+            text = f"Node {target.node} has the taint {_written(taint)}, which runs may not tolerate (GPUDASH_TOLERATED_TAINTS)."
+            reasons.append(Reason("taint", text))
     return reasons
+
+
+def harmless(taint: Taint) -> bool:
+    """PreferNoSchedule keeps no pod away, and needs no toleration."""
+    return taint.effect not in ("NoSchedule", "NoExecute")
+
+
+def tolerable(taint: Taint, target: Target) -> bool:
+    """Whether a run on the target may tolerate it. Nodes with an extended resource are tainted by its name, as Kubernetes has it."""
+    if taint.key in BROKEN:
+        return False
+    if taint.key in target.tolerated or any(taint.key == one.name for one in target.resources):
+        return True
+    return f"{taint.key}={taint.value or ''}".lower() in {one.lower() for one in target.tolerated}
+
+
+def _written(taint: Taint) -> str:
+    return f"{taint.key}{'=' if taint.value else ''}{taint.value or ''}:{taint.effect}"
 
 
 def _resource(suite: Declaration, target: Target, values: Values) -> list[Reason]:

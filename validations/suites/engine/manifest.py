@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 from kube.objects import Taint
 from validations.suites.engine.declaration import Declaration
-from validations.suites.engine.family import Family, Mount
-from validations.suites.engine.fit import BROKEN
+from validations.suites.engine.family import Family
+from validations.suites.engine.fit import harmless, tolerable
 from validations.suites.engine.options import Values
 from validations.suites.engine.placement import Choice, binds, limits, pick, pod_annotations, registry
+from validations.suites.engine.security import PodSecurity
 from validations.suites.engine.target import Run, Settings, Target
 from validations.suites.engine.workload import Workload
 
@@ -25,6 +26,8 @@ RUN_LABEL = "gpudash.io/run"
 SUITE_LABEL = "gpudash.io/suite"
 CONTAINER = "suite"
 _LONGEST_ID = 50
+#: On Windows the limit of main memory is so many times what is asked for.
+_WINDOWS_MEMORY = 4
 
 
 def run_label(run_id: str) -> str:
@@ -59,7 +62,7 @@ def job(suite: Declaration, target: Target, values: Values, run: Run) -> dict[st
             "activeDeadlineSeconds": int(values["deadline_s"]),
             "template": {
                 "metadata": pod,
-                "spec": _pod_spec(target, values, workload, choice, cards),
+                "spec": _pod_spec(suite, target, values, workload, choice, cards),
             },
         },
     }
@@ -87,8 +90,20 @@ def bound(manifest: Mapping[str, Any], stack: str, settings: Settings) -> Bound 
     return None
 
 
-def _pod_spec(target: Target, values: Values, workload: Workload, choice: Choice, cards: int) -> dict[str, Any]:
+def pod_security(suite: Declaration, target: Target, values: Values) -> PodSecurity:
+    """The strictest level of the Pod Security Standards that the pod keeps. Raises ValueError when no resource suits."""
+    if pick(suite.families, target, values).family.mounts(target):
+        return "privileged"
+    if target.os != "linux" or not int(values.get("run_as_user", 0)):
+        return "baseline"
+    return suite.pod_security
+
+
+def _pod_spec(
+    suite: Declaration, target: Target, values: Values, workload: Workload, choice: Choice, cards: int
+) -> dict[str, Any]:
     mounts = choice.family.mounts(target)
+    read_only = target.os == "linux" and not suite.writes
     spec: dict[str, Any] = {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
@@ -97,15 +112,17 @@ def _pod_spec(target: Target, values: Values, workload: Workload, choice: Choice
         # Where nodes do not have the label yet, the affinity alone says where to.
         **({"nodeSelector": {"kubernetes.io/os": target.os}} if choice.family.os_label else {}),
         **({"nodeName": target.node} if binds(choice, target, cards) else {"affinity": _affinity(target)}),
-        "containers": [_container(target, values, workload, limits(choice, target, values, cards), mounts)],
+        "containers": [_container(target, workload, choice, limits(choice, target, values, cards), read_only)],
     }
-    if tolerations := [_toleration(taint) for taint in target.taints if _tolerable(taint)]:
+    if tolerations := [_toleration(one) for one in target.taints if not harmless(one) and tolerable(one, target)]:
         spec["tolerations"] = tolerations
     if runtime_class := _runtime_class(target, values):
         spec["runtimeClassName"] = runtime_class
     if security := _pod_security(target, values):
         spec["securityContext"] = security
     volumes: list[dict[str, Any]] = [{"name": one.name, "hostPath": {"path": one.host_path}} for one in mounts]
+    if read_only:
+        volumes.append({"name": "tmp", "emptyDir": {"sizeLimit": workload.disk}})
     if workload.shared_memory:
         volumes.append({"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": workload.shared_memory}})
     if volumes:
@@ -119,11 +136,6 @@ def _affinity(target: Target) -> dict[str, Any]:
     term = {"key": "kubernetes.io/hostname", "operator": "In", "values": [target.hostname or target.node]}
     required = {"nodeSelectorTerms": [{"matchExpressions": [term]}]}
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
-
-
-def _tolerable(taint: Taint) -> bool:
-    """PreferNoSchedule needs no toleration; taints of a broken node are no place to go."""
-    return taint.effect in ("NoSchedule", "NoExecute") and taint.key not in BROKEN
 
 
 def _toleration(taint: Taint) -> dict[str, str]:
@@ -151,9 +163,8 @@ def _pod_security(target: Target, values: Values) -> dict[str, Any]:
 
 
 def _container(
-    target: Target, values: Values, workload: Workload, devices: dict[str, str], mounts: tuple[Mount, ...]
+    target: Target, workload: Workload, choice: Choice, devices: dict[str, str], read_only: bool
 ) -> dict[str, Any]:
-    memory = workload.host_memory
     container: dict[str, Any] = {"name": CONTAINER, "image": workload.image}
     if workload.command:
         container["command"] = list(workload.command)
@@ -161,14 +172,38 @@ def _container(
         container["args"] = list(workload.args)
     if workload.env:
         container["env"] = [{"name": name, "value": value} for name, value in sorted(workload.env.items())]
-    # Windows has no out-of-memory killer: a limit there only makes allocations fail in the middle.
-    limited = {"memory": memory} if target.os == "linux" else {}
-    container["resources"] = {"limits": limited | devices, "requests": {"cpu": "100m", "memory": memory}}
+    container["resources"] = _resources(target, workload, choice, devices)
     if target.os == "linux":
-        container["securityContext"] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+        security = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+        container["securityContext"] = security | ({"readOnlyRootFilesystem": True} if read_only else {})
+    mounts = choice.family.mounts(target)
     mounted: list[dict[str, Any]] = [{"name": one.name, "mountPath": one.path, "readOnly": True} for one in mounts]
+    if read_only:
+        mounted.append({"name": "tmp", "mountPath": "/tmp"})  # noqa: S108 (where programs look for a folder to write to)
     if workload.shared_memory:
         mounted.append({"name": "shm", "mountPath": "/dev/shm"})  # noqa: S108 (where programs look for shared memory)
     if mounted:
         container["volumeMounts"] = mounted
     return container
+
+
+def _resources(target: Target, workload: Workload, choice: Choice, devices: dict[str, str]) -> dict[str, Any]:
+    """What the container gets, and no more. Process ids are for the kubelet to limit: no field of a pod does."""
+    memory = workload.host_memory
+    # Windows has no out-of-memory killer: at its limit allocations fail in the middle, so the limit is only for what has run wild.
+    most = memory if target.os == "linux" else _times(_WINDOWS_MEMORY, memory)
+    given = {"cpu": str(workload.cpus), "memory": most}
+    asked = {"cpu": "100m", "memory": memory}
+    if choice.family.disk_limit:
+        given["ephemeral-storage"] = workload.disk
+        # Without a request of its own the limit would be one: nodes say too little of their disks to be chosen by that.
+        asked["ephemeral-storage"] = "0"
+    return {"limits": given | devices, "requests": asked}
+
+
+def _times(factor: int, quantity: str) -> str:
+    """A quantity of `options.QUANTITY`, so many times, written as the API server would."""
+    number, unit = int(quantity[:-2]) * factor, quantity[-2:]
+    while number % 1024 == 0 and unit != "Ti":
+        number, unit = number // 1024, {"Ki": "Mi", "Mi": "Gi", "Gi": "Ti"}[unit]
+    return f"{number}{unit}"

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from validations.suites.engine.security import NOBODY
 from validations.suites.engine.words import gettext_noop
 
 Values: TypeAlias = dict[str, str | int]
@@ -117,8 +118,8 @@ def common(*, deadline_s: int, host_memory: str) -> tuple[Option, ...]:
     )
 
 
-def linux(*, gpu_memory_mib: int = 1024) -> tuple[Option, ...]:
-    """The options of suites that run on Linux."""
+def linux(*, gpu_memory_mib: int = 1024, user: int = NOBODY) -> tuple[Option, ...]:
+    """The options of suites that run on Linux. user: 0 where the program must be root."""
     return (
         Option(
             name="gpu_memory_mib",
@@ -136,8 +137,8 @@ def linux(*, gpu_memory_mib: int = 1024) -> tuple[Option, ...]:
         ),
         Option(
             name="run_as_user",
-            help=gettext_noop("User id for clusters that admit no root; 0 leaves it to the image."),
-            default=0,
+            help=gettext_noop("User id of the program; 0 leaves it to the image, which may take root."),
+            default=user,
             kind="number",
             maximum=2**31 - 1,
         ),

@@ -6,25 +6,9 @@ A code is kept in rows and read by programs: it stays. Headlines are marked for 
 
 from __future__ import annotations
 
-import msgspec
-
+from validations.suites.engine.reason_words import ReasonWords
+from validations.suites.engine.reasons_of_settings import OF_THE_SETTINGS
 from validations.suites.engine.words import gettext_noop
-
-
-class ReasonWords(msgspec.Struct, frozen=True):
-    """A reason code in words. headline: the end of "Failed: …". action: what to do, for the docs.
-
-    passes: it is over by itself, so a run may be asked to wait for it. refusal: it lies in the cluster's rules for the launcher and
-    not in the place; of_credentials: of these, what is over as soon as the cluster takes the launcher's credentials.
-    """
-
-    code: str
-    headline: str
-    action: str
-    passes: bool = False
-    refusal: bool = False
-    of_credentials: bool = False
-
 
 _OF_THE_DEVICE = (
     ReasonWords(
@@ -322,7 +306,15 @@ _OF_THE_CLUSTER = (
 #: Code → words, of all codes that are not one suite's own.
 REASONS: dict[str, ReasonWords] = {
     one.code: one
-    for group in (_OF_THE_DEVICE, _OF_THE_LOG, _OF_THE_CONTAINER, _OF_THE_PLACE, _OF_THE_RUN, _OF_THE_CLUSTER)
+    for group in (
+        _OF_THE_DEVICE,
+        _OF_THE_LOG,
+        _OF_THE_CONTAINER,
+        _OF_THE_PLACE,
+        _OF_THE_RUN,
+        _OF_THE_CLUSTER,
+        OF_THE_SETTINGS,
+    )
     for one in group
 }
 #: Reasons that pass by themselves: a run may be asked to wait for them.

@@ -9,7 +9,8 @@ from types import MappingProxyType, ModuleType
 from validations.suites.engine.base import Suite
 from validations.suites.engine.family import Family, names_no_card, no_annotations
 from validations.suites.engine.placement import registry
-from validations.suites.engine.reasons import ReasonWords
+from validations.suites.engine.reason_words import ReasonWords
+from validations.suites.engine.security import OF_SUITES
 
 #: Options that manifest and grade read of every suite.
 _NEEDED_OPTIONS = ("image", "resource", "deadline_s", "host_memory", "pull_secret")
@@ -82,6 +83,8 @@ def _problem(module: ModuleType, suite: Suite) -> str:
     names = [option.name for option in suite.options]
     if missing := [name for name in _NEEDED_OPTIONS if name not in names]:
         return f"SUITE.options lacks {', '.join(missing)} (see `options.common` and `options.image`)"
+    if suite.pod_security not in OF_SUITES:
+        return f"SUITE.pod_security is {suite.pod_security!r}; it is {' or '.join(OF_SUITES)}"
     if not suite.demo.images:
         return "SUITE.demo.images is empty"
     return ""

@@ -37,6 +37,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     card_*: the card that was asked for, None for "some card"; card_units: its memory in the memory units of the node, card_free:
     those that nobody holds, both None when not known. cards_total: physical cards of the node. whole_cards: those of them that are
     given out whole, each to one pod: neither shared nor sliced. runtime_classes: names that the cluster has.
+    tolerated: taints that a run may tolerate, as "key" or "key=value"; besides those named as a resource of the node.
     """
 
     node: str
@@ -56,6 +57,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     cards_total: int | None = None
     whole_cards: int | None = None
     runtime_classes: tuple[str, ...] = ()
+    tolerated: tuple[str, ...] = ()
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,8 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     """What one suite runs on one target, before placement and policy are added.
 
     builds: Windows builds ("10.0.20348") that the image is made for; empty when it does not matter or is not known.
-    host_memory: request and (on Linux) limit of main memory. shared_memory: size of /dev/shm, None for the default.
+    host_memory: request and limit of main memory; on Windows the limit is higher (`manifest`). shared_memory: size of /dev/shm, None
+    for the default. cpus: limit of processors. disk: limit of what is written to the node's disk, the log included.
     """
 
     image: str
@@ -21,3 +22,5 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     builds: tuple[str, ...] = ()
     host_memory: str = "1Gi"
     shared_memory: str | None = None
+    cpus: int = 2
+    disk: str = "1Gi"

@@ -47,5 +47,6 @@ FAMILIES = (
         mounts=_mounts,
         lacking=_lacking,
         os_label=False,
+        disk_limit=False,
     ),
 )

@@ -198,6 +198,7 @@ def _workload(target: Target, values: Values) -> Workload:
         args=sizes,
         host_memory=str(values["host_memory"]),
         shared_memory="1Gi",
+        cpus=2 + 2 * int(values["cards"]),
     )
 
 
@@ -238,6 +239,7 @@ SUITE = Suite(
         *common(deadline_s=7200, host_memory="8Gi"),
     ),
     read=read,
+    pod_security="restricted",
     workload=_workload,
     measures=True,
     demo=Demo(images=(Image(mark="all_reduce_perf", seconds=9, size=20_000_000_000),), values=_demo_values),

@@ -21,7 +21,7 @@ from validations.suites.engine.base import (
     Workload,
     gettext_noop,
 )
-from validations.suites.engine.demo import Container
+from validations.suites.engine.demo import Container, Past
 from validations.suites.engine.figures import name
 from validations.suites.engine.options import IMAGE, common, linux
 from validations.suites.engine.phrases import first, tell
@@ -164,12 +164,14 @@ SUITE = Suite(
         *common(deadline_s=7200, host_memory="512Mi"),
     ),
     read=read,
+    pod_security="restricted",
     workload=_workload,
     demo=Demo(
         images=(Image(mark="nvidia-smi", seconds=1.5, size=250_000_000),),
         nodes={"dgx-a100-02": "lost"},
         exits={"lost": 15},
         values=_demo_values,
+        past=Past(nights=1, days=1),
     ),
     proof="0, GPU-7fdaf0a5-179b-f636-d15d-daf243e3ff16, NVIDIA H100 80GB HBM3, 81559 MiB, 4 MiB, 00000000:04:00.0, …",
     source="nvidia-smi(1)",

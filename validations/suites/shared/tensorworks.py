@@ -10,6 +10,8 @@ from validations.suites.engine.options import common, image
 
 #: Windows Server 2022; the plugins and their images run on no other build.
 BUILDS = ("10.0.20348",)
+#: A Windows container writes some GB of its own before its program does anything.
+WINDOWS_DISK = "20Gi"
 SERVER = "mcr.microsoft.com/windows/server:ltsc2022"
 SERVER_CORE = "mcr.microsoft.com/windows/servercore:ltsc2022"
 
@@ -28,4 +30,7 @@ def workload(default_image: str, values: Values, command: tuple[str, ...] = (), 
     """The example as published; for an image of the caller's own the Windows build is not known."""
     given = str(values["image"])
     builds = BUILDS if given == default_image else ()
-    return Workload(image=given, command=command, args=args, builds=builds, host_memory=str(values["host_memory"]))
+    memory = str(values["host_memory"])
+    return Workload(
+        image=given, command=command, args=args, builds=builds, host_memory=memory, cpus=4, disk=WINDOWS_DISK
+    )

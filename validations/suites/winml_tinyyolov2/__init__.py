@@ -12,6 +12,7 @@ from validations.suites.engine.base import (
     Image,
     Lines,
     Option,
+    Past,
     Reading,
     ReasonWords,
     Suite,
@@ -205,6 +206,9 @@ def _workload(target: Target, values: Values) -> Workload:
         command=args,
         builds=() if given else ALIBABA_BUILDS,
         host_memory=str(values["host_memory"]),
+        # The processor is measured too: it gets as much as a node of that kind has.
+        cpus=16,
+        disk="20Gi",
     )
 
 
@@ -248,6 +252,7 @@ SUITE = Suite(
         *common(deadline_s=14_400, host_memory="2Gi"),
     ),
     read=read,
+    pod_security="baseline",
     workload=_workload,
     measures=True,
     demo=Demo(
@@ -257,6 +262,7 @@ SUITE = Suite(
         ),
         nodes={"ackwin0002": "software-adapter", "ackwin0003": "device-removed", "ackwin0004": "cut"},
         exits={"device-removed": -2005270523},
+        past=Past(nights=1, days=1, campaign="Windows nodes before the release", ago=3, nodes=("ackwin",)),
     ),
     not_compared=_NOT_OF_THE_CARD,
     proof="Evaluating (device = GPU, iteration = 1, …)...[SUCCESS], after the name of a hardware adapter",

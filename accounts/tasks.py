@@ -1,0 +1,16 @@
+"""What is done for accounts by the schedule."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from celery import shared_task
+from django.conf import settings
+
+from inventory.messages import OnceTask
+
+
+@shared_task(base=OnceTask)
+def purge_sessions() -> None:
+    """Sessions that ended are of no use to anybody but who reads a stolen copy of the table."""
+    import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()

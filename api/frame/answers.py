@@ -1,0 +1,79 @@
+"""Which answers an operation has besides its success, as its view and its address say: nothing else is answered.
+
+Components of the OpenAPI document, one for each status. A mistake of the service (500) is a problem document too, and no part of
+what is promised. A method that an address has not (405) is of no operation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from drf_spectacular.openapi import AutoSchema
+
+from api.frame.problems import CONTENT_TYPE, Problem
+
+_SCHEMA = "#/components/schemas/{name}"
+_RESPONSE = "#/components/responses/{status}"
+_WAIT = {"Retry-After": {"description": "seconds until it is worth asking again", "schema": {"type": "integer"}}}
+_SIGN_IN = {"WWW-Authenticate": {"description": "how to sign in", "schema": {"type": "string"}}}
+_ETAG = {"ETag": {"description": "of the list as it is", "schema": {"type": "string"}}}
+#: Status → why, as docs/rest.md says it.
+WHY = {
+    400: "A field, filter, parameter or cursor makes no sense; `errors` names it.",
+    401: "No token, or one that is wrong, has expired or was revoked.",
+    403: "The role may not, or a session's request came without its token against forgery.",
+    404: "There is no such thing, or none that the scope sees; the text says where to look.",
+    406: "What `Accept` names is not made here.",
+    409: "Something else stands in the way; the text names it.",
+    413: "The body is larger than is taken.",
+    415: "The body is of a kind that is not read; JSON is.",
+    422: "The Idempotency-Key belongs to another request.",
+    429: "More requests than are taken from one address or with one token.",
+    503: "The database does not answer.",
+}
+_HEADERS: dict[int, dict[str, Any]] = {401: _SIGN_IN, 429: _WAIT, 503: _WAIT}
+_ALWAYS = (400, 401, 403, 406, 429, 503)
+
+
+class Operations(AutoSchema):
+    """DEFAULT_SCHEMA_CLASS. A view names what only it refuses with, as `409: Problem`."""
+
+    def get_operation(self, *args: Any, **kwargs: Any) -> Any:
+        operation = super().get_operation(*args, **kwargs)
+        if operation is None:
+            return None
+        answers = operation["responses"]
+        own = {int(status) for status in answers if int(status) >= HTTPStatus.BAD_REQUEST}
+        if self.method == "GET" and getattr(self.view, "shareable", False):
+            answers["304"] = {"description": "The list is as `If-None-Match` knows it.", "headers": _ETAG}
+        for status in sorted(own | set(_refused(self.method, self.path, operation))):
+            answers[str(status)] = {"$ref": _RESPONSE.format(status=status)}
+        operation["responses"] = dict(sorted(answers.items()))
+        return operation
+
+
+def _refused(method: str, path: str, operation: dict[str, Any]) -> Iterator[int]:
+    yield from _ALWAYS
+    if "{" in path:
+        yield 404
+    if method != "GET":
+        yield 413
+    if "requestBody" in operation:
+        yield 415
+
+
+def add_problems(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """POSTPROCESSING_HOOKS: the answers that operations point to; whatever is refused is a problem document (RFC 9457)."""
+    components = result["components"]
+    components["schemas"].update(msgspec.json.schema_components([Problem], ref_template=_SCHEMA)[1])
+    content = {CONTENT_TYPE: {"schema": {"$ref": _SCHEMA.format(name="Problem")}}}
+    components["responses"] = {str(status): _answer(status, content) for status in WHY}
+    return result
+
+
+def _answer(status: int, content: dict[str, Any]) -> dict[str, Any]:
+    headers = {name: {"required": True, **one} for name, one in _HEADERS.get(status, {}).items()}
+    return {"description": WHY[status], "content": content} | ({"headers": headers} if headers else {})

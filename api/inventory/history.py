@@ -1,0 +1,95 @@
+"""What was: allocated, used and work over time, of a card, a node, a pool, a namespace or a cluster."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.frame.base import ApiView
+from api.frame.problems import bad_fields
+from api.inventory import shapes
+from inventory.clock import database_now
+from inventory.history import named
+from inventory.history.asked import Past, with_past
+from inventory.history.series import WINDOWS, series, window_named
+from resources.history import COLUMNS
+
+DEFAULT = "1d"
+_NAMES = ", ".join(one.name for one in WINDOWS)
+
+
+_PARAMETERS = [
+    OpenApiParameter("window", str, enum=[one.name for one in WINDOWS], description=f"how far back ({DEFAULT})")
+]
+
+
+class _History(ApiView):
+    """allowed: parameters of the address besides the window."""
+
+    allowed: frozenset[str] = frozenset()
+
+    def told(self, request: Request, **subject: str) -> Response:
+        given = {name: str(value) for name, value in request.query_params.items() if name != "format"}
+        if unknown := given.keys() - {"window", *self.allowed}:
+            raise bad_fields({name: ["There is no such parameter here."] for name in sorted(unknown)})
+        window = window_named(given.pop("window", DEFAULT))
+        if window is None:
+            raise bad_fields({"window": [f"One of {_NAMES} is wanted."]})
+        try:
+            found = named.find(subject | given)
+        except named.NotOne as error:
+            raise bad_fields({error.parameter: [error.text]}) from None
+        except named.NothingThere as error:
+            raise NotFound(f"There is no {error} of this name, and no history of it.") from None
+        now = database_now()
+        own = series(found.cluster.pk, found.subject, found.key, window, now)
+        return Response(_shape(found, window.name, with_past(found, window, own, now)))
+
+
+class CardHistory(_History):
+    @extend_schema(summary="A card over time", responses=shapes.History, parameters=_PARAMETERS)
+    def get(self, request: Request, card_id: int) -> Response:
+        return self.told(request, card=str(card_id))
+
+
+class NodeHistory(_History):
+    @extend_schema(summary="A node over time", responses=shapes.History, parameters=_PARAMETERS)
+    def get(self, request: Request, cluster: str, name: str) -> Response:
+        return self.told(request, cluster=cluster, node=name)
+
+
+class ClusterHistory(_History):
+    allowed = frozenset({"node", "pool", "namespace"})
+
+    @extend_schema(
+        summary="A cluster, or a node, a pool or a namespace of it, over time",
+        responses=shapes.History,
+        parameters=[
+            *_PARAMETERS,
+            OpenApiParameter("node", str, description="a node by its name, also one that no address can carry"),
+            OpenApiParameter("pool", str, description="nodes that are alike, by the name of their pool"),
+            OpenApiParameter("namespace", str, description="what the pods of a namespace hold; one of the three"),
+        ],
+    )
+    def get(self, request: Request, name: str) -> Response:
+        return self.told(request, cluster=name)
+
+
+def _shape(found: named.Named, window: str, past: Past) -> shapes.History:
+    told = past.series
+    columns = {name: told.columns.get(column) for name, column in COLUMNS.items()}
+    return shapes.History(
+        cluster=found.cluster.name,
+        subject=found.subject.value,
+        key=found.key,
+        window=window,
+        begins_at=told.begin,
+        ends_at=told.end,
+        step_s=told.step_s,
+        source=past.source,
+        asking=past.asking,
+        reason=past.reason or None,
+        columns=shapes.HistoryColumns(**columns),
+    )

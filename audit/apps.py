@@ -1,0 +1,10 @@
+"""The audit log."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+
+class AuditConfig(AppConfig):
+    name = "audit"
+    default_auto_field = "django.db.models.BigAutoField"

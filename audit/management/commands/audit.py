@@ -1,0 +1,47 @@
+"""`manage.py audit verify` and `audit export`: whether the log was changed, and all of it, one JSON object a line."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+import msgspec
+from django.core.management.base import BaseCommand, CommandError
+
+from audit.chain import GENESIS, Broken, verify
+from audit.models import Entry
+
+
+class Command(BaseCommand):
+    help = "The audit log: verify, export"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True)
+        check = verbs.add_parser("verify", help="read the whole chain; status 1 where it was changed")
+        check.add_argument(
+            "--hash", default="", help="the hash of an entry, noted before: it must still be in the chain"
+        )
+        verbs.add_parser("export", help="all entries, oldest first, one JSON object a line")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        verb: Any = getattr(self, f"_{options['verb']}")
+        verb(options)
+
+    def _verify(self, options: dict[str, Any]) -> None:
+        count, last, wanted, found = 0, GENESIS, options["hash"].strip().lower(), False
+        for one in verify():
+            if isinstance(one, Broken):
+                raise CommandError(
+                    f"The audit log was changed: entry {one.number}: {one.why}. Those before it hold ({count})."
+                )
+            count, last = one
+            found = found or last == wanted
+        if wanted and not found:
+            raise CommandError(f"No entry has the hash {wanted}: the log was made anew since it was noted.")
+        self.stdout.write(f"{count} entries, unchanged. The last: {last}")
+
+    def _export(self, options: dict[str, Any]) -> None:
+        names = ("number", "at", "actor", "kind", "token", "address", "request", "action", "target", "outcome")
+        for entry in Entry.objects.order_by("number").iterator(2000):
+            row = {name: getattr(entry, name) for name in (*names, "detail", "previous", "hash")}
+            self.stdout.write(msgspec.json.encode(row).decode())

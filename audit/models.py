@@ -1,0 +1,72 @@
+"""Entries, and the end of their chain. Written by `audit.chain` alone; nothing changes or deletes an entry."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from django.db import models
+
+from audit.actions import Action, Kind, Outcome
+
+
+class Unchangeable(Exception):
+    """An entry is never changed and never deleted."""
+
+
+class EntryQuerySet(models.QuerySet["Entry"]):
+    """Reads, and inserts by `chain`."""
+
+    def update(self, **_columns: Any) -> NoReturn:
+        raise Unchangeable
+
+    def delete(self) -> NoReturn:
+        raise Unchangeable
+
+
+class Entry(models.Model):
+    """One act. previous, hash: SHA-256 in hex, see `audit.chain`. detail: {name: text or number}, what is particular of it."""
+
+    #: 1, 2, 3 …: a number that is missing was deleted by somebody.
+    number = models.BigIntegerField(unique=True)
+    at = models.DateTimeField()
+    actor = models.CharField(max_length=150, blank=True)
+    kind = models.CharField(max_length=8, choices=Kind.choices)
+    token = models.CharField(max_length=32, blank=True)
+    address = models.CharField(max_length=64, blank=True)
+    request = models.CharField(max_length=64, blank=True)
+    action = models.CharField(max_length=24, choices=Action.choices)
+    target = models.CharField(max_length=512, blank=True)
+    outcome = models.CharField(max_length=8, choices=Outcome.choices)
+    detail = models.JSONField(default=dict)
+    previous = models.CharField(max_length=64)
+    hash = models.CharField(max_length=64)
+
+    objects = EntryQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["-at", "-id"], name="audit_by_time"),
+            models.Index(fields=["actor", "-id"], name="audit_of_an_actor"),
+            models.Index(fields=["action", "-id"], name="audit_of_an_action"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.action} {self.target} by {self.actor}"
+
+    def save(self, *_args: Any, **options: Any) -> None:
+        if not options.get("force_insert"):
+            raise Unchangeable
+        super().save(force_insert=True)
+
+    def delete(self, *_args: Any, **_options: Any) -> NoReturn:
+        raise Unchangeable
+
+
+class Head(models.Model):
+    """The last entry: one row, locked by who writes the next."""
+
+    number = models.BigIntegerField(default=0)
+    hash = models.CharField(max_length=64, default="0" * 64)
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.hash[:12]}"

@@ -1,0 +1,41 @@
+"""Own history at 40,000 cards: a minute written down, an hour folded, and charts of one card and of all over 30 and 90 days.
+
+PostgreSQL, and two processes of gpudash (`charts_visits`): one fills and folds, one asks, so that neither's memory is the other's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from bench.report import MIB, emit, measure, progress
+from tests import services
+from tests.processes import ROOT, Processes
+
+NODES, SMALL_NODES = 5000, 200
+TARGET_CARD_MS, TARGET_CLUSTER_MS = 150.0, 500.0
+TARGET_DAY_BYTES = 3 * 1024
+
+
+def run(small: bool) -> None:
+    """Raises Missing."""
+    nodes = SMALL_NODES if small else NODES
+    with services.postgres() as server, tempfile.TemporaryDirectory() as folder:
+        processes = Processes(Path(folder), server.create("charts"), GPUDASH_ENV_FILE="")
+        processes.call("migrate", "--verbosity", "0")
+        environment = {**os.environ, **processes.environment}
+        progress(f"charts: a mirror of {nodes} nodes, measured")
+        measure([sys.executable, "-m", "bench.charts_visits", "fill", str(nodes)], environment, str(ROOT))
+        progress("charts: an hour")
+        done = measure([sys.executable, "-m", "bench.charts_visits", "record"], environment, str(ROOT))
+        for line in json.loads(done.output):
+            ok = line.get("day_bytes_most", 0) <= TARGET_DAY_BYTES
+            emit("charts", cards=nodes * 8, **line, peak_mib=done.peak_bytes / MIB, ok=ok)
+        progress("charts: pages")
+        done = measure([sys.executable, "-m", "bench.charts_visits", "look"], environment, str(ROOT))
+        for line in json.loads(done.output):
+            target = TARGET_CARD_MS if line["name"].startswith("card") else TARGET_CLUSTER_MS
+            emit("charts", **line, target_ms=target, ok=line["status"] == 200 and line["median_ms"] <= target)

@@ -1,0 +1,182 @@
+"""In which order the past is written, when, and how much of it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from django.db import connection, transaction
+from django.db.models.functions import Now
+
+from fleetsim import Fleet, Program
+from gpudash.demo_past import allocations, campaigns, findings, watched
+from gpudash.demo_past.clock import DAYS, Times, utc
+from gpudash.demo_past.runs import Runs
+from gpudash.demo_past.seats import Seat, Uses, seats
+from gpudash.demo_past.usage import Usage
+from inventory.clock import database_now
+from inventory.condition import sync_of, watches
+from inventory.models import Allocation, Card, Cluster, DirtyNode, Finding, NodeTotals, UsageSource
+from inventory.models.usage import SourceState
+
+logger = logging.getLogger(__name__)
+
+#: Of a larger fleet only the first nodes have a past, up to so many cards.
+MOST_CARDS = 300
+#: Between two transactions: SQLite has one writer, and watchers and launcher write too.
+PAUSE_S = 0.02
+#: So long the mirror and the exporters are waited for.
+PATIENCE_S, MEASURED_S = 120.0, 60.0
+_LOOK_S = 0.5
+
+
+class Past:
+    """Of one fleet. Made before the fleet lives; written once. pause_s: between two transactions."""
+
+    def __init__(self, fleet: Fleet, programs: Sequence[Program], days: int = DAYS, pause_s: float = PAUSE_S) -> None:
+        self.seed, self.programs = fleet.world.seed, programs
+        self.times, self._pause_s = Times(fleet.now, days), pause_s
+        machines, cards = [], 0
+        for machine in fleet.world.machines:
+            cards += machine.kind.cards
+            if cards <= MOST_CARDS:
+                machines.append(machine)
+        self.whole = len(machines) == len(fleet.world.machines)
+        self.nodes = len(machines)
+        self._uses: Uses = fleet.uses(self.times.since, machines)
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    @property
+    def words(self) -> str:
+        """What will be written, in a line."""
+        what = f"{self.times.days} days of past are written in the background"
+        return (
+            f"{what}."
+            if self.whole
+            else f"{what}, of the first {self.nodes} nodes only; sums of pools and namespaces have none."
+        )
+
+    def begin(self, cluster: Cluster, say: Callable[[str], None]) -> None:
+        """Write it in a thread. say: told when it is done."""
+        self._thread = threading.Thread(target=self._run, args=(cluster, say), name="demo-past", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the transaction under way."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join(timeout=5)
+
+    def _run(self, cluster: Cluster, say: Callable[[str], None]) -> None:
+        try:
+            if self._wait(lambda: _in_step(cluster), PATIENCE_S):
+                self._wait(_Rounds(cluster).done, MEASURED_S)
+                began = time.monotonic()
+                told = self.write(cluster)
+                if not self._stopping.is_set():
+                    told = f"The past is complete: {told} ({time.monotonic() - began:.0f} s)."
+                    logger.info(told)
+                    say(told)
+            elif not self._stopping.is_set():
+                logger.warning(
+                    "the past of the demo is not written: its mirror is not in step after %.0f s", PATIENCE_S
+                )
+        except _Stopped:
+            logger.info("the past of the demo is not complete: the demo ends")
+        except Exception:
+            logger.exception("the past of the demo is not complete")
+            say("The past is not complete; the log says why.")
+        finally:
+            connection.close()
+
+    def _wait(self, done: Callable[[], bool], seconds: float) -> bool:
+        until = time.monotonic() + seconds
+        while not done():
+            if self._stopping.wait(_LOOK_S) or time.monotonic() > until:
+                return False
+        return True
+
+    def _breathe(self) -> None:
+        if self._stopping.wait(self._pause_s):
+            raise _Stopped
+
+    def write(self, cluster: Cluster) -> str:
+        """All of it, in this thread; what there is of it, in words. Newest first, but runs, which are compared with those before."""
+        found = seats(cluster, self._uses)
+        held = self._allocations(cluster, found)
+        usage = Usage(cluster, found, self.times, sums=self.whole)
+        days = list(usage.days())
+        days_of = sum(usage.write_day(day, self._breathe) for day in days[:2])
+        usage.write_minutes(self._breathe)
+        watched.write(cluster, found, self.times, usage.silent)
+        wrong = self._findings(cluster, found)
+        days_of += sum(usage.write_day(day, self._breathe) for day in days[2:])
+        runs, many = self._runs(cluster, found)
+        return (
+            f"{self.times.days} days with {held} allocations, {days_of} days of cards and sums, {wrong} findings, "
+            f"{runs} runs and {many} campaigns"
+        )
+
+    def _allocations(self, cluster: Cluster, found: Sequence[Seat]) -> int:
+        rows = allocations.ended(cluster, found, self.times)
+        for batch in allocations.batches(rows):
+            with transaction.atomic():
+                Allocation.objects.bulk_create(batch)
+            self._breathe()
+        # They were there when they were held.
+        Card.objects.filter(cluster=cluster, pk__in={row.card_id for row in rows}).update(
+            first_seen_at=utc(self.times.since)
+        )
+        return len(rows)
+
+    def _findings(self, cluster: Cluster, found: Sequence[Seat]) -> int:
+        rows = findings.ended(cluster, found, self.times, self.seed)
+        Finding.objects.bulk_create(rows, batch_size=100)
+        return len(rows)
+
+    def _runs(self, cluster: Cluster, found: Sequence[Seat]) -> tuple[int, int]:
+        campaigns.forget()
+        runs, count = Runs(cluster, found, self.programs, self.times, self.seed), 0
+        for asked in runs.asked():
+            count += runs.write(asked) is not None
+            self._breathe()
+        made = [campaigns.write(one, runs, self.times, self._breathe) for one in campaigns.wanted()]
+        return count, sum(one is not None for one in made)
+
+
+class _Stopped(Exception):
+    """The demo ends."""
+
+
+def _in_step(cluster: Cluster) -> bool:
+    """Whether all was listed and counted once."""
+    sync = sync_of(watches().filter(cluster=cluster), database_now())
+    return sync.synced and _counted(cluster) and NodeTotals.objects.filter(cluster=cluster).exists()
+
+
+def _counted(cluster: Cluster) -> bool:
+    return not DirtyNode.objects.filter(cluster=cluster).exists()
+
+
+class _Rounds:
+    """Whether the exporters were read twice, or will not be: the first round tells which cards there are, the second finds them."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._first: datetime | None = None
+
+    def done(self) -> bool:
+        source = UsageSource.objects.filter(cluster=self._cluster).first()
+        if source is None or source.state not in (SourceState.WAITING, SourceState.READING):
+            return True
+        if source.round_at is None or not _counted(self._cluster):
+            return False
+        if self._first is None:
+            self._first = source.round_at
+            # The cards that it has told of are counted by now.
+            UsageSource.objects.filter(pk=source.pk).update(due_at=Now())
+        return bool(source.round_at > self._first)

@@ -1,0 +1,99 @@
+"""A proxy that signs people in, as oauth2-proxy does, and tells who asks in a header.
+
+Anybody can send such a header. So it counts only where the other end of the connection is the proxy, which our web server notes
+(`marked`) before it believes what the proxy tells of the client's address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ipaddress import IPv6Address, ip_address
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import MiddlewareNotUsed
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from accounts import external
+from accounts.addresses import client_address
+from audit.actions import Kind
+from audit.who import Who, acting
+from gpudash.request_log import request_id
+
+#: In the environ of a request. Names of headers begin with HTTP_, so no client can set it.
+FROM_PROXY = "gpudash.from_proxy"
+#: In a session: what the proxy told when it began.
+TOLD = "proxy_told"
+SOURCE = BY = "proxy"
+_MOST = 4_000
+
+
+def marked(application: Callable[..., Any], proxy: str) -> Callable[..., Any]:
+    """The application, told of each request whether this address has sent it. "" and *, which is anybody: never."""
+
+    def asked(environ: dict[str, Any], start: Callable[..., Any]) -> Any:
+        environ[FROM_PROXY] = proxy not in ("", "*") and _same(environ.get("REMOTE_ADDR", ""), proxy)
+        return application(environ, start)
+
+    return asked
+
+
+def _same(peer: str, proxy: str) -> bool:
+    try:
+        address = ip_address(peer.partition("%")[0])
+        mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+        return (mapped or address) == ip_address(proxy)
+    except ValueError:
+        return False
+
+
+class ProxySignInMiddleware:
+    """Signs in whom the proxy names, out whom it names no more. What it tells of groups is looked at when it changes."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        if settings.PROXY_HEADERS is None:
+            raise MiddlewareNotUsed
+        self.get_response = get_response
+        self.user, self.groups = (
+            _variable(name) for name in (settings.PROXY_HEADERS.user, settings.PROXY_HEADERS.groups)
+        )
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        try:
+            # A program with a token comes by itself, and probes come around the proxy.
+            if "HTTP_AUTHORIZATION" not in request.META:
+                self._follow(request)
+        except external.NotLetIn as error:
+            return render(request, "access/not_signed_in.html", {"text": str(error), "proxy": True}, status=403)
+        return self.get_response(request)
+
+    def _follow(self, request: HttpRequest) -> None:
+        """Raises NotLetIn."""
+        told = self._told(request)
+        if told is None and settings.SESSION_COOKIE_NAME not in request.COOKIES:
+            return
+        before = request.session.get(TOLD)
+        if before == told and (told is None or request.user.is_authenticated):
+            return
+        if told is None:
+            request.session.flush()
+            return
+        name, groups = told
+        who = Who(kind=Kind.NOBODY.value, address=client_address(request), request=request_id.get())
+        with acting(who):
+            user = external.account_of(SOURCE, name, name)
+            external.let_in(user, (one.strip() for one in groups.split(",")), BY)
+            external.sign_in(request, user, BY)
+        request.session[TOLD] = told
+
+    def _told(self, request: HttpRequest) -> list[str] | None:
+        """The name and the groups, as the proxy wrote them."""
+        name = request.META.get(self.user, "").strip()
+        if not request.META.get(FROM_PROXY) or not 0 < len(name) <= external.MOST_SUBJECT:
+            return None
+        return [name, request.META.get(self.groups, "")[:_MOST]]
+
+
+def _variable(header: str) -> str:
+    return f"HTTP_{header.upper().replace('-', '_')}"

@@ -1,0 +1,65 @@
+"""What labels of a node say: where NVSentinel stands with it, from quarantine to repair.
+
+The label comes with the cordon and goes with it; on a node that is given out again it was left behind (NVSentinel #753: what it
+writes on a node may outlive the repair), and says nothing of now. It is the node's: the check that found something names the cards.
+Source: NVIDIA/NVSentinel at 227932c (commons/pkg/statemanager, fault-quarantine, docs/runbooks).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from inventory.stacks.engine.base import HEALTH_UNKNOWN, UNHEALTHY, Told
+from kube.objects import Node
+
+STATE = "dgxc.nvidia.com/nvsentinel-state"
+#: When it was cordoned; the prefix is a setting of NVSentinel, this is the shipped one.
+CORDONED_AT = "k8saas.nvidia.com/cordon-timestamp"
+KEPT = (STATE, CORDONED_AT)
+SOURCE, CODE = "nvsentinel", "nvsentinel-state"
+_TEXT = 100
+
+
+class _State(NamedTuple):
+    says: str
+    action: str
+
+
+_WAIT, _STUCK = "wait-for-repair", "repair-by-hand"
+STATES: Mapping[str, _State] = {
+    "quarantined": _State("NVSentinel has taken the node out of service after a fault", _WAIT),
+    "draining": _State("NVSentinel frees the node after a fault", _WAIT),
+    "drain-succeeded": _State("NVSentinel has freed the node after a fault; the repair is next", _WAIT),
+    "drain-failed": _State("NVSentinel could not free the node after a fault", _STUCK),
+    "remediating": _State("NVSentinel repairs the node", _WAIT),
+    "remediation-succeeded": _State("NVSentinel has asked for the repair of the node, which may still go on", _WAIT),
+    "remediation-failed": _State("NVSentinel could not repair the node", _STUCK),
+}
+ANOTHER = "NVSentinel has put the node into a state that is not known here"
+LEFT_BEHIND = "NVSentinel's mark of a fault is still on the node, which is given out again"
+SAYS = (*(state.says for state in STATES.values()), ANOTHER, LEFT_BEHIND)
+
+
+def said(node: Node) -> tuple[Told, ...]:
+    labels = node.metadata.labels or {}
+    state = labels.get(STATE)
+    if state is None:
+        return ()
+    text = f"{STATE}={state}"[:_TEXT]
+    if not (node.spec and node.spec.unschedulable):
+        return (Told(source=SOURCE, level=HEALTH_UNKNOWN, code=CODE, says=LEFT_BEHIND, text=text),)
+    known = STATES.get(state, _State(ANOTHER, "check-node"))
+    since = _moment(labels.get(CORDONED_AT, ""))
+    return (
+        Told(source=SOURCE, level=UNHEALTHY, code=CODE, says=known.says, text=text, since=since, action=known.action),
+    )
+
+
+def _moment(text: str) -> float | None:
+    """Unix seconds of 2026-01-31T08-05-09Z, as a label may hold it; None where it is none."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%dT%H-%M-%SZ").replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return None

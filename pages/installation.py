@@ -1,0 +1,67 @@
+"""The installation: what is wrong with it, which processes run, how they do. For administrators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_safe
+
+from accounts.required import needs
+from accounts.roles import Role
+from pages.frame.live import live_page
+from telemetry.checks import Code, Running, Wrong, running, wrong
+
+
+@dataclass(frozen=True)
+class Line:
+    """One thing that is wrong: what, what it means and what to do."""
+
+    wrong: Wrong
+    title: str
+    do: str
+
+
+def _line(one: Wrong) -> Line:
+    titles = {
+        Code.PROCESS_MISSING: _("Not seen: %(what)s"),
+        Code.TOO_LITTLE: _("Too little of: %(what)s"),
+        Code.MESSAGES_WAIT: _("Messages wait for a worker: %(what)s"),
+        Code.TASKS_FAIL: _("Tasks failed in the last hour: %(what)s"),
+        Code.CONNECTIONS_WAIT: _("Threads wait for a connection to the database: %(what)s"),
+        Code.CODE_DIFFERS: _("Processes run different code: %(what)s"),
+        Code.WEB_SILENT: _("No web process says how it does"),
+    }
+    todo = {
+        Code.PROCESS_MISSING: _("Start it."),
+        Code.TOO_LITTLE: _("Start another one, or give it more threads."),
+        Code.MESSAGES_WAIT: _("Look whether the broker answers and the tasks worker runs; start another one."),
+        Code.TASKS_FAIL: _("Look into the worker's log at that time."),
+        Code.CONNECTIONS_WAIT: _(
+            "Give the process more connections (GPUDASH_DATABASE_CONNECTIONS), as many as PostgreSQL admits."
+        ),
+        Code.CODE_DIFFERS: _(
+            "After an upgrade, restart what was forgotten; while one goes on, this is as it should be."
+        ),
+        Code.WEB_SILENT: _(
+            "It takes a quarter of a minute after its start. Else look whether it can write to the database."
+        ),
+    }
+    return Line(one, titles[one.code] % {"what": one.what}, todo[one.code])
+
+
+def _summary(lines: list[Line], found: list[Running]) -> str:
+    if not lines:
+        return _("Nothing is known to be wrong.")
+    return ngettext("%(n)d thing is wrong.", "%(n)d things are wrong.", len(lines)) % {"n": len(lines)}
+
+
+@needs(Role.ADMIN)
+@require_safe
+def installation(request: HttpRequest) -> HttpResponseBase:
+    found = running()
+    lines = [_line(one) for one in wrong(found)]
+    context = {"lines": lines, "running": found, "summary": _summary(lines, found)}
+    return live_page(request, "installation/page.html", "installation/part.html", context)

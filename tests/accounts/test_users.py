@@ -1,0 +1,175 @@
+"""Users, by page and by command: made, given roles and scopes, deactivated, signed out; and the last administrator stays."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from accounts.models import ApiToken, UserScope
+from accounts.roles import Role, granted
+from audit.models import Entry
+from inventory.models import Cluster
+from tests.cast import PASSWORD, bearer, make_token, make_user, signed_in
+from tests.pages.reading import get
+from tests.scopes.world import scoped_user
+
+pytestmark = pytest.mark.django_db
+
+
+def run(*words: str) -> str:
+    out = io.StringIO()
+    call_command("user", *words, stdout=out, stderr=out)
+    return out.getvalue()
+
+
+def acts(action: str) -> list[tuple[str, str, dict[str, Any]]]:
+    rows = Entry.objects.filter(action=action, outcome="done").order_by("number")
+    return [(one.actor, one.target, one.detail) for one in rows]
+
+
+def test_only_administrators_see_and_change_users(viewer: Client) -> None:
+    user = make_user("olga", Role.OPERATOR)
+    assert viewer.get("/users").status_code == 403
+    for path in (
+        "new",
+        f"{user.pk}",
+        *(f"{user.pk}/{verb}" for verb in ("deactivate", "activate", "end-sessions", "end-tokens")),
+    ):
+        assert viewer.post(f"/users/{path}").status_code == 403, path
+        assert signed_in(user).post(f"/users/{path}").status_code == 403, path
+    assert User.objects.get(pk=user.pk).is_active
+
+
+def test_the_page_lists_users_in_as_many_queries_for_three_as_for_thirty(
+    admin: Client, cluster: Cluster, django_assert_max_num_queries: Any
+) -> None:
+    scoped_user("carl", "prod")
+    page = get(admin, "/users")
+    assert [row[0] for row in page.rows] == ["ada", "carl"]
+    assert 'value="prod"' in page.html
+    for number in range(30):
+        make_user(f"user-{number}", Role.VIEWER)
+    with django_assert_max_num_queries(25):
+        assert len(get(admin, "/users").rows) == 32
+    assert [row[0] for row in get(admin, "/users?q=car").rows] == ["carl"]
+
+
+def test_an_administrator_makes_a_user_who_signs_in(admin: Client, cluster: Cluster) -> None:
+    data = {"name": "nora", "password": PASSWORD, "role": "viewer", "places": "prod/team-a"}
+    assert admin.post("/users/new", data).status_code == 302
+    user = User.objects.get(username="nora")
+    assert granted(user) == (Role.VIEWER, ["prod/team-a"])
+    assert Client().login(username="nora", password=PASSWORD)
+    assert acts("user-make") == [("ada", "nora", {})]
+    assert acts("user-scope") == [("ada", "nora", {"places": "prod/team-a"})]
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"name": "ada"}, "already exists"),
+        ({"password": "1234"}, "too short"),
+        ({"places": "nowhere"}, "There is no cluster"),
+        ({"role": "operator", "places": "prod/team-a"}, "viewer at most"),
+        ({"role": ""}, "needs a role"),
+        ({"name": "a b"}, "valid username"),
+    ],
+)
+def test_what_cannot_be_made_is_said(admin: Client, cluster: Cluster, changed: dict[str, str], told: str) -> None:
+    data = {"name": "nora", "password": PASSWORD, "role": "viewer", "places": ""} | changed
+    answer: Any = admin.post("/users/new", data)
+    assert answer.status_code == 400
+    assert told in answer.content.decode()
+    assert PASSWORD not in answer.content.decode()
+    assert list(User.objects.values_list("username", flat=True)) == ["ada"]
+
+
+def test_role_and_scope_are_changed_and_act_at_once(admin: Client, cluster: Cluster) -> None:
+    user = make_user("vera", Role.VIEWER)
+    client = signed_in(user)
+    admin.post(f"/users/{user.pk}", {"role": "operator", "places": "prod"})
+    assert granted(user) == (Role.OPERATOR, ["prod"])
+    assert "You see prod." in client.get("/").content.decode()
+    admin.post(f"/users/{user.pk}", {"role": "", "places": ""})
+    assert granted(user) == (None, [])
+    assert client.get("/").status_code == 403
+    assert not UserScope.objects.exists()
+    page: Any = admin.post(f"/users/{user.pk}", {"role": "viewer", "places": "nowhere"}, follow=True)
+    assert "There is no cluster" in page.content.decode()
+
+
+def test_a_deactivated_user_is_out_at_once_and_tokens_stay_ended(admin: Client, cluster: Cluster) -> None:
+    user = make_user("vera", Role.VIEWER)
+    client, program = signed_in(user), bearer(make_token(user))
+    assert program.get("/api/v1/nodes").status_code == client.get("/").status_code == 200
+    admin.post(f"/users/{user.pk}/deactivate")
+    assert program.get("/api/v1/nodes").status_code == 401
+    assert client.get("/").status_code == 302
+    admin.post(f"/users/{user.pk}/activate")
+    assert program.get("/api/v1/nodes").status_code == 401
+    assert client.get("/").status_code == 302, "the session is gone, not asleep"
+    assert [detail for _, _, detail in acts("user-state")] == [{"state": "deactivated"}, {"state": "active"}]
+
+
+def test_sessions_end_but_the_one_that_asks(admin: Client, cluster: Cluster) -> None:
+    ada, vera = User.objects.get(username="ada"), make_user("vera", Role.VIEWER)
+    other, of_vera = signed_in(ada), signed_in(vera)
+    admin.post(f"/users/{ada.pk}/end-sessions")
+    assert other.get("/").status_code == 302
+    assert admin.get("/").status_code == of_vera.get("/").status_code == 200
+    admin.post(f"/users/{vera.pk}/end-sessions")
+    assert of_vera.get("/").status_code == 302
+    assert acts("sessions-end") == [("ada", "ada", {"ended": 1}), ("ada", "vera", {"ended": 1})]
+
+
+def test_tokens_end(admin: Client, cluster: Cluster) -> None:
+    user = make_user("vera", Role.VIEWER)
+    program = bearer(make_token(user))
+    admin.post(f"/users/{user.pk}/end-tokens")
+    assert program.get("/api/v1/nodes").status_code == 401
+
+
+def test_the_last_administrator_stays_one(admin: Client, cluster: Cluster) -> None:
+    ada = User.objects.get(username="ada")
+    for path, data in ((f"/users/{ada.pk}/deactivate", {}), (f"/users/{ada.pk}", {"role": "viewer"})):
+        page: Any = admin.post(path, data, follow=True)
+        assert "is the last administrator" in page.content.decode()
+    for words in (("deactivate", "ada"), ("set", "ada", "--role", "none")):
+        with pytest.raises(CommandError, match="last administrator"):
+            run(*words)
+    assert granted(User.objects.get(pk=ada.pk)) == (Role.ADMIN, [])
+    retired = make_user("old", Role.ADMIN)
+    run("deactivate", "old")
+    with pytest.raises(CommandError, match="last administrator"):
+        run("deactivate", "ada")
+    run("activate", "old")
+    run("set", "ada", "--role", "viewer")
+    assert granted(User.objects.get(pk=ada.pk)) == (Role.VIEWER, [])
+    assert retired.is_active
+
+
+def test_the_command_does_the_same(cluster: Cluster) -> None:
+    make_user("ada", Role.ADMIN)
+    user = make_user("vera", Role.VIEWER)
+    client = signed_in(user)
+    assert run("set", "vera", "--role", "operator", "--scope", "prod") == "User vera has the role operator for prod.\n"
+    assert "vera  operator for prod  active" in run("list")
+    assert run("set", "vera", "--scope", "everything") == "User vera has the role operator.\n"
+    make_token(user)
+    assert run("end-tokens", "vera") == "1 tokens of vera are revoked.\n"
+    assert not ApiToken.objects.filter(revoked_at=None).exists()
+    assert run("end-sessions", "vera") == "1 sessions of vera have ended.\n"
+    assert client.get("/").status_code == 302
+    for words, told in (
+        (("set", "nobody", "--role", "viewer"), "There is no user 'nobody'"),
+        (("set", "vera"), "--role or --scope is wanted"),
+        (("set", "vera", "--scope", "nowhere"), "--scope: There is no cluster"),
+        (("set", "vera", "--role", "admin", "--scope", "prod"), "operator at most"),
+    ):
+        with pytest.raises(CommandError, match=told):
+            run(*words)

@@ -1,0 +1,237 @@
+"""The namespace that is shipped, on the real API server: what the suites' pods need is admitted, what they do not need is refused.
+
+Pod Security, limits and quota are the API server's own. A network policy is kept by the network plugin, which is not here.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from inventory.models import Cluster
+from tests.cluster_runs.conftest import NAMESPACE, add_node
+from tests.cluster_runs.kubelet import Kubelet
+from tests.cluster_runs.test_runs import drive, jobs
+from tests.controlplane import controlplane
+from tests.controlplane.admin import MERGE, Admin, Refused
+from tests.controlplane.controlplane import ControlPlane
+from tests.processes import ROOT
+from tests.services import wait_until
+from tests.validations.recorded import codes, later, wish
+from tests.validations.suites.targets import RUN, TARGETS
+from validations.requests import request_run
+from validations.suites import registry
+from validations.suites.engine.base import Suite
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600, func_only=True)]
+
+LEVELS = ("privileged", "baseline", "restricted")
+FITTING = [(suite, name) for suite in registry().values() for name, target in TARGETS.items() if not suite.fit(target)]
+
+
+@pytest.fixture(scope="module")
+def admin(plane: ControlPlane) -> Admin:
+    """With the shipped namespace, and one of each level beside it."""
+    kubectl = [str(controlplane.cache() / "kubectl"), "--kubeconfig", str(plane.kubeconfig)]
+    file = ROOT / "deploy" / "validation-namespace.yaml"
+    subprocess.run([*kubectl, "apply", "-f", str(file)], check=True, capture_output=True, timeout=60)
+    made = Admin(plane.kubeconfig)
+    for level in LEVELS:
+        labels = {"pod-security.kubernetes.io/enforce": level}
+        made.call("POST", "/api/v1/namespaces", {"metadata": {"name": f"only-{level}", "labels": labels}})
+    runtime = {"metadata": {"name": "nvidia"}, "handler": "nvidia"}
+    made.call("POST", "/apis/node.k8s.io/v1/runtimeclasses", runtime)
+    return made
+
+
+@pytest.fixture
+def policy(admin: Admin, plane: ControlPlane) -> Iterator[None]:
+    """The optional policy of the shipped namespace, once the API server keeps it."""
+    kubectl = [str(controlplane.cache() / "kubectl"), "--kubeconfig", str(plane.kubeconfig)]
+    file = str(ROOT / "deploy" / "validation-policy.yaml")
+    subprocess.run([*kubectl, "apply", "-f", file], check=True, capture_output=True, timeout=60)
+    wait_until(lambda: "policy" in why_not(admin, NAMESPACE, changed(image="evil")), "the policy is kept", 30.0)
+    yield
+    subprocess.run([*kubectl, "delete", "-f", file], check=True, capture_output=True, timeout=60)
+    wait_until(lambda: not why_not(admin, NAMESPACE, changed(image="evil")), "the policy is gone", 30.0)
+
+
+@pytest.fixture
+def only_restricted(admin: Admin) -> Iterator[None]:
+    """The shipped namespace, as docs/validations.md has it where all suites keep the higher level."""
+    set_level(admin, "restricted")
+    yield
+    set_level(admin, "baseline")
+
+
+def set_level(admin: Admin, level: str) -> None:
+    change = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": level}}}
+    admin.call("PATCH", f"/api/v1/namespaces/{NAMESPACE}", change, MERGE)
+
+
+def why_not(admin: Admin, namespace: str, pod: dict[str, Any]) -> str:
+    """Why the API server does not take this pod; "" when it does. Nothing is stored."""
+    path = f"/api/v1/namespaces/{namespace}/pods?dryRun=All&fieldValidation=Strict"
+    try:
+        admin.call("POST", path, {"metadata": {"generateName": "p-"}} | pod)
+    except Refused as error:
+        return str(error).replace('\\"', '"')
+    return ""
+
+
+def pod_of(suite: Suite, name: str, **options: object) -> dict[str, Any]:
+    template = suite.manifest(TARGETS[name], options, RUN)["spec"]["template"]
+    return {"metadata": template["metadata"] | {"generateName": "p-"}, "spec": template["spec"]}
+
+
+def _id(value: object) -> str:
+    return value.id if isinstance(value, Suite) else str(value)
+
+
+@pytest.mark.parametrize(("suite", "name"), FITTING, ids=_id)
+def test_a_suites_pod_is_admitted_up_to_the_level_that_it_declares_and_no_further(
+    admin: Admin, suite: Suite, name: str
+) -> None:
+    declared = LEVELS.index(suite.pod_security_on(TARGETS[name]))
+    said = {level: why_not(admin, f"only-{level}", pod_of(suite, name)) for level in LEVELS}
+    for place, level in enumerate(LEVELS):
+        if place <= declared:
+            assert said[level] == ""
+        else:
+            assert f'violates PodSecurity "{level}' in said[level]
+    shipped = why_not(admin, NAMESPACE, pod_of(suite, name))
+    assert shipped == "" if declared else 'violates PodSecurity "baseline' in shipped
+
+
+def test_every_level_is_some_suites() -> None:
+    found = {suite.pod_security_on(TARGETS[name]) for suite, name in FITTING}
+    assert found == set(LEVELS)
+
+
+def changed(**spec: Any) -> dict[str, Any]:
+    pod: dict[str, Any] = json.loads(json.dumps(pod_of(registry()["cuda-vectoradd"], "nvidia-whole")))
+    container = pod["spec"]["containers"][0]
+    for name, value in spec.items():
+        if name in ("image", "env", "envFrom", "securityContext", "resources", "ports"):
+            container[name] = value
+        else:
+            pod["spec"][name] = value
+    return pod
+
+
+@pytest.mark.parametrize(
+    ("pod", "words"),
+    [
+        ({"securityContext": {"privileged": True}}, "privileged"),
+        ({"securityContext": {"capabilities": {"add": ["SYS_ADMIN"]}}}, "SYS_ADMIN"),
+        ({"volumes": [{"name": "tmp", "hostPath": {"path": "/"}}]}, "hostPath"),
+        ({"hostNetwork": True}, "hostNetwork"),
+        ({"hostPID": True}, "hostPID"),
+        ({"ports": [{"containerPort": 80, "hostPort": 80}]}, "hostPort"),
+        (
+            {"resources": {"limits": {"cpu": "1", "memory": "200Gi", "ephemeral-storage": "1Gi"}}},
+            "maximum memory usage",
+        ),
+        ({"resources": {"limits": {"cpu": "65", "memory": "1Gi", "ephemeral-storage": "1Gi"}}}, "maximum cpu usage"),
+        (
+            {"resources": {"limits": {"cpu": "1", "memory": "1Gi", "ephemeral-storage": "1Ti"}}},
+            "maximum ephemeral-storage usage",
+        ),
+    ],
+    ids=lambda value: "" if isinstance(value, str) else next(iter(value)),
+)
+def test_what_no_suite_needs_is_refused_in_the_shipped_namespace(admin: Admin, pod: dict[str, Any], words: str) -> None:
+    assert words in why_not(admin, NAMESPACE, changed(**pod))
+
+
+def test_a_pod_without_limits_gets_some(admin: Admin) -> None:
+    path = f"/api/v1/namespaces/{NAMESPACE}/pods?dryRun=All"
+    made = admin.call("POST", path, {"metadata": {"generateName": "p-"}} | changed(resources={}))
+    given = made["spec"]["containers"][0]["resources"]
+    assert given["limits"] == {"cpu": "2", "memory": "1Gi", "ephemeral-storage": "1Gi"}
+
+
+def test_nothing_goes_in_or_out(admin: Admin) -> None:
+    [policy] = admin.list(f"/apis/networking.k8s.io/v1/namespaces/{NAMESPACE}/networkpolicies")
+    spec = policy["spec"]
+    assert spec["podSelector"] == {}
+    assert set(spec["policyTypes"]) == {"Ingress", "Egress"}
+    assert not spec.get("ingress")
+    assert not spec.get("egress")
+
+
+def test_a_run_goes_through_in_the_shipped_namespace(real: Cluster, kubelet: Kubelet) -> None:
+    add_node(real, kubelet, "secured")
+    run, _ = request_run(wish(node="secured"))
+    drive(real, run)
+    assert run.verdict == "passed", run.reasons
+    assert jobs(kubelet) == []
+
+
+def test_a_run_that_is_not_admitted_says_so_and_ends(real: Cluster, kubelet: Kubelet, only_restricted: None) -> None:
+    add_node(real, kubelet, "strict")
+    run, _ = request_run(wish(node="strict", suite="dcgm-diag"))
+    drive(real, run, lambda: "violates PodSecurity" in run.waiting_message)
+    later(run, 601)
+    drive(real, run)
+    assert codes(run) == ["unschedulable"]
+    assert "violates PodSecurity" in run.reasons[0]["text"]
+
+
+def test_with_the_policy_the_suites_run_as_they_do_without(admin: Admin, policy: None) -> None:
+    said = {
+        f"{suite.id} on {name}": why
+        for suite, name in FITTING
+        if suite.pod_security_on(TARGETS[name]) != "privileged"
+        and (why := why_not(admin, NAMESPACE, pod_of(suite, name)))
+    }
+    assert said == {}
+
+
+#: What somebody with the launcher's token might try, and the words of the policy that refuses it. Without it all of this is admitted.
+TRIED: dict[str, tuple[dict[str, Any], str]] = {
+    "an image": ({"image": "registry.example.com/evil:1"}, "registry.example.com/evil:1 is not one of the validations"),
+    "an image of a name alike": ({"image": "evil.io/nvcr.io/nvidia/cuda:1"}, "is not one of the validations"),
+    "an image behind a digest": (
+        {"image": f"nvcr.io/nvidia/other:1@sha256:{'a' * 64}"},
+        "is not one of the validations",
+    ),
+    "a Secret as a volume": ({"volumes": [{"name": "tmp", "secret": {"secretName": "registry"}}]}, "mounts no Secret"),
+    "a Secret in the environment": ({"envFrom": [{"secretRef": {"name": "registry"}}]}, "takes no Secret"),
+    "a key of a Secret": (
+        {"env": [{"name": "A", "valueFrom": {"secretKeyRef": {"name": "registry", "key": "a"}}}]},
+        "takes no Secret",
+    ),
+    "a pull secret": ({"imagePullSecrets": [{"name": "theirs"}]}, "the pull secret is not one"),
+    "every taint": ({"tolerations": [{"operator": "Exists"}]}, "does not tolerate this taint"),
+    "the control plane": (
+        {"tolerations": [{"key": "node-role.kubernetes.io/control-plane", "operator": "Exists"}]},
+        "does not tolerate this taint",
+    ),
+    "a token": ({"automountServiceAccountToken": True}, "no token of a service account"),
+    "another account": ({"serviceAccountName": "builder"}, "no token of a service account"),
+}
+
+
+def test_without_the_policy_the_namespace_alone_admits_what_is_tried(admin: Admin) -> None:
+    assert {name for name, (pod, _) in TRIED.items() if why_not(admin, NAMESPACE, changed(**pod))} == set()
+
+
+def test_with_the_policy_a_stolen_token_runs_nothing_else(admin: Admin, policy: None) -> None:
+    wrong = {
+        name: said
+        for name, (pod, words) in TRIED.items()
+        if words not in (said := why_not(admin, NAMESPACE, changed(**pod)))
+    }
+    assert wrong == {}
+
+
+def test_a_run_goes_through_under_the_policy(real: Cluster, kubelet: Kubelet, policy: None) -> None:
+    add_node(real, kubelet, "kept")
+    run, _ = request_run(wish(node="kept"))
+    drive(real, run)
+    assert run.verdict == "passed", run.reasons

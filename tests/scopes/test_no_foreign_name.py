@@ -1,0 +1,325 @@
+"""Every address of the service, asked by everybody, for names that they must not see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.http import StreamingHttpResponse
+from django.test import Client, RequestFactory
+from django.urls import get_resolver
+
+from gpudash.role_middleware import RoleMiddleware
+from inventory import shared
+from inventory.models import Watch
+from inventory.scope import EVERYTHING, Scope, current, sees
+from resources.allocation import ALLOCATIONS
+from resources.campaign import CAMPAIGNS
+from resources.card import CARDS
+from resources.finding import FINDINGS
+from resources.idle import IDLE
+from resources.node import NODES
+from resources.pod import PODS
+from resources.run import RUNS
+from tests.accounts.test_every_url import TABLE, routes
+from tests.scopes.world import ELSEWHERE, MINE, OTHERS, SEEN, UNSEEN, Identity, World, identities, make_world
+from tests.sweeps import first_and_rest
+
+pytestmark = pytest.mark.django_db
+
+#: What is put for the parameters of a route.
+RUN, CARD, CAMPAIGN = "<run>", "<card>", "<campaign>"
+VALUES = {
+    "<str:run_id>": RUN,
+    "<int:card_id>": CARD,
+    "<str:campaign_id>": CAMPAIGN,
+    "(?P<campaign_id>[^/]+)": CAMPAIGN,
+    "(?P<verb>pause|resume|stop)": "pause",
+    "<int:token_id>": "1",
+    "<int:user_id>": "1",
+    "<str:suite_id>": "cuda-vectoradd",
+    "<str:token>": "x",
+}
+_PLACES = ((SEEN, "gpu-1"), (UNSEEN, f"gpu-{ELSEWHERE}"))
+#: Asked of lists and pages besides what stands in their address.
+QUERIES = (
+    "q=pod",
+    f"q={OTHERS}",
+    f"q={ELSEWHERE}",
+    f"namespace=namespace-{OTHERS}",
+    f"namespace=namespace-{ELSEWHERE}",
+    f"pod=pod-{OTHERS}",
+    f"owner=owner_name-{OTHERS}",
+    f"cluster={UNSEEN}",
+    f"node=gpu-{ELSEWHERE}",
+    f"requested_by=asker-{OTHERS}",
+    f"cluster={SEEN}&namespace=namespace-{OTHERS}",
+    "ended=any",
+    "gone=any",
+    "format=csv",
+    "ended=any&format=csv",
+    "by=pod",
+    "by=owner",
+    "by=node",
+    "window=7d",
+)
+#: Who must not see everything; the first three hold for all in the tests that are always run.
+NAMES = (
+    "viewer of a namespace",
+    "viewer of a cluster",
+    "token for a namespace, of an admin",
+    "operator of a namespace",
+    "viewer of a namespace in any cluster",
+    "token of a viewer of a cluster",
+    "token of a viewer of a namespace",
+    "token for a cluster",
+)
+LISTS = (NODES, CARDS, ALLOCATIONS, IDLE, PODS, FINDINGS, RUNS, CAMPAIGNS)
+
+
+def addresses(world: World) -> Iterator[str]:
+    """Every route with everything that could stand in it, of both clusters."""
+    filled = VALUES | {}
+    for route, _module in routes(get_resolver()):
+        plain = route.removeprefix("^").removesuffix("$")
+        for name, value in filled.items():
+            plain = plain.replace(name, value)
+        yield from (f"/{one}" for one in _with_things(plain, world))
+
+
+def _with_things(route: str, world: World) -> Iterator[str]:
+    runs = (*world.runs.values(), world.mine)
+    for (cluster, node), run, card, campaign in product(
+        _PLACES,
+        runs if RUN in route else ("",),
+        world.cards.values() if CARD in route else ("",),
+        world.campaigns.values(),
+    ):
+        if CAMPAIGN not in route and campaign != world.campaigns[SEEN]:
+            continue
+        if "<str:cluster>" not in route and "<str:name>" not in route and cluster != SEEN:
+            continue
+        made = route.replace(RUN, str(run)).replace(CARD, str(card)).replace(CAMPAIGN, campaign)
+        name = node if "<str:cluster>" in route else cluster
+        yield made.replace("<str:cluster>", cluster).replace("<str:name>", name).replace("<path:name>", node)
+
+
+def body_of(client: Client, address: str, **headers: str) -> str:
+    """What came back, without what was asked: a form repeats it."""
+    response: Any = client.get(address, headers=headers)
+    assert response.status_code < 500, address
+    content = b"".join(response.streaming_content) if response.streaming else response.content
+    text = content.decode() + response.headers.get("Location", "")
+    path, _, query = address.partition("?")
+    asked = [part.partition("=")[2] for part in query.split("&")] + [part for part in path.split("/") if part]
+    for value in sorted(filter(None, asked), key=len, reverse=True):
+        if any(mark in value for mark in (OTHERS, ELSEWHERE)):
+            text = text.replace(value, "")
+    return text
+
+
+def told(one: Identity, address: str, **headers: str) -> list[str]:
+    text = body_of(one.client, address, **headers)
+    return [f"{address} {headers or ''}: …{_near(text, mark)}…" for mark in one.hidden if mark in text]
+
+
+def _near(text: str, mark: str) -> str:
+    at = text.index(mark)
+    return " ".join(text[max(0, at - 120) : at + 40].split())
+
+
+def all_asked(world: World) -> list[str]:
+    plain = sorted({one for one in addresses(world) if not one.startswith(("/i18n", "/static"))})
+    lists = ["/search", "/history", *(f"/api/v1/{one.name}" for one in LISTS), "/api/v1/idle/sums", "/api/v1/summary"]
+    lists += [f"/api/v1/clusters/{SEEN}/history", "/", "/nodes", "/cards", "/allocations", "/allocations/waiting"]
+    lists += [
+        "/allocations/idle",
+        "/findings",
+        "/validations",
+        "/validations/campaigns",
+        "/validations/new",
+        "/clusters",
+    ]
+    histories = [f"/history?cluster={SEEN}&namespace=namespace-{OTHERS}", f"/history?cluster={UNSEEN}"]
+    orders = [
+        f"/api/v1/{one.name}?ordering={sign}{name}"
+        for one in LISTS
+        for name in one.filterset.orders
+        for sign in ("", "-")
+    ]
+    return [*plain, *(f"{path}?{query}" for path in lists for query in QUERIES), *histories, *orders]
+
+
+def test_every_route_is_asked() -> None:
+    """A parameter that this table does not know would be asked for as it stands."""
+    world = World({SEEN: "r"}, {SEEN: 1}, {SEEN: "c"}, "m")
+    assert [one for one in addresses(world) if "<" in one or "(" in one] == []
+    assert len(set(addresses(world))) > len(TABLE) / 2
+
+
+@pytest.mark.parametrize("name", first_and_rest(NAMES, 3))
+def test_nobody_is_told_a_name_that_they_must_not_see(name: str) -> None:
+    world = make_world()
+    asked = all_asked(world)
+    one = identities()[name]
+    assert [found for address in asked for found in told(one, address)] == []
+
+
+def test_everybody_is_asked() -> None:
+    make_world()
+    assert {name for name, one in identities().items() if one.hidden} == set(NAMES)
+
+
+def test_the_names_are_there_for_who_may_see_them() -> None:
+    """Else the test above could not fail."""
+    make_world()
+    everybody = identities()
+    lists = ("allocations", "pods", "findings", "runs", "campaigns", "idle", "cards")
+    for name in ("admin", "viewer of all"):
+        for path in (*(f"/api/v1/{one}" for one in lists), "/allocations", "/findings", "/validations", "/"):
+            text = body_of(everybody[name].client, path)
+            assert OTHERS in text, (name, path)
+            assert ELSEWHERE in text, (name, path)
+    for path in (f"/api/v1/{one}" for one in lists):
+        assert OTHERS in body_of(everybody["viewer of a cluster"].client, path), path
+
+
+def test_live_parts_tell_no_more_than_pages() -> None:
+    world = make_world()
+    pages = [one for one in sorted(set(addresses(world))) if not one.startswith(("/api", "/i18n", "/account"))]
+    wrong = [
+        found
+        for one in identities().values()
+        for address in pages
+        for found in told(one, address, HX_Request="true", HX_Target="live")
+    ]
+    assert wrong == []
+
+
+def test_what_is_shared_is_shared_only_by_who_see_the_same(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared.look, "_seen", None)
+    monkeypatch.setattr(shared.store, "_kept", type(shared.store._kept)())
+    settings.SHARED_LOOK_S = 60.0
+    make_world()
+    everybody = identities()
+    shareable = ["/", "/nodes", "/cards", "/allocations", "/allocations/waiting", "/allocations/idle", "/findings"]
+    shareable += [f"/api/v1/{one.name}" for one in LISTS]
+    for address in shareable:
+        for name in ("admin", "viewer of all"):
+            assert ELSEWHERE in body_of(everybody[name].client, address), address
+        wrong = [found for one in everybody.values() for found in told(one, address)]
+        assert wrong == [], address
+        assert ELSEWHERE in body_of(everybody["admin"].client, address), address
+    assert len(shared.store._kept) > len(shareable)
+
+
+def test_filters_and_counts_do_not_tell_that_something_is_there() -> None:
+    make_world()
+    client = identities()["viewer of a namespace"].client
+
+    def rows(path: str) -> list[Any]:
+        found: list[Any] = client.get(path).json()["results"]
+        return found
+
+    for name in (f"namespace-{OTHERS}", f"namespace-{ELSEWHERE}", "nothing-like-it"):
+        for path in ("allocations", "pods", "idle"):
+            assert rows(f"/api/v1/{path}?namespace={name}") == []
+        assert rows(f"/api/v1/cards?q={name}") == []
+    unknown = client.get("/api/v1/nodes?cluster=nothing-like-it")
+    hidden = client.get(f"/api/v1/nodes?cluster={UNSEEN}")
+    assert hidden.status_code == unknown.status_code == 400
+    assert hidden.content.replace(UNSEEN.encode(), b"") == unknown.content.replace(b"nothing-like-it", b"")
+    for path in (f"/api/v1/clusters/{UNSEEN}", f"/api/v1/nodes/{UNSEEN}/gpu-{ELSEWHERE}", f"/clusters/{UNSEEN}"):
+        assert client.get(path).status_code == 404, path
+
+
+def test_sums_of_a_cluster_are_those_of_an_installation_that_has_no_other() -> None:
+    make_world()
+    everybody = identities()
+    of_cluster = everybody["viewer of a cluster"].client.get("/api/v1/summary").json()
+    [whole] = [
+        one for one in everybody["admin"].client.get("/api/v1/clusters").json()["results"] if one["name"] == SEEN
+    ]
+    for name in ("cards_total", "cards_free", "nodes_total", "waiting_pods", "memory_free_bytes"):
+        if name in of_cluster and name in whole:
+            assert of_cluster[name] == whole[name], name
+    metrics = body_of(everybody["token of a viewer of a cluster"].client, "/metrics")
+    assert f'cluster="{SEEN}"' in metrics
+    assert UNSEEN not in metrics
+
+
+def test_a_card_shows_what_others_hold_and_not_who_they_are() -> None:
+    world = make_world()
+    everybody = identities()
+    card = world.cards[SEEN]
+    own = everybody["viewer of a namespace"].client.get(f"/api/v1/cards/{card}").json()
+    whole = everybody["admin"].client.get(f"/api/v1/cards/{card}").json()
+    assert own["memory_allocated_bytes"] == whole["memory_allocated_bytes"]
+    assert [one["memory_bytes"] for one in own["allocations"]] == [one["memory_bytes"] for one in whole["allocations"]]
+    assert {one["namespace"] for one in own["allocations"]} == {MINE, "another namespace"}
+    page = everybody["viewer of a namespace"].client.get(f"/cards/{card}").content.decode()
+    assert "another namespace" in page
+    assert f"{MINE}/mine-pod" in page
+
+
+def test_what_is_streamed_sees_what_the_request_saw() -> None:
+    """The answer is read when the request is over: whatever is asked for then is in its scope too."""
+    seen: list[Scope] = []
+
+    def parts() -> Iterator[bytes]:
+        for _ in range(2):
+            seen.append(current())
+            yield b"x"
+
+    scope = Scope(frozenset({7}))
+
+    def view(_request: Any) -> StreamingHttpResponse:
+        sees(scope)
+        return StreamingHttpResponse(parts())
+
+    response: Any = RoleMiddleware(view)(RequestFactory().get("/"))  # type: ignore[arg-type]
+    assert current() == EVERYTHING
+    assert b"".join(response.streaming_content) == b"xx"
+    assert seen == [scope, scope]
+    assert current() == EVERYTHING
+
+
+def test_what_is_no_page_tells_nothing() -> None:
+    """No view is asked there, nor where a form's token is wrong, and the frame of the page is the same."""
+    make_world()
+    Watch.objects.filter(cluster__name=UNSEEN).update(state="backing-off", reason="gone")
+    assert UNSEEN in identities()["admin"].client.get("/").content.decode()
+    nora = User.objects.get(username="nora")
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(nora)
+    for response in (strict.get("/nowhere"), strict.get("/"), strict.post("/account/theme"), strict.get("/users")):
+        assert UNSEEN not in response.content.decode()
+    assert [one.status_code for one in (strict.get("/nowhere"), strict.post("/account/theme"))] == [404, 403]
+
+
+def test_the_history_of_a_namespace_is_for_who_sees_it() -> None:
+    make_world()
+    everybody = identities()
+    for name, expected in (("viewer of a namespace", 404), ("viewer of a cluster", 200), ("admin", 200)):
+        client = everybody[name].client
+        for path in ("/history?", f"/api/v1/clusters/{SEEN}/history?"):
+            cluster = f"cluster={SEEN}&" if path == "/history?" else ""
+            assert client.get(f"{path}{cluster}namespace=namespace-{OTHERS}").status_code == expected, (name, path)
+            assert client.get(f"{path}{cluster}namespace={MINE}").status_code == 200, (name, path)
+
+
+def test_logs_of_runs_are_for_who_sees_their_namespace() -> None:
+    world = make_world()
+    everybody = identities()
+    namespace, cluster = everybody["viewer of a namespace"].client, everybody["viewer of a cluster"].client
+    for run, of_namespace, of_cluster in (
+        (world.mine, 200, 200),
+        (world.runs[SEEN], 404, 200),
+        (world.runs[UNSEEN], 404, 404),
+    ):
+        for path in (f"/api/v1/runs/{run}", f"/api/v1/runs/{run}/log", f"/validations/runs/{run}/log.txt"):
+            assert namespace.get(path).status_code == of_namespace, path
+            assert cluster.get(path).status_code == of_cluster, path

@@ -1,0 +1,75 @@
+"""Whether a campaign can be made as it is asked for, and whether one that was made may go on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inventory.models import Cluster, Node
+from validations.models import Campaign
+from validations.permitted import check_soon, forbidden
+from validations.planning import Refused, find_suite
+from validations.policy import denied
+from validations.requester import gone
+from validations.suites import find
+from validations.suites.engine.base import OptionError
+
+MOST_TARGETS = 10_000
+MOST_PARALLEL = 1_000
+
+#: (cluster name, node, card key or "")
+Spot = tuple[str, str, str]
+
+
+def check(suite: str, places: list[Spot], options: dict[str, Any], parallel: int, failures: int | None) -> None:
+    """Raises Refused, with all problems at once."""
+    problems: dict[str, list[str]] = {}
+    found = find_suite(suite)
+    try:
+        settled = found.settle(options)
+        problems |= {f"options.{one.option}": [one.text] for one in denied(found, settled, {})}
+    except OptionError as error:
+        problems |= {f"options.{name}": [text] for name, text in error.problems.items()}
+    if not 1 <= parallel <= MOST_PARALLEL:
+        problems["max_parallel"] = [f"A number from 1 to {MOST_PARALLEL} is wanted."]
+    if failures is not None and not 1 <= failures <= MOST_TARGETS:
+        problems["stop_after_failures"] = [f"A number from 1 to {MOST_TARGETS} is wanted, or nothing."]
+    if not places or len(places) > MOST_TARGETS:
+        problems["targets"] = [f"{len(places)} targets; from 1 to {MOST_TARGETS} are wanted."]
+    elif missing := _missing(places):
+        problems["targets"] = [f"There is no node {', '.join(missing[:10])} now ({len(missing)} in all)."]
+    elif refused := _refused(places):
+        problems["targets"] = refused
+    if problems:
+        raise Refused(problems)
+
+
+def _refused(places: list[Spot]) -> list[str]:
+    """Why clusters of the targets are known to refuse every launch."""
+    found = []
+    for cluster in Cluster.objects.filter(name__in={place[0] for place in places}):
+        if reason := forbidden(cluster):
+            check_soon(cluster)
+            found.append(f"Cluster {cluster.name}: {reason.text} ({reason.code})")
+    return found
+
+
+def _missing(places: list[Spot]) -> list[str]:
+    """Targets whose cluster or node is not there: one query per cluster."""
+    missing = []
+    for cluster in {place[0] for place in places}:
+        known = set(Node.objects.filter(cluster__name=cluster).values_list("name", flat=True))
+        missing += [f"{cluster}/{node}" for name, node, _ in places if name == cluster and node not in known]
+    return sorted(missing)
+
+
+def ended_by(campaign: Campaign) -> str:
+    """Why nothing of the campaign may be started any more, "" when it may: the suite, who asked, or the settings have changed."""
+    suite = find(campaign.suite)
+    if suite is None:
+        return f"The suite {campaign.suite} is not part of this version of gpudash."
+    if why := gone(campaign.requested_by, campaign.requested_by_name):
+        return why
+    try:
+        return " ".join(one.text for one in denied(suite, suite.settle(campaign.options), {}))
+    except OptionError:
+        return ""  # each place says what is wrong with the options

@@ -1,0 +1,29 @@
+"""May who asked for a run still have it launched? Asked by the worker, long after the request.
+
+A person may have been deactivated, deleted or given another role or scope meanwhile. Permissions are Django's, as for the pages,
+for a cluster too; what a command on the host asked for has no person.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inventory.models import Cluster
+
+LAUNCH = "validations.add_run"
+
+
+def gone(user: Any, name: str, cluster: Cluster | None = None) -> str:
+    """Why not, in words; "" when they may. user: None for nobody, or for an account that was deleted; name: as it was then.
+
+    cluster: where it would be launched; None: anywhere.
+    """
+    if user is None:
+        return f"The account {name}, which asked for this, is not there any more." if name else ""
+    if not user.is_active:
+        return f"The account {name}, which asked for this, was deactivated."
+    if not user.has_perm(LAUNCH):
+        return f"{name}, who asked for this, may not launch any more: that needs the role operator or admin."
+    if cluster is not None and not user.has_perm(LAUNCH, cluster):
+        return f"{name}, who asked for this, may not launch any more in the cluster {cluster.name}."
+    return ""
