@@ -31,11 +31,22 @@ def fleet() -> Fleet:
 @pytest.fixture(scope="module")
 def prometheus(fleet: Fleet) -> Iterator[str]:
     with ScrapeServer(fleet) as exporters:
-        job = {"job_name": "pods", "http_sd_configs": [{"url": f"{exporters.url}/targets", "refresh_interval": "5s"}]}
+        # All exporters are one Python process: on a loaded machine it does not tell a hundred pages within a second.
+        job = {
+            "job_name": "pods",
+            "scrape_interval": "10s",
+            "scrape_timeout": "10s",
+            "http_sd_configs": [{"url": f"{exporters.url}/targets", "refresh_interval": "5s"}],
+        }
         try:
             with scraping([job]) as url:
-                number = len(targets(fleet))
-                wait_until(lambda: len(answer(url, "up")) == number, "all targets were scraped", patience_s=60)
+                # One target fails, always; a page that came too late once comes again.
+                wanted = (len(targets(fleet)), len(targets(fleet)) - 1)
+                wait_until(
+                    lambda: (len(answer(url, "up")), len(answer(url, "up == 1"))) == wanted,
+                    "all targets were scraped",
+                    patience_s=120,
+                )
                 yield url
         except Missing as missing:
             or_skip(missing)
