@@ -205,8 +205,8 @@ def _take(made: Round, page: Page, body: bytes, context: Context, problems: Told
 
 
 def _says(found: Iterable[Found], names: frozenset[str]) -> bool:
-    """Whether one of the formats has one of these metrics."""
-    return any(names & set(one.names(names)) for one in found)
+    """Whether one of the formats has one of these metrics, be it one of which nothing is read."""
+    return any(names & {*one.names(names), *one.format.beside} for one in found)
 
 
 def _report(found: Found, body: bytes, names: Iterable[str], context: Context) -> Report:

@@ -1,8 +1,8 @@
 """The page of Google's GPU device plugin on GKE (port 2112). Rows of containers repeat the card's figure and are never added.
 
-Its names are plain words, so only a page that is known to be its is read. Not with MIG; figures are thrown away each minute, so
-a page right after that is short. Source: GoogleCloudPlatform/container-engine-accelerators at 992db81 (2026-06):
-pkg/gpu/nvidia/metrics.
+Its names are plain words, so only a page that is known to be its is read. With MIG it tells only what containers asked for;
+figures are thrown away each minute, so a page right after that is short.
+Source: GoogleCloudPlatform/container-engine-accelerators at 992db81 (2026-06): pkg/gpu/nvidia/metrics.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ FORMAT = Format(
     marks=frozenset(("memory_used_gpu_node", "duty_cycle_gpu_node")),
     no_holders=pods.nvidia("nvidia-gpu-device-plugin"),
     bare=True,
+    beside=frozenset(("request",)),
     target=Target(("k8s-app=nvidia-gpu-device-plugin",), 2112),
     verified="at 992db81 (source)",
     not_verified="a page of a live node",

@@ -105,7 +105,8 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     each slice has memory of its own, so theirs add up to the card's. finish: what is made of a card once all its rows are read.
     from_object: an object of the API → samples, for those that are no pages. verified: upstream's version whose source or data
     was read; not_verified: what was not, in words; "" for nothing. target: where its pages are; None where it has none of its
-    own, or nobody knows how its pods are labelled.
+    own, or nobody knows how its pods are labelled. beside: what its page has besides, of which nothing is read; a page with only
+    these is its page, and says nothing of cards.
     """
 
     name: str
@@ -125,6 +126,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     finish: Callable[[Card, Reader], None] | None = None
     from_object: Callable[[bytes, Reader], list[Sample]] | None = None
     target: Target | None = None
+    beside: frozenset[str] = frozenset()
 
     @property
     def measures(self) -> frozenset[str]:

@@ -90,6 +90,7 @@ _CHECKS: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "finish": (_function_or_none, "a function or None"),
     "from_object": (_function_or_none, "a function or None"),
     "target": (_target, "a Target with selectors and a port, or None"),
+    "beside": (_texts, "a frozenset of names"),
 }
 
 

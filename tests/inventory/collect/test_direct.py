@@ -161,6 +161,19 @@ def test_an_exporter_with_nothing_to_say_at_the_moment_is_one(serve_api: Any, tm
     assert (made.problems, made.missing, made.samples) == ((), [], 0)
 
 
+@pytest.mark.parametrize(("name", "codes"), [("request", []), ("requests", ["no-page"])])
+def test_a_page_of_what_no_figure_is_read_from_is_still_its_exporters(
+    serve_api: Any, tmp_path: Path, name: str, codes: list[str]
+) -> None:
+    """GKE's plugin tells of a node with MIG only what containers asked for."""
+    asked = f'{name}{{namespace="ml",pod="a",container="c",resource_name="nvidia.com/gpu"}} 1\n'.encode()
+    plugin = exporter("a", "gpu-1", {"k8s-app": "nvidia-gpu-device-plugin"})
+    plugin["spec"]["containers"][0]["ports"] = []
+    made = read(serve_api(plugin, pages={"a:2112": asked}), tmp_path)
+    assert [problem.code for problem in made.problems] == codes
+    assert (made.missing, made.samples) == ([], 0)
+
+
 def test_a_page_without_end_is_left(serve_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(direct, "PAGE_BYTES", 1 << 20)
     endless = Answer(steps=[b"a" * (1 << 18)] * 64)
