@@ -1,7 +1,7 @@
 """The whole OpenAPI document, asked by schemathesis as everybody who may ask: what comes back is what the document says.
 
-Each case, of data that fits the document and of data that does not, is sent by every identity: as it came, or with names of things
-that exist, so that it gets further than "there is no such thing". The cases are the same each time. What a request changes is
+The first cases of each operation are sent by every identity, the others by a third of them in turn: as they came, or with names of
+things that exist, so that they get further than "there is no such thing". The cases are the same each time. What a request changes is
 rolled back, and nothing that it would start after its transaction is started.
 """
 
@@ -40,6 +40,8 @@ _NAMES = (
 )
 #: In two halves, for two processes. Whatever is not in the first is in the second.
 _VALIDATIONS = "^/api/v1/(runs|campaigns|suites|tokens)"
+#: Cases of data that fits which every identity sends, of each operation.
+BY_EVERYBODY = 6
 as_often = settings(
     max_examples=15,
     derandomize=True,
@@ -71,6 +73,7 @@ class Sweep:
     identities: list[Identity]
     known: Known
     cases: int = 0
+    sent: Counter[str] = field(default_factory=Counter)
     wrong: dict[str, list[str]] = field(default_factory=dict)
     statuses: Counter[tuple[str, int]] = field(default_factory=Counter)
     checks = CHECKS.get_by_names(list(_NAMES))
@@ -81,11 +84,12 @@ class Sweep:
                 continue
             self._send(self._of_what_exists(case, number) if number % 2 else case.derive(), identity)
         self.cases += 1
+        self.sent[case.operation.label] += not _does_not_fit(case)
 
     def _is_spared(self, case: Case[Any], number: int) -> bool:
-        """Of data that does not fit, each identity sends every third: they are many, and refused before it matters who asks."""
-        meta = case.meta
-        return meta is not None and meta.generation.mode is GenerationMode.NEGATIVE and number % 3 != 0
+        """Data that does not fit is refused before it matters who asks; after some that fits, only a value is another."""
+        by_everybody = self.sent[case.operation.label] < BY_EVERYBODY and not _does_not_fit(case)
+        return not by_everybody and number % 3 != 0
 
     def _send(self, case: Case[Any], identity: Identity) -> None:
         with transaction.atomic():
@@ -113,6 +117,10 @@ class Sweep:
     def _value(self, name: str, turn: int) -> str:
         values = self.known.values[name]
         return values[turn % len(values)]
+
+
+def _does_not_fit(case: Case[Any]) -> bool:
+    return case.meta is not None and case.meta.generation.mode is GenerationMode.NEGATIVE
 
 
 def _one_of(members: dict[str, Any], turn: int) -> dict[str, Any]:

@@ -160,7 +160,7 @@ def _printed(processes: Processes, pattern: str) -> str:
         found.extend(re.findall(pattern, log.read_text()) if log.exists() else [])
         return bool(found)
 
-    wait_until(there, f"the demo prints {pattern}", patience_s=90)
+    wait_until(there, f"the demo prints {pattern}", patience_s=240)
     return found[0]
 
 
