@@ -23,7 +23,7 @@ from pages.bars import amount_of
 from pages.cardrows import card_name
 from pages.frame import choices
 from pages.frame.labels import label_of
-from pages.frame.links import card_url, node_url
+from pages.frame.links import card_url, node_url, pod_url
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
 from pages.usage import used_by, why_not_used
@@ -49,6 +49,7 @@ class AllocationLine:
     card: str
     card_url: str
     node_url: str
+    pod_url: str
     evidence: str
     metered: bool
     deleting: str
@@ -68,9 +69,10 @@ def allocation_line(row: Allocation) -> AllocationLine:
         card=card_name(row.card) if row.card else "",
         card_url=card_url(row.card.pk) if row.card else "",
         node_url=node_url(row.cluster.name, row.node_name),
+        pod_url="" if row.foreign else pod_url(row.cluster.name, row.namespace, row.pod),
         evidence=label_of(Evidence, row.evidence),
         metered=row.mode != base.SHARES,
-        deleting=_deleting(row) if row.terminating else "",
+        deleting=_deleting(row) if row.terminating and row.ended_at is None else "",
         used=used,
         used_why=why_not_used(used),
         used_by=used_by(used),
@@ -98,6 +100,10 @@ class WaitingLine:
     pod: Pod
     wanted: list[str]
     claims: list[ClaimLine]
+
+    @property
+    def url(self) -> str:
+        return pod_url(self.pod.cluster.name, self.pod.namespace, self.pod.name)
 
     @property
     def asked(self) -> list[str]:

@@ -227,3 +227,35 @@ SYSTEMS = (
     _("the cards that Koordinator's agents report, and their health"),
     _("The gpushare scheduler counts it free already."),
 )
+
+#: What schedulers of sharing systems say of nodes that do not take a pod (`refusals`).
+REFUSALS = (
+    _("No single card of these nodes has that much memory free: what is free on several cards is not added up."),
+    _("Ask for no more than the largest free piece of one card, or wait until a holder of one card ends."),
+    _("These nodes do not give out card memory in units."),
+    _("Nothing is wrong with them. The pod needs a node whose device plugin gives out what it asks for."),
+    _("No card of these nodes has what one container asks for: memory, cores or a place."),
+    _("Look at the events of the pod (FilteringFailed): they say which of these is missing on which node."),
+    _("These nodes have registered no cards with this scheduler."),
+    _(
+        "Look whether the device plugin runs there and has written its register. Nodes without such cards are meant to be here."
+    ),
+    _("No single card of these nodes has that much memory free."),
+    _("Ask for less memory per card, or wait until a holder of one card ends."),
+    _("No single card of these nodes has that share of its cores free."),
+    _("Ask for a smaller share of cores, or wait until a holder of one card ends."),
+    _("The cards of these nodes have as many holders as they admit."),
+    _("Wait until a holder ends, or let more pods share a card (the plugin's split count)."),
+    _("The cards of these nodes are not of the kind, or not those, that annotations of the pod ask for."),
+    _("Compare the pod's annotations for the type and the UUID of cards with the cards of the node."),
+    _("Cards of these nodes are not healthy."),
+    _("Look at the health of the cards on the pages of these nodes."),
+    _("These nodes have fewer cards, or fewer that fit, than one container asks for."),
+    _("Ask for fewer cards, or choose nodes with more."),
+    _("A card is wanted for one pod alone, and the cards of these nodes are shared already."),
+    _("Wait until a card has no holder, or ask for less than all cores of a card."),
+    _("The cards that fit are not of one NUMA node, which the pod asks for."),
+    _("Take the annotation that binds the cards to one NUMA node away, or wait."),
+    _("The quota of the namespace leaves too little memory or cores of cards."),
+    _("Look at kubectl describe resourcequota of the namespace; ask for less or for a larger quota."),
+)

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponseBase
-from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
@@ -20,7 +19,7 @@ from inventory.models.choices import Severity
 from inventory.shared import shareable
 from pages.cardrows import card_name
 from pages.frame import choices
-from pages.frame.links import card_url, node_url, with_query
+from pages.frame.links import card_url, node_url, pod_url
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
 from resources.finding import FINDINGS
@@ -66,7 +65,7 @@ def _line(row: Finding, card: Card | None) -> FindingLine:
         node_url=node_url(row.cluster.name, row.node_name) if row.node_name else "",
         card=card_name(card) if card else row.card_key,
         card_url=card_url(card.pk) if card else "",
-        pod_url=with_query(reverse("allocations"), namespace=namespace, pod=name) if name else "",
+        pod_url=pod_url(row.cluster.name, namespace, name),
     )
 
 

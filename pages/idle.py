@@ -22,7 +22,7 @@ from pages.bars import amount_of
 from pages.cardrows import card_name
 from pages.frame import amounts, choices
 from pages.frame.labels import label_of
-from pages.frame.links import card_url, node_url
+from pages.frame.links import card_url, node_url, pod_url
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
 from pages.usage import SIGNS
@@ -52,6 +52,7 @@ class IdleLine:
     card: str
     card_url: str
     node_url: str
+    pod_url: str
     evidence: str
     sure: bool
     sureness: str
@@ -68,6 +69,7 @@ def idle_line(row: IdleHold) -> IdleLine:
         card=card_name(held.card) if held.card else "",
         card_url=card_url(held.card.pk) if held.card else "",
         node_url=node_url(row.cluster.name, row.node_name),
+        pod_url=pod_url(row.cluster.name, held.namespace, held.pod),
         evidence=label_of(Evidence, held.evidence),
         sure=row.sureness == Sureness.SURE,
         sureness=label_of(Sureness, row.sureness),

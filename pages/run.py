@@ -15,7 +15,7 @@ from inventory.models.choices import Evidence
 from pages import run_words as words
 from pages.frame.freshness import notices
 from pages.frame.labels import label_of
-from pages.frame.links import card_url, node_url, with_query
+from pages.frame.links import card_url, node_url, pod_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
 from pages.measured import measured
@@ -57,6 +57,7 @@ def _context(request: HttpRequest, row: Run) -> dict[str, Any]:
     reasons = reasons_of(row.reasons)
     return {
         "run": row,
+        "pod_url": pod_url(row.cluster.name, row.namespace, row.pod_name),
         "shown": words.shown_run(row),
         "suite": suite,
         "suite_title": words.suite_title(row.suite),

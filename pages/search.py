@@ -1,4 +1,7 @@
-"""Search: one word over nodes, cards, pods and waiting pods; a few of each, and links to the lists that have all."""
+"""Search: one word over nodes, cards, pods and waiting pods; a few of each, and links to the lists that have all.
+
+"namespace/pod" is looked for as such; the one node, card or pod of exactly this name is shown at once.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from inventory import querysets
-from inventory.models import Allocation, Card, NodeTotals, Pod
+from inventory.models import Allocation, Card, Cluster, NodeTotals, Pod
 from pages.allocations import allocation_line
 from pages.cardrows import card_name
-from pages.frame.links import card_url, node_url, with_query
+from pages.frame.links import card_url, node_url, pod_url, with_query
 from pages.frame.refusals import BadParameter, answered
 from resources.allocation import AllocationFilter
 from resources.card import CardFilter
@@ -28,9 +31,12 @@ SHOWN = 6
 
 @dataclass(frozen=True)
 class Hit:
+    """pod: the name of the pod that it is; "" for what is none."""
+
     title: str
     url: str
     note: str
+    pod: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,20 +59,43 @@ def search(request: HttpRequest) -> HttpResponseBase:
     exact = _exact(text)
     if exact:
         return HttpResponseRedirect(exact)
-    groups = _groups(text) if text else []
+    # "team-a/train": each part is a word of its own, since no column has both.
+    groups = _groups(" ".join(text.split("/")).strip()) if text else []
+    if one := _one_pod(groups, text):
+        return HttpResponseRedirect(one)
     context = {"search_text": text, "groups": [group for group in groups if group.hits], "text": text}
     return render(request, "search.html", context)
 
 
 def _exact(text: str) -> str:
-    """The page of the one node or card that has exactly this name or UUID; "" when it is not one."""
+    """The page of the one node, card or pod that has exactly this name or UUID; "" when it is not one."""
     if not text or "\0" in text or len(text) > 253:
         return ""
     nodes = list(querysets.node_totals().filter(node_name=text)[:2])
     if len(nodes) == 1:
         return node_url(nodes[0].cluster.name, nodes[0].node_name)
     cards = list(querysets.cards_ever().filter(uuid=text)[:2])
-    return card_url(cards[0].pk) if len(cards) == 1 else ""
+    if cards:
+        return card_url(cards[0].pk) if len(cards) == 1 else ""
+    namespace, slash, name = text.rpartition("/")
+    pods = _pods_named(namespace, name) if slash else set()
+    return pod_url(*pods.pop()) if len(pods) == 1 else ""
+
+
+def _pods_named(namespace: str, name: str) -> set[tuple[str, str, str]]:
+    """(cluster, namespace, name) of pods that are or were. With the ids of the clusters the indexes by name serve it."""
+    clusters = dict(Cluster.objects.values_list("pk", "name"))
+    where = {"cluster_id__in": list(clusters), "namespace": namespace}
+    pods = Pod.objects.filter(name=name, **where).values_list("cluster_id", flat=True)
+    held = querysets.allocations_ever().filter(pod=name, **where).order_by().values_list("cluster_id", flat=True)
+    return {(clusters[pk], namespace, name) for pk in {*pods, *held.distinct()}}
+
+
+def _one_pod(groups: list[Group], text: str) -> str:
+    """The page of the one pod that is called so, of what the groups have found; "" when there is none, or are several."""
+    found = {hit.url for group in groups for hit in group.hits if hit.pod and text in (hit.pod, hit.title)}
+    others = any(not hit.pod for group in groups for hit in group.hits)
+    return found.pop() if len(found) == 1 and not others else ""
 
 
 def _groups(text: str) -> list[Group]:
@@ -74,16 +103,26 @@ def _groups(text: str) -> list[Group]:
         _group(_("Nodes"), "nodes", NodeFilter, querysets.node_totals(), _node_hit, text),
         _group(_("Cards"), "cards", CardFilter, querysets.cards_present(), _card_hit, text),
         _group(_("Held now"), "allocations", AllocationFilter, querysets.allocations_now(), _allocation_hit, text),
+        _group(
+            _("Held before"),
+            "allocations",
+            AllocationFilter,
+            querysets.allocations_ended(),
+            _allocation_hit,
+            text,
+            ended="true",
+        ),
         _group(_("Waiting pods"), "waiting", PodFilter, querysets.pods_waiting(), _pod_hit, text),
     ]
 
 
-def _group(title: str, name: str, kind: type[StrictFilterSet], rows: Any, hit: Any, text: str) -> Group:
-    filterset = kind({"q": text}, queryset=rows)
+def _group(title: str, name: str, kind: type[StrictFilterSet], rows: Any, hit: Any, text: str, **more: str) -> Group:
+    filterset = kind({"q": text, **more}, queryset=rows)
     if not filterset.is_valid():
         raise BadParameter({key: list(texts) for key, texts in filterset.errors.items()})
     found = list(filterset.qs.order_by("id")[: SHOWN + 1])
-    return Group(title, [hit(row) for row in found[:SHOWN]], len(found) > SHOWN, with_query(reverse(name), q=text))
+    hits = {one.url or one.title: one for one in (hit(row) for row in found[:SHOWN])}
+    return Group(title, list(hits.values()), len(found) > SHOWN, with_query(reverse(name), q=text, **more))
 
 
 def _node_hit(row: NodeTotals) -> Hit:
@@ -96,10 +135,12 @@ def _card_hit(row: Card) -> Hit:
 
 def _allocation_hit(row: Allocation) -> Hit:
     line = allocation_line(row)
-    url = with_query(reverse("allocations"), namespace=row.namespace, pod=row.pod)
-    return Hit(f"{row.namespace}/{row.pod}", url, f"{line.amount} · {row.node_name} {line.card}".strip())
+    return Hit(
+        f"{row.namespace}/{row.pod}", line.pod_url, f"{line.amount} · {row.node_name} {line.card}".strip(), row.pod
+    )
 
 
 def _pod_hit(row: Pod) -> Hit:
-    url = with_query(reverse("waiting"), namespace=row.namespace, pod=row.name)
-    return Hit(f"{row.namespace}/{row.name}", url, row.waiting_reason)
+    return Hit(
+        f"{row.namespace}/{row.name}", pod_url(row.cluster.name, row.namespace, row.name), row.waiting_reason, row.name
+    )

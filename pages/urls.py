@@ -22,6 +22,7 @@ from pages.installation import installation
 from pages.node import node
 from pages.nodes import nodes
 from pages.overview import overview
+from pages.pod import pod
 from pages.run import run, run_again, run_cancel, run_manifest, run_reparse
 from pages.runlog import run_log, run_log_raw
 from pages.search import search
@@ -71,6 +72,7 @@ urlpatterns = [
     path("allocations", allocations, name="allocations"),
     path("allocations/waiting", waiting, name="waiting"),
     path("allocations/idle", idle, name="idle"),
+    path("pods/<str:cluster>/<str:namespace>/<str:name>", pod, name="pod"),
     path("history", history, name="history"),
     path("audit", audit, name="audit"),
     path("installation", installation, name="installation"),

@@ -21,6 +21,14 @@ def card_url(card_id: int) -> str:
     return reverse("card", args=[card_id])
 
 
+def pod_url(cluster: str, namespace: str, name: str) -> str:
+    """Page of a pod; "" for one whose name is not seen, or that no address can carry."""
+    try:
+        return reverse("pod", args=[cluster, namespace, name]) if namespace and name else ""
+    except NoReverseMatch:
+        return ""
+
+
 def with_query(path: str, **values: object) -> str:
     """A path with a query of these values, those that are not "" or None."""
     query = "&".join(f"{name}={quote(str(value))}" for name, value in values.items() if value not in ("", None))

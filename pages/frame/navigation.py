@@ -24,7 +24,7 @@ _NAV = (
     ("overview", gettext_lazy("Overview"), ("history",)),
     ("nodes", gettext_lazy("Nodes"), ("node",)),
     ("cards", gettext_lazy("Cards"), ("card",)),
-    ("allocations", gettext_lazy("Allocations"), ("waiting", "idle")),
+    ("allocations", gettext_lazy("Allocations"), ("waiting", "idle", "pod")),
     (
         "validations",
         gettext_lazy("Validations"),

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import re
 from collections.abc import Callable, Iterable, Mapping
 
 from inventory.stacks.engine.components import LABEL_KEYS
-from inventory.stacks.engine.stack import Components, ConfigMaps, Entry, Kept, NodeLabels, Recognised, Report, Stack
+from inventory.stacks.engine.stack import (
+    Components,
+    ConfigMaps,
+    Entry,
+    Kept,
+    NodeLabels,
+    Recognised,
+    Refusal,
+    Report,
+    Stack,
+)
 
 
 class BadDeclaration(Exception):
@@ -67,6 +78,13 @@ def _callable_or_none(value: object) -> bool:
     return value is None or callable(value)
 
 
+def _refusals(value: object) -> bool:
+    try:
+        return isinstance(value, tuple) and all(isinstance(one, Refusal) and re.compile(one.pattern) for one in value)
+    except re.error:
+        return False
+
+
 #: attribute → (whether a value will do, what it must be).
 _Checks = Mapping[str, tuple[Callable[[object], bool], str]]
 _TEXTS = (_texts, "a tuple of texts")
@@ -98,6 +116,8 @@ _STACK: _Checks = {
     "daemonsets_for": (_is(str), "a text"),
     "devices_for": (_is(str), "a text"),
     "terminating": (_is(str), "a text"),
+    "refusals": (_refusals, "a tuple of Refusal with patterns that compile"),
+    "memory_of": (callable, "a function"),
     "report": (lambda value: value is None or isinstance(value, Report), "a Report or None"),
 }
 

@@ -29,6 +29,22 @@ class Entry(NamedTuple):
     action: str
 
 
+class Refusal(NamedTuple):
+    """What a system's own scheduler writes of a node that does not take a pod. pattern: a regular expression for the whole text.
+
+    says, action: what it means and what to do, keys of their translations; groups of the pattern stand in them by name.
+    """
+
+    pattern: str
+    says: str
+    action: str
+
+
+def no_memory(resource: str, unit: str, context: Context) -> None:
+    """For a system whose resources are numbers of cards or shares."""
+    return
+
+
 def says_nothing(labels: Labels) -> None:
     """A LabelReader for what a system writes no labels about."""
     return
@@ -164,6 +180,9 @@ class Stack(Recognised):
     daemonsets_for: what is not known while DaemonSets may not be read, in words; "" when it is nothing.
     devices_for: what is not known while Device objects may not be read, in words; "" when it is nothing.
     terminating: what its own scheduler makes of a pod that is being deleted and still holds, in a sentence; "" when nothing else.
+    refusals: what its own scheduler says of nodes that do not take a pod.
+    memory_of: (resource, unit that a node counts in: "GiB", "MiB" or "" for not known, context) → bytes of one of it; None for what
+    is no memory, or where nobody knows.
     """
 
     label: str
@@ -186,6 +205,8 @@ class Stack(Recognised):
     daemonsets_for: str = ""
     devices_for: str = ""
     terminating: str = ""
+    refusals: tuple[Refusal, ...] = ()
+    memory_of: Callable[[str, str, Context], int | None] = no_memory
     report: Report | None = None
 
     def understands(self, resource: str, context: Context) -> bool:

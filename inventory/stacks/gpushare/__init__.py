@@ -40,6 +40,7 @@ from inventory.stacks.gpushare.declared import (
     names,
 )
 from inventory.stacks.gpushare.pods import NAME, Holding, Place, holding
+from inventory.stacks.gpushare.refusals import REFUSALS, memory_of
 from inventory.stacks.gpushare.report import REPORT
 from inventory.stacks.gpushare.unhealthy import CONFIG_MAPS, LeftOut, findings, left_out, place
 from inventory.stacks.gpushare.unit import Unit, unit_of
@@ -244,6 +245,8 @@ STACK = Stack(
     findings=FINDINGS,
     daemonsets_for="the memory unit of gpushare",
     terminating="The gpushare scheduler counts it free already.",
+    refusals=REFUSALS,
+    memory_of=memory_of,
     report=REPORT,
     config_maps=CONFIG_MAPS,
 )

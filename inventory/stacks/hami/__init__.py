@@ -24,6 +24,7 @@ from inventory.stacks.engine.stack import Components, Kept, NodeLabels, Stack
 from inventory.stacks.engine.sums import total
 from inventory.stacks.hami.pods import GPU_MEMORY, NAME, Place, holding
 from inventory.stacks.hami.records import ALLOCATED, REGISTER, Registered, register
+from inventory.stacks.hami.refusals import REFUSALS, memory_of
 from inventory.stacks.hami.settings import CONFIG_MAPS, PLUGIN, Settings, settings
 from inventory.stacks.hami.vendors import PREFIXES, TAKEN, Vendor, vendors_of
 from kube.objects import Node, Pod
@@ -206,6 +207,8 @@ STACK = Stack(
         daemonsets=(PLUGIN,),
     ),
     config_maps=CONFIG_MAPS,
+    refusals=REFUSALS,
+    memory_of=memory_of,
     kept=Kept(
         pod_labels=("hami.io/vgpu-node",),
         pod_annotations=("hami.io/", "nvidia.com/use-gpu", "nvidia.com/nouse-gpu"),

@@ -1,0 +1,29 @@
+"""What gpushare's scheduler extender says of nodes that do not take a pod, and the unit of its memory.
+
+Source: AliyunContainerService/gpushare-scheduler-extender, pkg/scheduler (gpushare-predicate.go).
+"""
+
+from __future__ import annotations
+
+from inventory.stacks.engine.base import Context
+from inventory.stacks.engine.stack import Refusal
+from inventory.stacks.gpushare.declared import names
+from inventory.stacks.gpushare.unit import BYTES
+
+REFUSALS = (
+    Refusal(
+        r"Insufficient GPU Memory in one device",
+        "No single card of these nodes has that much memory free: what is free on several cards is not added up.",
+        "Ask for no more than the largest free piece of one card, or wait until a holder of one card ends.",
+    ),
+    Refusal(
+        r"The node \S{1,253} is not for GPU share, need skip",
+        "These nodes do not give out card memory in units.",
+        "Nothing is wrong with them. The pod needs a node whose device plugin gives out what it asks for.",
+    ),
+)
+
+
+def memory_of(resource: str, unit: str, context: Context) -> int | None:
+    """Bytes of one unit of memory on a node that counts in this unit; None for other resources."""
+    return BYTES.get(unit) if resource == names(context).memory else None

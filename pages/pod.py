@@ -1,0 +1,167 @@
+"""One pod, waiting, running or ended: what it asks for, why it waits, what it holds and held, and what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import msgspec
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from inventory import querysets
+from inventory.claimed import with_claims
+from inventory.models import Allocation, Cluster, Pod
+from inventory.pod_usage import with_pod_usage
+from inventory.stacks.engine import components
+from inventory.waiting.asked import asks_of, nodes_with
+from inventory.waiting.closest import TOLD, nearest
+from inventory.waiting.mistakes import mistakes
+from inventory.waiting.reasons import lines
+from kube import objects as kube
+from kube.unschedulable import read
+from pages.allocations import allocation_line, waiting_line
+from pages.findings import finding_lines
+from pages.frame.freshness import notices
+from pages.frame.links import node_url, pod_url, with_query
+from pages.frame.live import live_page
+from pages.frame.refusals import NotThere, answered
+from pages.pod_words import ask_line, mistake_words, near_line, selector_is_silent
+from pages.run_lines import run_line
+from validations.querysets import runs
+
+#: What is drawn; the rest is one link away.
+MOST_HELD, MOST_BEFORE, MOST_RUNS, MOST_FINDINGS = 64, 50, 10, 20
+_decoder = msgspec.json.Decoder(kube.Pod)
+
+
+@dataclass(frozen=True)
+class State:
+    """level: good, warning, error or none. words: what the pod does; reason: why it does not run, in the cluster's words."""
+
+    level: str
+    words: str
+    reason: str = ""
+
+
+@require_safe
+@answered
+def pod(request: HttpRequest, cluster: str, namespace: str, name: str) -> HttpResponseBase:
+    own = {"cluster__name": cluster, "namespace": namespace}
+    row = Pod.objects.select_related("cluster").filter(name=name, **own).order_by("-created_at", "-id").first()
+    history = querysets.allocations_ever().filter(pod=name, **own)
+    held = with_pod_usage(history.filter(ended_at=None).order_by("started_at", "id")[:MOST_HELD])
+    before = list(history.filter(ended_at__isnull=False).order_by("-ended_at", "-id")[: MOST_BEFORE + 1])
+    if row is None and not held and not before:
+        raise _no_such_pod(cluster, namespace, name)
+    found = row.cluster if row else (held or before)[0].cluster
+    context = _of_all(found, namespace, name, row, held, before) | (_of_row(row) if row else {})
+    context |= _of_waiting(row) if row and row.waiting else {}
+    return live_page(request, "pods/page.html", "pods/part.html", context | {"notices": notices(request, {found.pk})})
+
+
+def _of_all(
+    cluster: Cluster, namespace: str, name: str, row: Pod | None, held: list[Allocation], before: list[Allocation]
+) -> dict[str, Any]:
+    """What is known of a pod, whether it is there or was."""
+    last = next(iter((*held, *before)), None)
+    here = {"cluster": cluster.name, "namespace": namespace, "pod": name}
+    findings = querysets.findings_now().filter(cluster=cluster, pod=f"{namespace}/{name}")
+    uids = {one.pod_uid for one in (*held, *before)} | ({row.uid} if row else set())
+    of_runs = runs().filter(cluster=cluster, namespace=namespace, pod_name=name).order_by("-id")[:MOST_RUNS]
+    owner = row or last
+    return {
+        "cluster": cluster,
+        "namespace": namespace,
+        "name": name,
+        "pod": row,
+        "state": _state(row, held),
+        "owner_kind": owner.owner_kind if owner else "",
+        "owner_name": owner.owner_name if owner else "",
+        "owner_url": _owner_url(here, owner.owner_name) if owner and owner.owner_name else "",
+        "held": [allocation_line(one) for one in held],
+        "before": [allocation_line(one) for one in before[:MOST_BEFORE]],
+        "more_before": len(before) > MOST_BEFORE,
+        "several": len(uids) > 1,
+        "ended_at": before[0].ended_at if before and not held else None,
+        "findings": finding_lines(findings.order_by("severity_rank", "-first_seen_at", "id")[:MOST_FINDINGS]),
+        "runs": [run_line(run) for run in of_runs],
+        "history_url": with_query(reverse("allocations"), ended="any", **here),
+        "history_days": settings.HISTORY_DAYS,
+    }
+
+
+def _owner_url(here: dict[str, str], owner: str) -> str:
+    return with_query(
+        reverse("allocations"), cluster=here["cluster"], namespace=here["namespace"], owner=owner, ended="any"
+    )
+
+
+def _of_row(row: Pod) -> dict[str, Any]:
+    """What a pod that is mirrored asks for."""
+    [claimed] = with_claims([row])
+    asks = asks_of(row)
+    rows = nodes_with(row.cluster_id, [ask for ask in asks if ask.memory])
+    memory = any(ask.memory for ask in asks)
+    units = set(rows.order_by().values_list("unit", flat=True).distinct()) if memory else set()
+    return {
+        "asks": [ask_line(ask, units) for ask in asks],
+        "line": waiting_line(claimed),
+        "node_url": node_url(row.cluster.name, row.node_name) if row.node_name else "",
+    }
+
+
+def _of_waiting(row: Pod) -> dict[str, Any]:
+    """Why it waits, taken apart."""
+    told = read(row.waiting_message)
+    near = nearest(row, told)
+    return {
+        "told": told,
+        "reasons": lines(told.reasons),
+        "preemption": lines(told.preemption),
+        "near": [near_line(one) for one in near[:TOLD]],
+        "looked_at": len(near),
+        "mistakes": [mistake_words(one) for one in mistakes(row, near)],
+        "selector_is_silent": selector_is_silent(row, told),
+    }
+
+
+def _state(row: Pod | None, held: list[Allocation]) -> State:
+    if row is None:
+        if held:
+            return State("none", _("It holds cards, and is not in the mirror."))
+        return State("none", _("It is gone. What it held is remembered."))
+    if row.waiting:
+        return State("warning", _("It waits: no node takes it yet."), row.waiting_reason)
+    if row.terminating_since is not None:
+        return State("warning", _("It is being deleted, and holds until it is gone."))
+    words = {"Succeeded": _("It has ended well."), "Failed": _("It has failed."), "Running": _("It runs.")}
+    if row.phase == "Pending":
+        return State("warning", _("It has a node and does not run yet."), _why_not_running(row))
+    level = {"Succeeded": "good", "Failed": "error", "Running": "good"}.get(row.phase, "none")
+    return State(level, words.get(row.phase, row.phase or _("Its phase is not known.")), _why_not_running(row))
+
+
+def _why_not_running(row: Pod) -> str:
+    """Reason and message of what a container waits for, as the kubelet says it."""
+    try:
+        reason, message = components.waiting_reason(_decoder.decode(row.facts))
+    except (msgspec.MsgspecError, ValueError):  # somebody wrote into the column
+        return ""
+    return ": ".join(text for text in (reason, message) if text)
+
+
+def _no_such_pod(cluster: str, namespace: str, name: str) -> NotThere:
+    """Links names that are close, of those that may be seen."""
+    rows = Pod.objects.filter(cluster__name=cluster, namespace=namespace).order_by("name")
+    names = list(rows.values_list("name", flat=True)[:2000])
+    close = [(one, pod_url(cluster, namespace, one)) for one in get_close_matches(name[:253], names, 5, 0.6)]
+    why = _(
+        "Pods are mirrored that ask for a card, hold one, or give them out. What ended longer ago than %(days)d days is not kept."
+    ) % {"days": settings.HISTORY_DAYS}
+    named = {"name": f"{namespace[:100]}/{name[:100]}", "cluster": cluster[:100]}
+    return NotThere(_("There is no GPU pod %(name)s in the cluster %(cluster)s.") % named, why, close)
