@@ -25,6 +25,8 @@ class Note(StrEnum):
     """Why a holder's used memory is not known."""
 
     ENDED = "ended"
+    #: Another time than now is asked for: what was used is not kept by holder.
+    PAST = "past"
     CARD_UNKNOWN = "card-unknown"
     NOT_COLLECTED = "not-collected"
     #: The exporter says nothing of the card any more.
@@ -150,6 +152,8 @@ def _used(
     loose: Mapping[tuple[int, str], int],
     of_card: dict[int, dict[int, PodUsage]],
 ) -> PodUsage:
+    if getattr(one, "past", False):
+        return PodUsage(note=Note.PAST)
     if one.ended_at is not None:
         return PodUsage(note=Note.ENDED)
     if one.card_id is None:

@@ -101,6 +101,11 @@ def holds_of_card(card_id: int) -> QuerySet[Allocation]:
     return holds().filter(card_id=card_id)
 
 
+def holds_of_cards(ids: Iterable[int]) -> QuerySet[Allocation]:
+    """What was and is held of some cards; of other namespaces without names."""
+    return holds().filter(card__in=ids)
+
+
 def allocations_now() -> QuerySet[Allocation]:
     return allocations_ever().filter(ended_at=None)
 

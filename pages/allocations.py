@@ -20,13 +20,14 @@ from inventory.shared import shareable
 from inventory.stacks import STACKS
 from inventory.stacks.engine import base
 from pages.bars import amount_of
-from pages.cardrows import card_name
+from pages.cardrows import card_called, card_name
 from pages.frame import choices
 from pages.frame.labels import label_of
 from pages.frame.links import card_url, node_url, pod_url
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
 from pages.usage import used_by, why_not_used
+from resources import moments
 from resources.allocation import ALLOCATIONS
 from resources.pod import PODS
 
@@ -173,6 +174,7 @@ _HOLDING = ListSpec(
     cells="allocations/cells",
     key=lambda line: f"held-{line.row.id}",
     gone=lambda line: line.row.ended_at is not None,
+    words={"card_id": card_called},
 )
 
 _WAITING = ListSpec(
@@ -204,8 +206,14 @@ def _demand() -> dict[str, Any]:
 @require_safe
 @answered
 def allocations(request: HttpRequest) -> HttpResponseBase:
-    ended = request.GET.get("ended", "")
-    return list_page(request, _HOLDING, lambda: _demand() | {"tab": "ended" if ended in ("true", "any") else "now"})
+    return list_page(request, _HOLDING, lambda: _demand() | {"tab": _tab(request)})
+
+
+def _tab(request: HttpRequest) -> str:
+    """now, ended, or "" where another time is asked for."""
+    if any(request.GET.get(name) for name in moments.NAMES):
+        return ""
+    return "ended" if request.GET.get("ended", "") in ("true", "any") else "now"
 
 
 @shareable

@@ -57,6 +57,11 @@ def bar_of(card: Card, holders: Sequence[Allocation], usage: Usage = NOT_COLLECT
     return _with_used(_allocated_bar(card, holders), card, usage)
 
 
+def of_then(card: Card, holders: Sequence[Allocation]) -> Bar:
+    """Of another time than now: who held it, side by side, and nothing of how full it was."""
+    return Bar(_equal(holders), "" if holders else "unknown", "" if holders else _("nobody is known to have held it"))
+
+
 def _with_used(bar: Bar, card: Card, usage: Usage) -> Bar:
     """Along the same length: a bar that is longer than full shows what is used in proportion."""
     used, size = usage.memory_used_bytes, card.memory_total_bytes or card.memory_physical_bytes

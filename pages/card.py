@@ -32,6 +32,7 @@ from pages.frame.refusals import NotThere, answered
 from pages.health import health_lines, silent
 from pages.rooms import rooms_of
 from pages.usage import usage_facts, why_not_collected
+from resources.moments import zone_name
 
 #: Allocations that the page reads; the rest of the history is one link away.
 MOST_HELD = 200
@@ -85,6 +86,7 @@ def _context(found: Card, window: Window) -> dict[str, Any]:
         "picture_why": _why_no_picture(found),
         "stretches": _table(held, found, begin, end, seen_from),
         "siblings": querysets.cards_present().filter(**mine).exclude(pk=found.pk).order_by("index", "id")[:32],
+        "zone": zone_name(),
         "history_url": with_query(reverse("allocations"), **here),
     }
 

@@ -49,6 +49,8 @@ class CardRow:
     unused: int | None
     changed_at: datetime
     gone_at: datetime | None
+    #: Asked for another time than now: only who held it then is known.
+    past: bool = False
 
 
 def card_name(card: Card) -> str:
@@ -60,6 +62,12 @@ def card_name(card: Card) -> str:
         return _("slice %(index)d, %(profile)s") % {"index": ordinal, "profile": card.profile}
     told = {"end": (card.uuid or card.key)[-8:], "profile": card.profile}
     return (_("slice …%(end)s, %(profile)s") if card.profile else _("card …%(end)s")) % told
+
+
+def card_called(text: str) -> str:
+    """The card of this id, for people; "" when none is seen."""
+    found = Card.objects.filter(pk=int(text)).first() if text.isascii() and text.isdigit() and len(text) < 19 else None
+    return _("card: %(name)s") % {"name": f"{found.node_name} {card_name(found)}"} if found else ""
 
 
 def ordinal_of(card: Card) -> int | None:
@@ -74,6 +82,7 @@ def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow
     What is measured is shown of cards that went through `with_usage`.
     """
     usage: Usage = getattr(card, "measured", NOT_COLLECTED)
+    past = getattr(card, "asked_to", None) is not None
     pods = list({held.pod_uid: held for held in holders}.values())
     shared = card.mode == base.SHARES
     state = CardState(card.state) if card.state in CardState.values else CardState.UNKNOWN
@@ -89,9 +98,9 @@ def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow
         stack=card.stack,
         state=state.value,
         state_words=str(state.label),
-        bar=bars.bar_of(card, holders, usage),
+        bar=bars.of_then(card, holders) if past else bars.bar_of(card, holders, usage),
         allocated=card.memory_allocated_bytes,
-        allocated_why="" if card.memory_allocated_bytes is not None else _why_not_allocated(card),
+        allocated_why=_not_kept() if past else _why_not_allocated(card) if card.memory_allocated_bytes is None else "",
         total=card.memory_total_bytes,
         total_why="" if card.memory_total_bytes is not None else bars.why_no_memory(card),
         physical=card.memory_physical_bytes,
@@ -108,7 +117,12 @@ def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow
         unused=getattr(card, "memory_unused_bytes", None),
         changed_at=card.changed_at,
         gone_at=card.gone_at,
+        past=past,
     )
+
+
+def _not_kept() -> str:
+    return _("Not known for that time: of cards only who held them is kept.")
 
 
 def _holds_words(card: Card, holders: list[Allocation], state: CardState) -> str:

@@ -91,6 +91,7 @@ def why_not_collected(card: Card) -> str:
 
 _NOTES = {
     Note.ENDED: gettext_lazy("It has ended."),
+    Note.PAST: gettext_lazy("Not known for that time: what each holder used is not kept."),
     Note.CARD_UNKNOWN: gettext_lazy("It is not known which card it holds."),
     Note.NOT_COLLECTED: gettext_lazy("No exporter measures the memory of its card."),
     Note.SILENT: gettext_lazy("The exporter says nothing of its card any more."),

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any, ClassVar
 
 import django_filters as df
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Value
 from django.utils.translation import gettext_lazy as _
 
 from inventory import querysets
@@ -17,6 +17,7 @@ from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet
 from resources.lookups import tri_state
+from resources.moments import AT, TO, Columns
 from resources.search import Search
 
 
@@ -88,11 +89,20 @@ class AllocationFilter(StrictFilterSet):
 
     orders: ClassVar[dict[str, str]] = orders_of(Allocation)
     default_order = ("-started_at",)
+    period = Columns("started_at", "ended_at")
+    whether_over = "ended"
     _search: Search | None = None
 
     class Meta(StrictFilterSet.Meta):
         model = AllocationRow
         fields: ClassVar[list[str]] = []
+
+    def in_time(self, rows: QuerySet[AllocationRow]) -> Any:
+        """What is used is known of now alone: rows of a time that is over say so."""
+        span = self.span
+        found = super().in_time(rows)
+        over = span is not None and bool(self.form.cleaned_data.get(AT) or self.form.cleaned_data.get(TO))
+        return found.annotate(past=Value(True)) if over else found
 
     def search(self, rows: QuerySet[AllocationRow], _: str, words: list[str]) -> QuerySet[AllocationRow]:
         """The last of the filters: `ordered` needs what the others have left."""

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import datetime
 from typing import Annotated, Any, ClassVar
 
-from django.db.models import Q, QuerySet
+from django.db.models import DateTimeField, Q, QuerySet, Value
 from django.utils.translation import gettext_lazy as _
 
 from inventory import querysets
-from inventory.measured import unused_bytes, with_usage
+from inventory.measured import NOT_COLLECTED, unused_bytes, with_usage
 from inventory.models import Allocation as AllocationRow
 from inventory.models import Card as CardRow
 from inventory.models.choices import CardState, Health, Mode, Severity
-from inventory.pod_usage import with_holders_usage
+from inventory.pod_usage import Note, PodUsage, with_holders_usage
 from resources.allocation import Allocation
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet
 from resources.health import HealthTold
 from resources.lookups import tri_state
+from resources.moments import Columns, Span
 from resources.room import Room
 
 
@@ -119,6 +121,17 @@ class Card(Shape):
     allocations: Annotated[list[Allocation], fact(of="holders", title=_("Held by"))]
 
 
+#: What is kept of cards for now alone: who held them is kept, how full, how well and how busy they were is not.
+OF_NOW = frozenset(
+    (
+        *("state", "health", "severity", "min_free_bytes", "min_used_bytes", "min_unused_bytes", "holders_count"),
+        *("memory_allocated_bytes", "memory_free_bytes", "memory_used_bytes", "memory_unused_bytes", "changed_at"),
+        *("utilization_ratio", "activity_ratio"),
+    )
+)
+_HELD = Columns("started_at", "ended_at")
+
+
 class CardFilter(StrictFilterSet):
     cluster = ClusterNames(label="name of the cluster")
     node = WordsFilter("node_name", label="name of the node")
@@ -141,6 +154,9 @@ class CardFilter(StrictFilterSet):
     gone = YesNoFilter("gone_at", method=tri_state, default="false", label="cards that their node had before")
     q = SearchFilter(method="search", label="free search: node, UUID, model, and holders' pod, namespace, owner")
 
+    period = Columns("first_seen_at", "gone_at")
+    whether_over = "gone"
+    of_now = OF_NOW
     orders: ClassVar[dict[str, str]] = orders_of(Card)
     computed: ClassVar[dict[str, Any]] = {"unused_bytes": unused_bytes()}
     default_order = ("cluster", "node", "index")
@@ -149,12 +165,24 @@ class CardFilter(StrictFilterSet):
         model = CardRow
         fields: ClassVar[list[str]] = []
 
+    def in_time(self, rows: QuerySet[CardRow]) -> Any:
+        """Rows that say for which time they are asked for: `_joined` then reads who held them then."""
+        span = self.span
+        if span is None:
+            return rows
+        times = {"asked_to": Value(span.end, DateTimeField())}
+        if span.begin is not None:
+            times["asked_from"] = Value(span.begin, DateTimeField())
+        return super().in_time(rows).prefetch_related(None).annotate(**times)
+
     def on_unused(self, rows: QuerySet[CardRow], _: str, least: int) -> QuerySet[CardRow]:
         return rows.alias(unused_at_least=unused_bytes()).filter(unused_at_least__gte=least)
 
     def search(self, rows: QuerySet[CardRow], _: str, words: list[str]) -> QuerySet[CardRow]:
+        span = self.span
+        then = Q(ended_at=None) if span is None else span.during(_HELD)
         for word in words:
-            held = AllocationRow.objects.filter(ended_at=None, card__isnull=False).filter(
+            held = AllocationRow.objects.filter(then, card__isnull=False).filter(
                 Q(pod__icontains=word) | Q(namespace__icontains=word) | Q(owner_name__icontains=word)
             )
             own = Q(node_name__icontains=word) | Q(uuid__icontains=word) | Q(model__icontains=word)
@@ -164,7 +192,26 @@ class CardFilter(StrictFilterSet):
 
 def _joined(cards: list[Any]) -> list[Any]:
     """Two queries more than the cards and their holders."""
+    if cards and getattr(cards[0], "asked_to", None) is not None:
+        return _of_then(cards)
     return with_holders_usage(with_usage(cards))
+
+
+def _of_then(cards: list[Any]) -> list[Any]:
+    """Cards as they were asked for at a time: who held them then; what is not kept is not known. One query."""
+    span = Span(getattr(cards[0], "asked_from", None), cards[0].asked_to)
+    rows = querysets.holds_of_cards([card.pk for card in cards]).filter(span.during(_HELD))
+    held: dict[int | None, list[AllocationRow]] = defaultdict(list)
+    for one in rows.order_by("started_at", "id"):
+        one.used = PodUsage(note=Note.PAST)  # type: ignore[attr-defined]
+        held[one.card_id].append(one)
+    for card in cards:
+        card.holders = held[card.pk]
+        card.holders_count = len({one.pod_uid for one in card.holders})
+        card.memory_allocated_bytes = card.memory_free_bytes = card.memory_unused_bytes = None
+        card.state, card.health, card.health_told = CardState.UNKNOWN.value, Health.UNKNOWN.value, ""
+        card.worst_severity, card.room, card.measured = "", "", NOT_COLLECTED
+    return cards
 
 
 CARDS = Resource(

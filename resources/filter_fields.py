@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from inventory.models import Cluster
 from kube import quantity
+from resources import moments
 
 MAX_LENGTH = 512
 MAX_VALUES = 100
@@ -201,9 +202,14 @@ class StrictForm(forms.Form):
     orders: tuple[str, ...] = ()
     other_names: frozenset[str] = frozenset()
     order: tuple[str, ...] = ()
+    #: See `filter_sets`.
+    of_now: frozenset[str] = frozenset()
+    whether_over: str = ""
 
     def full_clean(self) -> None:
         super().full_clean()
+        if moments.AT in self.fields:
+            self._check_times()
         for name, text in self._wrong_names():
             self._refuse(name, text)
         self._read_order()
@@ -220,6 +226,20 @@ class StrictForm(forms.Form):
             twice = [name for name, values in self.data.lists() if len(values) > 1 and name in known - many]
             found += [(name, _("Given twice; one value is wanted.")) for name in twice]
         return found
+
+    def _check_times(self) -> None:
+        for name, text in moments.wrong_together(self.cleaned_data):
+            self._refuse(name, text)
+        if not any(self.cleaned_data.get(name) for name in moments.NAMES):
+            return
+        if self.whether_over and not self.data.get(self.whether_over):
+            self.cleaned_data[self.whether_over] = "any"
+        ordered = [name.removeprefix("-") for name in str(self.data.get("ordering", "")).split(",")]
+        text = _("It goes by what is now, so it cannot be asked for together with a time.")
+        for name in sorted(self.of_now.intersection(name for name in self.data if self.data.get(name))):
+            self._refuse(name, text)
+        if self.of_now.intersection(ordered):
+            self._refuse("ordering", text)
 
     def _read_order(self) -> None:
         text = self.data.get("ordering", "")

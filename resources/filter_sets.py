@@ -11,8 +11,10 @@ from typing import Any, ClassVar
 import django_filters as df
 from django.db.models import F, OrderBy, QuerySet
 
+from resources import moments
 from resources.filter_fields import StrictForm
 from resources.keyset import column
+from resources.moments import Columns, Span
 
 
 class StrictFilterSet(df.FilterSet):
@@ -26,6 +28,12 @@ class StrictFilterSet(df.FilterSet):
     #: Column of `orders` that no table has → what it is made of; it may be null. Asked of the database where it is sorted by.
     computed: ClassVar[dict[str, Any]] = {}
     default_order: ClassVar[tuple[str, ...]] = ()
+    #: From when to when a row was: the list can then be asked for a time (`moments`).
+    period: ClassVar[Columns | None] = None
+    #: The filter that chooses between what is and what was: while a time is asked for, it keeps both.
+    whether_over: ClassVar[str] = ""
+    #: Filters and orders that go by what is now, so that they cannot be asked together with a time.
+    of_now: ClassVar[frozenset[str]] = frozenset()
     #: Parameters of a page or of REST that are no filters.
     other_names: ClassVar[frozenset[str]] = frozenset({"page_size", "cursor", "format"})
 
@@ -35,9 +43,14 @@ class StrictFilterSet(df.FilterSet):
     def __init__(self, data: Any = None, queryset: Any = None, **options: Any) -> None:
         super().__init__({} if data is None else data, queryset, **options)
 
+    @classmethod
+    def get_filters(cls) -> Any:
+        return super().get_filters() | (moments.filters() if cls.period else {})
+
     @property
     def form(self) -> Any:
         form = super().form
+        form.of_now, form.whether_over = self.of_now, self.whether_over
         form.orders, form.other_names = tuple(self.orders), self.other_names
         return form
 
@@ -51,6 +64,19 @@ class StrictFilterSet(df.FilterSet):
     def qs(self) -> Any:
         """Filtered, not ordered: see `ordered`. Empty when a filter was refused."""
         return super().qs if self.is_valid() else self.queryset.none()
+
+    @property
+    def span(self) -> Span | None:
+        """The time that is asked for; None for now."""
+        return moments.span_of(self.form.cleaned_data) if self.period and self.is_valid() else None
+
+    def filter_queryset(self, queryset: Any) -> Any:
+        return super().filter_queryset(self.in_time(queryset))
+
+    def in_time(self, rows: Any) -> Any:
+        """The rows of what was at the time that is asked for."""
+        span = moments.span_of(self.form.cleaned_data)
+        return rows if span is None or self.period is None else rows.filter(span.during(self.period))
 
     def ordered(self) -> Any:
         return self.with_computed(self.qs).order_by(*self.order_by())

@@ -14,6 +14,7 @@ from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet
 from resources.lookups import contains, tri_state
+from resources.moments import Columns
 
 
 class Finding(Shape):
@@ -43,6 +44,8 @@ class FindingFilter(StrictFilterSet):
 
     orders: ClassVar[dict[str, str]] = orders_of(Finding)
     default_order = ("severity", "-first_seen_at")
+    period = Columns("first_seen_at", "ended_at")
+    whether_over = "ended"
 
     class Meta(StrictFilterSet.Meta):
         model = FindingRow

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet
+from resources.moments import Columns
 from validations import querysets
 from validations.models import ACTIVE, LevelChoice, Run, State, VerdictChoice
 
@@ -85,6 +86,7 @@ class RunFilter(StrictFilterSet):
 
     orders: ClassVar[dict[str, str]] = orders_of(RunShape)
     default_order = ("-id",)
+    period = Columns("created_at", "ended_at")
 
     class Meta(StrictFilterSet.Meta):
         model = Run

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 
 from api.frame.problems import bad_fields
 from resources.filter_fields import BytesField, OneOfField, WordsField
+from resources.moments import MomentField
 
 
 class StrictFilterBackend(BaseFilterBackend):
@@ -44,6 +45,12 @@ def _parameter(name: str, one: Any) -> dict[str, Any]:
         made["description"] += (
             "; a plain number is bytes, or a quantity like 8Gi (GiB) or 8G (10⁹ bytes); the header Filter-Bytes says what was taken"
         )
+    if isinstance(field, MomentField):
+        made["description"] += (
+            "; as 2026-11-22T02:00Z (without a zone: that of GPUDASH_TIME_ZONE), or an age such as 24h or 7d; "
+            "at goes alone, from and to together or alone. What has ended is kept for GPUDASH_HISTORY_DAYS"
+        )
+        return made | {"schema": {"type": "string", "example": "2026-11-22T02:00Z"}}
     if name.endswith("_id"):
         return made | {"schema": {"type": "integer", "minimum": 1}}
     return made | {"schema": {"type": "string"}}

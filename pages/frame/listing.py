@@ -5,8 +5,8 @@ A page describes its list as a `ListSpec`; the rules are here once. Knows reques
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
@@ -15,10 +15,12 @@ from django.utils.translation import gettext_lazy
 
 from pages.frame import amounts
 from pages.frame.freshness import incomplete, notices
+from pages.frame.kept import Kept, kept_text
 from pages.frame.links import state_url
 from pages.frame.live import live_page
 from pages.frame.refusals import BadParameter, Errors
 from pages.frame.table import Column, Head, Line, Text, cells_of, columns_of, head_of
+from pages.frame.when import when_of
 from resources import csv_export
 from resources.declared import Resource
 from resources.filter_fields import BytesFilter, typed_memory
@@ -67,7 +69,7 @@ class ListSpec:
     shape: turns the (joined) rows of one page into what the templates print, in a constant number of queries.
     key: what names a line of the table, so that a live page keeps it. gone: whether a line is of the past.
     cells: folder of the cells that look special, each of the name of its field; the others look as their type does.
-    rows, columns: others than the resource's own.
+    rows, columns: others than the resource's own. words: parameter → what its value is called, for those without a field.
     """
 
     resource: Resource[Any]
@@ -82,6 +84,7 @@ class ListSpec:
     style: str = ""
     rows: Callable[[], Any] | None = None
     columns: Sequence[Column] = ()
+    words: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
 
     @property
     def filterset(self) -> type[StrictFilterSet]:
@@ -119,14 +122,14 @@ def list_page(request: HttpRequest, spec: ListSpec, context: Callable[[], dict[s
     filterset = spec.filterset(request.GET, queryset=spec.all_rows())
     size, errors = _check(request, filterset)
     if errors:
-        return _refused(request, spec, errors, context)
+        return _refused(request, spec, filterset, errors, context)
     if request.GET.get("format") == "csv":
         return csv_export.csv_response(spec.resource, filterset.ordered())
     try:
         page = page_of(filterset.ordered(), request.GET.get("cursor"), size)
     except BadCursor:
         wrong = _("This place in the list does not exist. Start from the first page.")
-        return _refused(request, spec, {"cursor": [wrong]}, context)
+        return _refused(request, spec, filterset, {"cursor": [wrong]}, context)
     shown = {
         "listed": _listed(request, spec, filterset, page),
         "notices": notices(request),
@@ -134,6 +137,7 @@ def list_page(request: HttpRequest, spec: ListSpec, context: Callable[[], dict[s
         "csv_url": state_url(request, format="csv"),
         "entries": _entries(request, spec.fields, {}),
         "kept": _kept(request, spec, {}),
+        "when": when_of(request, filterset),
         "clear_url": request.path,
     }
     return live_page(request, spec.page, spec.part, shown | context())
@@ -148,7 +152,11 @@ def _plain_address(request: HttpRequest, filterset: type[StrictFilterSet]) -> st
 
 
 def _refused(
-    request: HttpRequest, spec: ListSpec, errors: Errors, context: Callable[[], dict[str, Any]]
+    request: HttpRequest,
+    spec: ListSpec,
+    filterset: StrictFilterSet,
+    errors: Errors,
+    context: Callable[[], dict[str, Any]],
 ) -> HttpResponseBase:
     """The form as it was filled in, each error at its field, and no list: an unfiltered one would look like an answer."""
     if request.GET.get("format") == "csv":
@@ -159,6 +167,7 @@ def _refused(
         "incomplete": incomplete(request),
         "entries": _entries(request, spec.fields, errors),
         "kept": _kept(request, spec, errors),
+        "when": when_of(request, filterset),
         "clear_url": request.path,
     }
     return live_page(request, spec.page, "parts/refused.html", context() | shown, status=400)
@@ -236,11 +245,12 @@ def _entry(request: HttpRequest, field: Field, error: str) -> Entry:
     )
 
 
-def _kept(request: HttpRequest, spec: ListSpec, errors: Errors) -> list[tuple[str, str, str]]:
-    """Parameters in force that the form has no field for: (name, value, address without it). Wrong ones are not kept."""
+def _kept(request: HttpRequest, spec: ListSpec, errors: Errors) -> list[Kept]:
+    """Parameters in force that the form has no field for. Wrong ones are not kept."""
     own = {field.name for field in spec.fields} | {"cursor", "format"}
+    titles = {column.order: str(column.title) for column in spec.all_columns()}
     return [
-        (name, value, state_url(request, **{name: None}))
+        Kept(name, value, state_url(request, **{name: None}), kept_text(name, value, titles, spec.words))
         for name, values in request.GET.lists()
         if name not in own and name[:64] not in errors
         for value in values

@@ -180,7 +180,7 @@ def test_a_running_pod_shows_its_cards_owner_and_findings(viewer: Client, cluste
     assert "It runs." in page.text
     assert f"/cards/{held.card_id}" in page.links
     assert "/nodes/prod/a" in page.links
-    assert page.rows[0][0].startswith("a card 0")
+    assert page.rows[0][0].startswith("a card …GPU-a-0")
     assert held.owner_name in page.text
     assert "Bound pod without a card" in page.text
     assert "Why it waits" not in page.text

@@ -1,0 +1,58 @@
+"""Parameters of a list that its form has no field for, in words: what stands in the chips above the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from django.utils.translation import gettext as _
+
+from resources import moments
+
+#: Said elsewhere on the page: by the time above the list, by its length.
+_SAID = frozenset((*moments.NAMES, "page_size"))
+
+
+class Kept(NamedTuple):
+    """url: the page without it. text: "" for what is said elsewhere."""
+
+    name: str
+    value: str
+    url: str
+    text: str
+
+
+def kept_text(name: str, value: str, titles: Mapping[str, str], words: Mapping[str, Callable[[str], str]]) -> str:
+    """titles: order → heading of its column. words: of the list's own parameters."""
+    if name in _SAID:
+        return ""
+    if name in words and (told := words[name](value)):
+        return told
+    if name == "ordering":
+        return _ordering(value, titles)
+    if name in ("ended", "gone"):
+        return {"any": _("what is and what was"), "true": _("what has ended"), "false": _("what is now")}.get(
+            value, value
+        )
+    return f"{_names().get(name, name)}: {value}"
+
+
+def _ordering(value: str, titles: Mapping[str, str]) -> str:
+    told = []
+    for one in value.split(","):
+        title = titles.get(one.removeprefix("-")) or one.removeprefix("-")
+        form = _("%(column)s, descending") if one.startswith("-") else "%(column)s"
+        told.append(form % {"column": title})
+    return _("sorted by %(columns)s") % {"columns": "; ".join(told)}
+
+
+def _names() -> dict[str, str]:
+    return {
+        "node": _("node"),
+        "pod": _("pod"),
+        "owner": _("owner"),
+        "namespace": _("namespace"),
+        "resource": _("resource"),
+        "card": _("card"),
+        "model": _("model"),
+    }

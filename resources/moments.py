@@ -1,0 +1,142 @@
+"""Times that lists are asked for: `at` one moment, or `from` and `to` a stretch of time.
+
+A moment is written as in ISO 8601, in the installation's time zone where it names none, or as an age: 24h is 24 hours ago.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import django_filters as df
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from inventory.clock import database_now
+
+AT, FROM, TO = "at", "from", "to"
+NAMES = (AT, FROM, TO)
+#: What comes from an address may have lost its plus to a blank.
+_MOMENT = re.compile(
+    r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)(?: ?(Z|z|UTC)| ?([+-])(\d\d):?(\d\d)| (\d\d):(\d\d))?)?",
+    re.ASCII,
+)
+_AGE = re.compile(r"-?(\d{1,5}) ?(m|min|h|d)", re.ASCII)
+_UNITS = {"m": "minutes", "min": "minutes", "h": "hours", "d": "days"}
+#: Clocks of a browser and of the database differ by less.
+_AHEAD = timedelta(minutes=1)
+
+
+class Columns(NamedTuple):
+    """Where a row says from when to when something was: the column of the end is null while it is."""
+
+    began: str
+    ended: str
+
+
+class Span(NamedTuple):
+    """From begin to end, both included; begin None: from ever. Of one moment both are the same."""
+
+    begin: datetime | None
+    end: datetime
+
+    @property
+    def moment(self) -> bool:
+        return self.begin == self.end
+
+    def during(self, columns: Columns) -> Q:
+        """Rows of what was then: it had begun, and it ended after, or has not."""
+        begun = Q(**{f"{columns.began}__lte": self.end})
+        if self.begin is None:
+            return begun
+        return begun & (Q(**{f"{columns.ended}__isnull": True}) | Q(**{f"{columns.ended}__gt": self.begin}))
+
+
+def moment_of(text: str) -> datetime | None:
+    """The moment that is meant, in UTC; None when it is none. An age asks the database's clock."""
+    if age := _AGE.fullmatch(text):
+        try:
+            return database_now() - timedelta(**{_UNITS[age[2]]: int(age[1])})
+        except OverflowError:
+            return None
+    found = _MOMENT.fullmatch(text)
+    return _written(found) if found else None
+
+
+def _written(found: re.Match[str]) -> datetime | None:
+    day, clock, zulu, sign, hours, minutes, *blank = found.groups()
+    if blank[0]:
+        sign, hours, minutes = "+", *blank
+    zone = "+00:00" if zulu else f"{sign}{hours}:{minutes}" if sign else ""
+    try:
+        moment = datetime.fromisoformat(f"{day}T{clock or '00:00'}{zone}")
+        aware = moment if moment.tzinfo else timezone.make_aware(moment)
+        return aware.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+class MomentField(forms.CharField):
+    def clean(self, value: Any) -> datetime | None:
+        text = str(super().clean(value)).strip()
+        if not text:
+            return None
+        moment = moment_of(text)
+        if moment is None:
+            wanted = _(
+                "A time is wanted, as 2026-11-22T02:00 (%(zone)s where no zone is given; Z or +08:00 names one), "
+                "or an age such as 24h or 7d, not %(text)s."
+            )
+            raise ValidationError(wanted % {"zone": zone_name(), "text": repr(text[:64])})
+        return moment
+
+
+class MomentFilter(df.Filter):
+    """One of the names: the filter set reads all of them together."""
+
+    field_class = MomentField
+
+    def __init__(self, label: str) -> None:
+        super().__init__(label=label, max_length=64)
+
+    def filter(self, qs: Any, value: Any) -> Any:
+        return qs
+
+
+def filters() -> dict[str, df.Filter]:
+    return {
+        AT: MomentFilter(label="what was the case at this time"),
+        FROM: MomentFilter(label="what was the case at some time from then on"),
+        TO: MomentFilter(label="what was the case at some time until then"),
+    }
+
+
+def span_of(cleaned: dict[str, Any]) -> Span | None:
+    """What the cleaned values of a form ask for; None when they ask for no time."""
+    if at := cleaned.get(AT):
+        return Span(at, at)
+    begin, end = cleaned.get(FROM), cleaned.get(TO)
+    return None if begin is None and end is None else Span(begin, end or database_now())
+
+
+def wrong_together(cleaned: dict[str, Any]) -> list[tuple[str, str]]:
+    """(name, what is wrong) of times that make no sense with each other, or that have not come yet."""
+    at, begin, end = (cleaned.get(name) for name in NAMES)
+    found = []
+    if at and (begin or end):
+        found.append((AT, _("Either at, or from and to: not both.")))
+    if begin and end and begin > end:
+        found.append((TO, _("It lies before from.")))
+    for name, moment in ((AT, at), (FROM, begin)):
+        if moment and moment > database_now() + _AHEAD:
+            found.append((name, _("It lies in the future.")))
+    return found
+
+
+def zone_name(moment: datetime | None = None) -> str:
+    """The zone that times without one are in, as people call it."""
+    return timezone.localtime(moment).tzname() or str(timezone.get_current_timezone())
