@@ -52,7 +52,6 @@ def _names() -> dict[str, str]:
         "pod": _("pod"),
         "owner": _("owner"),
         "namespace": _("namespace"),
-        "resource": _("resource"),
         "card": _("card"),
         "model": _("model"),
     }

@@ -18,7 +18,8 @@ from django.utils.translation.template import templatize
 
 from inventory.catalogue import CATALOGUE
 from inventory.models import Card, Cluster
-from pages.catalogue_words import ACTIONS, MEANINGS
+from inventory.stacks import STACKS
+from pages.catalogue_words import ACTIONS, MEANINGS, REFUSALS
 from tests.factories import make_finding, make_node, make_unreadable, make_waiting_pod
 from tests.pages.reading import get
 from tests.pages.validations.rows import PASSED_LOG, make_run, reason
@@ -131,6 +132,10 @@ def test_findings_have_their_meanings_and_actions_among_those_to_translate() -> 
     assert set(ACTIONS) == {entry.action for entry in CATALOGUE.values()}
 
 
+def test_what_schedulers_of_systems_say_is_among_what_to_translate() -> None:
+    assert set(REFUSALS) == {text for stack in STACKS for one in stack.refusals for text in (one.says, one.action)}
+
+
 @pytest.fixture
 def busy(cluster: Cluster) -> dict[str, str]:
     """A cluster with something of everything; name → path of its pages."""
@@ -162,7 +167,7 @@ def busy(cluster: Cluster) -> dict[str, str]:
 
 PAGES = (
     "/", "/nodes", "/nodes/prod/gpu-1", "/nodes/prod/win-1", "/cards", "/allocations", "/allocations/waiting", "/allocations/idle",
-    "/history",     "/findings", "/clusters", "/clusters/prod", "/search?q=gpu", "/account", "/validations", "/validations/suites",
+    "/history", "/pods/prod/team-a/training", "/allocations?at=2020-01-01", "/cards?from=7d", "/findings", "/clusters", "/clusters/prod", "/search?q=gpu", "/account", "/validations", "/validations/suites",
     "/validations/campaigns", "/validations/new?suite=cuda-vectoradd&cluster=prod&node=gpu-1",
     "/validations/campaigns/new?suite=cuda-nbody&target=prod/gpu-1",
 )  # fmt: skip

@@ -27,6 +27,10 @@ PAGES = (
     "/nodes/prod/gpu-00000",
     "/search?q=train",
     "/cards/{card}",
+    "/pods/prod/team-a/waiting-0",
+    "/allocations?at=1h",
+    "/cards?from=24h",
+    "/findings?at=2020-01-01T02:00",
 )
 #: A page that needs more has to say why.
 MOST = 30

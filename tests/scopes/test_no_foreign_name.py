@@ -43,6 +43,13 @@ VALUES = {
     "<str:suite_id>": "cuda-vectoradd",
     "<str:token>": "x",
 }
+#: Of the address of a pod, as `tests.scopes.world` names them.
+PODS_NAMED = (
+    (MINE, "mine-pod"),
+    (f"namespace-{OTHERS}", f"pod-{OTHERS}"),
+    (f"namespace-{OTHERS}", f"waiting-{OTHERS}-{SEEN}"),
+    (f"namespace-{ELSEWHERE}", f"pod-{ELSEWHERE}"),
+)
 _PLACES = ((SEEN, "gpu-1"), (UNSEEN, f"gpu-{ELSEWHERE}"))
 #: Asked of lists and pages besides what stands in their address.
 QUERIES = (
@@ -57,6 +64,9 @@ QUERIES = (
     f"node=gpu-{ELSEWHERE}",
     f"requested_by=asker-{OTHERS}",
     f"cluster={SEEN}&namespace=namespace-{OTHERS}",
+    "at=1m",
+    "from=30d",
+    "from=30d&format=csv",
     "ended=any",
     "gone=any",
     "format=csv",
@@ -103,8 +113,16 @@ def _with_things(route: str, world: World) -> Iterator[str]:
         if "<str:cluster>" not in route and "<str:name>" not in route and cluster != SEEN:
             continue
         made = route.replace(RUN, str(run)).replace(CARD, str(card)).replace(CAMPAIGN, campaign)
+        if "<str:namespace>" in route:
+            yield from (_of_pod(made, cluster, *names) for names in PODS_NAMED)
+            continue
         name = node if "<str:cluster>" in route else cluster
         yield made.replace("<str:cluster>", cluster).replace("<str:name>", name).replace("<path:name>", node)
+
+
+def _of_pod(route: str, cluster: str, namespace: str, name: str) -> str:
+    made = route.replace("<str:cluster>", cluster).replace("<str:namespace>", namespace)
+    return made.replace("<str:name>", name)
 
 
 def body_of(client: Client, address: str, **headers: str) -> str:
@@ -309,6 +327,16 @@ def test_the_history_of_a_namespace_is_for_who_sees_it() -> None:
             cluster = f"cluster={SEEN}&" if path == "/history?" else ""
             assert client.get(f"{path}{cluster}namespace=namespace-{OTHERS}").status_code == expected, (name, path)
             assert client.get(f"{path}{cluster}namespace={MINE}").status_code == 200, (name, path)
+
+
+def test_the_page_of_a_pod_is_for_who_sees_its_namespace() -> None:
+    make_world()
+    everybody = identities()
+    for (namespace, name), of_namespace in zip(PODS_NAMED[:3], (200, 404, 404), strict=True):
+        path = f"/pods/{SEEN}/{namespace}/{name}"
+        assert everybody["viewer of a namespace"].client.get(path).status_code == of_namespace, path
+        assert everybody["viewer of a cluster"].client.get(path).status_code == 200, path
+    assert everybody["viewer of a cluster"].client.get(f"/pods/{UNSEEN}/mine/mine-pod").status_code == 404
 
 
 def test_logs_of_runs_are_for_who_sees_their_namespace() -> None:
