@@ -46,6 +46,7 @@ SPEC = ListSpec(
     cells="cards/cells",
     key=lambda card: f"card-{card.id}",
     gone=lambda card: card.gone_at is not None,
+    of_then=("node", "model", "allocations", "memory_total_bytes", "memory_free_bytes", "holders_count"),
 )
 
 

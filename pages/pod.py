@@ -106,9 +106,11 @@ def _of_row(row: Pod) -> dict[str, Any]:
     [claimed] = with_claims([row])
     asks = asks_of(row)
     rows = nodes_with(row.cluster_id, [ask for ask in asks if ask.memory])
+    rows = rows.filter(node_name=row.node_name) if row.node_name else rows
     memory = any(ask.memory for ask in asks)
     units = set(rows.order_by().values_list("unit", flat=True).distinct()) if memory else set()
     return {
+        "by_memory": memory,
         "asks": [ask_line(ask, units) for ask in asks],
         "line": waiting_line(claimed),
         "node_url": node_url(row.cluster.name, row.node_name) if row.node_name else "",

@@ -70,6 +70,7 @@ class ListSpec:
     key: what names a line of the table, so that a live page keeps it. gone: whether a line is of the past.
     cells: folder of the cells that look special, each of the name of its field; the others look as their type does.
     rows, columns: others than the resource's own. words: parameter → what its value is called, for those without a field.
+    of_then: names of the columns that say something of another time than now; all, where it is empty.
     """
 
     resource: Resource[Any]
@@ -85,6 +86,7 @@ class ListSpec:
     rows: Callable[[], Any] | None = None
     columns: Sequence[Column] = ()
     words: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
+    of_then: Sequence[str] = ()
 
     @property
     def filterset(self) -> type[StrictFilterSet]:
@@ -93,8 +95,10 @@ class ListSpec:
     def all_rows(self) -> Any:
         return (self.rows or self.resource.rows)()
 
-    def all_columns(self) -> Sequence[Column]:
-        return self.columns or columns_of(self.resource)
+    def all_columns(self, then: bool = False) -> Sequence[Column]:
+        """then: of another time than now."""
+        found = self.columns or columns_of(self.resource)
+        return [one for one in found if one.name in self.of_then] if then and self.of_then else found
 
 
 @dataclass(frozen=True)
@@ -130,12 +134,15 @@ def list_page(request: HttpRequest, spec: ListSpec, context: Callable[[], dict[s
     except BadCursor:
         wrong = _("This place in the list does not exist. Start from the first page.")
         return _refused(request, spec, filterset, {"cursor": [wrong]}, context)
+    fields = [one for one in spec.fields if not filterset.span or one.name != filterset.whether_over]
+    entries = _entries(request, fields, {})
     shown = {
         "listed": _listed(request, spec, filterset, page),
         "notices": notices(request),
         "incomplete": incomplete(request),
         "csv_url": state_url(request, format="csv"),
-        "entries": _entries(request, spec.fields, {}),
+        "entries": entries,
+        "form_in_use": any(one.value for one in entries),
         "kept": _kept(request, spec, {}),
         "when": when_of(request, filterset),
         "clear_url": request.path,
@@ -190,7 +197,7 @@ def _check(request: HttpRequest, filterset: StrictFilterSet) -> tuple[int, dict[
 def _listed(request: HttpRequest, spec: ListSpec, filterset: StrictFilterSet, page: Page[Any]) -> Listed:
     filtered = any(value for name, value in request.GET.items() if name not in _NO_FILTERS)
     count = filterset.qs.order_by()[: COUNT_CAP + 1].count()
-    columns, found = spec.all_columns(), spec.resource.join(page.rows)
+    columns, found = spec.all_columns(filterset.span is not None), spec.resource.join(page.rows)
     rows = spec.shape(found)
     return Listed(
         heads=[head_of(request, column, filterset.order) for column in columns],

@@ -27,7 +27,8 @@ PAGES = (
         "/clusters",
         "/clusters/prod",
     ),
-    *("/nodes/prod/gpu-00000", "/nodes/prod/gpu-00003", "/pods/prod/team-a/hungry", "/cards?at=1h", "/search?q=train", "/account", "/nodes/prod/nope"),
+    *("/nodes/prod/gpu-00000", "/nodes/prod/gpu-00003", "/pods/prod/team-a/hungry", "/cards?at=1h"),
+    *("/search?q=train", "/account", "/nodes/prod/nope"),
 )
 REFRESH = "() => { window.htmx.trigger(document.getElementById('live'), 'refresh') }"
 

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
+from accounts.roles import Role
 from inventory.models import Allocation, Cluster, Pod
+from tests.cast import make_user, signed_in
 from tests.cluster.agreement import in_step
 from tests.cluster.fleet import Fleet
 from tests.controlplane.admin import Admin
 from tests.controlplane.controlplane import ControlPlane
 from tests.controlplane.objects import KINDS, pod
+from tests.pages.reading import get
 from tests.services import wait_until
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240, func_only=True)]
@@ -42,3 +45,35 @@ def test_a_pod_that_the_scheduler_binds_becomes_an_allocation(fleet: Fleet, admi
     in_step(admin, watched)
     row = Pod.objects.get(cluster=watched, name="fits")
     assert (row.node_name, row.waiting) == ("count-0", False)
+
+
+@pytest.mark.usefixtures("scheduler")
+def test_what_the_scheduler_says_of_selector_taint_and_resource_is_a_table(
+    fleet: Fleet, admin: Admin, watched: Cluster
+) -> None:
+    """One node that the selector does not admit, one with a taint, one that is too small."""
+    _other, tainted, small = (fleet.node("count", number) for number in range(3))
+    taint = {"key": "dedicated", "value": "ml", "effect": "NoSchedule"}
+    admin.patch(tainted, {"metadata": {"labels": {"size": "right"}}, "spec": {"taints": [taint]}})
+    admin.patch(small, {"metadata": {"labels": {"size": "right"}}})
+    wanted = pod("picky", KINDS["count"], 9)
+    wanted["spec"]["nodeSelector"] = {"size": "right"}
+    admin.create(wanted)
+
+    def told() -> bool:
+        row = Pod.objects.filter(cluster=watched, name="picky").first()
+        return row is not None and all(word in row.waiting_message for word in ("affinity", "taint", "Insufficient"))
+
+    wait_until(told, "the row has all three reasons")
+    page = get(
+        signed_in(make_user("vera", Role.VIEWER)), f"/pods/{watched.name}/{wanted['metadata']['namespace']}/picky"
+    )
+    reasons = {row[1]: row[0] for row in page.rows if row[0].endswith(" of 3")}
+    assert set(reasons.values()) == {"1 of 3"}
+    words = " ".join(reasons)
+    assert "node selector or node affinity does not admit these nodes" in words
+    assert "a taint that the pod does not tolerate" in words or "the taint dedicated" in words
+    assert "These nodes have too little nvidia.com/gpu free" in words
+    assert "gpudash does not know this reason" not in page.text
+    assert "no node has more than 8" in page.text
+    assert "taint dedicated=ml:NoSchedule" in page.text

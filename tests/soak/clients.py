@@ -38,6 +38,8 @@ MORE_PAGES = (
     "validations/suites",
     "search?q=train",
     "history?window=1h",
+    "allocations?at=1h",
+    "cards?from=24h",
     "nodes?q=gib",
     "account",
 )
