@@ -6,6 +6,7 @@ field's name; a list with such an error is empty, never unfiltered.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, ClassVar
 
 import django_filters as df
@@ -65,7 +66,7 @@ class StrictFilterSet(df.FilterSet):
         """Filtered, not ordered: see `ordered`. Empty when a filter was refused."""
         return super().qs if self.is_valid() else self.queryset.none()
 
-    @property
+    @cached_property
     def span(self) -> Span | None:
         """The time that is asked for; None for now."""
         return moments.span_of(self.form.cleaned_data) if self.period and self.is_valid() else None
@@ -75,8 +76,7 @@ class StrictFilterSet(df.FilterSet):
 
     def in_time(self, rows: Any) -> Any:
         """The rows of what was at the time that is asked for."""
-        span = moments.span_of(self.form.cleaned_data)
-        return rows if span is None or self.period is None else rows.filter(span.during(self.period))
+        return rows if self.span is None or self.period is None else rows.filter(self.span.during(self.period))
 
     def ordered(self) -> Any:
         return self.with_computed(self.qs).order_by(*self.order_by())

@@ -131,8 +131,9 @@ def wrong_together(cleaned: dict[str, Any]) -> list[tuple[str, str]]:
         found.append((AT, _("Either at, or from and to: not both.")))
     if begin and end and begin > end:
         found.append((TO, _("It lies before from.")))
+    now = database_now() if at or begin else None
     for name, moment in ((AT, at), (FROM, begin)):
-        if moment and moment > database_now() + _AHEAD:
+        if moment and now and moment > now + _AHEAD:
             found.append((name, _("It lies in the future.")))
     return found
 

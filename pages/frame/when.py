@@ -59,9 +59,9 @@ def when_of(request: HttpRequest, filterset: StrictFilterSet) -> When | None:
     return When(
         words=_words(span, asked) if span else "",
         chips=_chips(request, asked),
-        at=_field(asked[moments.AT]),
-        begin=_field(asked[moments.FROM]),
-        end=_field(asked[moments.TO]),
+        at=_field(span.end if span and asked[moments.AT] else None),
+        begin=_field(span.begin if span and asked[moments.FROM] else None),
+        end=_field(span.end if span and asked[moments.TO] else None),
         zone=moments.zone_name(span.end if span else None),
         errors=errors,
         kept=_kept(request),
@@ -101,9 +101,8 @@ def _chips(request: HttpRequest, asked: dict[str, str]) -> list[tuple[str, str, 
     return chips
 
 
-def _field(text: str) -> str:
-    """What a field for a date and a time takes; "" for what is no moment."""
-    moment = moments.moment_of(text) if text else None
+def _field(moment: datetime | None) -> str:
+    """What a field for a date and a time takes."""
     return timezone.localtime(moment).strftime("%Y-%m-%dT%H:%M") if moment else ""
 
 

@@ -55,6 +55,7 @@ def test_every_filter_and_order_runs(fleet: Cluster, kind: type[StrictFilterSet]
         "min_unused_bytes": "1Gi",
         "card_id": "1",
         "cluster": "prod",
+        **dict.fromkeys(("at", "from", "to"), "2020-01-01"),
     }
     for name, field in kind.base_filters.items():
         value = samples.get(name) or (field.extra.get("words") or ["x"])[0]
