@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from inventory.stacks.engine.base import Context, Selection, StackReport
+from inventory.stacks.engine.fitting import Way
 from kube.config_maps import ConfigMap
 from kube.objects import DaemonSet, Node, Pod
 
@@ -164,6 +165,7 @@ class Stack(Recognised):
     daemonsets_for: what is not known while DaemonSets may not be read, in words; "" when it is nothing.
     devices_for: what is not known while Device objects may not be read, in words; "" when it is nothing.
     terminating: what its own scheduler makes of a pod that is being deleted and still holds, in a sentence; "" when nothing else.
+    ways: how it is asked for cards; none where how it places is not known here, so that its nodes are never said to have room.
     """
 
     label: str
@@ -186,6 +188,7 @@ class Stack(Recognised):
     daemonsets_for: str = ""
     devices_for: str = ""
     terminating: str = ""
+    ways: tuple[Way, ...] = ()
     report: Report | None = None
 
     def understands(self, resource: str, context: Context) -> bool:

@@ -43,6 +43,7 @@ from inventory.stacks.gpushare.pods import NAME, Holding, Place, holding
 from inventory.stacks.gpushare.report import REPORT
 from inventory.stacks.gpushare.unhealthy import CONFIG_MAPS, LeftOut, findings, left_out, place
 from inventory.stacks.gpushare.unit import Unit, unit_of
+from inventory.stacks.gpushare.ways import WAYS
 from kube.objects import Node, Pod
 
 
@@ -246,4 +247,5 @@ STACK = Stack(
     terminating="The gpushare scheduler counts it free already.",
     report=REPORT,
     config_maps=CONFIG_MAPS,
+    ways=WAYS,
 )
