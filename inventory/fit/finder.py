@@ -29,7 +29,14 @@ _STACKS = {stack.name: stack for stack in STACKS}
 _NEAREST = (
     *(fitting.TOO_FEW_FREE, fitting.NO_BLOCK, fitting.UNHEALTHY_CARDS, fitting.NO_SLOTS, fitting.NO_CORES),
     *(fitting.MIXED_CARDS, fitting.OCCUPANCY_UNKNOWN, fitting.MEMORY_UNKNOWN, fitting.UNIT_UNKNOWN),
-    *(fitting.CARDS_UNKNOWN, fitting.NOT_METERED, fitting.ONE_CARD, fitting.TOO_SMALL, fitting.FEW_CARDS),
+    *(
+        fitting.CARDS_UNKNOWN,
+        fitting.LAYOUT_UNKNOWN,
+        fitting.NOT_METERED,
+        fitting.ONE_CARD,
+        fitting.TOO_SMALL,
+        fitting.FEW_CARDS,
+    ),
 )
 #: Names of nodes that a reason tells as examples.
 EXAMPLES = 5
@@ -122,7 +129,9 @@ def _of_node(request: Request, read: Rows, place: Place, context: Context) -> _F
     told, figures = read.nodes.get(place), read.figures.get(place)
     if figures is None:
         return nodes.NOT_COUNTED, ""
-    if (why := nodes.keeps_off(told, request)) is not None:
+    if told is None or told.node is None:
+        return nodes.NODE_UNKNOWN, ""
+    if (why := nodes.keeps_off(told, told.node, request)) is not None:
         return why
     cards = read.cards.get(place, [])
     if (why := _of_model(request, cards, figures)) is not None:
@@ -131,7 +140,6 @@ def _of_node(request: Request, read: Rows, place: Place, context: Context) -> _F
     ways = [(name, way) for name in figures.stacks if name in _STACKS for way in _STACKS[name].ways]
     if not any(way.name in asked for _, way in ways):
         return (nodes.OTHER_SYSTEM, "") if ways and request.systems else (nodes.NO_RULE, ", ".join(figures.stacks))
-    assert told is not None and told.node is not None
     answers: list[tuple[Way, Answer]] = []
     for name, way in ways:
         if way.name in asked:
@@ -139,12 +147,14 @@ def _of_node(request: Request, read: Rows, place: Place, context: Context) -> _F
             if answer is not None and not answer.why:
                 return _mixed(request, cards, name) or _Fits((way, answer))
             answers += [(way, answer)] if answer is not None else []
-    return _nearest([answer.why for _, answer in answers])
+    if answers:
+        return _nearest([answer.why for _, answer in answers])
+    if request.systems:
+        return nodes.OTHER_SYSTEM, ""
+    return (nodes.NO_RULE, ", ".join(figures.stacks)) if cards else (fitting.NOT_OFFERED, "")
 
 
 def _nearest(whys: list[str]) -> nodes.Why:
-    if not whys:
-        return nodes.OTHER_SYSTEM, ""
     order = {why: rank for rank, why in enumerate(_NEAREST)}
     return min(whys, key=lambda why: order.get(why, len(order))), ""
 
@@ -170,13 +180,16 @@ def _is(request: Request, model: str) -> bool:
 
 
 def _spot(read: Rows, place: Place, node: objects.Node, stack: str, context: Context) -> Spot:
-    figures = read.figures[place]
+    figures, cards = read.figures[place], read.cards.get(place, ())
+    # What a system holds that has cards of its own there is on none of these.
+    others = {one.stack for one in cards} - {stack}
     return Spot(
         node=node,
         context=context,
-        cards=tuple(one.piece for one in read.cards.get(place, ()) if one.stack == stack),
+        stack=stack,
+        cards=tuple(one.piece for one in cards if one.stack == stack),
         held=read.held.get(place, {}),
-        open=tuple(read.open.get(place, ())),
+        open=tuple(one for one in read.open.get(place, ()) if one.stack not in others),
         unit=figures.unit,
         cards_known=figures.cards_total is not None,
     )

@@ -11,7 +11,7 @@ from inventory.fit.request import Request
 from inventory.fit.rows import NodeTold
 from inventory.stacks.engine.names import labels_of
 from inventory.stacks.engine.trim_node import keeps_label
-from kube.objects import Taint
+from kube.objects import Node, Taint
 
 STALE = "stale-cluster"  # nobody knows whether what the mirror has of it is still so
 NOT_COUNTED = "not-counted"  # its cards have not been counted yet
@@ -45,21 +45,18 @@ def in_step(sync: Sync) -> bool:
     return not any(states.get(kind) in _BAD for kind in {*NEEDED_KINDS, *AGEING_KINDS})
 
 
-def keeps_off(told: NodeTold | None, request: Request) -> Why | None:
+def keeps_off(told: NodeTold, node: Node, request: Request) -> Why | None:
     """Why no such pod is scheduled on the node; None when one is, as far as the node goes."""
-    if told is None or told.node is None:
-        return NODE_UNKNOWN, ""
     if told.ready is None:
         return READINESS_UNKNOWN, ""
     if not told.ready:
         return NOT_READY, ""
     if told.cordoned:
         return CORDONED, ""
-    spec = told.node.spec
-    for taint in (spec.taints if spec else None) or ():
+    for taint in (node.spec.taints if node.spec else None) or ():
         if taint.effect in _KEEPS_OFF and not request.tolerates(taint):
             return TAINT, written(taint)
-    labels = labels_of(told.node)
+    labels = labels_of(node)
     for key, value in request.selector:
         if labels.get(key) != value:
             unknown = key not in labels and not keeps_label(key)

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import msgspec
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
+from django.db.models.lookups import IsNull
 
 from inventory.models import Allocation, Card, Node, NodeTotals
 from inventory.models.choices import CardState
@@ -140,7 +141,7 @@ def _held(ids: tuple[int, ...]) -> tuple[dict[Place, dict[str, int]], dict[Place
     held: dict[Place, dict[str, int]] = {}
     open_: dict[Place, list[Open]] = {}
     with counting():
-        rows = _now(ids).values_list("cluster_id", "node_name", "resource", "stack", "mode", "card__isnull")
+        rows = _now(ids).values_list("cluster_id", "node_name", "resource", "stack", "mode", IsNull(F("card_id"), True))
         told = list(rows.annotate(Sum("quantity"), Sum("memory_bytes"), Count("memory_bytes"), Count("id")))
     for cluster, node, resource, stack, mode, homeless, quantity, memory, metered, number in told:
         place = (cluster, node)

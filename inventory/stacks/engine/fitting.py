@@ -29,10 +29,11 @@ NOT_METERED = "not-metered"  # cards are shared, and nobody meters their memory
 MEMORY_UNKNOWN = "memory-unknown"  # nothing says how much memory its cards have
 OCCUPANCY_UNKNOWN = "occupancy-unknown"  # a pod holds something of the node, not known on which card
 CARDS_UNKNOWN = "cards-unknown"  # how many cards there are is not known
+LAYOUT_UNKNOWN = "layout-unknown"  # cards are cut as pods come, and what fits beside what is there is not known here
 UNIT_UNKNOWN = "unit-unknown"  # nothing says in which unit memory is asked for
 REASONS = (
     *(NOT_OFFERED, FEW_CARDS, TOO_SMALL, TOO_FEW_FREE, NO_BLOCK, UNHEALTHY_CARDS, MIXED_CARDS, NO_SLOTS, NO_CORES),
-    *(ONE_CARD, NOT_METERED, MEMORY_UNKNOWN, OCCUPANCY_UNKNOWN, CARDS_UNKNOWN, UNIT_UNKNOWN),
+    *(ONE_CARD, NOT_METERED, MEMORY_UNKNOWN, OCCUPANCY_UNKNOWN, CARDS_UNKNOWN, UNIT_UNKNOWN, LAYOUT_UNKNOWN),
 )
 
 # What is to be known of a node that takes it.
@@ -83,13 +84,15 @@ class Open(NamedTuple):
 
 
 class Spot(msgspec.Struct, frozen=True):
-    """What a rule sees of one node: its cards of one system, and what is held of each resource, by name.
+    """What a rule sees of one node: its cards of one system (stack), and what is held of each resource, by name.
 
+    open: what of that is held on no known card, and may be held on one of these.
     unit: "GiB" or "MiB" where the system counts memory in units, else "". cards_known: whether all cards are among `cards`.
     """
 
     node: Node
     context: Context
+    stack: str
     cards: tuple[Piece, ...]
     held: Mapping[str, int] = {}
     open: tuple[Open, ...] = ()

@@ -79,7 +79,7 @@ def _not_isolated(spot: Spot) -> bool:
 
 def _cards(want: Want, spot: Spot) -> Answer | None:
     mine = names(spot.context)
-    if offer(spot.node, mine.memory).slots:
+    if offer(spot.node, mine.memory).slots is not None and not offer(spot.node, EXCLUSIVE).slots:
         return None
     found = offered(spot.node, lambda name: name in (mine.cards, EXCLUSIVE))
     return best(counted(want, spot, list(spot.cards), name) for name in found)

@@ -8,6 +8,7 @@ Source: Project-HAMi/HAMi v2.10.0 (pkg/scheduler, pkg/device/nvidia: Fit).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -25,6 +26,8 @@ from inventory.stacks.shared.ways import best, blocks, counted, full, shared
 from kube.objects import Node
 
 CORDON = "hami.io/device-cordon"
+#: Cards that HAMi cuts into MIG instances, in a register of either form.
+_CUT = re.compile(r'"mode":\s*"mig"|,mig(?=[,:]|$)')
 _RULE = (
     "Each card is another one, with so much memory of it: a card takes the pod that is healthy and not cordoned, has a slot and the "
     "memory left, and not all of its cores held. Without an amount of memory all of a card is asked for. HAMi fills nodes one after "
@@ -67,13 +70,15 @@ def _parts(spot: Spot, count: str) -> Iterator[_Part]:
 
 def _placed(want: Want, spot: Spot, part: _Part) -> Answer:
     vendor, mine = part.vendor, msgspec.structs.replace(spot, cards=tuple(part.cards))
-    if offer(spot.node, vendor.resource).allocatable == 0:
+    if not offer(spot.node, vendor.resource).allocatable:
         return Answer(why=fitting.NOT_OFFERED)  # its plugin is gone
     if not part.cards:
         return Answer(why=fitting.CARDS_UNKNOWN)
     if part.cards[0].mode != MEMORY:
         rule = shared if part.cards[0].mode == SHARES else counted
         return rule(want, mine, part.cards, vendor.resource)
+    if _CUT.search(annotations_of(spot.node).get(vendor.register, "")):
+        return Answer(why=fitting.LAYOUT_UNKNOWN)
     units = -(-want.memory // vendor.unit) if want.memory is not None else None
 
     def need(card: Piece) -> int | None:

@@ -50,7 +50,7 @@ def _shared(resource: str, context: Context) -> bool:
 
 
 WAYS: tuple[Way, ...] = (
-    whole_cards("NVIDIA device plugin, whole cards", "nvidia", RESOURCES),
+    whole_cards("NVIDIA device plugin, whole cards", "nvidia", (GPU,)),
     Way("nvidia-mig", "NVIDIA device plugin, MIG slices", _SLICES, _slices),
     shares_of_cards("NVIDIA device plugin, shares of a card", "nvidia-shared", _shared, _SHARES),
 )

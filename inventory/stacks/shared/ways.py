@@ -59,12 +59,12 @@ def counted(want: Want, spot: Spot, cards: list[Piece], resource: str) -> Answer
     if not cards:
         return Answer(why=fitting.CARDS_UNKNOWN)
     there = offer(spot.node, resource)
-    if there.allocatable is None:
+    if not there.allocatable:
         return Answer(why=fitting.NOT_OFFERED)
     large = [card for card in cards if _holds(card, want.memory)]
     if why := _too_small(want, cards, large):
         return Answer(why=why)
-    if any(one.resource != resource and one.mode != WHOLE for one in spot.open):
+    if any(one.resource != resource and (one.mode != WHOLE or one.stack != spot.stack) for one in spot.open):
         return Answer(why=fitting.OCCUPANCY_UNKNOWN)
     left = there.allocatable - spot.held.get(resource, 0)
     given = [card for card in cards if card.unheld or card.doubtful]
@@ -115,7 +115,7 @@ def shared(want: Want, spot: Spot, cards: list[Piece], resource: str) -> Answer:
     if not cards:
         return Answer(why=fitting.CARDS_UNKNOWN)
     there = offer(spot.node, resource)
-    if there.allocatable is None:
+    if not there.allocatable:
         return Answer(why=fitting.NOT_OFFERED)
     if want.cards > 1:
         return Answer(why=fitting.ONE_CARD)  # two shares may be of the same card
@@ -149,9 +149,10 @@ def shares_of_cards(label: str, name: str, resources: Named, rule: str = SHARES_
 
     def place(want: Want, spot: Spot) -> Answer | None:
         cards = [card for card in spot.cards if card.mode in (SHARES, PARTS)]
-        if not cards:
+        names = offered(spot.node, _wanted(resources, spot.context))
+        if not cards and not (names and not spot.cards_known):
             return None
-        found = best(shared(want, spot, cards, one) for one in offered(spot.node, _wanted(resources, spot.context)))
+        found = best(shared(want, spot, cards, one) for one in names)
         return found or Answer(why=fitting.NOT_OFFERED)
 
     return Way(name, label, rule, place)
@@ -168,10 +169,10 @@ def blocks(want: Want, spot: Spot, need: Callable[[Piece], int | None], barred: 
     large = [card for card, size in asked if size is not None and card.total is not None and card.total >= size]
     if why := _too_small(want, cards, large):
         return Answer(why=why)
-    if any(one.mode == MEMORY and not one.metered for one in spot.open) or any(card.free is None for card in large):
+    if any(one.mode in (WHOLE, SHARES) or not one.metered for one in spot.open):
         return Answer(why=fitting.OCCUPANCY_UNKNOWN)
     # What is held on a card that is not known may lie on this very one.
-    open_ = sum(one.memory for one in spot.open if one.mode in (MEMORY, PARTS))
+    open_ = sum(one.memory for one in spot.open)
     roomy = [(card, card.free) for card, size in asked if card in large and _room(card) >= (size or 0)]
     sizes = dict(asked)
     certain = [card for card, free in roomy if (free or 0) - open_ >= (sizes[card] or 0)]
@@ -197,7 +198,8 @@ def _why_no_block(
     lost = [card for card in large if not card.healthy and not card.holds and card not in certain]
     if len(certain) + len(lost) >= want.cards:
         return fitting.UNHEALTHY_CARDS
-    return fitting.OCCUPANCY_UNKNOWN if len(roomy) >= want.cards else fitting.NO_BLOCK
+    unknown = [card for card in large if card.free is None]
+    return fitting.OCCUPANCY_UNKNOWN if len(roomy) + len(unknown) >= want.cards else fitting.NO_BLOCK
 
 
 def full(card: Piece) -> str:

@@ -5,6 +5,8 @@ Source: volcano-sh/volcano ed72c7c8 (pkg/scheduler/api/devices/nvidia/vgpu).
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from inventory.stacks.engine import fitting
@@ -14,6 +16,8 @@ from inventory.stacks.shared.ways import blocks, full
 from inventory.stacks.volcano.register import REGISTER, register
 from inventory.stacks.volcano.vgpu import MEMORY_UNITS, NAME, NUMBER
 
+#: Cards that are cut into MIG instances.
+_CUT = re.compile(r",\s*mig\s*(?=:|$)")
 _RULE = (
     "Each virtual GPU is on another card, with so much memory of it: a card takes it that is healthy, has a slot and the memory "
     "left, and not all of its cores held. Pods must name Volcano as their scheduler."
@@ -27,6 +31,8 @@ def _place(want: Want, spot: Spot) -> Answer | None:
         return None  # the GPU share of before has no register
     if not spot.cards:
         return Answer(why=fitting.CARDS_UNKNOWN)
+    if text is not None and _CUT.search(text):
+        return Answer(why=fitting.LAYOUT_UNKNOWN)
     units = {card.uuid: card.units for card in found}
     sizes = {card.total // units[card.key] for card in spot.cards if card.total and units.get(card.key)}
     if len(sizes) != 1:
