@@ -72,7 +72,10 @@ class Reason(msgspec.Struct, frozen=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """without_gpu: nodes that have none, and are among no others. clusters: names of those that were looked at."""
+    """without_gpu: nodes that have none, and are among no others. clusters: names of those that were looked at.
+
+    stacks: names of the systems that their nodes have.
+    """
 
     request: Request
     clusters: tuple[str, ...]
@@ -80,6 +83,7 @@ class Found(msgspec.Struct, frozen=True):
     refusing: tuple[Refusing, ...]
     reasons: tuple[Reason, ...]
     without_gpu: int
+    stacks: frozenset[str] = frozenset()
 
     @property
     def nodes(self) -> int:
@@ -109,7 +113,15 @@ def find(request: Request, now: datetime | None = None) -> Found:
         else:
             taking.append(_taking(names[place[0]], read, place, *found.pair))
     taking.sort(key=_rank)
-    return Found(request, tuple(names.values()), tuple(taking), tuple(refusing), _grouped(refusing), read.without_gpu)
+    return Found(
+        request=request,
+        clusters=tuple(names.values()),
+        taking=tuple(taking),
+        refusing=tuple(refusing),
+        reasons=_grouped(refusing),
+        without_gpu=read.without_gpu,
+        stacks=frozenset(name for one in read.figures.values() for name in one.stacks),
+    )
 
 
 class _Fits(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ finder is stricter than a scheduler. Source: kubernetes/kubernetes v1.36.3 (Node
 from __future__ import annotations
 
 from inventory.condition import AGEING_KINDS, NEEDED_KINDS, STALE_S, State, Sync
-from inventory.fit.request import Request
+from inventory.fit.request import Request, Toleration
 from inventory.fit.rows import NodeTold
 from inventory.stacks.engine.names import labels_of
 from inventory.stacks.engine.trim_node import keeps_label
@@ -67,3 +67,9 @@ def keeps_off(told: NodeTold, node: Node, request: Request) -> Why | None:
 def written(taint: Taint) -> str:
     """As a toleration of it is typed."""
     return f"{taint.key}{'=' if taint.value else ''}{taint.value or ''}:{taint.effect}"
+
+
+def written_toleration(one: Toleration) -> str:
+    """As it is typed."""
+    value = "" if one.value is None else f"={one.value}"
+    return f"{one.key}{value}{':' if one.effect else ''}{one.effect}"
