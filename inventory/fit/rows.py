@@ -54,7 +54,7 @@ class Figures(NamedTuple):
     largest_gap: int | None
 
 
-class OneCard(NamedTuple):
+class OneCard(msgspec.Struct, frozen=True, gc=False):
     """A card, of which system, and its model ("" when it is not known)."""
 
     piece: Piece

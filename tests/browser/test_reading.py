@@ -22,6 +22,7 @@ PAGES = (
         "/allocations",
         "/allocations/waiting",
         "/allocations/idle",
+        "/fit?cards=2&memory=8",
         "/history",
         "/findings",
         "/clusters",

@@ -65,6 +65,9 @@ QUERIES = (
     "by=owner",
     "by=node",
     "window=7d",
+    "all=1",
+    "memory=1",
+    f"selector=kubernetes.io/hostname=gpu-{ELSEWHERE}",
 )
 #: Who must not see everything; the first three hold for all in the tests that are always run.
 NAMES = (
