@@ -22,6 +22,7 @@ from inventory.stacks import STACKS
 from inventory.stacks.engine import fitting
 from inventory.stacks.engine.base import Context
 from inventory.stacks.engine.fitting import Answer, Spot, Way
+from inventory.stacks.engine.registry import looks_like_gpu
 from kube import objects
 
 _STACKS = {stack.name: stack for stack in STACKS}
@@ -148,6 +149,10 @@ def _of_node(request: Request, read: Rows, place: Place, context: Context) -> _F
     cards = read.cards.get(place, [])
     if (why := _of_model(request, cards, figures)) is not None:
         return why
+    if not figures.stacks and not any(
+        map(looks_like_gpu, told.node.status.allocatable or ()) if told.node.status else ()
+    ):
+        return fitting.NOT_OFFERED, ""  # labels alone speak of its cards
     asked = set(request.systems or WAYS)
     ways = [(name, way) for name in figures.stacks if name in _STACKS for way in _STACKS[name].ways]
     if not any(way.name in asked for _, way in ways):

@@ -84,7 +84,7 @@ def _lines(found: Found, limit: int) -> Iterator[str]:
 
 
 def _row(one: Taking) -> str:
-    names = [str(card.piece.key if card.piece.index is None else card.piece.index) for card in one.cards]
+    names = [(card.piece.key[-8:] if card.piece.index is None else str(card.piece.index)) for card in one.cards]
     cards = " ".join(names[:_CARDS_SHOWN]) + (" ..." if len(names) > _CARDS_SHOWN else "")
     gap = one.figures.largest_gap
     size = "?" if gap is None else f"{gap / _GIB:.1f} GiB"
