@@ -87,7 +87,7 @@ def fit(request: HttpRequest) -> HttpResponseBase:
         "refusing": [_refusing(one) for one in found.refusing] if every else [],
         "every": every,
         "all_url": state_url(request, all="1"),
-        "rules": [(_(way.label), _(way.rule)) for way in found.ways],
+        "rules": _rules(found),
         "not_looked_at": [_(text) for text in NOT_LOOKED_AT],
         "several": len(found.clusters) > 1,
         "notices": notices(request),
@@ -150,6 +150,14 @@ def _line(one: Taking) -> FitLine:
         asks=[f"{name}: {value}" for name, value in {**one.answer.limits, **one.answer.labels}.items()],
         notes=[_(NOTES[note]) for note in one.answer.notes],
     )
+
+
+def _rules(found: Found) -> list[tuple[str, str]]:
+    """(the ways that have it, the rule)."""
+    labels: dict[str, list[str]] = {}
+    for way in found.ways:
+        labels.setdefault(way.rule, []).append(_(way.label))
+    return [("; ".join(names), _(rule)) for rule, names in labels.items()]
 
 
 def _clusters(found: Found) -> dict[tuple[str, str, str], str]:
