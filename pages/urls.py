@@ -16,6 +16,7 @@ from pages.card_runs import card_runs
 from pages.cards import cards
 from pages.clusters import cluster, cluster_relist, clusters
 from pages.findings import findings
+from pages.fit import fit
 from pages.history import history
 from pages.idle import idle
 from pages.installation import installation
@@ -73,6 +74,7 @@ urlpatterns = [
     path("allocations/waiting", waiting, name="waiting"),
     path("allocations/idle", idle, name="idle"),
     path("pods/<str:cluster>/<str:namespace>/<str:name>", pod, name="pod"),
+    path("fit", fit, name="fit"),
     path("history", history, name="history"),
     path("audit", audit, name="audit"),
     path("installation", installation, name="installation"),

@@ -5,7 +5,6 @@ Knows no table but that of the clusters; `resources.filters` puts these together
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,7 +15,7 @@ from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as _
 
 from inventory.models import Cluster
-from kube import quantity
+from kube import quantity, typed
 from resources import moments
 
 MAX_LENGTH = 512
@@ -62,47 +61,39 @@ class OneOfField(forms.CharField):
 
 
 class BytesField(forms.CharField):
-    """Bytes as a whole number, or a quantity as Kubernetes writes it: 8589934592, 8Gi, 0.5Ti."""
+    """Bytes as a whole number, or with a unit, as Kubernetes or people write it: 8589934592, 8Gi, 0.5Ti, 8 GiB."""
 
     def clean(self, value: Any) -> int | None:
         text = str(super().clean(value))
         if not text:
             return None
-        amount = quantity.size(text)
+        amount = asked_bytes(text)
         if amount is None:
             wanted = _(
-                "An amount of memory is wanted, as 20 GiB (in an address or in REST: 20Gi, or bytes), not %(text)s."
+                "An amount of memory is wanted, as 20 GiB (a number without a unit is bytes in an address or in REST), not %(text)s."
             )
             raise ValidationError(wanted % {"text": repr(text[:64])})
         return amount
 
 
-#: Units as people write them. Those of Kubernetes mean here what they mean in REST: G is 10⁹ bytes, Gi is 2³⁰.
-_UNITS = {"b": "", "k": "k", "kb": "k", "ki": "Ki", "kib": "Ki"} | {
-    spelling: unit
-    for letter in "mgtpe"
-    for spelling, unit in (
-        (letter, letter.upper()),
-        (f"{letter}b", letter.upper()),
-        (f"{letter}i", f"{letter.upper()}i"),
-        (f"{letter}ib", f"{letter.upper()}i"),
-    )
-}
-_TYPED = re.compile(r"([0-9]{1,20}(?:[.,][0-9]{1,9})?)\s*([A-Za-z]{0,3})")
 #: A number without a unit is GiB in a form. From here on nobody can mean GiB: it is the bytes of an address of before.
 _SURELY_BYTES = 2**20
 
 
 def typed_memory(text: str) -> str:
     """Memory as it is typed into a form, as the quantity that it means: 20, 20 GiB and 20gib are 20Gi. What is none stays."""
-    match = _TYPED.fullmatch(text.strip())
-    unit = match and _UNITS.get(match[2].lower())
-    if match is None or (unit is None and match[2]):
+    found = typed.amount(text)
+    if found is None:
         return text
-    number = match[1].replace(",", ".")
-    if not match[2]:
-        return number if float(number) >= _SURELY_BYTES else f"{number}Gi"
-    return f"{number}{unit}"
+    if not found.typed:
+        return found.number if float(found.number) >= _SURELY_BYTES else f"{found.number}Gi"
+    return f"{found.number}{found.unit}"
+
+
+def asked_bytes(text: str) -> int | None:
+    """An amount of memory in an address: a number without a unit is bytes; 20Gi and 20 GiB are the same. None when it is none."""
+    found = typed.amount(text)
+    return quantity.size(f"{found.number}{found.unit}" if found is not None and found.typed else text)
 
 
 class SearchField(forms.CharField):

@@ -15,10 +15,9 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.settings import api_settings
 
-from kube import quantity
 from resources.csv_export import cluster_names, csv_response
 from resources.declared import Resource
-from resources.filter_fields import BytesFilter
+from resources.filter_fields import BytesFilter, asked_bytes
 from resources.filter_sets import StrictFilterSet
 
 LISTED = (
@@ -116,7 +115,7 @@ def _of_bytes(filterset: type[StrictFilterSet]) -> list[str]:
 
 def _bytes_taken(filterset: type[StrictFilterSet], request: Request) -> str:
     """`name=bytes` of each amount of memory that was asked for: "20" is 20 bytes, and the answer says so."""
-    sizes = {name: quantity.size(request.query_params.get(name, "")) for name in _of_bytes(filterset)}
+    sizes = {name: asked_bytes(request.query_params.get(name, "")) for name in _of_bytes(filterset)}
     return ", ".join(f"{name}={size}" for name, size in sizes.items() if size is not None)
 
 

@@ -43,7 +43,8 @@ def _parameter(name: str, one: Any) -> dict[str, Any]:
         return made | {"schema": {"type": "string", "enum": list(field.words), "default": field.default}}
     if isinstance(field, BytesField):
         made["description"] += (
-            "; a plain number is bytes, or a quantity like 8Gi (GiB) or 8G (10⁹ bytes); the header Filter-Bytes says what was taken"
+            "; a plain number is bytes; with a unit 8Gi or 8 GiB (2³⁰ bytes), 8G or 8 GB (10⁹ bytes); "
+            "the header Filter-Bytes says what was taken"
         )
     if isinstance(field, MomentField):
         made["description"] += (

@@ -27,6 +27,7 @@ from inventory.stacks.engine.overrides import MEMORY, overrides
 from inventory.stacks.engine.requests import allocation, holds, requests
 from inventory.stacks.engine.stack import Components, Labels, NodeLabels, Stack
 from inventory.stacks.engine.sums import total
+from inventory.stacks.shared.ways import whole_cards
 from kube.objects import Node, Pod
 from kube.quantity import count
 
@@ -175,4 +176,5 @@ STACK = Stack(
         },
         device_plugins=(_PLUGIN,),
     ),
+    ways=(whole_cards("AMD device plugin", NAME, owns, profiles=True),),
 )

@@ -24,6 +24,7 @@ from inventory.stacks.engine.stack import Components, Kept, NodeLabels, Stack
 from inventory.stacks.shared import chosen
 from inventory.stacks.shared.holding import warning
 from inventory.stacks.shared.named import free
+from inventory.stacks.shared.ways import whole_cards
 from kube.objects import Node, Pod
 
 NAME = "aws-neuron"
@@ -148,4 +149,5 @@ STACK = Stack(
     resource_prefixes=(f"{_DOMAIN}neuron",),
     components=Components(by_label={"name": {"neuron-device-plugin-ds": _PLUGIN}}, device_plugins=(_PLUGIN,)),
     kept=Kept(pod_annotations=(*_CHOSEN, _CHOSEN_OF)),
+    ways=(whole_cards("AWS Neuron device plugin, chips", NAME, CHIPS),),
 )

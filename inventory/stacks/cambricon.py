@@ -26,6 +26,7 @@ from inventory.stacks.engine.requests import Need, asked, containers, holds, req
 from inventory.stacks.engine.stack import Components, Kept, NodeLabels, Stack
 from inventory.stacks.shared import cores, counted
 from inventory.stacks.shared.named import free, named
+from inventory.stacks.shared.ways import whole_cards
 from kube.objects import Container, Node, Pod
 
 NAME = "cambricon"
@@ -162,6 +163,10 @@ def _stated(items: Iterable[Container]) -> int:
     return int(found[-1]) if found else 0
 
 
+def _is_whole(resource: str, context: Context) -> bool:
+    return _WHOLE.fullmatch(resource) is not None and owns(resource, context)
+
+
 STACK = Stack(
     name=NAME,
     label="Cambricon device plugin",
@@ -186,4 +191,5 @@ STACK = Stack(
     ),
     kept=Kept(pod_annotations=(_CHOSEN, _RECORD)),
     daemonsets_for="the memory unit of Cambricon's plugin",
+    ways=(whole_cards("Cambricon device plugin, whole cards", NAME, _is_whole),),
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from inventory.stacks.engine.base import Context, StackReport
 from inventory.stacks.engine.stack import Components, NodeLabels, Stack
 from inventory.stacks.shared.directx import Adapters, simple_share
+from inventory.stacks.shared.ways import shares_of_cards
 from kube.objects import Node, Pod
 
 NAME = "directx-alibaba"
@@ -33,4 +34,5 @@ STACK = Stack(
     node_labels=NodeLabels(
         prefixes=("windows.alibabacloud.com/",), present=("windows.alibabacloud.com/directx-supported",)
     ),
+    ways=(shares_of_cards("Alibaba Cloud DirectX", NAME, RESOURCES),),
 )

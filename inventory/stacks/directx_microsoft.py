@@ -9,6 +9,7 @@ from __future__ import annotations
 from inventory.stacks.engine.base import Context, StackReport
 from inventory.stacks.engine.stack import Components, Stack
 from inventory.stacks.shared.directx import Adapters, offered, simple_share
+from inventory.stacks.shared.ways import shares_of_cards
 from kube.objects import Node, Pod
 
 NAME = "directx-microsoft"
@@ -35,4 +36,5 @@ STACK = Stack(
         by_label={"name": dict.fromkeys(_PLUGIN_NAMES, "directx-microsoft-device-plugin")},
         device_plugins=("directx-microsoft-device-plugin",),
     ),
+    ways=(shares_of_cards("Microsoft DirectX", NAME, RESOURCES),),
 )

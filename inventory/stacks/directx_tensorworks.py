@@ -19,6 +19,7 @@ from inventory.stacks.engine.stack import Components, ConfigMaps, Kept, Stack
 from inventory.stacks.shared.directx import Adapters, adapter, held_by, offered, share
 from inventory.stacks.shared.plugin_daemonsets import containers, of
 from inventory.stacks.shared.plugin_settings import UNSET, Reader, Stated, of_keys, started_at, stated, unread, wanted
+from inventory.stacks.shared.ways import shares_of_cards
 from kube.objects import Container, DaemonSet, Node, Pod
 from kube.quantity import count
 
@@ -128,4 +129,5 @@ STACK = Stack(
     config_maps=ConfigMaps(
         wanted=_wanted, kept=of_keys, read_for="how many cards lie behind the devices of TensorWorks' DirectX plugins"
     ),
+    ways=(shares_of_cards("TensorWorks DirectX", NAME, RESOURCES),),
 )

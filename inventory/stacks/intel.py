@@ -31,6 +31,7 @@ from inventory.stacks.engine.offers import offer, shortfall, states
 from inventory.stacks.engine.overrides import overrides
 from inventory.stacks.engine.requests import allocation, holds
 from inventory.stacks.engine.stack import Components, NodeLabels, Stack
+from inventory.stacks.shared.ways import shares_of_cards, whole_cards
 from kube.objects import Container, Node, Pod
 from kube.quantity import count
 
@@ -230,4 +231,8 @@ STACK = Stack(
         by_label={"app": {PLUGIN: PLUGIN}}, device_plugins=(PLUGIN,), daemonsets=(PLUGIN,), commands=(PLUGIN,)
     ),
     daemonsets_for="how often Intel's plugin offers each card",
+    ways=(
+        whole_cards("Intel GPU device plugin, whole cards", NAME, CARDS),
+        shares_of_cards("Intel GPU device plugin, shares of a card", f"{NAME}-shared", CARDS),
+    ),
 )

@@ -14,6 +14,7 @@ from inventory.stacks.engine.offers import offer, shortfall, states
 from inventory.stacks.engine.overrides import overrides
 from inventory.stacks.engine.requests import allocation, holds, requests
 from inventory.stacks.engine.stack import NodeLabels, Stack
+from inventory.stacks.shared.ways import whole_cards
 from kube.objects import Node, Pod
 
 NAME = "kubernetes-alpha"
@@ -75,4 +76,5 @@ STACK = Stack(
     node_labels=NodeLabels(
         prefixes=("alpha.kubernetes.io/",), naming=(_NAME_LABEL,), model=first((_NAME_LABEL,), model_name)
     ),
+    ways=(whole_cards("Alpha GPU resource, whole cards", NAME, (RESOURCE,)),),
 )

@@ -16,6 +16,7 @@ from inventory.stacks.engine.requests import holds, requests
 from inventory.stacks.engine.stack import Kept, NodeLabels, Stack
 from inventory.stacks.shared import chosen
 from inventory.stacks.shared.named import free
+from inventory.stacks.shared.ways import whole_cards
 from kube.objects import Node, Pod
 
 NAME = "kunlun"
@@ -66,4 +67,5 @@ STACK = Stack(
     read=read,
     resource_prefixes=("kunlunxin.com/",),
     kept=Kept(pod_annotations=(_CHOSEN,)),
+    ways=(whole_cards("Kunlun device plugin", NAME, owns),),
 )

@@ -15,6 +15,7 @@ from inventory.stacks.engine.stack import Kept, NodeLabels, Stack
 from inventory.stacks.shared import cores
 from inventory.stacks.shared.counted import cards
 from inventory.stacks.shared.named import free
+from inventory.stacks.shared.ways import whole_cards
 from kube.objects import Node, Pod
 
 NAME = "moore-threads"
@@ -57,4 +58,5 @@ STACK = Stack(
     read=read,
     resource_prefixes=(_DOMAIN,),
     kept=Kept(pod_annotations=(_CHOSEN,)),
+    ways=(whole_cards("Moore Threads GPU operator, whole cards", NAME, (GPU,)),),
 )

@@ -27,6 +27,7 @@ from inventory.stacks.engine.requests import allocation, holds, requests
 from inventory.stacks.engine.stack import Stack
 from inventory.stacks.engine.sums import total
 from inventory.stacks.shared.named import SETTING, BadEntry, Entry, entries, named
+from inventory.stacks.shared.ways import shares_of_cards, whole_cards
 from kube.objects import Node, Pod
 
 NAME = "resource-map"
@@ -173,4 +174,8 @@ STACK = Stack(
     owns=owns,
     read=read,
     settings={SETTING: ""},
+    ways=(
+        whole_cards("Other accelerators, whole cards", NAME, owns),
+        shares_of_cards("Other accelerators, shares of a card", f"{NAME}-shared", owns),
+    ),
 )

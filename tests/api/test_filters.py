@@ -92,7 +92,16 @@ def test_what_makes_no_sense_is_an_error_with_its_name(
     assert list(asked.ordered()) == []
 
 
-@pytest.mark.parametrize("value", ["-1", "8GB", "8 Gi", "Gi", "0x10", "1e400", "9999999999999999999", "9Ei", "١٢"])
+@pytest.mark.parametrize(("value", "size"), [("8GB", 8 * 10**9), ("8 Gi", 8 * 2**30), ("8 GiB", 8 * 2**30), ("8", 8)])
+def test_an_amount_may_have_a_unit_and_is_bytes_without(cluster: Cluster, value: str, size: int) -> None:
+    asked = CardFilter({"min_free_bytes": value}, querysets.cards_present())
+    assert asked.is_valid()
+    assert asked.form.cleaned_data["min_free_bytes"] == size
+
+
+@pytest.mark.parametrize(
+    "value", ["-1", "8GBs", "8 Qi", "8 G i", "Gi", "0x10", "1e400", "9999999999999999999", "9Ei", "١٢"]
+)
 def test_an_amount_that_is_none_is_refused(cluster: Cluster, value: str) -> None:
     asked = CardFilter({"min_free_bytes": value}, querysets.cards_present())
     assert list(asked.errors) == ["min_free_bytes"]

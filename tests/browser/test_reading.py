@@ -22,6 +22,7 @@ PAGES = (
         "/allocations",
         "/allocations/waiting",
         "/allocations/idle",
+        "/fit?cards=2&memory=8",
         "/history",
         "/findings",
         "/clusters",
@@ -249,3 +250,17 @@ def test_a_chart_is_as_wide_as_a_phone(page: Page, fleet: Cluster) -> None:
     page.goto("/history?window=1h")
     expect(page.locator(".overtime canvas")).to_have_count(1)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+def test_room_is_found_by_one_click_and_a_form(page: Page, fleet: Cluster) -> None:
+    make_node(fleet, "roomy", "nvidia", 4, loads=(0.0,))
+    page.goto("/")
+    page.get_by_role("link", name="Find room").click()
+    expect(page.get_by_role("heading", name="Where would a pod go?")).to_be_visible()
+    page.get_by_label("Cards", exact=True).fill("4")
+    page.get_by_label("Memory of each, GiB").fill("20 GiB")
+    page.get_by_label("Memory of each, GiB").press("Enter")
+    expect(page.locator(".answer")).to_contain_text("4 × 20 GiB")
+    expect(page.locator("tbody tr").filter(has_text="roomy")).to_contain_text("nvidia.com/gpu: 4")
+    expect(page.get_by_role("heading", name="Why not elsewhere")).to_be_visible()
+    assert "memory=20+GiB" in page.url

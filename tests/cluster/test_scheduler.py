@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from accounts.roles import Role
-from inventory.models import Allocation, Cluster, Pod
+from inventory.fit.finder import find
+from inventory.fit.request import Request
+from inventory.models import Allocation, Card, Cluster, Pod
 from tests.cast import make_user, signed_in
 from tests.cluster.agreement import in_step
 from tests.cluster.fleet import Fleet
@@ -77,3 +79,27 @@ def test_what_the_scheduler_says_of_selector_taint_and_resource_is_a_table(
     assert "gpudash does not know this reason" not in page.text
     assert "no node has more than 8" in page.text
     assert "taint dedicated=ml:NoSchedule" in page.text
+
+
+@pytest.mark.usefixtures("scheduler")
+def test_the_finder_and_the_scheduler_say_the_same_of_every_node(fleet: Fleet, admin: Admin, watched: Cluster) -> None:
+    """Whole cards: a pod for each node, which chooses it by its name, is bound where the finder says that there is room."""
+    for number in range(4):
+        fleet.node("count", number, cards=4)
+    fleet.run("count", "some", "count-1", {0: 1, 1: 1})
+    fleet.run("count", "most", "count-2", {0: 1, 1: 1, 2: 1})
+    tainted = admin.call("GET", "/api/v1/nodes/count-3")
+    admin.patch(tainted, {"spec": {"taints": [{"key": "only", "value": "others", "effect": "NoSchedule"}]}})
+    wait_until(lambda: Card.objects.filter(cluster=watched).count() == 16, "all cards are counted")
+    in_step(admin, watched)
+    found = find(Request(cards=2, memory=20 * 2**30))
+    names = {f"count-{number}": f"asks-{number}" for number in range(4)}
+    for node, name in names.items():
+        asking = pod(name, KINDS["count"], 2)
+        asking["spec"]["nodeSelector"] = {"kubernetes.io/hostname": node}
+        admin.create(asking)
+    decided = Pod.objects.filter(cluster=watched, name__in=names.values()).exclude(node_name="", waiting_reason="")
+    wait_until(lambda: decided.count() == 4, "the scheduler has looked at all")
+    bound = set(decided.exclude(node_name="").values_list("node_name", flat=True))
+    assert {one.node for one in found.taking} == bound == {"count-0", "count-1"}
+    assert {one.node: one.code for one in found.refusing} == {"count-2": "too-few-free", "count-3": "taint"}

@@ -88,17 +88,27 @@ def reconcile(cluster: Cluster, names: list[str]) -> None:
 
 #: Cases of a node with all that is on it, as an API server sends them.
 CASES = Path(__file__).parent.parent / "inventory" / "stacks" / "golden"
-_FILES = ((Kind.PODS, "pods"), (Kind.RESOURCESLICES, "slices"), (Kind.RESOURCECLAIMS, "claims"))
+_FILES = (
+    (Kind.PODS, "pods"),
+    (Kind.DAEMONSETS, "daemonsets"),
+    (Kind.RESOURCESLICES, "slices"),
+    (Kind.RESOURCECLAIMS, "claims"),
+    (Kind.DEVICETAINTRULES, "taint_rules"),
+    (Kind.DEVICES, "device"),
+)
 
 
-def make_case(cluster: Cluster, case: str) -> str:
-    """Mirror and reconcile a golden case; its node's name."""
+def make_case(cluster: Cluster, case: str, *, ready: bool = False) -> str:
+    """Mirror and reconcile a golden case; its node's name. ready: the node says that it is, whatever is recorded."""
     folder = CASES / case
     node: Thing = json.loads((folder / "node.json").read_bytes())
+    if ready:
+        node["status"] = (node.get("status") or {}) | {"conditions": [{"type": "Ready", "status": "True"}]}
     mirror(cluster, Kind.NODES, [_identified(node)])
     for kind, name in _FILES:
         file = folder / f"{name}.json"
-        mirror(cluster, kind, [_identified(one) for one in json.loads(file.read_bytes())] if file.exists() else [])
+        found = json.loads(file.read_bytes()) if file.exists() else []
+        mirror(cluster, kind, [_identified(one) for one in (found if isinstance(found, list) else [found])])
     name = str(node["metadata"]["name"])
     reconcile(cluster, [name])
     return name

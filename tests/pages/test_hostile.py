@@ -25,6 +25,7 @@ PAGES = (
     "/allocations",
     "/allocations/waiting",
     "/allocations/idle",
+    "/fit?all=1",
     "/history?cluster=prod",
     "/findings",
     "/clusters",

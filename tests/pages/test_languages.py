@@ -20,6 +20,7 @@ from inventory.usage.conditions.known import EKS_REASONS, KNOWN, NVSENTINEL
 from inventory.usage.engine.problems import CODES
 from pages import exporter_words, health_words
 from pages.catalogue_words import SYSTEMS, TITLES
+from pages.way_words import LABELS, RULES
 from tests.factories import make_finding
 from tests.inventory.usage.test_conditions import NAMES, read
 from tests.pages.reading import get
@@ -57,6 +58,12 @@ def test_what_recorded_conditions_say_is_among_the_words_to_translate() -> None:
 def test_what_sharing_systems_declare_is_among_the_words_to_translate() -> None:
     declared = {text for stack in STACKS for text in (stack.daemonsets_for, stack.devices_for, stack.terminating)}
     assert set(SYSTEMS) == declared - {""}
+
+
+def test_the_ways_to_ask_for_cards_are_among_the_words_to_translate() -> None:
+    ways = [way for stack in STACKS for way in stack.ways]
+    assert list(LABELS) == [way.label for way in ways]
+    assert set(RULES) == {way.rule for way in ways}
 
 
 def test_a_translation_has_the_fields_of_its_original() -> None:

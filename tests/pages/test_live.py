@@ -19,6 +19,7 @@ PAGES = (
     "/allocations",
     "/allocations/waiting",
     "/allocations/idle",
+    "/fit",
     "/findings",
     "/clusters",
     "/nodes/prod/a",

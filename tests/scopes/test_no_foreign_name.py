@@ -75,6 +75,8 @@ QUERIES = (
     "by=owner",
     "by=node",
     "window=7d",
+    "all=1",
+    "memory=1",
 )
 #: Who must not see everything; the first three hold for all in the tests that are always run.
 NAMES = (
@@ -151,7 +153,15 @@ def _near(text: str, mark: str) -> str:
 
 def all_asked(world: World) -> list[str]:
     plain = sorted({one for one in addresses(world) if not one.startswith(("/i18n", "/static"))})
-    lists = ["/search", "/history", *(f"/api/v1/{one.name}" for one in LISTS), "/api/v1/idle/sums", "/api/v1/summary"]
+    lists = [
+        "/search",
+        "/history",
+        "/fit",
+        "/api/v1/fit",
+        *(f"/api/v1/{one.name}" for one in LISTS),
+        "/api/v1/idle/sums",
+        "/api/v1/summary",
+    ]
     lists += [f"/api/v1/clusters/{SEEN}/history", "/", "/nodes", "/cards", "/allocations", "/allocations/waiting"]
     lists += [
         "/allocations/idle",

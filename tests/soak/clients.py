@@ -27,6 +27,7 @@ PAGES = (
     "allocations",
     "allocations/waiting",
     "allocations/idle",
+    "fit?cards=2&memory=20",
     "findings",
     "clusters",
     "clusters/near",

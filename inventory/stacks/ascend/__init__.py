@@ -39,6 +39,7 @@ from inventory.stacks.engine.offers import Offer, offer, shortfall
 from inventory.stacks.engine.overrides import overrides
 from inventory.stacks.engine.requests import Need, allocation, holds, name_of, requests
 from inventory.stacks.engine.stack import Components, Kept, NodeLabels, Stack
+from inventory.stacks.shared.ways import whole_cards
 from kube.objects import Node, Pod
 
 _DOMAIN = "huawei.com/"
@@ -279,4 +280,5 @@ STACK = Stack(
     findings=FINDINGS,
     config_maps=CONFIG_MAPS,
     kept=Kept(pod_annotations=(_DOMAIN,)),
+    ways=(whole_cards("Ascend device plugin, whole chips", NAME, WHOLE_CHIPS),),
 )

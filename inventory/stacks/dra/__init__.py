@@ -14,6 +14,7 @@ from inventory.stacks.dra.findings import FINDINGS, findings
 from inventory.stacks.dra.holders import Held, allocations, held_by
 from inventory.stacks.dra.pools import Offered, pools
 from inventory.stacks.dra.rooms import rooms
+from inventory.stacks.dra.ways import WAYS
 from inventory.stacks.engine.base import UNHEALTHY, Context, StackReport
 from inventory.stacks.engine.names import MAX_CARDS
 from inventory.stacks.engine.stack import Stack
@@ -67,4 +68,5 @@ STACK = Stack(
     read=read,
     concerns=lambda context: bool(context.slices or context.claims),
     findings=FINDINGS,
+    ways=WAYS,
 )

@@ -25,6 +25,7 @@ from inventory.stacks.engine.requests import holds, requests
 from inventory.stacks.engine.stack import Components, Kept, NodeLabels, Stack
 from inventory.stacks.shared import counted
 from inventory.stacks.shared.named import free
+from inventory.stacks.shared.ways import whole_cards
 from kube.objects import Node, Pod
 
 GCU = f"{DOMAIN}gcu"
@@ -113,4 +114,5 @@ STACK = Stack(
     node_labels=NODE_LABELS,
     components=Components(by_label={"name": {"gcushare-device-plugin-ds": _PLUGIN}}, device_plugins=(_PLUGIN,)),
     kept=Kept(pod_annotations=KEPT, node_annotations=(DRS_CARDS, SHARED_CARDS)),
+    ways=(whole_cards("Enflame device plugin, whole cards", NAME, (GCU,)),),
 )

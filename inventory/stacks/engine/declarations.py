@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from inventory.stacks.engine.components import LABEL_KEYS
+from inventory.stacks.engine.fitting import Way
 from inventory.stacks.engine.stack import (
     Components,
     ConfigMaps,
@@ -85,6 +86,12 @@ def _refusals(value: object) -> bool:
         return False
 
 
+def _ways(value: object) -> bool:
+    if not isinstance(value, tuple) or not all(isinstance(one, Way) and _text(one.rule) for one in value):
+        return False
+    return len({one.name for one in value}) == len(value)
+
+
 #: attribute → (whether a value will do, what it must be).
 _Checks = Mapping[str, tuple[Callable[[object], bool], str]]
 _TEXTS = (_texts, "a tuple of texts")
@@ -118,6 +125,7 @@ _STACK: _Checks = {
     "terminating": (_is(str), "a text"),
     "refusals": (_refusals, "a tuple of Refusal with patterns that compile"),
     "memory_of": (callable, "a function"),
+    "ways": (_ways, "a tuple of Ways, each with a name of its own"),
     "report": (lambda value: value is None or isinstance(value, Report), "a Report or None"),
 }
 
@@ -163,6 +171,7 @@ def _check_apart(path: str, declared: Recognised, before: str, other: Recognised
         same["components"] = _pairs(declared) & _pairs(other)
         same["settings"] = set(declared.settings) & set(other.settings)
         same["findings"] = set(declared.findings) & set(other.findings)
+        same["ways"] = {way.name for way in declared.ways} & {way.name for way in other.ways}
     for attribute, shared in same.items():
         if shared:
             raise BadDeclaration(f"{path}: {attribute} {sorted(shared)[0]!r} is that of {before}")

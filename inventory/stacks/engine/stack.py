@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from inventory.stacks.engine.base import Context, Selection, StackReport
+from inventory.stacks.engine.fitting import Way
 from kube.config_maps import ConfigMap
 from kube.objects import DaemonSet, Node, Pod
 
@@ -183,6 +184,7 @@ class Stack(Recognised):
     refusals: what its own scheduler says of nodes that do not take a pod.
     memory_of: (resource, unit that a node counts in: "GiB", "MiB" or "" for not known, context) → bytes of one of it; None for what
     is no memory, or where nobody knows.
+    ways: how it is asked for cards; none where how it places is not known here, so that its nodes are never said to have room.
     """
 
     label: str
@@ -207,6 +209,7 @@ class Stack(Recognised):
     terminating: str = ""
     refusals: tuple[Refusal, ...] = ()
     memory_of: Callable[[str, str, Context], int | None] = no_memory
+    ways: tuple[Way, ...] = ()
     report: Report | None = None
 
     def understands(self, resource: str, context: Context) -> bool:

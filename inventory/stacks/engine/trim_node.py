@@ -51,12 +51,13 @@ def _metadata(metadata: Metadata, more: Collection[str]) -> Metadata:
         resourceVersion=metadata.resourceVersion,
         creationTimestamp=metadata.creationTimestamp,
         deletionTimestamp=metadata.deletionTimestamp,
-        labels={name: value for name, value in labels.items() if name in more or _label(name)} if labels else None,
+        labels={name: value for name, value in labels.items() if name in more or keeps_label(name)} if labels else None,
         annotations={name: value for name, value in mine.items() if not name.startswith(never)} if mine else None,
     )
 
 
-def _label(name: str) -> bool:
+def keeps_label(name: str) -> bool:
+    """Whether the mirror has this label of every node that carries it."""
     mine = name.startswith(_LABEL_PREFIXES) or name.startswith(registry.label_prefixes) or name in registry.label_names
     return mine and name not in registry.labels_dropped
 

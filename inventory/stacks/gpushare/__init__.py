@@ -44,6 +44,7 @@ from inventory.stacks.gpushare.refusals import REFUSALS, memory_of
 from inventory.stacks.gpushare.report import REPORT
 from inventory.stacks.gpushare.unhealthy import CONFIG_MAPS, LeftOut, findings, left_out, place
 from inventory.stacks.gpushare.unit import Unit, unit_of
+from inventory.stacks.gpushare.ways import WAYS
 from kube.objects import Node, Pod
 
 
@@ -249,4 +250,5 @@ STACK = Stack(
     memory_of=memory_of,
     report=REPORT,
     config_maps=CONFIG_MAPS,
+    ways=WAYS,
 )

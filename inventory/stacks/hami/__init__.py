@@ -25,8 +25,9 @@ from inventory.stacks.engine.sums import total
 from inventory.stacks.hami.pods import GPU_MEMORY, NAME, Place, holding
 from inventory.stacks.hami.records import ALLOCATED, REGISTER, Registered, register
 from inventory.stacks.hami.refusals import REFUSALS, memory_of
-from inventory.stacks.hami.settings import CONFIG_MAPS, PLUGIN, Settings, settings
+from inventory.stacks.hami.settings import CONFIG_MAPS, NOTHING, PLUGIN, Settings, settings
 from inventory.stacks.hami.vendors import PREFIXES, TAKEN, Vendor, vendors_of
+from inventory.stacks.hami.ways import CORDON, way
 from kube.objects import Node, Pod
 
 GPU = "nvidia.com/gpu"
@@ -40,7 +41,6 @@ RESOURCES = (
     "amd.com/gpucores",
 )
 _NODE_PREFIX = "hami.io/node-"
-_CORDON = "hami.io/device-cordon"
 
 
 def marks(node: Node) -> bool:
@@ -187,7 +187,7 @@ def _total(node: Node, vendor: Vendor, listed: list[Registered] | None, offered:
     if allocatable is not None and offered.slots is None:
         # No slots under any name, or under a name that cannot be told from others.
         return None if any(looks_like_gpu(name) for name in allocatable) else 0
-    cordoned = {part.strip() for part in annotations_of(node).get(_CORDON, "").split(",")}
+    cordoned = {part.strip() for part in annotations_of(node).get(CORDON, "").split(",")}
     return total(vendor.memory_of(card) for card in listed if card.healthy and card.uuid not in cordoned)
 
 
@@ -209,10 +209,11 @@ STACK = Stack(
     config_maps=CONFIG_MAPS,
     refusals=REFUSALS,
     memory_of=memory_of,
+    ways=(way(lambda node: _counted(node, NOTHING)),),
     kept=Kept(
         pod_labels=("hami.io/vgpu-node",),
         pod_annotations=("hami.io/", "nvidia.com/use-gpu", "nvidia.com/nouse-gpu"),
-        node_annotations=(_NODE_PREFIX, _CORDON),
+        node_annotations=(_NODE_PREFIX, CORDON),
         # Change with every registration, or are large, and are not read.
         node_annotations_dropped=("hami.io/node-handshake", "hami.io/node-nvidia-score"),
     ),

@@ -15,6 +15,7 @@ from inventory.stacks.metax import parts
 from inventory.stacks.metax.parts import ALLOCATED, CORES, DOMAIN, MEMORY, NAME, PARTS, REGISTER
 from inventory.stacks.shared.counted import cards
 from inventory.stacks.shared.named import free
+from inventory.stacks.shared.ways import whole_cards
 from kube.objects import Node, Pod
 
 GPU = f"{DOMAIN}gpu"
@@ -49,4 +50,5 @@ STACK = Stack(
     in_bytes=(MEMORY,),
     resource_prefixes=(DOMAIN,),
     kept=Kept(pod_annotations=(ALLOCATED,), node_annotations=(REGISTER,)),
+    ways=(whole_cards("MetaX GPU extensions, whole cards", NAME, (GPU,)),),
 )

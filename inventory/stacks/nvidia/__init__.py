@@ -33,6 +33,7 @@ from inventory.stacks.nvidia.group import Group
 from inventory.stacks.nvidia.ids import device
 from inventory.stacks.nvidia.layout import RESOURCES, groups
 from inventory.stacks.nvidia.rooms import rooms
+from inventory.stacks.nvidia.ways import WAYS
 from kube.objects import Node, Pod
 
 
@@ -141,4 +142,5 @@ STACK = Stack(
     kept=KEPT,
     findings=state.FINDINGS,
     config_maps=plugin_config.CONFIG_MAPS,
+    ways=WAYS,
 )

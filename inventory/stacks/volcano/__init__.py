@@ -8,6 +8,7 @@ from inventory.stacks.engine.stack import Components, Kept, Stack
 from inventory.stacks.volcano import old, vgpu
 from inventory.stacks.volcano.register import ALLOCATED, REGISTER
 from inventory.stacks.volcano.settings import CONFIG_MAPS, PLUGIN
+from inventory.stacks.volcano.ways import WAYS
 from kube.objects import Node, Pod
 
 
@@ -33,6 +34,7 @@ STACK = Stack(
         daemonsets=(PLUGIN,),
     ),
     config_maps=CONFIG_MAPS,
+    ways=WAYS,
     kept=Kept(
         pod_annotations=(ALLOCATED, vgpu.BOUND_TO, old.INDEX),
         node_annotations=(REGISTER, old.SICK),

@@ -1,0 +1,63 @@
+"""Where a pod that asks for cards would go now, and why not elsewhere."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from api.frame.base import ApiView
+from api.frame.problems import bad_fields
+from inventory.fit import told
+from inventory.fit.finder import find
+from inventory.fit.request import NAMES, WAYS, BadRequest, read
+
+LIMIT, MOST = 20, 10_000
+
+
+class Fit(ApiView):
+    @extend_schema(
+        summary="Where a pod that asks for cards would go now, and why not elsewhere",
+        description="Nodes that would be given such a pod now, by the rule of their sharing system; of the others the reasons, "
+        "counted. A node that is cordoned, not ready, or of which it is not known what is free, never fits. A name given several "
+        "times means any of its values; of `tolerate` and `selector` all count.",
+        responses=told.Fit,
+        parameters=[
+            OpenApiParameter("cards", int, description="on one node, for one container (1)"),
+            OpenApiParameter(
+                "memory",
+                str,
+                description="of each card: 20, 20 GiB, 20Gi or 20000 MiB. Other than in filters a number alone is GiB; "
+                "`request.memory_bytes` says what was taken. Left out: whatever a card has.",
+            ),
+            OpenApiParameter(
+                "system", str, many=True, enum=list(WAYS), description="how it is asked for; any when not given"
+            ),
+            OpenApiParameter("model", str, many=True, description="part of the name of the card model"),
+            OpenApiParameter(
+                "tolerate", str, many=True, description="key, key=value or key=value:Effect; * for all taints"
+            ),
+            OpenApiParameter("selector", str, many=True, description="label of the node: key=value"),
+            OpenApiParameter("cluster", str, many=True, description="names of clusters; all when not given"),
+            OpenApiParameter("limit", int, description=f"nodes in each list, at most {MOST} ({LIMIT})"),
+        ],
+    )
+    def get(self, request: Request) -> Response:
+        given = {name: values for name, values in request.query_params.lists() if name != "format"}
+        limit = _limit(given.pop("limit", []))
+        if unknown := given.keys() - NAMES:
+            known = ", ".join(sorted({*NAMES, "limit"}))
+            raise bad_fields(
+                {name[:64]: [f"There is no such parameter here. There are: {known}."] for name in sorted(unknown)}
+            )
+        try:
+            return Response(told.told(find(read(given)), limit))
+        except BadRequest as error:
+            raise bad_fields(error.errors) from None
+
+
+def _limit(texts: list[str]) -> int:
+    text = texts[-1] if texts else str(LIMIT)
+    if text.isascii() and text.isdigit() and len(text) < 6 and int(text) <= MOST:
+        return int(text)
+    raise bad_fields({"limit": [f"A number from 0 to {MOST} is wanted."]})

@@ -1,0 +1,56 @@
+"""How NVIDIA's plugin is asked for cards: whole ones, MIG slices, and shares of cards.
+
+Sources: NVIDIA/k8s-device-plugin v0.20.0 (internal/rm, api/config/v1: requests of more than one share are refused under MPS, and
+under time-slicing where failRequestsGreaterThanOne is set; else they may be of one card).
+"""
+
+from __future__ import annotations
+
+from inventory.stacks.engine import fitting
+from inventory.stacks.engine.base import WHOLE, Context
+from inventory.stacks.engine.fitting import Answer, Piece, Spot, Want, Way
+from inventory.stacks.nvidia import mig
+from inventory.stacks.nvidia.layout import GPU, RESOURCES
+from inventory.stacks.shared.ways import best, counted, offered, shares_of_cards, whole_cards
+
+_SLICES = (
+    "The Kubernetes scheduler counts: the node must have as many free slices of one profile as are asked for. The smallest profile "
+    "with enough memory is taken; slices that a card could be cut into anew are not counted."
+)
+_SHARES = (
+    "A share is one of several of the same card. Several shares may be of one card, so one card is all that can be asked for. "
+    "Under MPS each share has an equal part of the memory; under time-slicing memory is not metered, so none can be asked for."
+)
+
+
+def _slices(want: Want, spot: Spot) -> Answer | None:
+    cut = [card for card in spot.cards if card.profile and card.mode == WHOLE]
+    if not cut:
+        return None
+    kinds: dict[str, list[Piece]] = {}
+    for card in cut:
+        kinds.setdefault(card.profile, []).append(card)
+    ordered = sorted(kinds.items(), key=lambda kind: (min(card.total or 0 for card in kind[1]), kind[0]))
+    answers = [counted(want, spot, cards, one) for profile, cards in ordered for one in _resources(spot, profile)]
+    # What comes nearest is said: of a profile that is large enough that too few are free, not of a smaller one that it is small.
+    near = [one for one in answers if one.why not in (fitting.TOO_SMALL, fitting.FEW_CARDS, fitting.NOT_OFFERED)]
+    return best([*near, *answers]) or Answer(why=fitting.NOT_OFFERED)
+
+
+def _resources(spot: Spot, profile: str) -> list[str]:
+    """Of the profile alone where the strategy is mixed; of whole cards where all slices are alike."""
+    found = offered(
+        spot.node, lambda name: mig.profile_of(name) == profile.replace("+", ".") and not mig.is_shared(name)
+    )
+    return found or offered(spot.node, lambda name: name == GPU)
+
+
+def _shared(resource: str, context: Context) -> bool:
+    return resource in RESOURCES or mig.is_shared(resource) or mig.profile_of(resource) is not None
+
+
+WAYS: tuple[Way, ...] = (
+    whole_cards("NVIDIA device plugin, whole cards", "nvidia", (GPU,)),
+    Way("nvidia-mig", "NVIDIA device plugin, MIG slices", _SLICES, _slices),
+    shares_of_cards("NVIDIA device plugin, shares of a card", "nvidia-shared", _shared, _SHARES),
+)
