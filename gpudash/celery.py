@@ -36,7 +36,7 @@ def _enough_threads(conf: Any, options: dict[str, Any], **_: Any) -> None:
         return
     if not options.get("concurrency"):
         named = str(options.get("queues") or "")
-        conf.worker_concurrency = max(THREADS[queue] for queue in QUEUES if queue in named or queue == DEFAULT)
+        conf.worker_concurrency = max(THREADS[queue] for queue in [one for one in QUEUES if one in named] or [DEFAULT])
     from gpudash.database_pool import use_pool
     from inventory.process_memory import give_back_large, limit_arenas
 
