@@ -1,4 +1,6 @@
-"""The queues, and which task goes to which. One worker process each, so that each holds the credentials that its tasks need and no others.
+"""The queues, and which task goes to which.
+
+One worker process each, so that each holds the credentials that its tasks need and no others.
 
 Imported by the settings: knows nothing of Django.
 

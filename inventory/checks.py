@@ -78,7 +78,7 @@ class Checked(msgspec.Struct, frozen=True):
 def check(cluster: Cluster, total_s: float = CHECK_S, patience_s: float = PATIENCE_S) -> Checked:
     """What both credentials may do, for a command; kept on the cluster's row. Raises ApiError and BadKubeconfig.
 
-    Where the launcher's file cannot be read here, what the launch worker found last is told and kept: it may be for that process alone.
+    Where the launcher's file cannot be read here, what the launch worker found last is told and kept: the file may be for it alone.
     It takes no longer than about total_s; what could not be asked by then is not known. patience_s: for a credential plugin.
     """
     budget = _Budget(total_s)
@@ -98,13 +98,14 @@ def check_watcher(cluster: Cluster) -> None:
     _keep(cluster, answers, permissions_checked_at=timezone.now())
 
 
-def check_launcher(cluster: Cluster) -> None:
-    """The same of the launcher's, by a launch worker. Where its file cannot be read or used, that is the answer."""
+def check_launcher(cluster: Cluster) -> list[Answer]:
+    """The same of the launcher's, where its file is: by a launch worker. Where it cannot be read or used, that is the answer."""
     try:
         answers = _ask_as_launcher(cluster, _Budget(CHECK_S), PATIENCE_S)
     except BadKubeconfig as error:
         answers = [Answer(one, None, str(error)) for one in _of_launcher(cluster)]
     _keep(cluster, answers, launcher_checked_at=timezone.now())
+    return answers
 
 
 def _keep(cluster: Cluster, answers: Sequence[Answer], **moments: datetime) -> None:

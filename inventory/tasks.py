@@ -152,7 +152,8 @@ def prune_history() -> int:
 def check_clusters() -> None:
     """Have each cluster asked what the credentials may do, for the cluster page: one that does not answer delays no other.
 
-    Each by a worker that holds them. Those that their watchers do not reach are left out: each would hold the worker for as long as it takes to connect.
+    Each by a worker that holds them. Those that their watchers do not reach are left out: each would hold the worker for as long as
+    it takes to connect.
     """
     away = Watch.objects.filter(state=WatchState.BACKING_OFF)
     not_reached = away.filter(kind=Kind.NODES, cluster__in=away.filter(kind=Kind.PODS).values("cluster")).values(
@@ -175,7 +176,7 @@ def check_launcher(cluster_id: int) -> None:
     _check(cluster_id, checks.check_launcher)
 
 
-def _check(cluster_id: int, ask: Callable[[Cluster], None]) -> None:
+def _check(cluster_id: int, ask: Callable[[Cluster], object]) -> None:
     cluster = Cluster.objects.filter(pk=cluster_id).first()
     try:
         if cluster is not None:

@@ -17,7 +17,6 @@ from inventory.models import Role
 from validations.copies import copy_words
 from validations.models import STARTED, Launcher, Run, State
 
-
 #: No launch worker is seen.
 NO_WORKER = "no-worker"
 

@@ -69,7 +69,7 @@ def test_what_its_commands_name_is_there() -> None:
     called = {
         word.removeprefix("deploy/") for line in lines for word in line.split() if word.startswith("deploy/gpudash-")
     }
-    assert called == {"gpudash-web", "gpudash-tasks"}
+    assert called == {"gpudash-web", "gpudash-watch", "gpudash-launch"}
     assert {("Deployment", name) for name in called} <= made
     rows = [row for row in table_rows(PAGE) if row[1].startswith("`gpudash-")]
     assert {("ServiceAccount", row[1].strip("`")) for row in rows} == {

@@ -178,7 +178,9 @@ def test_the_tasks_worker_hands_on_what_is_another_workers(
     assert opened == set()
 
 
-def test_a_message_that_is_handed_on_is_still_under_way(busy: dict[str, Any], opened: set[str], sent: list[Any]) -> None:
+def test_a_message_that_is_handed_on_is_still_under_way(
+    busy: dict[str, Any], opened: set[str], sent: list[Any]
+) -> None:
     """Its number goes with it, so the schedule sends no second one, and the launch worker carries it out once."""
     from inventory.messages import Message, headers_for
 
@@ -197,9 +199,7 @@ def test_a_message_that_is_handed_on_is_still_under_way(busy: dict[str, Any], op
     assert opened == set(), "the same message a second time"
 
 
-def test_watchers_that_a_worker_has_no_thread_for_are_left_to_others(
-    db: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_watchers_that_a_worker_has_no_thread_for_are_left_to_others(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     from inventory import tasks
     from inventory.mirror.keeper import Keeper
 

@@ -46,11 +46,13 @@ class Command(ShownCommand):
         )
         add.add_argument("--in-cluster", action="store_true", help="use the service account of the pod")
         add_usage_arguments(add)
-        change = verbs.add_parser("set", help="say where the exporters of a cluster are read, or what launches validations")
+        change = verbs.add_parser(
+            "set", help="say where the exporters of a cluster are read, or what launches validations"
+        )
         change.add_argument("name")
         change.add_argument(
             "--launcher-kubeconfig",
-            help="the credentials that launch validations; where only the launch worker can read them, say it there ('': those of the watchers)",
+            help="the credentials that launch validations, said where they can be read ('': those of the watchers)",
         )
         add_usage_arguments(change)
         change.add_argument(
@@ -105,6 +107,9 @@ class Command(ShownCommand):
             raise CommandError(str(error)) from None
         used = f"with {kubeconfig}" if kubeconfig else "with the watchers' credentials"
         self.stdout.write(f"{cluster.name}: validations are launched {used}")
+        cluster.refresh_from_db()
+        for answer in checks.check_launcher(cluster) if kubeconfig else ():
+            self.stdout.write(_permission_line(answer))
         return True
 
     def _set_usage(self, cluster: Cluster, options: dict[str, Any]) -> bool:
@@ -207,7 +212,9 @@ def _at(moment: datetime) -> str:
 def _of_launcher(cluster: Cluster) -> str:
     """Where the answers about the launcher come from, when they were not asked for here."""
     at = cluster.launcher_checked_at
-    said = f"is what the launch worker was told {_at(at)}" if at else "is not known: the launch worker has not asked yet"
+    said = (
+        f"is what the launch worker was told {_at(at)}" if at else "is not known: the launch worker has not asked yet"
+    )
     return f"what the launcher may do {said}; its kubeconfig is not read here"
 
 

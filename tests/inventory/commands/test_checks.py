@@ -151,11 +151,15 @@ def test_a_command_that_can_read_both_asks_with_both(cluster: Cluster, server: A
 # Where the launcher's file is read by its worker alone, it is named there.
 
 
-def test_the_launchers_file_is_set_where_it_is(cluster: Cluster, run: Run, files: dict[str, str]) -> None:
+def test_the_launchers_file_is_set_where_it_is(
+    cluster: Cluster, run: Run, files: dict[str, str], server: Allowing
+) -> None:
     Cluster.objects.update(launcher_kubeconfig="")
     said = run("cluster", "set", "odd", "--launcher-kubeconfig", files["launcher"])
-    assert said == f"odd: validations are launched with {files['launcher']}\n"
-    cluster.refresh_from_db()
+    assert said.splitlines()[0] == f"odd: validations are launched with {files['launcher']}"
+    assert "  may create jobs: needed for validations (namespace gpudash-validations), optional\n" in said
+    assert server.who() == {"Bearer launcher"}, "what it may do is asked at once"
+    assert launchers(cluster) == {True}
     assert (cluster.launcher_kubeconfig, cluster.kubeconfig) == (files["launcher"], files["watcher"])
     assert "with the watchers' credentials" in run("cluster", "set", "odd", "--launcher-kubeconfig", "")
     cluster.refresh_from_db()
@@ -170,5 +174,3 @@ def test_a_launchers_file_that_cannot_be_read_is_not_set(cluster: Cluster, refus
 
 def test_setting_nothing_says_what_can_be_set(cluster: Cluster, refuse: Run) -> None:
     assert "--launcher-kubeconfig FILE" in refuse("cluster", "set", "odd")
-
-

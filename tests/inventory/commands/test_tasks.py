@@ -148,4 +148,6 @@ def test_permissions_of_one_cluster_are_checked_though_another_is_not_reached(
     assert demo.permissions_checked_at is not None
     assert demo.launcher_checked_at is not None
     assert other.permissions_checked_at is None
-    assert {row["allowed"] for row in other.permissions} == {None}, "that its file cannot be read is an answer to the launcher"
+    assert {row["allowed"] for row in other.permissions} == {None}, (
+        "that its file cannot be read is an answer to the launcher"
+    )

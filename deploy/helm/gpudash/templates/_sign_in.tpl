@@ -3,8 +3,10 @@
 {{- $in := .Values.signIn -}}
 {{- $headers := $in.proxyHeaders -}}
 {{- include "gpudash.signInChecked" . -}}
+{{- if not $in.localAccounts }}
 - name: GPUDASH_LOCAL_ACCOUNTS
-  value: {{ $in.localAccounts | quote }}
+  value: "false"
+{{- end }}
 {{- with $in.openid }}
 {{- if .issuer }}
 - name: GPUDASH_OIDC_ISSUER
