@@ -62,7 +62,7 @@ def bindings(values: str) -> dict[str, str]:
     """Role → the one account that has it."""
     found = {}
     for one in release(values):
-        if one["kind"].endswith("Binding"):
+        if one["kind"] in ("RoleBinding", "ClusterRoleBinding"):
             (subject,) = one["subjects"]
             assert (subject["kind"], subject["namespace"]) == ("ServiceAccount", NAMESPACE)
             found[one["roleRef"]["name"]] = subject["name"]
