@@ -1,4 +1,4 @@
-"""Which process sees which credentials, as deploy/ has it with systemd, Docker Compose and Kustomize (the chart: tests/cluster_chart)."""
+"""Which process sees which credentials, as deploy/ has it with systemd, Docker Compose and Kustomize. The chart has tests apart."""
 
 from __future__ import annotations
 
