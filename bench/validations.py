@@ -2,8 +2,8 @@
 
 parse         MB/s of reading and parsing together, for each suite
 run-overhead  seconds from request to stored verdict, less those that the Job took; and calls of the API per run: alone, and in a
-              campaign. In a team's deployment with default settings (one tasks worker of four threads, beat, PostgreSQL,
-              Redis), beside an API server whose Jobs run at once. `python -m bench.validations [--small]` is the part
+              campaign. In a team's deployment with default settings (one tasks and one launch worker of four threads each, beat,
+              PostgreSQL, Redis), beside an API server whose Jobs run at once. `python -m bench.validations [--small]` is the part
               that runs on that deployment's database.
 """
 
@@ -51,6 +51,7 @@ def overhead(small: bool) -> None:
         command = [sys.executable, "-m", "bench.validations", *(["--small"] if small else [])]
         try:
             team.celery("tasks", "worker", "-Q", "default", "-P", "threads", "-c", "4", "-n", "tasks@bench")
+            team.celery("launch", "worker", "-Q", "launch", "-P", "threads", "-c", "4", "-n", "launch@bench")
             team.celery("beat", "beat", "-s", str(folder / "beat"), "--pidfile", "", "--max-interval", "1")
             subprocess.run(command, cwd=ROOT, env=team.environment, check=True)
         except subprocess.CalledProcessError:

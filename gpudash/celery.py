@@ -7,7 +7,17 @@ import time
 from typing import Any
 
 from celery import Celery
-from celery.signals import celeryd_init, task_failure, task_postrun, task_prerun, worker_ready, worker_shutting_down
+from celery.signals import (
+    celeryd_init,
+    task_failure,
+    task_postrun,
+    task_prerun,
+    worker_init,
+    worker_ready,
+    worker_shutting_down,
+)
+
+from gpudash.queues import DEFAULT, QUEUES, SHORT_THREADS, THREADS, USAGE, WATCH
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gpudash.settings")
 
@@ -15,15 +25,8 @@ app = Celery("gpudash")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
-#: A watcher holds its thread for as long as it holds its lease, so the number of cores says nothing: 9 kinds × 110 clusters, though
-#: few clusters have something of each. A thread is made when it is needed.
-WATCH_THREADS = 1024
 #: Heaps of the C library for all threads of a worker: with one they stay level under faults, with the usual number they do not.
 ARENAS = 1
-#: A task of the queue `default` may wait for a cluster that does not answer, one thread each.
-TASK_THREADS = 32
-#: Each reads one Prometheus, and may hold 100 MiB while it does.
-USAGE_THREADS = 4
 
 
 @celeryd_init.connect
@@ -32,9 +35,8 @@ def _enough_threads(conf: Any, options: dict[str, Any], **_: Any) -> None:
     if "thread" not in str(options.get("pool") or options.get("pool_cls") or conf.worker_pool):
         return
     if not options.get("concurrency"):
-        queues = str(options.get("queues") or "")
-        threads = {"watch": WATCH_THREADS, "usage": USAGE_THREADS}
-        conf.worker_concurrency = next((count for name, count in threads.items() if name in queues), TASK_THREADS)
+        named = str(options.get("queues") or "")
+        conf.worker_concurrency = max(THREADS[queue] for queue in [one for one in QUEUES if one in named] or [DEFAULT])
     from gpudash.database_pool import use_pool
     from inventory.process_memory import give_back_large, limit_arenas
 
@@ -54,6 +56,13 @@ def _keep_others_out(**_: Any) -> None:
         close_to_others()
 
 
+@worker_init.connect
+def _room_for_short_tasks(sender: Any, **_: Any) -> None:
+    """A worker of the queue `watch` has some threads more than it holds watchers, also with -c."""
+    if WATCH in sender.app.amqp.queues.consume_from and isinstance(sender.concurrency, int):
+        sender.concurrency += SHORT_THREADS
+
+
 @worker_ready.connect
 def _keep_leases(sender: Any, **_: Any) -> None:
     """A worker of the queue `watch` says how many watchers it can hold, and renews their leases together. It reads whole clusters, as
@@ -62,10 +71,10 @@ def _keep_leases(sender: Any, **_: Any) -> None:
     from inventory.process_memory import collect_rarely
 
     queues = sender.app.amqp.queues.consume_from
-    if "watch" in queues or "usage" in queues:
+    if WATCH in queues or USAGE in queues:
         collect_rarely()
-    if "watch" in queues:
-        keeper.start(sender.controller.concurrency)
+    if WATCH in queues:
+        keeper.start(sender.controller.concurrency - SHORT_THREADS)
 
 
 @worker_ready.connect
@@ -121,6 +130,7 @@ app.conf.beat_schedule = {
     "find-idle": {"task": "inventory.tasks.find_idle", "schedule": 60.0},
     "record-history": {"task": "inventory.tasks.record_history", "schedule": 60.0},
     "heartbeat": {"task": "inventory.tasks.heartbeat", "schedule": HEARTBEAT_S},
+    "launch-heartbeat": {"task": "inventory.tasks.launch_heartbeat", "schedule": HEARTBEAT_S},
     "check-clusters": {"task": "inventory.tasks.check_clusters", "schedule": 600.0},
     "dispatch-reconcilers": {"task": "validations.tasks.dispatch_reconcilers", "schedule": 2.0},
     "prune-run-logs": {"task": "validations.tasks.prune_logs", "schedule": 86400.0},

@@ -15,8 +15,9 @@ from celery.beat import Service as BeatService
 from celery.worker import WorkController
 from django.core.management import call_command
 
-from gpudash.celery import ARENAS, TASK_THREADS, WATCH_THREADS, app
+from gpudash.celery import ARENAS, app
 from gpudash.database_pool import connections_now, use_pool
+from gpudash.queues import QUEUES, THREADS, WATCH_THREADS
 from gpudash.schedule import Schedule
 from gpudash.web import bound_server
 from inventory import tasks
@@ -47,8 +48,8 @@ class EmbeddedService:
         self._worker = WorkController(
             app=app,
             pool_cls="threads",
-            concurrency=WATCH_THREADS + TASK_THREADS,
-            queues=["watch", "default", "usage"],
+            concurrency=sum(THREADS.values()),
+            queues=list(QUEUES),
             without_heartbeat=True,
             without_mingle=True,
             without_gossip=True,

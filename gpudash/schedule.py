@@ -19,7 +19,7 @@ from django.db import DatabaseError, close_old_connections, connection
 
 from gpudash.alive import touch
 from inventory.heartbeats import EVERY_S, beat
-from inventory.messages import headers_for, sending
+from inventory.messages import headers_for, queue_of, sending
 from inventory.models import Role, ScheduleLease
 from leases.lease import Lease, LeaseLost, acquire
 
@@ -112,7 +112,7 @@ class Schedule(Scheduler):
 
     def apply_async(self, entry: Any, producer: Any = None, advance: bool = True, **options: Any) -> Any:
         """Send an entry's task, unless its last message has not been taken yet."""
-        queue = entry.options.get("queue", "default")
+        queue = queue_of(entry.task)
         try:
             headers = headers_for(entry.name, queue)
             if headers is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from gpudash import env, env_file, external_accounts
+from gpudash import env, env_file, external_accounts, queues
 from gpudash.broker import KEEPALIVE, secured
 from gpudash.database_url import database
 
@@ -260,7 +260,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["api.frame.answers.add_problems"],
 }
 
-# Celery: watchers on their own queue (threads), everything else on "default"; the schedule is gpudash/celery.py.
+# Celery: queues by the credentials that their workers hold (gpudash/queues.py); the schedule is gpudash/celery.py.
 CELERY_BROKER_URL = secured(
     env.broker("GPUDASH_BROKER_URL", PRODUCTION), env.text("GPUDASH_BROKER_PASSWORD"), env.text("GPUDASH_BROKER_CA")
 )
@@ -275,12 +275,8 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 }
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_DEFAULT_QUEUE = "default"
-CELERY_TASK_ROUTES = {
-    "inventory.tasks.watch": {"queue": "watch"},
-    "inventory.tasks.collect": {"queue": "usage"},
-    "inventory.tasks.usage_heartbeat": {"queue": "usage"},
-}
+CELERY_TASK_DEFAULT_QUEUE = queues.DEFAULT
+CELERY_TASK_ROUTES = queues.ROUTES
 CELERY_WORKER_POOL = "threads"
 CELERY_WORKER_CONSUMER = "gpudash.consumer:Consumer"
 # None of our tasks is acknowledged late, so nothing is cancelled; else Celery warns at each loss that it once may.

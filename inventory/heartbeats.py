@@ -31,12 +31,14 @@ MEANS = {
     Role.TASKS: "no run moves, and no watcher that ended is replaced",
     Role.WATCH: "the numbers grow old",
     Role.USAGE: "nothing is measured any more",
+    Role.LAUNCH: "no run moves, and what is asked for stays queued",
 }
 START = {
     Role.SCHEDULE: "celery -A gpudash beat",
     Role.TASKS: "celery -A gpudash worker -Q default",
     Role.WATCH: "celery -A gpudash worker -Q watch -P threads",
     Role.USAGE: "celery -A gpudash worker -Q usage -P threads",
+    Role.LAUNCH: "celery -A gpudash worker -Q launch -P threads",
 }
 
 
@@ -86,6 +88,12 @@ def beat(role: Role) -> None:
     """This process works, now. One statement where the row is there."""
     if not Heartbeat.objects.filter(role=role).update(beat_at=Now()):
         Heartbeat.objects.get_or_create(role=role, defaults={"beat_at": Now()})
+
+
+def pulse_of(role: Role) -> Pulse:
+    """Of one role, by its heartbeat alone. One query."""
+    age = ExpressionWrapper(Now() - F("beat_at"), output_field=DurationField())
+    return _pulse(role, Heartbeat.objects.filter(role=role).annotate(age=age).first())
 
 
 def pulses() -> list[Pulse]:

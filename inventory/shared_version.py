@@ -22,7 +22,9 @@ def version() -> Hashable:
     Watchers and reconcilers write their watch in the transaction of each change, collectors their source. That a lease was renewed
     is no change; what the clock makes of it is: what was measured or looked at too long ago is not told any more.
     """
-    clusters = Cluster.objects.values_list("pk", "name", "server", "uid", "permissions_checked_at", "recreated_at")
+    clusters = Cluster.objects.values_list(
+        "pk", "name", "server", "uid", "permissions_checked_at", "launcher_checked_at", "recreated_at"
+    )
     outages = Finding.objects.filter(node_name="", code__in=(*CODES, *OF_CLUSTERS), ended_at=None).order_by("pk")
     return (
         tuple(clusters),

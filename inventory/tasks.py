@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable
 
 from celery import shared_task
 from celery.signals import worker_shutting_down
@@ -11,7 +12,7 @@ from django.conf import settings
 from django.db import DatabaseError, close_old_connections
 from django.db.models.functions import Coalesce, Now
 
-from inventory import clusters, retention
+from inventory import checks, clusters, retention
 from inventory.capacity import capacity
 from inventory.collect import collector, past_answers
 from inventory.collect import lease as collectors
@@ -22,8 +23,8 @@ from inventory.heartbeats import beat
 from inventory.history import recorder
 from inventory.idle import holds
 from inventory.log_context import about, name_it
-from inventory.messages import OnceTask, send_once
-from inventory.mirror.dispatch import dispatch, give_way
+from inventory.messages import OnceTask, RoutedTask, send_once
+from inventory.mirror.dispatch import ask_again, dispatch, give_way
 from inventory.mirror.follow import Follower
 from inventory.mirror.keeper import keeper
 from inventory.mirror.lease import acquire, release
@@ -64,13 +65,19 @@ def heartbeat() -> None:
     close_old_connections()
 
 
-@shared_task
+@shared_task(base=RoutedTask)
 def watch(cluster_id: int, kind: str) -> None:
     """Hold the lease of one (cluster, kind) and keep its rows in step, until the process ends or the lease is lost."""
     if stopping.is_set():
         return
-    with about(cluster_id):
-        _watch(cluster_id, kind)
+    if not keeper.begin():
+        ask_again(cluster_id, kind)
+        return
+    try:
+        with about(cluster_id):
+            _watch(cluster_id, kind)
+    finally:
+        keeper.end()
 
 
 def _watch(cluster_id: int, kind: str) -> None:
@@ -145,31 +152,51 @@ def prune_history() -> int:
 def check_clusters() -> None:
     """Have each cluster asked what the credentials may do, for the cluster page: one that does not answer delays no other.
 
-    Those that their watchers do not reach are left out: each would hold the worker for as long as it takes to connect.
+    Each by a worker that holds them. Those that their watchers do not reach are left out: each would hold the worker for as long as
+    it takes to connect.
     """
     away = Watch.objects.filter(state=WatchState.BACKING_OFF)
     not_reached = away.filter(kind=Kind.NODES, cluster__in=away.filter(kind=Kind.PODS).values("cluster")).values(
         "cluster"
     )
     for cluster_id in Cluster.objects.exclude(pk__in=not_reached).values_list("pk", flat=True):
-        check_cluster.delay(cluster_id)
+        send_once(check_cluster.name, (cluster_id,))
+        send_once(check_launcher.name, (cluster_id,))
 
 
-@shared_task
+@shared_task(base=OnceTask)
 def check_cluster(cluster_id: int) -> None:
-    """The same for one cluster."""
+    """The same for one cluster, with the watchers' credentials."""
+    _check(cluster_id, checks.check_watcher)
+
+
+@shared_task(base=OnceTask)
+def check_launcher(cluster_id: int) -> None:
+    """And with the launcher's."""
+    _check(cluster_id, checks.check_launcher)
+
+
+def _check(cluster_id: int, ask: Callable[[Cluster], object]) -> None:
     cluster = Cluster.objects.filter(pk=cluster_id).first()
-    if cluster is None:
-        return
     try:
-        clusters.check(cluster)
+        if cluster is not None:
+            ask(cluster)
     except (ApiError, BadKubeconfig) as error:
-        logger.warning("cluster %s: permissions not checked: %s", cluster.name, error)
+        logger.warning("cluster %s: permissions not checked: %s", cluster, error)
+    finally:
+        give_back()
+
+
+@shared_task(base=OnceTask)
+def launch_heartbeat() -> None:
+    """The same as `heartbeat` for the queue `launch`."""
+    beat(Role.LAUNCH)
+    give_back()
 
 
 @shared_task(base=OnceTask)
 def usage_heartbeat() -> None:
-    """The same for the queue `usage`, sent while there is something to measure."""
+    """The same as `heartbeat` for the queue `usage`, sent while there is something to measure."""
     beat(Role.USAGE)
     give_back()
 
@@ -179,9 +206,9 @@ def dispatch_collectors() -> int:
     """Send a round for each source whose turn it is; returns how many. Cards of a silent one are said to be not measured."""
     sent = 0
     if UsageSource.objects.exists():
-        send_once(usage_heartbeat.name, queue="usage")
+        send_once(usage_heartbeat.name)
     for cluster_id in collectors.due().values_list("cluster_id", flat=True):
-        sent += send_once(collect.name, (cluster_id,), queue="usage")
+        sent += send_once(collect.name, (cluster_id,))
     lose_silent()
     give_back()
     return sent

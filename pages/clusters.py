@@ -188,11 +188,13 @@ def missing() -> list[Missing]:
         Role.TASKS: _("The tasks worker is not seen."),
         Role.WATCH: _("The watch worker is not seen."),
         Role.USAGE: _("The usage worker is not seen."),
+        Role.LAUNCH: _("The launch worker is not seen."),
     }
     means = {
         Role.SCHEDULE: _("Nothing new is started, checked or replaced."),
         Role.TASKS: _("No run moves, and no watcher that ended is replaced."),
         Role.WATCH: _("The numbers grow old."),
+        Role.LAUNCH: _("No run moves: what is asked for stays queued, since no worker takes the queue launch."),
         Role.USAGE: _("Nothing is measured any more: used memory, work and health of cards are not known."),
     }
     late = [pulse for pulse in pulses() if not pulse.ok]

@@ -37,7 +37,7 @@ def _line(one: Wrong) -> Line:
     todo = {
         Code.PROCESS_MISSING: _("Start it."),
         Code.TOO_LITTLE: _("Start another one, or give it more threads."),
-        Code.MESSAGES_WAIT: _("Look whether the broker answers and the tasks worker runs; start another one."),
+        Code.MESSAGES_WAIT: _("Look whether the broker answers and the worker of these tasks runs; start another one."),
         Code.TASKS_FAIL: _("Look into the worker's log at that time."),
         Code.CONNECTIONS_WAIT: _(
             "Give the process more connections (GPUDASH_DATABASE_CONNECTIONS), as many as PostgreSQL admits."

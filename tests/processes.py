@@ -71,8 +71,14 @@ class Processes:
     def watch_worker(self, name: str) -> subprocess.Popen[bytes]:
         return self.celery(name, "worker", "-Q", "watch", "-P", "threads", "-n", f"{name}@test", "--loglevel", "INFO")
 
+    def default_worker(self) -> subprocess.Popen[bytes]:
+        return self.celery("default", "worker", "-Q", "default", "-P", "threads", "-n", "default@test")
+
+    def launch_worker(self) -> subprocess.Popen[bytes]:
+        return self.celery("launch", "worker", "-Q", "launch", "-P", "threads", "-n", "launch@test")
+
     def default_worker_and_schedule(self) -> tuple[subprocess.Popen[bytes], subprocess.Popen[bytes]]:
-        worker = self.celery("default", "worker", "-Q", "default", "-P", "threads", "-n", "default@test")
+        worker = self.default_worker()
         return worker, self.celery("beat", "beat", "--pidfile", "", "--max-interval", "1")
 
     def start(self, name: str, command: list[str], settings: dict[str, str]) -> subprocess.Popen[bytes]:

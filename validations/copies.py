@@ -52,4 +52,4 @@ def take_over(cluster: Cluster) -> str:
     """This database becomes the launcher with its next pass, also of the Jobs that the one before made. What was done, in words."""
     Launcher.objects.get_or_create(cluster=cluster)
     Launcher.objects.filter(cluster=cluster).update(take_over=True, next_try_at=None, swept_at=None)
-    return "this database launches here from the next pass of a tasks worker on; the Jobs that are there are its own"
+    return "this database launches here from the next pass of a launch worker on; the Jobs that are there are its own"

@@ -36,7 +36,7 @@ def forbidden(cluster: Cluster, now: datetime | None = None) -> Reason | None:
     """Why the cluster would refuse a launch, as far as is known; None when it would take it, or nobody knows."""
     now = now or database_now()
     seen = _last_refusal(cluster, now)
-    checked = cluster.permissions_checked_at
+    checked = cluster.launcher_checked_at
     if seen is not None and (checked is None or seen[0] > checked):
         return seen[1]
     if checked is None or now - checked > CHECK_HOLDS or not (missing := _missing(cluster)):
@@ -72,9 +72,9 @@ def remember(cluster_id: int, code: str, text: str) -> None:
 
 
 def check_soon(cluster: Cluster) -> None:
-    """Have it looked up anew by a worker, so that a rule that was just granted, or a new token, counts in a moment."""
+    """Have it looked up anew by a launch worker, so that a rule that was just granted, or a new token, counts in a moment."""
     Launcher.objects.filter(credentials_refused(), cluster=cluster).update(next_try_at=None)
-    checked = cluster.permissions_checked_at
+    checked = cluster.launcher_checked_at
     if checked is not None and database_now() - checked < CHECK_AGAIN:
         return
-    outbox.put("inventory.tasks.check_cluster", cluster.pk)
+    outbox.put("inventory.tasks.check_launcher", cluster.pk)

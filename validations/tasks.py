@@ -1,4 +1,7 @@
-"""Celery tasks of the validations. All are short, idempotent and take ids; none waits for a run."""
+"""Celery tasks of the validations. All are short, idempotent and take ids; none waits for a run.
+
+`launch` and `reconcile` talk to clusters, with the launcher's credentials, and go to the queue `launch`; the others ask the database.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from django.db.models.functions import Now
 from inventory.clock import database_now
 from inventory.connections import give_back
 from inventory.log_context import about
-from inventory.messages import OnceTask, send_once
+from inventory.messages import OnceTask, RoutedTask, send_once
 from inventory.models import Cluster
 from kube.client import ApiError, BadKubeconfig
 from leases.lease import Lease, LeaseLost
@@ -36,7 +39,7 @@ logger = logging.getLogger(__name__)
 FORGOTTEN = timedelta(seconds=30)
 
 
-@shared_task
+@shared_task(base=RoutedTask)
 def launch(run_id: str) -> None:
     """Launch one queued run at once; what fails here is done by the next pass."""
     run = Run.objects.select_related("cluster").filter(pk=run_id, state=State.QUEUED, cancel_requested_at=None).first()
@@ -141,7 +144,7 @@ def advance_campaigns() -> None:
     give_back()
 
 
-@shared_task
+@shared_task(base=RoutedTask)
 def advance_campaign(campaign_id: str) -> None:
     """The same for one campaign, right after it was made or resumed."""
     campaigns.advance_safely(campaign_id)

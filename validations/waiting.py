@@ -1,19 +1,24 @@
-"""Why a run in the queue waits, said when somebody looks: two queries however many runs, none where none is under way.
+"""Why a run in the queue waits, said when somebody looks: three queries however many runs, none where none is under way.
 
 A row of the queue is written only when it was tried; what holds up thousands at once (limits, a cluster that does not answer, a copy
-of the database) is counted here.
+of the database, no worker that launches) is counted here.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from django.conf import settings
 
+from inventory.heartbeats import pulse_of
+from inventory.models import Role
 from validations.copies import copy_words
 from validations.models import STARTED, Launcher, Run, State
+
+#: No launch worker is seen.
+NO_WORKER = "no-worker"
 
 
 class Why(NamedTuple):
@@ -28,11 +33,17 @@ def tell(rows: Iterable[Run]) -> None:
     active = [run for run in rows if run.state != State.ENDED]
     queued = [run for run in active if run.state == State.QUEUED]
     launchers = _launchers({run.cluster_id for run in active}) if active else {}
-    why = reasons(queued, launchers)
+    why = _no_worker(queued) or reasons(queued, launchers)
     for run in active:
         copy = copy_words(launchers[run.cluster_id]) if run.cluster_id in launchers else ""
         if copy or run.pk in why:
             run.waiting_reason, run.waiting_message = Why("copy", copy) if copy else why[run.pk]
+
+
+def _no_worker(queued: Sequence[Run]) -> dict[str, Why]:
+    """Of all of them, where no launch worker is seen: then nobody looks at what else may hold them up."""
+    missing = pulse_of(Role.LAUNCH).reason if queued else ""
+    return {run.pk: Why(NO_WORKER, missing) for run in queued} if missing else {}
 
 
 def reasons(queued: Iterable[Run], launchers: dict[int, Launcher] | None = None) -> dict[str, Why]:

@@ -21,7 +21,6 @@ from inventory.models import HistoryAnswer, Subject, UsageSource
 from inventory.models.usage import SourceState, Way
 
 TASK = "inventory.tasks.ask_past"
-QUEUE = "usage"
 #: An answer is good for half a step of its window, within these; what is asked for and not answered is asked for again after AGAIN.
 GOOD_LEAST, GOOD_MOST = timedelta(minutes=1), timedelta(minutes=15)
 AGAIN = timedelta(seconds=30)
@@ -72,7 +71,7 @@ def _want(named: Named, window: Window, row: HistoryAnswer | None, now: datetime
     wanted, _made = HistoryAnswer.objects.update_or_create(
         cluster=named.cluster, subject=named.subject, key=named.key, window=window.name, defaults={"wanted_at": Now()}
     )
-    transaction.on_commit(lambda: send_once(TASK, (wanted.pk,), QUEUE))
+    transaction.on_commit(lambda: send_once(TASK, (wanted.pk,)))
     return True
 
 

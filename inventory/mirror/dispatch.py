@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from celery import current_app
-from django.db import transaction
+from django.db import close_old_connections, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
@@ -52,6 +52,12 @@ def _send(chosen: Sequence[tuple[int, int, str]]) -> int:
         if pk in ready:
             current_app.send_task(TASK, (cluster_id, kind), queue=QUEUE)
     return len(ready)
+
+
+def ask_again(cluster_id: int, kind: str) -> None:
+    """This process has no thread for it: the next look sends it anew, and another may take it."""
+    Watch.objects.filter(free(), cluster_id=cluster_id, kind=kind).update(sent_at=None)
+    close_old_connections()
 
 
 def give_way(cluster_id: int, kind: str) -> bool:

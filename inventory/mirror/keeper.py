@@ -38,7 +38,7 @@ class Keeper:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._stopped = threading.Event()
-        self._threads = 0
+        self._threads = self._begun = 0
         self._renewed = float("-inf")
         self._failing = False
 
@@ -75,6 +75,19 @@ class Keeper:
         """Set when nodes of the cluster wait to be accounted."""
         with self._lock:
             return self._woken.setdefault(cluster_id, threading.Event())
+
+    def begin(self) -> bool:
+        """Whether this process takes one watcher more: the threads that it has beside are for tasks that are done in seconds."""
+        with self._lock:
+            if self.running and self._begun >= self._threads:
+                return False
+            self._begun += 1
+            return True
+
+    def end(self) -> None:
+        """A watcher that had begun has ended."""
+        with self._lock:
+            self._begun -= 1
 
     def hold(self, lease: Lease) -> None:
         with self._lock:

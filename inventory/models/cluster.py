@@ -68,7 +68,7 @@ class Cluster(models.Model):
     """One Kubernetes cluster. Holds where its credentials are, never the credentials.
 
     kubeconfig: absolute path of a file that the watchers can read; empty means the in-cluster service account.
-    launcher_kubeconfig: the file with the rights to launch validations, for the tasks workers; empty: the same as the watchers'.
+    launcher_kubeconfig: the file with the rights to launch validations, for the launch workers; empty: the same as the watchers'.
     """
 
     name = models.CharField(
@@ -83,6 +83,8 @@ class Cluster(models.Model):
     #: What the credentials may do, as the last check found: [{"verb", "resource", "allowed", "needed_for"}].
     permissions = models.JSONField(default=list)
     permissions_checked_at = models.DateTimeField(null=True)
+    #: The same for those of the launcher, which another process asks.
+    launcher_checked_at = models.DateTimeField(null=True)
     #: UID of the namespace kube-system, by which a cluster is known again; "" while it is not told, and why.
     uid = models.CharField(max_length=64, blank=True, default="", db_default="")
     uid_note = models.CharField(max_length=500, blank=True, default="", db_default="")

@@ -10,13 +10,15 @@ from leases.row import LeaseRow
 class Role(models.TextChoices):
     """What a heartbeat proves. SCHEDULE: beat ticks. TASKS: the broker carries a message to a worker of the queue `default`,
     which reaches the database. WATCH: a worker of the queue `watch` took up or renewed a watch (its leases say so, too).
-    USAGE: the same as TASKS for the queue `usage`; a round that goes on says so by its lease.
+    USAGE: the same as TASKS for the queue `usage`; a round that goes on says so by its lease. LAUNCH: the same as TASKS for the
+    queue `launch`.
     """
 
     SCHEDULE = "schedule", "schedule (beat)"
     TASKS = "tasks", "tasks worker (queue default)"
     WATCH = "watch", "watch worker (queue watch)"
     USAGE = "usage", "usage worker (queue usage)"
+    LAUNCH = "launch", "launch worker (queue launch)"
 
 
 class Heartbeat(models.Model):

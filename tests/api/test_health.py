@@ -26,7 +26,15 @@ def test_a_process_that_answers_is_healthy() -> None:
 def test_ready_lists_every_part() -> None:
     response = ready()
     assert response.status_code == 200
-    assert set(response.json()["parts"]) == {"database", "broker", "migrations", "static", "schedule", "tasks"}
+    assert set(response.json()["parts"]) == {
+        "database",
+        "broker",
+        "migrations",
+        "static",
+        "schedule",
+        "tasks",
+        "launch",
+    }
     assert "no-cache" in response.headers["Cache-Control"]
 
 

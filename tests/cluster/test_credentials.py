@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inventory import clusters
+from inventory import checks, clusters
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind, WatchState
 from tests.cluster.agreement import in_step
@@ -104,7 +104,7 @@ def test_the_shipped_role_is_enough(
     in_step(admin, cluster)
     fleet.run("status", "later", "status-0", {7: 1})
     in_step(admin, cluster)
-    _, answers = clusters.check(Cluster.objects.get(pk=cluster.pk))
+    answers = checks.check(Cluster.objects.get(pk=cluster.pk)).answers
     mine = [answer for answer in answers if answer.wanted.role == "deploy/watcher-role.yaml"]
     assert {answer.wanted.resource for answer in mine if not answer.served} == {
         "devices",

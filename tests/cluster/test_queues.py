@@ -11,8 +11,10 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from gpudash.celery import app
+from gpudash.queues import QUEUES
 from inventory import clusters
 from inventory.heartbeats import LATE_S
+from inventory.messages import headers_for
 from inventory.models import Cluster, Heartbeat, Message, Role, Watch, Worker
 from tests.cluster.agreement import WATCHED
 from tests.cluster.fleet import Fleet
@@ -20,6 +22,7 @@ from tests.cluster.test_takeover import START_S, holders
 from tests.controlplane.controlplane import ControlPlane
 from tests.processes import Processes
 from tests.services import wait_until
+from validations.models import Launcher
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300, func_only=True)]
 #: How long nobody takes messages: each entry of the schedule is due several times.
@@ -29,7 +32,7 @@ ENTRIES = len(app.conf.beat_schedule)
 
 def queued(broker: str) -> int:
     with redis.Redis.from_url(broker) as client:
-        return int(str(client.llen("default"))) + int(str(client.llen("watch")))
+        return sum(int(str(client.llen(queue))) for queue in QUEUES)
 
 
 def test_while_there_is_no_worker_one_message_of_each_thing_waits(
@@ -41,7 +44,8 @@ def test_while_there_is_no_worker_one_message_of_each_thing_waits(
     while time.monotonic() < until:
         assert queued(broker) <= ENTRIES
         time.sleep(0.5)
-    team.celery("default", "worker", "-Q", "default", "-P", "threads", "-n", "default@test")
+    for start in (team.default_worker, team.launch_worker, lambda: team.watch_worker("watch")):
+        start()
     wait_until(lambda: not Message.objects.filter(taken=False).exists(), "all is taken", START_S)
     assert queued(broker) == 0
 
@@ -51,7 +55,7 @@ def test_messages_that_the_broker_lost_are_sent_again(cluster: Cluster, team: Pr
     wait_until(lambda: queued(broker) == ENTRIES, "each entry is sent", START_S)
     with redis.Redis.from_url(broker) as client:
         client.flushall()
-    team.celery("default", "worker", "-Q", "default", "-P", "threads", "-n", "default@test")
+    team.default_worker()
     often = Message.objects.filter(key__in=("dispatch-watchers", "dispatch-reconcilers", "heartbeat"))
     wait_until(lambda: often.filter(number__gt=1, taken=True).count() == 3, "what is due is sent again, and taken", 120)
 
@@ -89,3 +93,42 @@ def test_two_workers_share_the_clusters(
     assert min(by_worker().values()) >= len(total) * len(WATCHED) // 4, by_worker()
     assert not Watch.objects.filter(sent__gt=3).exists()
     assert not Worker.objects.filter(threads__lt=F("holds")).exists()
+
+
+def test_what_the_release_before_sent_is_done(cluster: Cluster, team: Processes, broker: str) -> None:
+    """Its `reconcile` lies in the queue `default`: the tasks worker hands it on, and the launch worker does it."""
+    name = "validations.tasks.reconcile"
+    headers = headers_for(f"{name}:{cluster.pk}", "default")
+    app.conf.broker_url, before = broker, app.conf.broker_url
+    try:
+        app.send_task(name, (cluster.pk,), queue="default", headers=headers)
+    finally:
+        app.conf.broker_url = before
+    assert queued(broker) == 1
+    team.default_worker()
+    wait_until(lambda: queue_length_of(broker, "launch") == 1, "it is handed on", START_S)
+    assert not Message.objects.get(key=f"{name}:{cluster.pk}").taken
+    team.launch_worker()
+    done = Launcher.objects.filter(cluster=cluster).exclude(reached_at=None, failing_since=None)
+    wait_until(done.exists, "there was a pass over the cluster", START_S)
+    assert Message.objects.get(key=f"{name}:{cluster.pk}").taken
+
+
+def queue_length_of(broker: str, queue: str) -> int:
+    with redis.Redis.from_url(broker) as client:
+        return int(str(client.llen(queue)))
+
+
+def test_permissions_are_asked_while_every_thread_of_a_watcher_is_taken(
+    fleet: Fleet, plane: ControlPlane, team: Processes, transactional_db: None
+) -> None:
+    fleet.build()
+    found = [clusters.add(f"c-{number}", str(plane.kubeconfig)) for number in range(2)]
+    team.celery("watch", "worker", "-Q", "watch", "-P", "threads", "-c", "3", "-n", "watch@test")
+    wait_until(lambda: Worker.objects.filter(threads=3).count() == 1, "it says what it holds", START_S)
+    team.default_worker_and_schedule()
+    held = Watch.objects.filter(expires_at__gt=Now())
+    wait_until(lambda: held.count() == 3, "all its threads are taken", START_S)
+    asked = Cluster.objects.filter(permissions_checked_at__isnull=False)
+    wait_until(lambda: asked.count() == len(found), "what the watchers may do was asked", START_S)
+    assert held.count() == 3

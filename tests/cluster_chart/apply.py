@@ -19,14 +19,16 @@ class Applier:
 
     def apply(self, thing: Json, dry: bool = True) -> Json:
         """The object as the API server would store it. Raises Refused."""
-        metadata = thing["metadata"]
-        path = f"{self._path(thing)}/{metadata['name']}?fieldManager=test&fieldValidation=Strict&force=true"
+        path = f"{self.address(thing)}?fieldManager=test&fieldValidation=Strict&force=true"
         return self.admin.call("PATCH", path + ("&dryRun=All" if dry else ""), thing, APPLY)
 
     def try_pod(self, pod: Json) -> Json:
         """What the admission of pods says to it, as a dry run. Raises Refused."""
         path = f"/api/v1/namespaces/{pod['metadata']['namespace']}/pods?dryRun=All&fieldValidation=Strict"
         return self.admin.call("POST", path, pod)
+
+    def address(self, thing: Json) -> str:
+        return f"{self._path(thing)}/{thing['metadata']['name']}"
 
     def _path(self, thing: Json) -> str:
         version = thing["apiVersion"]

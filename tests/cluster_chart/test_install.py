@@ -94,8 +94,8 @@ def test_migrations_come_first_with_what_they_need(cluster: Cluster) -> None:
     finally:
         end(installing)
     assert installing.returncode == 0, said.decode()
-    assert "cluster add here --launcher-kubeconfig /etc/gpudash/launcher/kubeconfig" in said.decode()
-    assert cluster.deployments() == 5
+    assert "cluster set here --launcher-kubeconfig /etc/gpudash/launcher/kubeconfig" in said.decode()
+    assert cluster.deployments() == 6
     assert cluster.owned() == [False, False], "what the hook brought goes with it"
 
     upgrading = cluster.helm("upgrade", *INSTALL[1:], "--set", "watch.replicas=3")

@@ -20,15 +20,17 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240, func_only=True)]
 
 #: What must be among them, with everything on.
 KINDS = {
-    "Deployment": 5,
+    "Deployment": 6,
     "Job": 1,
     "Service": 1,
     "Ingress": 1,
     "HorizontalPodAutoscaler": 1,
-    "PodDisruptionBudget": 5,
-    "NetworkPolicy": 6,
+    "PodDisruptionBudget": 6,
+    "NetworkPolicy": 7,
     "ResourceQuota": 1,
     "LimitRange": 1,
+    "ValidatingAdmissionPolicy": 1,
+    "ValidatingAdmissionPolicyBinding": 1,
     "ServiceMonitor": 1,
     "PrometheusRule": 1,
 }
@@ -65,7 +67,7 @@ def test_the_api_server_takes_each_manifest(applier: Applier, manifests: list[Js
 
 def test_each_pod_is_admitted_where_pods_are_restricted(applier: Applier, manifests: list[Json]) -> None:
     pods = [pod_of(one) for one in manifests if one["kind"] in WORKLOADS]
-    assert len(pods) == 6
+    assert len(pods) == 7
     for pod in pods:
         applier.try_pod(pod)
         (container,) = pod["spec"]["containers"]

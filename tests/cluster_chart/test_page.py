@@ -21,9 +21,9 @@ DIGEST = "a" * 64
 
 @pytest.fixture(scope="module")
 def written() -> list[str]:
-    """The page's YAML: the values, then the overlay."""
+    """The page's YAML: the values, how people sign in, then the overlay."""
     found = [block.replace("<of your image>", DIGEST) for block in blocks(PAGE, "yaml")]
-    assert len(found) == 2
+    assert len(found) == 3
     return found
 
 
@@ -40,10 +40,23 @@ def test_its_values_are_taken(applier: Applier, written: list[str], tmp_path: Pa
     assert images == {f"registry.example.com/gpudash@sha256:{DIGEST}"}
 
 
+def test_how_people_sign_in_is_taken(applier: Applier, written: list[str], tmp_path: Path) -> None:
+    values = [tmp_path / "values.yaml", tmp_path / "sign-in.yaml"]
+    for path, text in zip(values, written, strict=False):
+        path.write_text(text)
+    made = rendered("--values", values[0], "--values", values[1])
+    for one in made:
+        applier.apply(one)
+    (web,) = [one for one in made if (one["kind"], one["metadata"]["name"]) == ("Deployment", "gpudash-web")]
+    given = {row["name"]: row.get("value") for row in web["spec"]["template"]["spec"]["containers"][0]["env"]}
+    assert given["GPUDASH_GROUP_ROLES"] == "gpu-admins=admin; team-a=viewer:here/team-a"
+    assert given["GPUDASH_LOCAL_ACCOUNTS"] == "false"
+
+
 def test_its_overlay_is_taken(applier: Applier, written: list[str], tmp_path: Path) -> None:
     """The overlay stands beside a checkout of gpudash."""
     (tmp_path / "gpudash").symlink_to(ROOT)
-    (tmp_path / "kustomization.yaml").write_text(written[1])
+    (tmp_path / "kustomization.yaml").write_text(written[2])
     kubectl = [controlplane.cache() / "kubectl", "kustomize", "--load-restrictor=LoadRestrictionsNone", tmp_path]
     done = subprocess.run(kubectl, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -69,7 +82,7 @@ def test_what_its_commands_name_is_there() -> None:
     called = {
         word.removeprefix("deploy/") for line in lines for word in line.split() if word.startswith("deploy/gpudash-")
     }
-    assert called == {"gpudash-web", "gpudash-tasks"}
+    assert called == {"gpudash-web", "gpudash-watch", "gpudash-launch"}
     assert {("Deployment", name) for name in called} <= made
     rows = [row for row in table_rows(PAGE) if row[1].startswith("`gpudash-")]
     assert {("ServiceAccount", row[1].strip("`")) for row in rows} == {

@@ -23,14 +23,15 @@ from tests.controlplane.controlplane import ControlPlane
 from tests.controlplane.objects import Json
 from tests.helm import NAMESPACE, release
 from tests.roles import shipped
+from tools.manifests import ROLES
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240, func_only=True)]
 
 RIGHTS = Path(__file__).parent / "rights.json"
-ACCOUNTS = ("web", "watcher", "launcher", "schedule", "migrate")
+ACCOUNTS = ("web", "watcher", "launcher", "tasks", "schedule", "migrate")
 RUNS = "gpudash-validations"
 NAMESPACES = (NAMESPACE, RUNS, "gpu-operator", "kube-system", "default")
-RBAC = ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding", "ServiceAccount", "Secret")
+RBAC = ("Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding", "ServiceAccount")
 _REVIEWS = "/apis/authorization.k8s.io/v1"
 
 
@@ -41,7 +42,7 @@ def rules_of(things: list[Json]) -> list[Json]:
 def test_the_roles_are_those_that_are_shipped() -> None:
     """deploy/*.yaml and the chart say the same, rule by rule, in the same kind of role and bound to the same accounts."""
     made = {(one["kind"], one["metadata"]["name"]): one for one in release("full") if one["kind"].endswith("Role")}
-    files = ("watcher-role.yaml", "launcher-role.yaml", "watcher-role-ascend.yaml", "exporters-role.yaml")
+    files = [f"{name}.yaml" for name in ROLES]
     wanted = {(one["kind"], one["metadata"]["name"]): one for file in files for one in shipped(file)}
     assert {name: one["rules"] for name, one in made.items()} == {name: one["rules"] for name, one in wanted.items()}
     for name, one in wanted.items():
@@ -50,6 +51,7 @@ def test_the_roles_are_those_that_are_shipped() -> None:
     assert bindings("full") == {
         "gpudash-watcher": "gpudash-watcher",
         "gpudash-watcher-ascend": "gpudash-watcher",
+        "gpudash-watcher-gpushare": "gpudash-watcher",
         "gpudash-exporters": "gpudash-watcher",
         "gpudash-launcher": "gpudash-launcher",
         "gpudash-runtimeclasses": "gpudash-launcher",
@@ -60,7 +62,7 @@ def bindings(values: str) -> dict[str, str]:
     """Role → the one account that has it."""
     found = {}
     for one in release(values):
-        if one["kind"].endswith("Binding"):
+        if one["kind"] in ("RoleBinding", "ClusterRoleBinding"):
             (subject,) = one["subjects"]
             assert (subject["kind"], subject["namespace"]) == ("ServiceAccount", NAMESPACE)
             found[one["roleRef"]["name"]] = subject["name"]
@@ -108,7 +110,7 @@ def test_each_may_do_what_gpudash_needs(users: dict[str, Admin]) -> None:
 def test_each_may_do_no_more_than_is_written_down(users: dict[str, Admin]) -> None:
     found = {account: {name: rules(one, name) for name in NAMESPACES} for account, one in users.items()}
     everybody = found.pop("web")
-    assert found.pop("schedule") == found.pop("migrate") == everybody
+    assert found.pop("tasks") == found.pop("schedule") == found.pop("migrate") == everybody
     told = {
         account: {name: [rule for rule in mine[name] if rule not in everybody[name]] for name in NAMESPACES}
         for account, mine in found.items()

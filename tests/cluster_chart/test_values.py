@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,32 @@ REFUSED = {
     "a port that is none": (("--set", "broker.port=99999"), "/broker/port"),
     "a digest that is none": (("--set", "image.digest=latest"), "/image/digest"),
     "TLS that is none": (("--set", "database.sslmode=verify"), "/database/sslmode"),
+    "an issuer without TLS": (("--set", "signIn.openid.issuer=http://dex.example.com"), "/signIn/openid/issuer"),
+    "an issuer without a client": (("--set", "signIn.openid.issuer=https://dex.example.com"), "signIn.openid.clientId"),
+    "an issuer without groups": (
+        ("--set", "signIn.openid.issuer=https://dex.example.com", "--set", "signIn.openid.clientId=gpudash"),
+        "signIn.groups must be set",
+    ),
+    "scopes without openid": (("--set", "signIn.openid.scopes={profile}"), "/signIn/openid/scopes"),
+    "a role that is none": (
+        ("--set", "signIn.groups[0].group=a", "--set", "signIn.groups[0].role=root"),
+        "/signIn/groups/0/role",
+    ),
+    "a group that ends its entry": (
+        ("--set", "signIn.groups[0].group=a;b", "--set", "signIn.groups[0].role=viewer"),
+        "/signIn/groups/0/group",
+    ),
+    "nobody who could sign in": (("--set", "signIn.localAccounts=false"), "nobody could sign in"),
+    "one header of two": (("--set", "signIn.proxyHeaders.user=X-User"), "signIn.proxyHeaders wants both"),
+    "headers of anybody": (
+        ("--set", "signIn.proxyHeaders.user=X-User", "--set", "signIn.proxyHeaders.groups=X-Groups"),
+        "proxy.trusted",
+    ),
+    "an image that ends its quotes": (("--set", "launcher.policy.images={a'b}"), "/launcher/policy/images/0"),
+    "a policy before there were any": (
+        ("--set", "launcher.policy.enabled=true", "--kube-version", "1.29.0"),
+        "Kubernetes 1.30 or later",
+    ),
 }
 
 
@@ -88,7 +115,8 @@ def test_only_who_needs_them_holds_credentials() -> None:
         "usage": {},
         "schedule": {},
         "watch": {"watcher": "own token"},
-        "tasks": {"watcher": "Secret", "launcher": "own token"},
+        "launch": {"launcher": "own token"},
+        "tasks": {},
     }
     accounts = {name: pod(one)["serviceAccountName"] for name, one in found.items()}
     assert accounts == {
@@ -96,13 +124,15 @@ def test_only_who_needs_them_holds_credentials() -> None:
         "usage": "gpudash-usage",
         "schedule": "gpudash-schedule",
         "watch": "gpudash-watcher",
-        "tasks": "gpudash-launcher",
+        "launch": "gpudash-launcher",
+        "tasks": "gpudash-tasks",
     }
 
 
 def test_without_a_launcher_nobody_may_launch() -> None:
     made = release("minimal", "--set", "launcher.enabled=false")
-    assert held(deployments(made)["tasks"]) == {"watcher": "own token"}
+    launch = deployments(made)["launch"]
+    assert (held(launch), pod(launch)["serviceAccountName"]) == ({}, "gpudash-launch")
     assert not [one for one in made if one["metadata"]["name"].endswith("-launcher")]
     assert not [one for one in made if one["kind"] == "Secret"]
 
@@ -111,6 +141,19 @@ def test_exporters_that_are_read_directly_are_read_as_the_watchers() -> None:
     usage = deployments(release("full"))["usage"]
     assert held(usage) == {"watcher": "own token"}
     assert pod(usage)["serviceAccountName"] == "gpudash-watcher"
+
+
+def test_what_tasks_is_given_names_no_credential() -> None:
+    """Not those of other clusters either; the rest of its pod is settings and certificates."""
+    tasks = deployments(release("full"))["tasks"]
+    (container,) = pod(tasks)["containers"]
+    assert {volume["name"] for volume in pod(tasks)["volumes"]} == {"data", "tmp", "database-ca", "broker-ca"}
+    assert not [row["name"] for row in container["env"] if "KUBECONFIG" in row["name"] or "OIDC" in row["name"]]
+    others = {
+        name: {one["name"] for one in pod(process)["volumes"]} for name, process in deployments(release("full")).items()
+    }
+    assert {name for name, volumes in others.items() if "other-launcher" in volumes} == {"launch"}
+    assert {name for name, volumes in others.items() if "other-watcher" in volumes} == {"watch"}
 
 
 def test_every_account_and_every_mount_is_there() -> None:
@@ -145,16 +188,16 @@ print(settings.CELERY_BROKER_URL)
 """
 
 
-def told(values: str, folder: Path) -> list[str]:
-    """What gpudash makes of the settings and the Secret's passwords."""
-    given = environment(release(values))
+def told(values: str, folder: Path, ask: str = ASK, more: dict[str, str] | None = None) -> list[str]:
+    """What gpudash makes of the settings and the Secret's passwords. more: of the environment of one process."""
+    given = environment(release(values)) | (more or {})
     given |= {"GPUDASH_DATA_DIR": str(folder), "GPUDASH_SECRET_KEY": "k" * 50}
     given |= {"GPUDASH_DATABASE_PASSWORD": "p@ss", "GPUDASH_BROKER_PASSWORD": "w#rd"}
     if "GPUDASH_BROKER_CA" in given:
         given["GPUDASH_BROKER_CA"] = str(folder / "ca.crt")
         (folder / "ca.crt").touch()
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GPUDASH_")}
-    command = [sys.executable, "manage.py", "shell", "--verbosity=0", "-c", ASK]
+    command = [sys.executable, "manage.py", "shell", "--verbosity=0", "-c", ask]
     done = subprocess.run(command, cwd=ROOT, env=clean | given, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
@@ -173,11 +216,56 @@ def test_gpudash_starts_with_its_settings(tmp_path: Path) -> None:
     ]
 
 
+ASK_SIGN_IN = """
+from django.conf import settings
+print(settings.OIDC.url, settings.OIDC.client_id, settings.OIDC.client_secret, settings.OIDC.scopes, settings.OIDC.claim)
+print(settings.PROXY_HEADERS.user, settings.PROXY_HEADERS.groups, settings.LOCAL_ACCOUNTS)
+print({group: (one.role, one.places) for group, one in settings.GROUP_ROLES.items()})
+"""
+
+
+def signs_in(values: str) -> dict[str, dict[str, str]]:
+    """Process → what its environment says of signing in; of a Secret, its name and key."""
+    found = {}
+    for name, one in deployments(release(values)).items():
+        rows = [row for row in pod(one)["containers"][0]["env"] if SIGN_IN.search(row["name"])]
+        found[name] = {row["name"]: row.get("value") or str(row["valueFrom"]["secretKeyRef"]) for row in rows}
+    return found
+
+
+SIGN_IN = re.compile("OIDC|PROXY_(USER|GROUPS)|GROUP_ROLES|LOCAL_ACCOUNTS")
+
+
+def test_the_web_process_alone_is_told_how_people_sign_in() -> None:
+    assert signs_in("minimal") == {name: {} for name in deployments(release("minimal"))}
+    found = signs_in("full")
+    assert {name for name, given in found.items() if given} == {"web"}
+    assert found["web"]["GPUDASH_OIDC_CLIENT_SECRET"] == str({"name": "dex-client", "key": "secret"})
+
+
+def test_gpudash_takes_how_people_sign_in(tmp_path: Path) -> None:
+    given = signs_in("full")["web"] | {"GPUDASH_OIDC_CLIENT_SECRET": "s3cret"}
+    assert told("full", tmp_path, ASK_SIGN_IN, given) == [
+        "https://dex.example.com gpudash s3cret ('openid', 'profile', 'groups') groups",
+        "X-Auth-Request-User X-Auth-Request-Groups False",
+        "{'gpu-admins': ('admin', ()), 'cn=team-a,ou=people': ('viewer', ('prod/team-a', '*/team-a'))}",
+    ]
+
+
+def test_the_secret_of_the_client_is_in_the_secret_of_the_others_unless_it_is_named() -> None:
+    words = ("signIn.openid.issuer=https://dex.example.com", "signIn.openid.clientId=g", "signIn.groups[0].group=a")
+    made = release("minimal", *(word for one in (*words, "signIn.groups[0].role=viewer") for word in ("--set", one)))
+    rows = {row["name"]: row for row in pod(deployments(made)["web"])["containers"][0]["env"]}
+    reference = rows["GPUDASH_OIDC_CLIENT_SECRET"]["valueFrom"]["secretKeyRef"]
+    assert reference == {"name": "gpudash", "key": "oidc-client-secret"}
+    (issuer,) = [one for one in made if one["metadata"]["name"] == "gpudash-issuer"]
+    assert issuer["spec"]["podSelector"]["matchLabels"]["app.kubernetes.io/component"] == "web"
+    assert issuer["spec"]["egress"] == [{"ports": [{"port": 443, "protocol": "TCP"}]}]
+
+
 def test_no_manifest_holds_a_password() -> None:
     made: list[Any] = release("full")
-    secrets = [one for one in made if one["kind"] == "Secret"]
-    assert [one["type"] for one in secrets] == ["kubernetes.io/service-account-token"]
-    assert all("data" not in one and "stringData" not in one for one in secrets)
+    assert not [one for one in made if one["kind"] == "Secret"]
 
 
 def test_the_web_pods_are_scraped_as_one_target(tmp_path: Path) -> None:

@@ -63,21 +63,24 @@ def start(team: Processes) -> tuple[int, dict[str, subprocess.Popen[bytes]]]:
     team.manage("serve", "--listen", f"127.0.0.1:{port}")
     workers = {
         "tasks": team.celery("default", "worker", "-Q", "default", "-c", "1", "-n", "default@test"),
+        "launch": team.launch_worker(),
         "schedule": team.celery("beat", "beat", "-s", str(team.folder / "beat"), "--pidfile", ""),
     }
-    wait_until(lambda: all(parts(port).get(name, {}).get("ok") for name in workers), "both are seen", 90.0)
+    wait_until(lambda: all(parts(port).get(name, {}).get("ok") for name in workers), "all are seen", 90.0)
     return port, workers
 
 
-@pytest.mark.parametrize("name", ["tasks", "schedule"])
+@pytest.mark.parametrize("name", ["tasks", "launch", "schedule"])
 def test_a_process_that_is_killed_is_missed_within_thirty_seconds(team: Processes, name: str) -> None:
     port, workers = start(team)
     killed_at = kill(workers[name])
     wait_until(lambda: not parts(port)[name]["ok"], f"{name} is missed", TOLD_S)
     print(f"{name} missed after {time.monotonic() - killed_at:.1f} s: {parts(port)[name]['reason']}")
     assert "has not been seen for" in team.call("cluster", "list")
-    # The tasks worker is told by messages of the schedule: without it nobody knows.
-    assert parts(port)["schedule"]["ok"] is (name == "tasks")
+    # Workers are told by messages of the schedule: without it nobody knows.
+    assert parts(port)["schedule"]["ok"] is (name != "schedule")
+    if name == "launch":
+        assert parts(port)["tasks"]["ok"], "the others go on"
 
 
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGSTOP])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from inventory import clusters
+from inventory import checks
 from inventory.models import Cluster
 from tests.cluster_runs.conftest import NAMESPACE, add_node
 from tests.cluster_runs.kubelet import Kubelet, Script
@@ -95,11 +95,11 @@ def test_without_create_the_run_ends_and_the_next_is_refused_at_once(small: Clus
     assert "create jobs" in run.reasons[0]["text"]
     with pytest.raises(NotAllowed, match=r"create jobs.*launcher-role\.yaml"):
         request_run(wish(node="nocreate"))
-    clusters.check(small)
+    checks.check(small)
     with pytest.raises(NotAllowed, match="create jobs"):
         request_run(wish(node="nocreate"))
     grant(kubelet.admin)
-    clusters.check(small)
+    checks.check(small)
     again, _ = request_run(wish(node="nocreate"))
     request_cancel(again, None)
 

@@ -31,8 +31,8 @@ NEAR, FAR = "near", "far"
 CLUSTERS = (NEAR, FAR)
 NAMESPACE = "gpudash-validations"
 #: Service (deploy/systemd) → how many of it.
-SERVICES = {"web": 2, "watch": 2, "tasks": 2, "schedule": 1}
-QUEUES = ("default", "watch", "unacked")
+SERVICES = {"web": 2, "watch": 2, "launch": 2, "tasks": 2, "schedule": 1}
+QUEUES = ("default", "launch", "watch", "unacked")
 
 
 class Bed:

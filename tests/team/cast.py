@@ -16,7 +16,7 @@ CURL = "curl --silent --show-error --cacert /etc/gpudash/tls/gpudash.crt --max-t
 PASSWORD = "correct horse 7 battery"
 #: With each character that breaks a URL.
 DATABASE_PASSWORD = "p@ss/w#rd?%41"
-UNITS = ("gpudash-web", "gpudash-watch", "gpudash-tasks", "gpudash-usage", "gpudash-schedule")
+UNITS = ("gpudash-web", "gpudash-watch", "gpudash-launch", "gpudash-tasks", "gpudash-usage", "gpudash-schedule")
 NODES = ("gpu-1", "gpu-2")
 _LISTED = re.compile(r"^  (\w+): (.*)$", re.MULTILINE)
 

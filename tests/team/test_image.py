@@ -185,7 +185,7 @@ def test_each_service_of_the_compose_file_starts_from_it(
 ) -> None:
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
     own = {name: one["command"].split() for name, one in compose.items() if name not in ("postgres", "redis")}
-    assert own.keys() == {"migrate", "web", "watch", "tasks", "usage", "schedule"}
+    assert own.keys() == {"migrate", "web", "watch", "launch", "tasks", "usage", "schedule"}
     inside(*own.pop("migrate"), **environment)
     port = free_port()
     running = []
@@ -194,7 +194,7 @@ def test_each_service_of_the_compose_file_starts_from_it(
             words = [word.replace("0.0.0.0:8000", f"127.0.0.1:{port}") for word in command]
             log = (tmp_path / f"{name}.log").open("wb")
             running.append(subprocess.Popen(run_words(*words, **environment), stdout=log, stderr=log))
-        wait_until(lambda: _ready(port, tmp_path), "web is ready, and tasks and schedule are seen", 90, 1)
+        wait_until(lambda: _ready(port, tmp_path), "web is ready, and launch, tasks and schedule are seen", 90, 1)
         assert [process.poll() for process in running] == [None] * len(running)
     finally:
         for process in running:

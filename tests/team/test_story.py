@@ -153,7 +153,7 @@ def test_each_process_has_the_credentials_that_it_needs_and_no_others(host: Host
     assert (may("watcher", jobs), may("launcher", jobs)) == ("no", "yes")
     assert (may("watcher", "watch pods"), may("launcher", "list nodes")) == ("yes", "no")
     assert (may("watcher", "list secrets"), may("launcher", "get secrets --namespace gpudash")) == ("no", "no")
-    for unit, seen in (("web", ""), ("schedule", ""), ("watch", "watcher"), ("tasks", "watcher launcher")):
+    for unit, seen in (("web", ""), ("schedule", ""), ("watch", "watcher"), ("launch", "launcher"), ("tasks", "")):
         found = [name for name in ("watcher", "launcher") if _sees(host, f"gpudash-{unit}", name)]
         assert " ".join(found) == seen, unit
 

@@ -34,7 +34,7 @@ def test_the_tables_of_the_last_release_become_todays(host: Host, admin: Admin) 
 
 def _as_it_was(host: Host) -> str:
     """Empty tables, filled by the code of the last release: an account, a token, a cluster, its mirror. Returns the token."""
-    host.run("systemctl stop gpudash-web gpudash-watch gpudash-tasks gpudash-usage gpudash-schedule")
+    host.run("systemctl stop gpudash-web gpudash-watch gpudash-launch gpudash-tasks gpudash-usage gpudash-schedule")
     host.run("runuser -u postgres -- dropdb gpudash && runuser -u postgres -- createdb --owner gpudash gpudash")
     host.run(f"git clone --quiet --branch last-release /srv/gpudash.git {OLD}")
     address = "postgresql:///gpudash?host=/run/postgresql"

@@ -59,7 +59,7 @@ def outbox(line: Lossy) -> Iterator[Outbox]:
 def waiting(server: str) -> int:
     """Messages in the queue of short tasks."""
     with redis.Redis.from_url(server) as client:
-        length: Any = client.llen("default")
+        length: Any = client.llen("launch")
         return int(length)
 
 

@@ -11,7 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from inventory.clock import database_now
-from inventory.models import Cluster
+from inventory.heartbeats import beat
+from inventory.models import Cluster, Role
 from tests.factories import make_cluster, make_node
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import codes, later, launched, passed_by, wish
@@ -97,6 +98,7 @@ def test_cancelled_and_overdue_runs_end_some_at_a_time(prod: Cluster, fake: Fake
 
 def test_why_a_queued_run_waits_is_said_when_somebody_looks(prod: Cluster, fake: FakeCluster, settings: Any) -> None:
     settings.MAX_RUNS_PER_CLUSTER = 1
+    beat(Role.LAUNCH)
     launched(prod)
     queued(prod, 3)
     tasks.reconcile(prod.pk)
@@ -106,7 +108,18 @@ def test_why_a_queued_run_waits_is_said_when_somebody_looks(prod: Cluster, fake:
     assert whole is not None
     assert whole.waiting_reason == "NoSlot"
     assert set(Run.objects.filter(state="queued").values_list("waiting_message", flat=True)) == {""}
-    assert queries(lambda: list(querysets.runs())) == 3
+    assert queries(lambda: list(querysets.runs())) == 4
+
+
+def test_a_run_that_no_worker_launches_says_so(prod: Cluster, fake: FakeCluster) -> None:
+    (run,) = queued(prod, 1)
+    (seen,) = querysets.runs().filter(pk=run.pk)
+    assert seen.waiting_reason == "no-worker"
+    assert seen.waiting_message.startswith("the launch worker (queue launch) has not been seen yet: no run moves")
+    assert "celery -A gpudash worker -Q launch" in seen.waiting_message
+    beat(Role.LAUNCH)
+    (seen,) = querysets.runs().filter(pk=run.pk)
+    assert (seen.waiting_reason, seen.waiting_message) == ("", "")
 
 
 def test_an_overdue_run_ends_with_the_reason_of_its_waiting(prod: Cluster, fake: FakeCluster, settings: Any) -> None:

@@ -51,7 +51,7 @@ def granted(cluster: Cluster, but: str = "", minutes_ago: float = 1.0) -> None:
         for one in wanted()
     ]
     at = timezone.now() - timedelta(minutes=minutes_ago)
-    Cluster.objects.filter(pk=cluster.pk).update(permissions=rows, permissions_checked_at=at)
+    Cluster.objects.filter(pk=cluster.pk).update(permissions=rows, launcher_checked_at=at)
 
 
 @pytest.mark.parametrize("call", [LIST_JOBS, LIST_PODS], ids=lambda call: call[2])

@@ -80,7 +80,9 @@ def still_refused(launcher: Launcher) -> dict[str, Any]:
 
 def mistaken(run: Run, error: Exception, now: datetime) -> None:
     """A mistake of ours with one run. It may pass; it keeps nobody from cancelling the run, and the run from its end."""
-    text = f"gpudash made a mistake with this run ({type(error).__name__}); the log of the tasks worker has it in full."
+    text = (
+        f"gpudash made a mistake with this run ({type(error).__name__}); the log of the launch worker has it in full."
+    )
     try:
         note(run, last_error=text)
         if run.cancel_requested_at is not None:

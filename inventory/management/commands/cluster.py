@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from inventory import clusters, querysets
+from inventory import checks, clusters, querysets
 from inventory.clock import database_now
 from inventory.collect import sources, told
 from inventory.collect.prometheus import BadAddress
@@ -27,6 +27,7 @@ from inventory.models.cluster import Kind
 from inventory.printable import one_line
 from inventory.spans import span
 from kube.client import ApiError, BadKubeconfig
+from kube.plugin import LIMIT_S as PLUGIN_S
 
 
 class Command(ShownCommand):
@@ -41,12 +42,18 @@ class Command(ShownCommand):
         add.add_argument(
             "--launcher-kubeconfig",
             default="",
-            help="the credentials that launch validations, for the tasks workers (default: those of --kubeconfig)",
+            help="the credentials that launch validations, for the launch workers (default: those of --kubeconfig)",
         )
         add.add_argument("--in-cluster", action="store_true", help="use the service account of the pod")
         add_usage_arguments(add)
-        change = verbs.add_parser("set", help="say where the exporters of a cluster are read")
+        change = verbs.add_parser(
+            "set", help="say where the exporters of a cluster are read, or what launches validations"
+        )
         change.add_argument("name")
+        change.add_argument(
+            "--launcher-kubeconfig",
+            help="the credentials that launch validations, said where they can be read ('': those of the watchers)",
+        )
         add_usage_arguments(change)
         change.add_argument(
             "--no-usage", action="store_true", help="read its exporters no more, and forget what they said"
@@ -81,12 +88,29 @@ class Command(ShownCommand):
 
     def _set(self, options: dict[str, Any]) -> None:
         cluster = chosen_clusters(options["name"])[0]
+        launcher = self._set_launcher(cluster, options["launcher_kubeconfig"])
         if options["no_usage"]:
             removed = sources.remove(cluster)
             text = "its exporters are read no more" if removed else "its exporters were not read"
             self.stdout.write(f"{cluster.name}: {text}")
-        elif not self._set_usage(cluster, options):
-            raise CommandError("nothing is set: give --prometheus URL, --exporters-directly, or --no-usage")
+        elif not self._set_usage(cluster, options) and not launcher:
+            raise CommandError(
+                "nothing is set: give --launcher-kubeconfig FILE, --prometheus URL, --exporters-directly, or --no-usage"
+            )
+
+    def _set_launcher(self, cluster: Cluster, kubeconfig: str | None) -> bool:
+        if kubeconfig is None:
+            return False
+        try:
+            clusters.set_launcher(cluster, kubeconfig)
+        except BadKubeconfig as error:
+            raise CommandError(str(error)) from None
+        used = f"with {kubeconfig}" if kubeconfig else "with the watchers' credentials"
+        self.stdout.write(f"{cluster.name}: validations are launched {used}")
+        cluster.refresh_from_db()
+        for answer in checks.check_launcher(cluster) if kubeconfig else ():
+            self.stdout.write(_permission_line(answer))
+        return True
 
     def _set_usage(self, cluster: Cluster, options: dict[str, Any]) -> bool:
         try:
@@ -135,13 +159,16 @@ class Command(ShownCommand):
     def _check(self, options: dict[str, Any]) -> None:
         cluster = chosen_clusters(options["name"])[0]
         try:
-            version, answers = clusters.check(cluster, clusters.CHECK_PATIENTLY_S, clusters.PLUGIN_S)
+            found = checks.check(cluster, checks.CHECK_PATIENTLY_S, PLUGIN_S)
         except (BadKubeconfig, ApiError) as error:
             raise CommandError(str(error)) from None
-        self.stdout.write(f"{cluster.name}: {cluster.server}, Kubernetes {one_line(version)}")
+        answers = found.answers
+        self.stdout.write(f"{cluster.name}: {cluster.server}, Kubernetes {one_line(found.version)}")
         for answer in answers:
             if answer.served or answer.wanted.verb == "list":
                 self.stdout.write(_permission_line(answer))
+        if found.note:
+            self.stdout.write(f"  {_of_launcher(cluster)}: {one_line(found.note)}")
         self._told(cluster)
         source = told.source_of(cluster.pk)
         for line in told.check(source) if source else ():
@@ -182,7 +209,16 @@ def _at(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _permission_line(answer: clusters.Answer) -> str:
+def _of_launcher(cluster: Cluster) -> str:
+    """Where the answers about the launcher come from, when they were not asked for here."""
+    at = cluster.launcher_checked_at
+    said = (
+        f"is what the launch worker was told {_at(at)}" if at else "is not known: the launch worker has not asked yet"
+    )
+    return f"what the launcher may do {said}; its kubeconfig is not read here"
+
+
+def _permission_line(answer: checks.Answer) -> str:
     wanted = answer.wanted
     if not answer.served:
         return f"  does not serve {wanted.resource}: {wanted.needed_for}, optional"

@@ -28,6 +28,7 @@ from inventory.printable import one_line
 from inventory.process_memory import collect_rarely
 from inventory.reconcile.reconciler import NodeReconciler
 from kube.client import BadKubeconfig
+from kube.plugin import LIMIT_S as PLUGIN_S
 from leases.lease import Lease, LeaseLost
 
 logger = logging.getLogger(__name__)
@@ -156,7 +157,7 @@ def _written(cluster: Cluster, lease: Lease) -> int:
         reconciler = NodeReconciler(lease, stopped)
         reconciler.run(once=True)
         return reconciler.written
-    client = clusters.client_of(cluster, clusters.PLUGIN_S)
+    client = clusters.client_of(cluster, PLUGIN_S)
     try:
         follower = Follower(lease, client, stopped)
         follower.run(once=True)

@@ -55,7 +55,7 @@ def test_a_process_that_was_never_seen_is_said_to_be_that(db: None) -> None:
 
 
 def test_a_heartbeat_is_good_for_its_time_and_no_longer(db: None) -> None:
-    for role in (Role.SCHEDULE, Role.TASKS):
+    for role in (Role.SCHEDULE, Role.TASKS, Role.LAUNCH):
         aged(role, LATE_S - 5)
     assert late() == set()
     aged(Role.TASKS, LATE_S + 1)
@@ -64,6 +64,17 @@ def test_a_heartbeat_is_good_for_its_time_and_no_longer(db: None) -> None:
     assert not part["ok"]
     assert "has not been seen for 21 s" in part["reason"]
     assert "worker -Q default" in part["reason"]
+
+
+def test_a_launch_worker_that_is_not_there_is_named_with_what_it_means(db: None) -> None:
+    for role in (Role.SCHEDULE, Role.TASKS):
+        beat(role)
+    reason = parts()["launch"]["reason"]
+    assert reason.startswith("the launch worker (queue launch) has not been seen yet")
+    assert "what is asked for stays queued" in reason
+    assert "worker -Q launch" in reason
+    tasks.launch_heartbeat()
+    assert late() == set()
 
 
 def test_it_is_told_within_thirty_seconds() -> None:
@@ -146,6 +157,7 @@ def test_the_clusters_page_and_the_command_name_who_is_missing(
     Watch.objects.update(expires_at=Now() + timedelta(seconds=5))
     beat(Role.SCHEDULE)
     aged(Role.TASKS, 60)
+    beat(Role.LAUNCH)
     for path in ("/clusters", f"/clusters/{cluster.name}"):
         text = viewer.get(path).content.decode()
         assert "The tasks worker is not seen." in text
@@ -153,6 +165,11 @@ def test_the_clusters_page_and_the_command_name_who_is_missing(
     assert re.search(
         r"ATTENTION: the tasks worker \(queue default\) has not been seen for 6\d s", run("cluster", "list")
     )
+    aged(Role.LAUNCH, 60)
+    text = viewer.get("/clusters").content.decode()
+    assert "The launch worker is not seen." in text
+    assert "celery -A gpudash worker -Q launch -P threads" in text
+    tasks.launch_heartbeat()
     tasks.heartbeat()
     assert "is not seen" not in viewer.get("/clusters").content.decode()
     assert "ATTENTION" not in run("cluster", "list")

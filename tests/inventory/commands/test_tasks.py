@@ -12,6 +12,7 @@ import pytest
 from django.utils import timezone
 
 from fleetsim import Server
+from gpudash.celery import app
 from gpudash.request_log import IdsFilter
 from inventory import tasks
 from inventory.mirror.lease import acquire
@@ -107,19 +108,29 @@ def test_history_is_kept_for_its_time_and_no_longer(cluster: Cluster) -> None:
     assert not Card.objects.filter(id=gone.id).exists()
 
 
+CHECKS = ("inventory.tasks.check_cluster", "inventory.tasks.check_launcher")
+
+
+def sent_checks(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """(task, cluster), as they are sent from now on."""
+    sent: list[tuple[str, int]] = []
+    monkeypatch.setattr(tasks, "send_once", lambda task, args: sent.append((task, *args)))
+    return sent
+
+
 def test_permissions_of_a_cluster_that_is_not_reached_are_not_asked_for(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: list[int] = []
-    monkeypatch.setattr(tasks.check_cluster, "delay", sent.append)
+    sent = sent_checks(monkeypatch)
     other = make_cluster("other")
     Watch.objects.filter(cluster=cluster, kind="pods").update(state="backing-off")
     tasks.check_clusters()
-    assert sorted(sent) == sorted([cluster.id, other.id]), "one kind alone says little"
+    both = {one.id for one in (cluster, other)}
+    assert sorted(sent) == sorted((task, one) for task in CHECKS for one in both), "one kind alone says little"
     Watch.objects.filter(cluster=cluster, kind="nodes").update(state="backing-off")
     sent.clear()
     tasks.check_clusters()
-    assert sent == [other.id]
+    assert sent == [(task, other.id) for task in CHECKS]
 
 
 def test_permissions_of_one_cluster_are_checked_though_another_is_not_reached(
@@ -128,11 +139,15 @@ def test_permissions_of_one_cluster_are_checked_though_another_is_not_reached(
     broken = make_cluster("a-broken-one")
     Cluster.objects.filter(id=broken.id).update(kubeconfig=str(tmp_path / "none"))
     run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
-    sent: list[int] = []
-    monkeypatch.setattr(tasks.check_cluster, "delay", sent.append)
+    sent = sent_checks(monkeypatch)
     tasks.check_clusters()
-    assert sorted(sent) == sorted(Cluster.objects.values_list("pk", flat=True)), "a message of its own for each"
-    for cluster_id in sent:
-        tasks.check_cluster(cluster_id)
-    assert Cluster.objects.get(name="demo").permissions_checked_at is not None
-    assert Cluster.objects.get(name="a-broken-one").permissions_checked_at is None
+    assert {one for _, one in sent} == set(Cluster.objects.values_list("pk", flat=True)), "messages of its own for each"
+    for task, cluster_id in sent:
+        app.tasks[task](cluster_id)
+    demo, other = Cluster.objects.get(name="demo"), Cluster.objects.get(name="a-broken-one")
+    assert demo.permissions_checked_at is not None
+    assert demo.launcher_checked_at is not None
+    assert other.permissions_checked_at is None
+    assert {row["allowed"] for row in other.permissions} == {None}, (
+        "that its file cannot be read is an answer to the launcher"
+    )

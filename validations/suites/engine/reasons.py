@@ -257,7 +257,7 @@ _OF_THE_RUN = (
     ReasonWords(
         "internal",
         gettext_noop("gpudash made a mistake"),
-        "Please report it with the log of the tasks worker.",
+        "Please report it with the log of the launch worker; where a log was read again, of the tasks worker.",
     ),
 )
 _OF_THE_CLUSTER = (
@@ -299,7 +299,7 @@ _OF_THE_CLUSTER = (
     ReasonWords(
         "unreachable",
         gettext_noop("the cluster was not reached"),
-        "Look whether its API server is up and the tasks worker reaches it.",
+        "Look whether its API server is up and the launch worker reaches it.",
     ),
 )
 

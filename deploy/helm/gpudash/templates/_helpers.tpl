@@ -35,8 +35,8 @@ labels:
 {{- define "gpudash.account" -}}
 {{- if eq .of "watch" -}}
 watcher
-{{- else if eq .of "tasks" -}}
-{{ ternary "launcher" "watcher" .top.Values.launcher.enabled }}
+{{- else if and (eq .of "launch") .top.Values.launcher.enabled -}}
+launcher
 {{- else if and (eq .of "usage") .top.Values.usage.exporterNamespaces -}}
 watcher
 {{- else -}}
@@ -45,7 +45,7 @@ watcher
 {{- end }}
 
 {{- define "gpudash.readsClusters" -}}
-{{- if or (has .of (list "watch" "tasks")) (and (eq .of "usage") .top.Values.usage.exporterNamespaces) }}true{{ end }}
+{{- if or (eq .of "watch") (and (eq .of "usage") .top.Values.usage.exporterNamespaces) }}true{{ end }}
 {{- end }}
 
 {{- define "gpudash.settings" -}}
@@ -120,7 +120,7 @@ seccompProfile:
 - { name: other-watcher, mountPath: /etc/gpudash/other/watcher, readOnly: true }
 {{- end }}
 {{- end }}
-{{- if eq .of "tasks" }}
+{{- if eq .of "launch" }}
 {{- if .top.Values.launcher.enabled }}
 - { name: launcher, mountPath: /etc/gpudash/launcher, readOnly: true }
 {{- end }}
@@ -146,15 +146,15 @@ seccompProfile:
 {{- end }}
 {{- end }}
 {{- if include "gpudash.readsClusters" . }}
-{{- include "gpudash.credentials" (dict "top" .top "of" .of "role" "watcher") }}
+{{- include "gpudash.credentials" (dict "top" .top "role" "watcher") }}
 {{- if and .top.Values.otherClusters.watcherSecret (ne .of "usage") }}
 - name: other-watcher
   secret: { secretName: {{ .top.Values.otherClusters.watcherSecret }}, defaultMode: 0440 }
 {{- end }}
 {{- end }}
-{{- if eq .of "tasks" }}
+{{- if eq .of "launch" }}
 {{- if .top.Values.launcher.enabled }}
-{{- include "gpudash.credentials" (dict "top" .top "of" .of "role" "launcher") }}
+{{- include "gpudash.credentials" (dict "top" .top "role" "launcher") }}
 {{- end }}
 {{- if .top.Values.otherClusters.launcherSecret }}
 - name: other-launcher
@@ -167,7 +167,7 @@ seccompProfile:
 {{- end }}
 {{- end }}
 
-{{/* A kubeconfig, the cluster's CA, and a token: of the pod's own account a short-lived one, of another from its Secret. */}}
+{{/* A kubeconfig, the cluster's CA, and a token of the pod's own account, which the kubelet renews. No process holds another's. */}}
 {{- define "gpudash.credentials" }}
 - name: {{ .role }}
   projected:
@@ -175,11 +175,7 @@ seccompProfile:
     sources:
       - configMap: { name: {{ include "gpudash.name" .top }}-clusters, items: [{ key: kubeconfig, path: kubeconfig }] }
       - configMap: { name: kube-root-ca.crt, items: [{ key: ca.crt, path: ca.crt }] }
-      {{- if eq (include "gpudash.account" .) .role }}
       - serviceAccountToken: { path: token, expirationSeconds: 3600 }
-      {{- else }}
-      - secret: { name: {{ include "gpudash.name" .top }}-{{ .role }}, items: [{ key: token, path: token }] }
-      {{- end }}
 {{- end }}
 
 {{- define "gpudash.subject" -}}

@@ -105,9 +105,12 @@ envFrom:
       name: {{ include "gpudash.name" .top }}-{{ .settings }}
 env:
   {{- include "gpudash.environment" .top | nindent 2 }}
-  {{- if has .of (list "watch" "tasks" "usage" "schedule") }}
+  {{- if has .of (list "watch" "launch" "tasks" "usage" "schedule") }}
   - name: GPUDASH_ALIVE_FILE
     value: /var/lib/gpudash/alive
+  {{- end }}
+  {{- if eq .of "web" }}
+  {{- include "gpudash.signIn" .top | nindent 2 }}
   {{- end }}
   {{- if include "gpudash.readsClusters" . }}
   - name: GPUDASH_KUBECONFIG

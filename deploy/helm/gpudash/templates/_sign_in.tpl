@@ -1,0 +1,60 @@
+{{/* How people sign in, for the web process alone: the others sign nobody in, and need no secret of a client. */}}
+{{- define "gpudash.signIn" -}}
+{{- $in := .Values.signIn -}}
+{{- $headers := $in.proxyHeaders -}}
+{{- include "gpudash.signInChecked" . -}}
+{{- if not $in.localAccounts }}
+- name: GPUDASH_LOCAL_ACCOUNTS
+  value: "false"
+{{- end }}
+{{- with $in.openid }}
+{{- if .issuer }}
+- name: GPUDASH_OIDC_ISSUER
+  value: {{ .issuer | quote }}
+- name: GPUDASH_OIDC_CLIENT_ID
+  value: {{ .clientId | quote }}
+- name: GPUDASH_OIDC_CLIENT_SECRET
+  valueFrom:
+    secretKeyRef:
+      name: {{ .clientSecret.name | default $.Values.secret.name }}
+      key: {{ .clientSecret.key }}
+- name: GPUDASH_OIDC_NAME
+  value: {{ .name | quote }}
+- name: GPUDASH_OIDC_SCOPES
+  value: {{ join " " .scopes | quote }}
+- name: GPUDASH_OIDC_GROUPS_CLAIM
+  value: {{ .groupsClaim | quote }}
+{{- end }}
+{{- end }}
+{{- if $headers.user }}
+- name: GPUDASH_PROXY_USER_HEADER
+  value: {{ $headers.user | quote }}
+- name: GPUDASH_PROXY_GROUPS_HEADER
+  value: {{ $headers.groups | quote }}
+{{- end }}
+{{- if $in.groups }}
+- name: GPUDASH_GROUP_ROLES
+  value: {{ include "gpudash.groupRoles" . | quote }}
+{{- end }}
+{{- end }}
+
+{{/* As GPUDASH_GROUP_ROLES has it: group=role:place,place; … */}}
+{{- define "gpudash.groupRoles" -}}
+{{- $found := list -}}
+{{- range .Values.signIn.groups -}}
+{{- $places := empty .places | ternary "" (printf ":%s" (join "," .places)) -}}
+{{- $found = append $found (printf "%s=%s%s" .group .role $places) -}}
+{{- end -}}
+{{- join "; " $found -}}
+{{- end }}
+
+{{/* What the schema cannot say: one value wants another. gpudash itself would refuse to start with the same words. */}}
+{{- define "gpudash.signInChecked" -}}
+{{- $in := .Values.signIn -}}
+{{- $others := or $in.openid.issuer $in.proxyHeaders.user -}}
+{{- if and $in.openid.issuer (not $in.openid.clientId) }}{{ fail "signIn.openid.clientId must be set, since signIn.openid.issuer is" }}{{ end -}}
+{{- if ne (empty $in.proxyHeaders.user) (empty $in.proxyHeaders.groups) }}{{ fail "signIn.proxyHeaders wants both, user and groups" }}{{ end -}}
+{{- if and $in.proxyHeaders.user (has .Values.proxy.trusted (list "" "*")) }}{{ fail "signIn.proxyHeaders wants the address of the proxy in proxy.trusted (not *): anybody else could send the headers" }}{{ end -}}
+{{- if and $others (not $in.groups) }}{{ fail "signIn.groups must be set, or nobody gets a role by a group" }}{{ end -}}
+{{- if not (or $in.localAccounts $others) }}{{ fail "signIn.localAccounts: false wants signIn.openid.issuer or signIn.proxyHeaders, or nobody could sign in" }}{{ end -}}
+{{- end }}
