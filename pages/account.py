@@ -9,11 +9,13 @@ from django.contrib.auth import login
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render, resolve_url
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from accounts import shown_once
 from accounts import sign_in_links as links
 from accounts.forms import ThemeForm, TokenForm, too_many_tokens
 from accounts.models import ApiToken, TooManyTokens
@@ -25,6 +27,8 @@ from accounts.visitor import arrived
 #: `pages.frame.navigation` reads it.
 THEME_COOKIE = "theme"
 YEAR_S = 365 * 24 * 3600
+#: What is shown once.
+TOKEN = "token"
 
 
 @open_to_all
@@ -54,22 +58,25 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
 @never_cache
 @require_safe
 def account(request: HttpRequest) -> HttpResponse:
-    return _account_page(request, TokenForm(_role(request)))
+    """A token that was just made is on it, once."""
+    secret = shown_once.take(request, TOKEN)
+    page = _account_page(request, TokenForm(_role(request)), secret=secret)
+    return shown_once.forget(page) if secret else page
 
 
 @never_cache
 @require_POST
 def create_token(request: HttpRequest) -> HttpResponse:
-    """Answers with the page itself: the secret is in it once, and in no address, session or log."""
+    """Leads back to the account's page, which shows the token (see `accounts.shown_once`)."""
     form = TokenForm(_role(request), request.POST)
     if not form.is_valid():
         return _account_page(request, form, status=400)
     try:
-        token, secret = form.issue(request.user)
+        _token, secret = form.issue(request.user)
     except TooManyTokens:
         form.add_error("name", too_many_tokens())
         return _account_page(request, form, status=400)
-    return _account_page(request, TokenForm(_role(request)), secret=secret, created=token)
+    return shown_once.keep(request, redirect(f"{reverse('account')}#new-token"), TOKEN, secret)
 
 
 @require_POST

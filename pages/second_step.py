@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from accounts import passwords, second_step
+from accounts import passwords, second_step, shown_once
 from accounts.passwords import has_password
 from accounts.required import open_to_all
 from accounts.sign_in_limit import TooManyTries
@@ -33,6 +33,8 @@ from pages.sign_in import PENDING, right_password
 #: In the session of who sets the app up.
 NEW_KEY = "second_step_key"
 PENDING_S = 600
+#: What is shown once.
+CODES = "codes"
 
 
 class CodeForm(forms.Form):
@@ -110,6 +112,8 @@ def second_step_page(request: HttpRequest) -> HttpResponse:
     """Switches it on, or off where it is on."""
     if not has_password(request):
         raise Http404
+    if codes := shown_once.take(request, CODES):
+        return shown_once.forget(render(request, "access/second_step.html", {"codes": codes.split()}))
     form, blocked, status = ChangeForm(request.POST or None), "", 200
     if request.method == "POST" and form.is_valid():
         try:
@@ -142,7 +146,8 @@ def _change(request: HttpRequest, form: ChangeForm) -> HttpResponse | None:
         second_step.switch_off(user)
         return redirect("account")
     request.session.pop(NEW_KEY, None)
-    return render(request, "access/second_step.html", {"codes": second_step.switch_on(user, secret)})
+    codes = second_step.switch_on(user, secret)
+    return shown_once.keep(request, redirect("account-second-step"), CODES, " ".join(codes))
 
 
 def _secret(request: HttpRequest) -> str:

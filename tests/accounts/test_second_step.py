@@ -68,8 +68,10 @@ def test_it_is_switched_on_with_password_and_code_and_asked_for_from_then_on(use
     secret = page.context["secret"]
     assert "data:image/svg+xml;base64," in page.content.decode()
     assert client.get(PAGE).context["secret"] == secret
-    done = client.post(PAGE, {"password": PASSWORD, "code": code_of(secret)})
+    done = client.post(PAGE, {"password": PASSWORD, "code": code_of(secret)}, follow=True)
+    assert done.redirect_chain == [(PAGE, 302)]
     assert len(set(done.context["codes"])) == 10
+    assert "codes" not in client.get(PAGE).context, "they are shown once"
     assert secret not in client.get(PAGE).content.decode()
     assert password(Client()).headers["Location"] == "/sign-in/code"
     assert [one.detail for one in Entry.objects.filter(action="second-step")] == [{"state": "on"}]

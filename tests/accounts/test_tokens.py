@@ -207,7 +207,7 @@ def test_a_session_needs_the_csrf_token_to_change_anything(user: User) -> None:
 
 def test_the_account_page_makes_and_revokes_tokens(user: User) -> None:
     client = signed_in(user)
-    page = client.post("/account/tokens", {"name": "ci", "role": "viewer", "expires_in_days": 5})
+    page = client.post("/account/tokens", {"name": "ci", "role": "viewer", "expires_in_days": 5}, follow=True)
     token = ApiToken.objects.get()
     assert f"gpd_{token.pk}_{token.prefix}" in page.content.decode()
     assert "no-store" in page.headers["Cache-Control"]
