@@ -27,6 +27,10 @@ class NotThatUser(Exception):
     """The account cannot be changed so; says why, and what to do."""
 
 
+class LastAdministrator(NotThatUser):
+    """Nobody else could undo it."""
+
+
 @transaction.atomic
 def create(name: str, password: str, role: Role, places: Iterable[str] = ()) -> User:
     """Raises ValidationError where the name or the password is not good, and NotThatUser."""
@@ -110,6 +114,6 @@ def _keep_an_administrator(user: User) -> None:
     rows = get_user_model()._default_manager.filter(administrators, is_active=True)
     keys = set(User.objects.select_for_update().filter(pk__in=rows.values("pk")).values_list("pk", flat=True))
     if keys == {user.pk}:
-        raise NotThatUser(
+        raise LastAdministrator(
             _("%(name)s is the last administrator: make another one first.") % {"name": user.get_username()}
         )

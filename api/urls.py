@@ -7,7 +7,7 @@ from drf_spectacular.views import SpectacularJSONAPIView
 
 from accounts.required import role_wanted
 from accounts.roles import Role
-from api import audit, root, tokens
+from api import audit, root, tokens, users
 from api.frame import schema
 from api.inventory import urls as inventory
 from api.validations import urls as validations
@@ -18,6 +18,10 @@ _PATTERNS = [
     path("tokens", tokens.Tokens.as_view(), name="api-tokens"),
     path("tokens/<int:token_id>", tokens.TokenDetail.as_view(), name="api-token"),
     path("audit", audit.Audit.as_view(), name="api-audit"),
+    path("users", users.Users.as_view(), name="api-users"),
+    path("users/<int:user_id>", users.UserDetail.as_view(), name="api-user"),
+    path("users/<int:user_id>/end-sessions", users.UserEndSessions.as_view(), name="api-user-end-sessions"),
+    path("users/<int:user_id>/end-tokens", users.UserEndTokens.as_view(), name="api-user-end-tokens"),
     path("schema", SpectacularJSONAPIView.as_view(), name="api-schema"),
 ]
 

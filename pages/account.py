@@ -28,7 +28,7 @@ from accounts.visitor import arrived
 THEME_COOKIE = "theme"
 YEAR_S = 365 * 24 * 3600
 #: What is shown once.
-TOKEN = "token"
+NEW = "token"
 
 
 @open_to_all
@@ -59,7 +59,7 @@ def sign_in_by_link(request: HttpRequest, token: str) -> HttpResponse:
 @require_safe
 def account(request: HttpRequest) -> HttpResponse:
     """A token that was just made is on it, once."""
-    secret = shown_once.take(request, TOKEN)
+    secret = shown_once.take(request, NEW)
     page = _account_page(request, TokenForm(_role(request)), secret=secret)
     return shown_once.forget(page) if secret else page
 
@@ -76,7 +76,7 @@ def create_token(request: HttpRequest) -> HttpResponse:
     except TooManyTokens:
         form.add_error("name", too_many_tokens())
         return _account_page(request, form, status=400)
-    return shown_once.keep(request, redirect(f"{reverse('account')}#new-token"), TOKEN, secret)
+    return shown_once.keep(request, redirect(f"{reverse('account')}#new-token"), NEW, secret)
 
 
 @require_POST

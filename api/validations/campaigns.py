@@ -12,9 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.frame.base import ApiView, ListView, listed
+from api.frame.bodies import body_of
 from api.frame.problems import Problem
 from api.validations import fill, shapes
-from api.validations.base import MADE_AT, body_of, check_text, key_of, no_such, problems
+from api.validations.base import MADE_AT, check_text, key_of, no_such, problems
 from inventory import querysets as inventory
 from resources.campaign import CAMPAIGNS, MATRIX
 from resources.node import NodeFilter

@@ -105,6 +105,10 @@ TABLE: dict[str, tuple[str, dict[str, Any]]] = {
     "api/v1/audit": ("/api/v1/audit", ADMINS),
     "api/v1/tokens": ("/api/v1/tokens", PROGRAM),
     "api/v1/tokens/<int:token_id>": ("/api/v1/tokens/1", PROGRAM),
+    "api/v1/users": ("/api/v1/users", ADMINS),
+    "api/v1/users/<int:user_id>": ("/api/v1/users/1", ADMINS),
+    "api/v1/users/<int:user_id>/end-sessions": ("/api/v1/users/1/end-sessions", ADMINS),
+    "api/v1/users/<int:user_id>/end-tokens": ("/api/v1/users/1/end-tokens", ADMINS),
     "api/v1/schema": ("/api/v1/schema", PROGRAM),
 }
 for verb in ("pause", "resume", "stop"):

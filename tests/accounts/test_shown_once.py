@@ -60,7 +60,12 @@ def test_neither_the_database_nor_the_browser_has_it_whole(user: User) -> None:
 def test_the_key_goes_to_the_accounts_pages_only_and_to_no_script(user: User, settings: Any) -> None:
     settings.TLS = True
     cookie = signed_in(user).post("/account/tokens", FORM).cookies[shown_once.COOKIE]
-    assert (cookie["path"], cookie["httponly"], cookie["samesite"], cookie["secure"]) == ("/account", True, "Strict", True)
+    assert (cookie["path"], cookie["httponly"], cookie["samesite"], cookie["secure"]) == (
+        "/account",
+        True,
+        "Strict",
+        True,
+    )
     assert 0 < cookie["max-age"] <= 300
 
 

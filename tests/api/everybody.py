@@ -78,7 +78,8 @@ def what_exists() -> Known:
     queued = make_run(cluster, node="gpu-00000", card=on, state=State.QUEUED)
     failed = make_run(cluster, node="gpu-1", verdict="failed", reasons=[{"code": "cuda-error", "text": "x", "line": 1}])
     paused = Campaign.objects.create(suite="cuda-vectoradd", state=CampaignState.PAUSED)
-    make_token(make_user("victim", Role.VIEWER))
+    victim = make_user("victim", Role.VIEWER)
+    make_token(victim)
     values = {
         "cluster": [SEEN, UNSEEN],
         "name": ["gpu-1", "gpu-00003"],
@@ -86,6 +87,7 @@ def what_exists() -> Known:
         "run_id": [world.mine, queued.pk, failed.pk, *world.runs.values()],
         "campaign_id": [world.campaigns[SEEN], paused.pk, world.campaigns[UNSEEN]],
         "suite_id": ["cuda-vectoradd", "winml-tinyyolov2"],
+        "user_id": [str(victim.pk), str(User.objects.latest("pk").pk + 1)],
         "token_id": [str(pk) for pk in ApiToken.objects.values_list("pk", flat=True)],
     }
     return Known(values, _bodies())

@@ -32,8 +32,9 @@ from resources.node import NodeFilter
 from resources.pod import PodFilter
 from resources.run import RunFilter
 from resources.token import TokenFilter
+from resources.user import UserFilter
 from tests.api.hostile_values import BODIES, HEADERS, JSON_VALUES, METHODS, PROBLEM, VALUES
-from tests.cast import bearer, make_token, make_user, signed_in
+from tests.cast import PASSWORD, bearer, make_token, make_user, signed_in
 from tests.factories import make_cluster, make_finding, make_node
 from tests.pages.validations.rows import make_run
 
@@ -50,6 +51,7 @@ FILTERS = {
     "campaigns": CampaignFilter,
     "targets": TargetFilter,
     "tokens": TokenFilter,
+    "users": UserFilter,
 }
 _RUN = {
     "suite": "cuda-vectoradd",
@@ -63,6 +65,7 @@ _CAMPAIGN = {"suite": "cuda-vectoradd", "name": "x", "options": {}, "max_paralle
 #: Bodies that REST takes.
 DRAFTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("/api/v1/tokens", {"name": "ci", "role": "viewer", "expires_in_days": 1}),
+    ("/api/v1/users", {"name": "nora", "password": PASSWORD, "role": "viewer", "places": ["prod"]}),
     ("/api/v1/runs", _RUN),
     ("/api/v1/runs/preview", _RUN),
     ("/api/v1/campaigns", {**_CAMPAIGN, "targets": [{"node": "gpu-1", "cluster": "prod"}]}),
@@ -90,8 +93,14 @@ class Addresses:
         make_node(cluster, "gpu-1", "nvidia", 2)
         make_finding(cluster, node_name="gpu-1")
         run = make_run(cluster, card=Card.objects.earliest("pk"))
-        make_token(make_user("victim", Role.VIEWER))
-        ids = {"run_id": run.pk, "card_id": str(run.card_id), "token_id": str(ApiToken.objects.get().pk)}
+        victim = make_user("victim", Role.VIEWER)
+        make_token(victim)
+        ids = {
+            "user_id": str(victim.pk),
+            "run_id": run.pk,
+            "card_id": str(run.card_id),
+            "token_id": str(ApiToken.objects.get().pk),
+        }
         self._known = {**ids, "cluster": "prod", "name": "gpu-1", "suite_id": run.suite, "token": "x", "verb": "pause"}
         every = [route for route in _routes(get_resolver()) if not route.endswith("/") or "i18n" in route]
         self.routes = [route for route in every if route != "sign-out"]  # who signs out asks nothing more

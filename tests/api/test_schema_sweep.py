@@ -39,7 +39,7 @@ _NAMES = (
     "response_headers_conformance",
 )
 #: In two halves, for two processes. Whatever is not in the first is in the second.
-_VALIDATIONS = "^/api/v1/(runs|campaigns|suites|tokens)"
+_VALIDATIONS = "^/api/v1/(runs|campaigns|suites|tokens|users)"
 #: Cases of data that fits which every identity sends, of each operation.
 BY_EVERYBODY = 6
 as_often = settings(

@@ -27,6 +27,7 @@ from resources.idle import IDLE
 from resources.node import NODES
 from resources.pod import PODS
 from resources.run import RUNS
+from resources.user import USERS
 
 ALL: tuple[Resource[Any], ...] = (
     ALLOCATIONS,
@@ -40,6 +41,7 @@ ALL: tuple[Resource[Any], ...] = (
     NODES,
     PODS,
     RUNS,
+    USERS,
 )
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
