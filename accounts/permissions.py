@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
@@ -39,7 +40,18 @@ class RolePermission(BasePermission):
         self.message = f"This needs the role {wanted.value}. Ask an administrator."
         may = role is not None and role.covers(wanted)
         if not may:
-            record(
-                Action.ACCESS, f"{request.method} {request._request.path_info}", Outcome.REFUSED, wanted=wanted.value
-            )
+            target = f"{request.method} {request._request.path_info}"
+            record(Action.ACCESS, target, Outcome.REFUSED, wanted=wanted.value, **_asked(request, view))
         return may
+
+
+def _asked(request: Request, view: Any) -> dict[str, str]:
+    """What the view says that was asked for (`told_of`, names of fields of the body), as far as the body can be read."""
+    names: tuple[str, ...] = getattr(view, "told_of", ())
+    if not names:
+        return {}
+    try:
+        body = request.data
+    except APIException:
+        return {}
+    return {name: str(body[name])[:253] for name in names if isinstance(body, dict) and body.get(name)}

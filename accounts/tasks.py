@@ -7,6 +7,7 @@ from importlib import import_module
 from celery import shared_task
 from django.conf import settings
 
+from audit.reading import read_on
 from inventory.messages import OnceTask
 
 
@@ -14,3 +15,9 @@ from inventory.messages import OnceTask
 def purge_sessions() -> None:
     """Sessions that ended are of no use to anybody but who reads a stolen copy of the table."""
     import_module(settings.SESSION_ENGINE).SessionStore.clear_expired()
+
+
+@shared_task(base=OnceTask)
+def read_audit() -> None:
+    """The audit log is read through, some entries at a time."""
+    read_on()

@@ -77,6 +77,8 @@ class Broken(NamedTuple):
 
 def verify(after: int = 0) -> Iterator[tuple[int, str] | Broken]:
     """(number, hash) of each entry in their order, up to the first that does not hold: then a Broken, and no more."""
+    # Before the entries: one that is written meanwhile is none that is missing.
+    head = Head.objects.first()
     previous, wanted = GENESIS, 1
     if after:
         first = Entry.objects.filter(number=after).first()
@@ -86,14 +88,17 @@ def verify(after: int = 0) -> Iterator[tuple[int, str] | Broken]:
         previous, wanted = first.hash, after + 1
     for entry in Entry.objects.filter(number__gte=wanted).order_by("number").iterator(2000):
         why = _why_broken(entry, wanted, previous)
+        if head is not None and entry.number == head.number and entry.hash != head.hash:
+            why = why or "it is not the one that was written"
         if why:
             yield Broken(wanted, why)
             return
         yield entry.number, entry.hash
         previous, wanted = entry.hash, wanted + 1
-    head = Head.objects.first()
-    if head is not None and (head.number, head.hash) != (wanted - 1, previous):
+    if head is not None and head.number >= wanted:
         yield Broken(wanted, f"the last entries are missing: {head.number} were written")
+    elif (now := Head.objects.first()) is not None and now.number < wanted - 1:
+        yield Broken(now.number + 1, f"only {now.number} were written")
 
 
 def _why_broken(entry: Entry, wanted: int, previous: str) -> str:

@@ -70,3 +70,24 @@ class Head(models.Model):
 
     def __str__(self) -> str:
         return f"{self.number} {self.hash[:12]}"
+
+
+class Reading(models.Model):
+    """How far the chain was read through, again and again, by `audit.reading`: one row.
+
+    number, hash: of the last entry that was read in this round, 0 before the first. whole_at, whole_number: when a round last came to
+    the end, and at which entry. broken, why: where the last reading found that it does not hold; None: nowhere.
+    """
+
+    number = models.BigIntegerField(default=0)
+    hash = models.CharField(max_length=64, blank=True, default="")
+    read_at = models.DateTimeField(null=True)
+    whole_at = models.DateTimeField(null=True)
+    whole_number = models.BigIntegerField(default=0)
+    broken = models.BigIntegerField(null=True)
+    why = models.CharField(max_length=200, blank=True, default="")
+
+    def __str__(self) -> str:
+        return f"read to {self.number}, whole to {self.whole_number}" + (
+            f", broken at {self.broken}" if self.broken else ""
+        )

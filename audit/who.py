@@ -18,7 +18,7 @@ LENGTH = 150
 class Who(msgspec.Struct, frozen=True):
     """name: of the account, or of the system's user who runs a command. token: "gpd_12", the token by which it was asked.
 
-    address: as `accounts.addresses` reads it. request: the id that the request's log lines carry.
+    address: as `accounts.addresses` reads it. request: the id that the request's log lines carry. via: "page", "REST" or "command".
     """
 
     name: str = ""
@@ -26,6 +26,7 @@ class Who(msgspec.Struct, frozen=True):
     token: str = ""
     address: str = ""
     request: str = ""
+    via: str = ""
 
 
 _PROCESS = Who()
@@ -58,4 +59,4 @@ def command() -> Who:
         name = os.environ.get("SUDO_USER") or getpass.getuser()
     except (KeyError, OSError):  # a user id without a name, as in a container
         name = f"uid {os.getuid()}" if hasattr(os, "getuid") else "not known"
-    return Who(name=name[:LENGTH], kind=Kind.COMMAND.value)
+    return Who(name=name[:LENGTH], kind=Kind.COMMAND.value, via="command")

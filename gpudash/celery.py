@@ -135,5 +135,6 @@ app.conf.beat_schedule = {
     "dispatch-reconcilers": {"task": "validations.tasks.dispatch_reconcilers", "schedule": 2.0},
     "prune-run-logs": {"task": "validations.tasks.prune_logs", "schedule": 86400.0},
     "purge-sessions": {"task": "accounts.tasks.purge_sessions", "schedule": 86400.0},
+    "read-audit": {"task": "accounts.tasks.read_audit", "schedule": 600.0},
     "prune-history": {"task": "inventory.tasks.prune_history", "schedule": 3600.0},
 }

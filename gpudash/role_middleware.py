@@ -46,7 +46,8 @@ class RoleMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        nobody = Who(kind=Kind.NOBODY.value, address=client_address(request), request=request_id.get())
+        via = "REST" if for_programs(request) else "page"
+        nobody = Who(kind=Kind.NOBODY.value, address=client_address(request), request=request_id.get(), via=via)
         # Nothing is seen until it is known who asks, nor where no view is asked.
         with acting(nobody), seeing(NOTHING):
             response = self.get_response(request)

@@ -10,7 +10,6 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render, resolve_url
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -23,6 +22,7 @@ from accounts.passwords import has_password
 from accounts.required import open_to_all
 from accounts.roles import Role, granted
 from accounts.visitor import arrived
+from pages.tokens import shown_tokens
 
 #: `pages.frame.navigation` reads it.
 THEME_COOKIE = "theme"
@@ -87,7 +87,7 @@ def revoke_token(request: HttpRequest, token_id: int) -> HttpResponse:
     if token is None:
         raise Http404
     token.revoke()
-    return redirect("account")
+    return redirect("account") if token.user_id == request.user.pk else redirect("user", token.user_id)
 
 
 @require_POST
@@ -121,8 +121,7 @@ def _account_page(request: HttpRequest, form: TokenForm, status: int = 200, **mo
         "form": form,
         "role": _role(request),
         "places": granted(request.user)[1],
-        "tokens": _own_tokens(request).order_by("-created_at", "-pk"),
-        "now": timezone.now(),
+        "tokens": shown_tokens(request.user),
         "own_password": has_password(request),
     }
     return render(request, "access/account.html", page | more, status=status)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from accounts.required import needs
 from accounts.roles import Role
 from pages.frame.live import live_page
-from telemetry.checks import Code, Running, Wrong, running, wrong
+from telemetry.checks import Code, Wrong, running, wrong
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,23 @@ def _line(one: Wrong) -> Line:
     return Line(one, titles[one.code] % {"what": one.what}, todo[one.code])
 
 
-def _summary(lines: list[Line], found: list[Running]) -> str:
+def _summary(lines: list[Line]) -> str:
     if not lines:
         return _("Nothing is known to be wrong.")
     return ngettext("%(n)d thing is wrong.", "%(n)d things are wrong.", len(lines)) % {"n": len(lines)}
+
+
+@dataclass(frozen=True)
+class State:
+    """The installation in one sentence. level: its sign."""
+
+    level: str
+    text: str
+
+
+def state_of() -> State:
+    lines = [_line(one) for one in wrong(running())]
+    return State(lines[0].wrong.level.value if lines else "good", _summary(lines))
 
 
 @needs(Role.ADMIN)
@@ -63,5 +76,5 @@ def _summary(lines: list[Line], found: list[Running]) -> str:
 def installation(request: HttpRequest) -> HttpResponseBase:
     found = running()
     lines = [_line(one) for one in wrong(found)]
-    context = {"lines": lines, "running": found, "summary": _summary(lines, found)}
+    context = {"lines": lines, "running": found, "summary": _summary(lines)}
     return live_page(request, "installation/page.html", "installation/part.html", context)

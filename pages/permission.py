@@ -1,4 +1,4 @@
-"""Who may launch: the Django permissions of the operator's and admin's groups. Knows no roles by name."""
+"""Who may launch: the Django permissions of the operator's and admin's groups."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
 
+from accounts.roles import Role
+from audit.actions import Action, Outcome
+from audit.chain import record
 from inventory.scope import current
 
 LAUNCH, CAMPAIGN = "validations.add_run", "validations.add_campaign"
@@ -35,12 +38,19 @@ def _only(permission: str) -> Callable[[View], View]:
         @wraps(view)
         def asked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not may(request, permission):
+                _note_refused(request)
                 raise PermissionDenied
             return view(request, *args, **kwargs)
 
         return asked
 
     return marked
+
+
+def _note_refused(request: HttpRequest) -> None:
+    """In the audit log, with what the form names: a launch is of a suite on a place."""
+    told = {name: request.POST.get(name, "")[:253] for name in ("suite", "cluster", "node", "card")}
+    record(Action.ACCESS, f"{request.method} {request.path_info}", Outcome.REFUSED, wanted=Role.OPERATOR.value, **told)
 
 
 #: Refuse with 403 who may not; a viewer sees the same forms, disabled, by GET.

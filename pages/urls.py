@@ -6,7 +6,8 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
 from accounts.required import open_to_all
-from pages import account, sign_in, single_sign_on, users
+from pages import account, sign_in, single_sign_on
+from pages.administration import administration
 from pages.allocations import allocations, waiting
 from pages.audit import audit
 from pages.campaign_new import campaign_new
@@ -15,6 +16,7 @@ from pages.card import card
 from pages.card_runs import card_runs
 from pages.cards import cards
 from pages.clusters import cluster, cluster_relist, clusters
+from pages.docs import doc
 from pages.findings import findings
 from pages.fit import fit
 from pages.history import history
@@ -29,6 +31,8 @@ from pages.runlog import run_log, run_log_raw
 from pages.search import search
 from pages.second_step import code, second_step_page
 from pages.suites import suites
+from pages.user import user, user_act, user_new
+from pages.users import users
 from pages.validation_new import validation_new
 from pages.validations import validations
 
@@ -78,13 +82,15 @@ urlpatterns = [
     path("history", history, name="history"),
     path("audit", audit, name="audit"),
     path("installation", installation, name="installation"),
-    path("users", users.users, name="users"),
-    path("users/new", users.user_create, name="user-create"),
-    path("users/<int:user_id>", users.user_change, name="user-change"),
+    path("administration", administration, name="administration"),
+    path("users", users, name="users"),
+    path("users/new", user_new, name="user-new"),
+    path("users/<int:user_id>", user, name="user"),
     *(
-        path(f"users/<int:user_id>/{verb}", users.user_act, {"verb": verb}, f"user-{verb}")
+        path(f"users/<int:user_id>/{verb}", user_act, {"verb": verb}, f"user-{verb}")
         for verb in ("deactivate", "activate", "end-sessions", "end-tokens")
     ),
+    path("docs/<slug:name>", doc, name="doc"),
     path("findings", findings, name="findings"),
     path("clusters", clusters, name="clusters"),
     path("clusters/<str:name>", cluster, name="cluster"),

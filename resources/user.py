@@ -60,7 +60,9 @@ class UserAccount(Shape):
         ),
     ]
     second_step: Annotated[bool, fact("Whether a code is asked for after the password.", of="has_second_step")]
-    tokens: Annotated[int, fact("API tokens that work.", of="working_tokens", title=_("Tokens"), number=True)]
+    tokens: Annotated[
+        int, fact("API tokens that work.", of="working_tokens", order=True, title=_("Tokens"), number=True)
+    ]
     created_at: Annotated[datetime, fact(of="date_joined", order=True)]
     signed_in_at: Annotated[datetime | None, fact("null: never.", of="last_login", order=True, title=_("Signed in"))]
 
@@ -80,6 +82,9 @@ class UserFilter(StrictFilterSet):
     q = SearchFilter(method=contains("username"), label="free search: part of the name")
     role = ChoiceFilter((*Role.values, NO_ROLE), "role", method=_role, label="role; none: without one")
     active = YesNoFilter("is_active", method="by_active", default="any", label="false: deactivated ones")
+    limited = YesNoFilter(
+        "scope_text", method="by_scope", default="any", label="true: whose role is for some places only"
+    )
     kept_by = ChoiceFilter(SOURCES, "kept_by", method=_kept_by, label="by what it signs in")
 
     orders: ClassVar[dict[str, str]] = orders_of(UserAccount)
@@ -91,6 +96,10 @@ class UserFilter(StrictFilterSet):
 
     def by_active(self, rows: Any, _name: str, value: str) -> Any:
         return rows if value == "any" else rows.filter(is_active=value == "true")
+
+    def by_scope(self, rows: Any, _name: str, value: str) -> Any:
+        found = {"true": ~Q(scope_text=""), "false": Q(scope_text="")}.get(value)
+        return rows if found is None else rows.filter(found)
 
 
 def users() -> QuerySet[User]:

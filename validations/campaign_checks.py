@@ -23,10 +23,13 @@ Spot = tuple[str, str, str]
 def check(suite: str, places: list[Spot], options: dict[str, Any], parallel: int, failures: int | None) -> None:
     """Raises Refused, with all problems at once."""
     problems: dict[str, list[str]] = {}
+    codes: list[str] = []
     found = find_suite(suite)
     try:
         settled = found.settle(options)
-        problems |= {f"options.{one.option}": [one.text] for one in denied(found, settled, {})}
+        not_allowed = denied(found, settled, {})
+        problems |= {f"options.{one.option}": [one.text] for one in not_allowed}
+        codes = [one.code for one in not_allowed]
     except OptionError as error:
         problems |= {f"options.{name}": [text] for name, text in error.problems.items()}
     if not 1 <= parallel <= MOST_PARALLEL:
@@ -40,7 +43,7 @@ def check(suite: str, places: list[Spot], options: dict[str, Any], parallel: int
     elif refused := _refused(places):
         problems["targets"] = refused
     if problems:
-        raise Refused(problems)
+        raise Refused(problems, codes)
 
 
 def _refused(places: list[Spot]) -> list[str]:

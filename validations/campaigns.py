@@ -19,6 +19,7 @@ from validations.campaign_checks import Spot, check, ended_by
 from validations.enqueue import soon
 from validations.lifecycle.outage import LOST
 from validations.models import ACTIVE, Campaign, CampaignState, CampaignTarget, Run
+from validations.not_allowed import note_campaign
 from validations.planning import Refused, RunRequest
 from validations.reaching import settle
 from validations.requests import Busy, KeyReused, NotAllowed, digest, request_run
@@ -56,7 +57,11 @@ def create(
 ) -> tuple[Campaign, bool]:
     """A running campaign, and whether it is new. Raises Refused, with all problems of the list at once."""
     places = list(dict.fromkeys(spots))
-    check(suite, places, options or {}, max_parallel, stop_after_failures)
+    try:
+        check(suite, places, options or {}, max_parallel, stop_after_failures)
+    except Refused as error:
+        note_campaign(name, error.codes, suite, options, error.words)
+        raise
     said = digest([suite, places, name, options, max_parallel, stop_after_failures])
     if key and (earlier := Campaign.objects.filter(requested_by=user, request_key=key).first()):
         return _same(earlier, said), False

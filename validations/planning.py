@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +20,7 @@ from validations.policy import allowed_images, denied
 from validations.suites import find, registry
 from validations.suites.engine.base import OptionError, Reason, Suite
 from validations.suites.engine.reasons import PASSING
-from validations.targets import NoPlace, Place, find_place
+from validations.targets import NO_PLACE, NoPlace, Place, find_place
 
 
 class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,11 +35,11 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Refused(Exception):
-    """The run request makes no sense. problems: field → what is wrong with it."""
+    """The run request makes no sense, or is not allowed. problems: field → what is wrong with it. codes: of its reasons."""
 
-    def __init__(self, problems: dict[str, list[str]]) -> None:
+    def __init__(self, problems: dict[str, list[str]], codes: Iterable[str] = ()) -> None:
         super().__init__("; ".join(f"{field}: {' '.join(texts)}" for field, texts in problems.items()))
-        self.problems = problems
+        self.problems, self.codes = problems, frozenset(codes)
 
     @property
     def words(self) -> str:
@@ -83,13 +84,13 @@ def plan(run_request: RunRequest, at: datetime | None = None) -> Plan:
         place = find_place(run_request.cluster, run_request.node, run_request.card)
         options = dict(suite.settle(run_request.options))
     except NoPlace as error:
-        raise Refused({error.field: [str(error)]}) from None
+        raise Refused({error.field: [str(error)]}, [NO_PLACE]) from None
     except OptionError as error:
         raise Refused({f"options.{name}": [text] for name, text in error.problems.items()}) from None
     run_id = new_id(at)
     manifest, reasons = _manifest(suite, place, options, run_id, at)
     if problems := denied(suite, options, manifest):
-        raise Refused({f"options.{one.option}": [one.text] for one in problems})
+        raise Refused({f"options.{one.option}": [one.text] for one in problems}, [one.code for one in problems])
     return Plan(
         run_id=run_id,
         suite=suite,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +21,7 @@ from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import cancelled_by
 from validations.lifecycle.moves import begin
 from validations.models import ACTIVE, Campaign, Run, State
+from validations.not_allowed import note_launch
 from validations.permitted import check_soon
 from validations.planning import Plan, Refused, RunRequest, plan
 from validations.suites.engine.manifest import job_name
@@ -33,8 +35,8 @@ LONGEST_KEY = 255
 class NotAllowed(Refused):
     """The cluster is known to refuse the launcher. passes: it is over as soon as the credentials are good again."""
 
-    def __init__(self, problems: dict[str, list[str]], passes: bool) -> None:
-        super().__init__(problems)
+    def __init__(self, problems: dict[str, list[str]], passes: bool, codes: Iterable[str] = ()) -> None:
+        super().__init__(problems, codes)
         self.passes = passes
 
 
@@ -62,7 +64,20 @@ def request_run(
     campaign: Campaign | None = None,
     repeats: Run | None = None,
 ) -> tuple[Run, bool]:
-    """The run and whether it is new. Raises Refused, Busy or KeyReused; then nothing was written."""
+    """The run and whether it is new. Raises Refused, Busy or KeyReused; then no run was written, but what the rules refused is in the
+    audit log, other than for the places of a campaign, which keep their reasons."""
+    try:
+        return _requested(run_request, user, key, campaign, repeats)
+    except Refused as error:
+        if campaign is None:
+            place = (run_request.cluster, run_request.node, run_request.card)
+            note_launch(place, run_request.suite, run_request.options, error.codes, error.words)
+        raise
+
+
+def _requested(
+    run_request: RunRequest, user: Any, key: str, campaign: Campaign | None, repeats: Run | None
+) -> tuple[Run, bool]:
     _check_key(key)
     said = digest(run_request)
     for _ in range(_TRIES):
@@ -70,11 +85,12 @@ def request_run(
             return earlier, False
         wanted = plan(run_request)
         if hindrances := wanted.hindrances(run_request.wait_for_room):
-            if refusals := {one.code for one in hindrances} & REFUSALS:
+            told = {"node": [f"{one.text} ({one.code})" for one in hindrances]}
+            codes = {one.code for one in hindrances}
+            if refusals := codes & REFUSALS:
                 check_soon(wanted.place.cluster)
-                told = {"node": [f"{one.text} ({one.code})" for one in hindrances]}
-                raise NotAllowed(told, passes=refusals <= OF_CREDENTIALS)
-            raise Refused({"node": [f"{one.text} ({one.code})" for one in hindrances]})
+                raise NotAllowed(told, refusals <= OF_CREDENTIALS, codes)
+            raise Refused(told, codes)
         if holder := holder_of(wanted):
             if key and holder.request_key == key and holder.requested_by == user:
                 continue  # it came from the same request, sent twice at once

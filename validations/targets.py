@@ -43,6 +43,10 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     only_card: Card | None = None
 
 
+#: Code of a request for a place that is not there, or not for who asks.
+NO_PLACE = "no-place"
+
+
 class NoPlace(Exception):
     """There is no such place. field: "cluster", "node" or "card"."""
 

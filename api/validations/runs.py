@@ -56,6 +56,8 @@ class SuiteDetail(ApiView):
 
 class Runs(ListView):
     resource = RUNS
+    #: The audit log says this of who may not.
+    told_of = ("suite", "cluster", "node", "card")
 
     @listed(RUNS, "Runs, newest first")
     def get(self, request: Request) -> Any:

@@ -14,6 +14,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from accounts.roles import Role
 from inventory.models import Cluster
 from inventory.scope import ANY, current
 from pages.frame.freshness import Freshness, freshness_of
@@ -32,6 +33,10 @@ _NAV = (
     ),
     ("findings", gettext_lazy("Findings"), ()),
     ("clusters", gettext_lazy("Clusters"), ("cluster",)),
+)
+#: For administrators.
+_ADMINISTRATION = (
+    ("administration", gettext_lazy("Administration"), ("users", "user", "user-new", "audit", "installation")),
 )
 
 
@@ -84,11 +89,18 @@ def seen_places() -> list[str]:
 def nav(request: HttpRequest) -> list[NavItem]:
     here = request.resolver_match.url_name if request.resolver_match else ""
     made = []
-    for name, title, below in _NAV:
+    for name, title, below in (*_NAV, *(_ADMINISTRATION if getattr(request, "role", None) == Role.ADMIN else ())):
         url = _resolve(name)
         if url:
             made.append(NavItem(str(title), url, "page" if name == here else "true" if here in below else ""))
     return made
+
+
+def crumbs_of_administration(parent: str, here: str) -> list[tuple[str, str]]:
+    """(title, address) of the way to a page below the administration; "" where one is. parent: "" or "users"."""
+    way = [(_("Administration"), reverse("administration"))]
+    way += [(_("Users"), reverse("users"))] if parent else []
+    return [*way, (here, "")]
 
 
 def sync_line(request: HttpRequest) -> SyncLine | None:

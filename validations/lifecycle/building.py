@@ -15,6 +15,7 @@ from validations.jobs import build, sure_card
 from validations.lifecycle.endings import Ending
 from validations.maker import maker
 from validations.models import Run
+from validations.not_allowed import note_run
 from validations.policy import allowed_images, denied
 from validations.requester import gone
 from validations.suites import find
@@ -40,7 +41,15 @@ class Built(NamedTuple):
 
 def manifest_now(run: Run, moment: datetime) -> Built:
     """The Job to post. Raises CannotBuild when the suite is gone, who asked may not launch any more, the place is not what the run
-    was asked for, or the settings do not allow what it would run."""
+    was asked for, or the settings do not allow what it would run: what the rules refuse is in the audit log."""
+    try:
+        return _made(run, moment)
+    except CannotBuild as error:
+        note_run(run, error.ending.code, str(error))
+        raise
+
+
+def _made(run: Run, moment: datetime) -> Built:
     suite = find(run.suite)
     if suite is None:
         raise CannotBuild("suite-missing", f"The suite {run.suite[:64]} is not part of this version of gpudash.")
