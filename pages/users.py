@@ -16,7 +16,7 @@ from accounts.required import needs
 from accounts.roles import Role
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
-from resources.user import ISSUER, NO_ROLE, PASSWORD, PROXY, USERS
+from resources.user import ISSUER, NO_ROLE, NOTHING, PASSWORD, PROXY, USERS
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class UserLine:
 
 
 def kept_words(kept_by: str) -> str:
-    words = {PASSWORD: _("password"), ISSUER: _("single sign-on"), PROXY: _("a proxy")}
+    words = {PASSWORD: _("password"), ISSUER: _("single sign-on"), PROXY: _("a proxy"), NOTHING: _("no password")}
     return words.get(kept_by, kept_by)
 
 
@@ -53,6 +53,7 @@ SPEC = ListSpec(
                 (PASSWORD, gettext_lazy("password")),
                 (ISSUER, gettext_lazy("single sign-on")),
                 (PROXY, gettext_lazy("a proxy")),
+                (NOTHING, gettext_lazy("no password")),
             ],
         ),
     ),

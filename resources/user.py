@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.models import User
 from django.db.models import (
     Case,
@@ -36,8 +37,8 @@ from resources.lookups import contains
 
 #: Of the filter: without a role. An account of an issuer is known by the issuer's address, which is nobody's business here.
 NO_ROLE = "none"
-PASSWORD, ISSUER, PROXY = "password", "oidc", "proxy"
-SOURCES = (PASSWORD, ISSUER, PROXY)
+PASSWORD, ISSUER, PROXY, NOTHING = "password", "oidc", "proxy", "none"
+SOURCES = (PASSWORD, ISSUER, PROXY, NOTHING)
 
 
 class UserAccount(Shape):
@@ -56,7 +57,7 @@ class UserAccount(Shape):
     kept_by: Annotated[
         str,
         fact(
-            "password, oidc or proxy: by what it signs in. Those of oidc and proxy get their role from groups each time."
+            "password, oidc, proxy: by what it signs in; none: it has no password. Groups give those of oidc and proxy their role."
         ),
     ]
     second_step: Annotated[bool, fact("Whether a code is asked for after the password.", of="has_second_step")]
@@ -71,10 +72,19 @@ def _role(rows: Any, _name: str, words: list[str]) -> Any:
     return rows.filter(account_role__in=["" if word == NO_ROLE else word for word in words]) if words else rows
 
 
+_UNUSABLE = Q(password__startswith=UNUSABLE_PASSWORD_PREFIX)
+_KEPT_BY = {
+    PASSWORD: Q(provider="") & ~_UNUSABLE,
+    ISSUER: Q(provider__startswith=ISSUER),
+    PROXY: Q(provider=PROXY),
+    NOTHING: Q(provider="") & _UNUSABLE,
+}
+
+
 def _kept_by(rows: Any, _name: str, words: list[str]) -> Any:
     wanted = Q()
     for word in words:
-        wanted |= {PASSWORD: Q(provider=""), PROXY: Q(provider=PROXY)}.get(word, Q(provider__startswith=ISSUER))
+        wanted |= _KEPT_BY[word]
     return rows.filter(wanted)
 
 
@@ -127,7 +137,8 @@ def users() -> QuerySet[User]:
 def _joined(rows: list[Any]) -> list[Any]:
     for row in rows:
         row.account_places = row.scope_text.split()
-        row.kept_by = ISSUER if row.provider.startswith(ISSUER) else row.provider or PASSWORD
+        own = PASSWORD if row.has_usable_password() else NOTHING
+        row.kept_by = ISSUER if row.provider.startswith(ISSUER) else row.provider or own
     return rows
 
 

@@ -106,12 +106,14 @@ def test_the_list_says_of_each_what_it_may_and_how_it_signs_in(program: Client) 
     second_step.switch_on(gone, second_step.new_secret())
     ApiToken.issue(gone, "ended", Role.VIEWER, timezone.now() - timedelta(days=1))
     make_token(gone)
+    gone.set_password(PASSWORD)
+    gone.save()
     patch(program, gone, active=False)
     SocialAccount.objects.create(user=make_user("pia"), provider="proxy", uid="pia")
     rows = {row["name"]: row for row in program.get(USERS).json()["results"]}
     told = ("role", "places", "active", "kept_by", "second_step", "tokens")
     assert {name: [row[one] for one in told] for name, row in rows.items()} == {
-        "ada": ["admin", [], True, "password", False, 1],
+        "ada": ["admin", [], True, "none", False, 1],
         "carl": ["operator", ["prod", "*/team-a"], True, "oidc", False, 0],
         "gone": ["viewer", [], False, "password", True, 0],
         "pia": [None, [], True, "proxy", False, 0],
@@ -121,7 +123,11 @@ def test_the_list_says_of_each_what_it_may_and_how_it_signs_in(program: Client) 
         "role=admin&role=none": ["ada", "pia"],
         "active=false": ["gone"],
         "kept_by=oidc&kept_by=proxy": ["carl", "pia"],
-        "kept_by=password": ["ada", "gone"],
+        "kept_by=password": ["gone"],
+        "kept_by=none": ["ada"],
+        "limited=true": ["carl"],
+        "limited=false&active=true": ["ada", "pia"],
+        "ordering=-tokens,name": ["ada", "carl", "gone", "pia"],
         "ordering=-name": ["pia", "gone", "carl", "ada"],
     }.items():
         assert names(program.get(f"{USERS}?{query}")) == found, query
