@@ -52,9 +52,13 @@ class ChangeForm(CodeForm):
         label=gettext_lazy("Password"),
         max_length=passwords.MAX_LENGTH,
         strip=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
+        widget=forms.PasswordInput(attrs={"autocomplete": "current-password", "autofocus": True}),
     )
     field_order = ("password", "code")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        del self.fields["code"].widget.attrs["autofocus"]  # the password comes first
 
 
 @open_to_all

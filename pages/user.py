@@ -59,7 +59,7 @@ class NewUserForm(GrantForm):
     password = forms.CharField(
         label=gettext_lazy("Password"),
         strip=False,
-        help_text=gettext_lazy("At least 8 characters, not only digits. The user changes it on the account page."),
+        help_text=gettext_lazy("At least 8 characters. The user changes it on the account page."),
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
 

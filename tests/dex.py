@@ -69,8 +69,8 @@ def _go(folder: Path, *words: str) -> str:
 
 
 @contextmanager
-def dex() -> Iterator[str]:
-    """The address of an issuer that knows gpudash. Raises Withheld."""
+def dex(callback: str = CALLBACK) -> Iterator[str]:
+    """The address of an issuer that knows gpudash. callback: where it sends who has signed in. Raises Withheld."""
     found, port = program(), free_port()
     url = f"http://127.0.0.1:{port}/dex"
     settings: dict[str, Any] = {
@@ -79,7 +79,7 @@ def dex() -> Iterator[str]:
         "web": {"http": f"127.0.0.1:{port}"},
         "oauth2": {"skipApprovalScreen": True},
         "staticClients": [
-            {"id": CLIENT, "secret": CLIENT_SECRET, "name": "gpudash", "redirectURIs": [CALLBACK]},
+            {"id": CLIENT, "secret": CLIENT_SECRET, "name": "gpudash", "redirectURIs": [callback]},
         ],
         "connectors": [{"type": "authproxy", "id": "proxy", "name": "proxy"}],
     }
