@@ -82,7 +82,10 @@ def audit_state() -> AuditState:
     last = Entry.objects.order_by("-number").values_list("number", flat=True).first() or 0
     read = last_reading()
     if read is not None and read.broken is not None:
-        text = _("Entry %(number)s does not hold: %(why)s.") % {"number": read.broken, "why": read.why}
+        told = _(
+            "The chain breaks at entry %(number)s: it was changed, or one is missing. manage.py audit verify says more."
+        )
+        text = told % {"number": read.broken}
         return AuditState("error", text, read.read_at, last)
     if read is None or read.whole_at is None:
         return AuditState("none", _("It was not read through yet; a worker does it within minutes."), None, last)

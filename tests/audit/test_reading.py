@@ -93,4 +93,4 @@ def test_the_page_says_what_the_task_found(admin: Client) -> None:
     assert f"Unchanged: all {Entry.objects.count()} entries that there were hold." in get(admin, "/administration").text
     behind(f"UPDATE {TABLE} SET target = 'x' WHERE number = 2")
     read_audit()
-    assert "Entry 2 does not hold: it was changed." in get(admin, "/administration").text
+    assert "The chain breaks at entry 2" in get(admin, "/administration").text

@@ -29,7 +29,7 @@ PAGES = (
         "/clusters/prod",
     ),
     *("/nodes/prod/gpu-00000", "/nodes/prod/gpu-00003", "/pods/prod/team-a/hungry", "/cards?at=1h"),
-    *("/search?q=train", "/account", "/nodes/prod/nope"),
+    *("/search?q=train", "/account", "/docs/access", "/nodes/prod/nope"),
 )
 REFRESH = "() => { window.htmx.trigger(document.getElementById('live'), 'refresh') }"
 

@@ -11,15 +11,19 @@ import re
 import struct
 from collections.abc import Iterator
 from html import unescape
+from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils.translation.template import templatize
 
+from gpudash.external_accounts import Issuer
 from inventory.catalogue import CATALOGUE
 from inventory.models import Card, Cluster
 from inventory.stacks import STACKS
 from pages.catalogue_words import ACTIONS, MEANINGS, REFUSALS
+from tests.cast import PASSWORD, make_token, make_user, signed_in
 from tests.factories import make_finding, make_node, make_unreadable, make_waiting_pod
 from tests.pages.reading import get
 from tests.pages.validations.rows import PASSED_LOG, make_run, reason
@@ -195,6 +199,30 @@ def test_no_page_has_english_words_that_are_known_in_chinese(viewer: Client, bus
         assert page.tags_of("html")[0]["lang"] == "zh-hans"
         assert "总览 节点 卡 分配 验证 问题 集群" in page.text
         left[path] = english_left(page.html)
+    assert {path: words for path, words in left.items() if words} == {}
+
+
+def test_nor_have_the_pages_of_administrators_or_those_before_signing_in(
+    admin: Client, fleet: Cluster, settings: Any
+) -> None:
+    settings.OIDC = Issuer("https://example.com", "gpudash", "x", "Example", "groups", ("openid",))
+    ada = User.objects.get(username="ada")
+    ada.set_password(PASSWORD)
+    ada.save()
+    make_token(ada)
+    nora = make_user("nora")
+    nora.is_active = False
+    nora.save()
+    known = signed_in(ada)
+    left = {}
+    for client, paths in (
+        (known, ("/administration", "/users", "/users?q=nobody-is-called-so", "/users/new", f"/users/{ada.pk}", f"/users/{nora.pk}",
+                 "/account", "/account/password", "/account/second-step", "/audit", "/installation")),
+        (Client(), ("/sign-in",)),
+    ):  # fmt: skip
+        client.post("/i18n/setlang/", {"language": "zh-hans", "next": "/"})
+        left |= {path: english_left(get(client, path).html) for path in paths}
+    assert "管理" in get(known, "/administration").text
     assert {path: words for path, words in left.items() if words} == {}
 
 

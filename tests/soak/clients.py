@@ -43,6 +43,7 @@ MORE_PAGES = (
     "cards?from=24h",
     "nodes?q=gib",
     "account",
+    "docs/access",
 )
 REST = ("summary", "clusters", "nodes", "cards", "allocations", "pods", "findings", "runs", "campaigns", "suites")
 MORE_REST = (
