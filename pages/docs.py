@@ -8,40 +8,39 @@ from pathlib import Path
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
-#: By task, in the order in which an administrator comes to them. Others are for who changes gpudash.
-NAMES = (
-    "connect-a-cluster",
-    "access",
-    "team",
-    "kubernetes",
-    "settings",
-    "security",
-    "validations",
-    "usage",
-    "health",
-    "rest",
-    "metrics",
-    "sizing",
-    "troubleshooting",
-)
+#: Name → title, by task, in the order in which an administrator comes to them. Others are for who changes gpudash.
+TITLES = {
+    "connect-a-cluster": gettext_lazy("Connect a cluster"),
+    "access": gettext_lazy("Accounts, roles, tokens"),
+    "team": gettext_lazy("For a team"),
+    "kubernetes": gettext_lazy("On Kubernetes"),
+    "settings": gettext_lazy("Settings"),
+    "security": gettext_lazy("Security"),
+    "validations": gettext_lazy("Validations"),
+    "usage": gettext_lazy("What cards use"),
+    "health": gettext_lazy("Is this card well?"),
+    "rest": gettext_lazy("REST"),
+    "metrics": gettext_lazy("Metrics"),
+    "sizing": gettext_lazy("How large a host"),
+    "troubleshooting": gettext_lazy("When something is wrong"),
+}
 
 
 def _folder() -> Path:
     return Path(settings.BASE_DIR) / "docs"
 
 
-@lru_cache(maxsize=1)
-def titles() -> tuple[tuple[str, str], ...]:
+def titles() -> list[tuple[str, str]]:
     """(name, title) of those that are there: an installation may have been made without them."""
-    found = [(name, _folder() / f"{name}.md") for name in NAMES]
-    return tuple((name, _title(path)) for name, path in found if path.is_file())
+    return [(name, str(TITLES[name])) for name in _there()]
 
 
-def _title(path: Path) -> str:
-    with path.open(encoding="utf-8") as lines:
-        return lines.readline().lstrip("# ").strip()
+@lru_cache(maxsize=1)
+def _there() -> tuple[str, ...]:
+    return tuple(name for name in TITLES if (_folder() / f"{name}.md").is_file())
 
 
 @require_safe

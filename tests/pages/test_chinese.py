@@ -175,7 +175,7 @@ PAGES = (
     "/allocations?at=2020-01-01", "/cards?from=7d", "/findings", "/clusters", "/clusters/prod",
     "/search?q=gpu", "/account", "/validations", "/validations/suites",
     "/validations/campaigns", "/validations/new?suite=cuda-vectoradd&cluster=prod&node=gpu-1",
-    "/validations/campaigns/new?suite=cuda-nbody&target=prod/gpu-1",
+    "/validations/campaigns/new?suite=cuda-nbody&target=prod/gpu-1", "/docs/access",
 )  # fmt: skip
 
 
