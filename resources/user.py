@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.db.models import (
     Case,
     CharField,
@@ -114,8 +114,8 @@ class UserFilter(StrictFilterSet):
 
 def users() -> QuerySet[User]:
     """All accounts, with what is told of them. The role is the highest, as `accounts.roles.granted` has it."""
-    groups = User.groups.through._default_manager.filter(user_id=OuterRef("pk"))
-    in_group = [When(Exists(groups.filter(group__name=role.value)), then=Value(role.value)) for role in reversed(Role)]
+    groups = Group.objects.filter(user=OuterRef("pk"))
+    in_group = [When(Exists(groups.filter(name=role.value)), then=Value(role.value)) for role in reversed(Role)]
     working = ApiToken.objects.filter(user_id=OuterRef("pk"), revoked_at=None, expires_at__gt=timezone.now())
     counted = working.order_by().values("user_id").annotate(n=Count("pk")).values("n")
     sources = SocialAccount.objects.filter(user_id=OuterRef("pk")).order_by("pk").values("provider")[:1]

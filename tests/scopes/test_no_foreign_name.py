@@ -42,6 +42,7 @@ VALUES = {
     "<int:user_id>": "1",
     "<str:suite_id>": "cuda-vectoradd",
     "<str:token>": "x",
+    "<slug:name>": "access",
 }
 #: Of the address of a pod, as `tests.scopes.world` names them.
 PODS_NAMED = (
