@@ -12,7 +12,7 @@ history       lists, the card page and retention with 90 days of 200,000 ended a
 first-sync    the large cluster into an empty PostgreSQL and an empty SQLite, beside kubectl; then an unchanged sync
 churned       a first sync while 200 objects a second change, beside a quiet one
 events        1,000 changes a second for a minute: from etcd to the committed row
-takeover      seconds until another watcher is in step after SIGKILL
+takeover      seconds until another watcher is in sync after SIGKILL
 clusters      100 clusters of 50 nodes (CLUSTERS=n: others): until all are in sync, then CPU, memory and connections at rest
 pages         each page, each REST list and /metrics at that size
 

@@ -74,7 +74,7 @@ class Bed:
         return time.perf_counter() - started
 
     def synced(self) -> Processes:
-        """A PostgreSQL database in step with the cluster; made at the first call."""
+        """A PostgreSQL database in sync with the cluster; made at the first call."""
         if self._synced is None:
             self._synced = self.database("synced")
             progress("first sync into PostgreSQL")
@@ -82,7 +82,7 @@ class Bed:
         return self._synced
 
     def remember_synced(self, processes: Processes) -> None:
-        """Another benchmark has brought this database in step."""
+        """Another benchmark has brought this database in sync."""
         self._synced = processes
 
 

@@ -41,7 +41,7 @@ def fill(nodes: str) -> int:
 
     _fill(int(nodes))
     cluster, now, dice = Cluster.objects.get(), timezone.now(), random.Random(1)
-    Watch.objects.update(last_event_at=now + timedelta(hours=3))  # in step for as long as this takes
+    Watch.objects.update(last_event_at=now + timedelta(hours=3))  # in sync for as long as this takes
     source = source_of(cluster, timedelta(hours=-3))
     CardUsage.objects.bulk_create(
         (

@@ -1,4 +1,4 @@
-"""A first sync while the cluster changes all the time: seconds until nodes, pods and cards are in step, beside a quiet one."""
+"""A first sync while the cluster changes all the time: seconds until nodes, pods and cards are in sync, beside a quiet one."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def run(bed: Bed) -> None:
 
 
 def _seconds(bed: Bed, name: str) -> float:
-    """From the start of `manage.py sync` until all kinds are in step once."""
+    """From the start of `manage.py sync` until all kinds are in sync once."""
     processes = bed.database(name)
     url = processes.environment["GPUDASH_DATABASE_URL"]
     started = time.monotonic()
     processes.manage("sync")
     try:
-        wait_until(lambda: synced(url), "all kinds are in step", 600, 0.2)
+        wait_until(lambda: synced(url), "all kinds are in sync", 600, 0.2)
         return time.monotonic() - started
     finally:
         processes.stop()

@@ -28,7 +28,7 @@ def run(bed: Bed) -> None:
     url = synced.environment["GPUDASH_DATABASE_URL"]
     watcher = synced.manage("sync", name="events")
     try:
-        wait_until(lambda: watching(url), "the watchers are in step", 120)
+        wait_until(lambda: watching(url), "the watchers are in sync", 120)
         listener = churn.Listener(url)
         progress(f"events: {RATE} changes a second for {SECONDS} s")
         stored = churn.send(bed.plane.port("etcd"), Movable(bed.scale), RATE, RATE * SECONDS, FIRST)

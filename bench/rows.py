@@ -26,7 +26,7 @@ def main(nodes: int, visitors: int) -> None:
 
 
 def fill(nodes: int) -> None:
-    """A cluster "large" in step: its nodes, eight cards each, and their holders, mirrored and reconciled by the product's code."""
+    """A cluster "large" in sync: its nodes, eight cards each, and their holders, mirrored and reconciled by the product's code."""
     from django.db import connection
 
     from tests import factories

@@ -1,4 +1,4 @@
-"""Seconds until another watcher is in step after the one that holds the pods is killed, in a team's deployment, five times.
+"""Seconds until another watcher is in sync after the one that holds the pods is killed, in a team's deployment, five times.
 
 In step: every lease is held by a living process, and a change that was made after the kill is in the allocations.
 """
@@ -58,7 +58,7 @@ def _one(
     killed_at = kill(victim)
     key, value, uid, moved = change
     puts.put(key, value)
-    wait_until(lambda: _held_by(url, alive) and _card(url, uid) == moved, "another is in step", 120, every_s=0.05)
+    wait_until(lambda: _held_by(url, alive) and _card(url, uid) == moved, "another is in sync", 120, every_s=0.05)
     return time.monotonic() - killed_at
 
 

@@ -26,7 +26,7 @@ Pod = dict[str, Any]
 BEAT_S = (1.0, 3.0)
 #: Share of a pool that is held on average; it swings slowly by SWING on both sides.
 TARGET, SWING, PERIOD_S = 0.67, 0.06, 1200.0
-#: Waiting pods beyond which a pool creates no more.
+#: Pending pods beyond which a pool creates no more.
 MOST_WAITING = 2
 RETRY_S = 5.0
 

@@ -1,6 +1,6 @@
 """What a watch is worth now: its stored state beside its lease, its last word and the database's clock.
 
-A watcher that died cannot write that it is dead, so its row would say "in step" for ever. Whatever shows a state takes it from
+A watcher that died cannot write that it is dead, so its row would say "in sync" for ever. Whatever shows a state takes it from
 here: pages, commands, REST, metrics and findings.
 """
 
@@ -40,7 +40,7 @@ class State(models.TextChoices):
     RELISTING = "listing-anew", "listing anew"
     NOT_SERVED = "not-served", "not served"
     NOT_NEEDED = "not-needed", "nothing to read"
-    WATCHING = "watching", "in step"
+    WATCHING = "watching", "in sync"
 
 
 _RANKS = {state: rank for rank, state in enumerate(State)}
@@ -48,7 +48,7 @@ _RANKS = {state: rank for rank, state in enumerate(State)}
 
 @dataclass(frozen=True)
 class Condition:
-    """state now, since when, and why. age_s: since the last word of the cluster; None: none came yet."""
+    """state now, since when, and why. age_s: since the last update from the cluster; None: none came yet."""
 
     state: State
     since: datetime | None
@@ -106,7 +106,7 @@ def _without_watcher(watch: Watch, now: datetime) -> tuple[State, datetime | Non
 
 @dataclass(frozen=True)
 class Sync:
-    """How far the mirror of one cluster is. age_seconds: since the last word of the cluster, of the slowest kind.
+    """How far the mirror of one cluster is. age_seconds: since the last update from the cluster, of the slowest kind.
 
     synced_at: when the first complete list of everything needed was there; None before.
     state: the least good one of its watches, since: from when on, reason: why.

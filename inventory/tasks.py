@@ -67,7 +67,7 @@ def heartbeat() -> None:
 
 @shared_task(base=RoutedTask)
 def watch(cluster_id: int, kind: str) -> None:
-    """Hold the lease of one (cluster, kind) and keep its rows in step, until the process ends or the lease is lost."""
+    """Hold the lease of one (cluster, kind) and keep its rows in sync, until the process ends or the lease is lost."""
     if stopping.is_set():
         return
     if not keeper.begin():

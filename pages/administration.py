@@ -26,7 +26,7 @@ from pages.frame.live import live_page
 from pages.installation import state_of
 from resources.user import users
 
-#: So many clusters are named here, those first that are not in step.
+#: So many clusters are named here, those first that are not in sync.
 CLUSTERS_SHOWN = 8
 #: A token that ends within this is to be made anew soon.
 SOON = timedelta(days=14)

@@ -31,7 +31,7 @@ from resources import moments
 from resources.allocation import ALLOCATIONS
 from resources.pod import PODS
 
-#: Waiting pods named above the table of holders.
+#: Pending pods named above the table of holders.
 WAITING_SHOWN = 3
 #: Sharing system → what its scheduler makes of a pod that is being deleted.
 _TERMINATING = {stack.name: stack.terminating for stack in STACKS}
@@ -189,7 +189,7 @@ _WAITING = ListSpec(
     shape=_waiting_lines,
     page="allocations/page.html",
     part="allocations/waiting.html",
-    caption=_("Waiting pods"),
+    caption=_("Pending pods"),
     cells="allocations/waiting_cells",
     key=lambda line: f"waiting-{line.pod.id}",
 )

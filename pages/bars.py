@@ -93,7 +93,7 @@ def _memory_bar(card: Card, holders: Sequence[Allocation]) -> Bar:
     if held == total:
         return Bar(pieces, "", "")
     # What a card has left that its sharing system calls unhealthy is free for nobody.
-    text = _("%(amount)s not given out") if _withheld(card) else _("%(amount)s free")
+    text = _("%(amount)s not allocatable") if _withheld(card) else _("%(amount)s free")
     return Bar(pieces, "", text % {"amount": amounts.gib(total - held)})
 
 
@@ -174,5 +174,5 @@ def beside_words(holders: Sequence[Allocation]) -> str:
 
 def holds_words(card: Card) -> str:
     """ "held by 3, memory not metered" for shared cards."""
-    text = ngettext("held by %(n)d", "held by %(n)d", card.holders_count) % {"n": card.holders_count}
+    text = ngettext("used by %(n)d", "used by %(n)d", card.holders_count) % {"n": card.holders_count}
     return _("%(held)s, memory not metered") % {"held": text}

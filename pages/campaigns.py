@@ -88,7 +88,7 @@ SPEC = ListSpec(
     fields=(
         Field("suite", gettext_lazy("Suite"), suite_choices),
         Field("state", gettext_lazy("State"), CampaignState.choices),
-        Field("requested_by", gettext_lazy("Asked by")),
+        Field("requested_by", gettext_lazy("Started by")),
     ),
     shape=lambda rows: [campaign_line(row) for row in rows],
     page="validations/campaigns.html",
@@ -122,7 +122,7 @@ TARGETS = ListSpec(
     shape=lambda rows: [target_line(row) for row in rows],
     page="validations/campaign.html",
     part="validations/campaign_part.html",
-    caption=gettext_lazy("Places of the campaign"),
+    caption=gettext_lazy("Targets of the campaign"),
     cells="validations/target_cells",
     key=lambda line: f"target-{line.row.position}",
 )

@@ -244,7 +244,7 @@ def _note(node_totals: NodeTotals) -> str:
     if node_totals.memory_free_bytes is not None:
         return _("%(amount)s free") % {"amount": amounts.gib(node_totals.memory_free_bytes)}
     if node_totals.holders_count:
-        return _("held by %(n)d") % {"n": node_totals.holders_count}
+        return _("used by %(n)d") % {"n": node_totals.holders_count}
     return ""
 
 
@@ -275,7 +275,7 @@ def _tile_words(label: str, state: str, percent: int | None, holders: int | None
     if state == CardState.SHARED:
         if holders is None:
             return _("card %(label)s: shared, memory not metered") % {"label": label}
-        return _("card %(label)s: held by %(n)d, memory not metered") % {"label": label, "n": holders}
+        return _("card %(label)s: used by %(n)d, memory not metered") % {"label": label, "n": holders}
     if state == CardState.UNKNOWN or percent is None:
         return _("card %(label)s: not known") % {"label": label}
     if state == CardState.OVER:

@@ -20,7 +20,7 @@ TITLES = (
     _("Capacity differs from allocatable"),
     _("Card index out of range"),
     _("Card over-committed"),
-    _("Card promised twice"),
+    _("Card double-allocated"),
     _("Cluster never reached"),
     _("Device plugin not ready"),
     _("GPU label without a GPU resource"),

@@ -108,11 +108,11 @@ def watch_line(watch: Watch) -> WatchLine:
         State.RELISTING: _("being listed anew"),
         State.NOT_SERVED: _("not served"),
         State.NOT_NEEDED: _("nothing to read"),
-        State.WATCHING: _("in step"),
+        State.WATCHING: _("in sync"),
     }
     explains = {
         Kind.NODES.value: _("which cards there are"),
-        Kind.PODS.value: _("who holds them, who waits"),
+        Kind.PODS.value: _("which use them, which are pending"),
         **{kind.value: optional_words(kind.value) for kind in OPTIONAL_KINDS},
         Kind.CARDS.value: _("sums made from the mirror"),
     }

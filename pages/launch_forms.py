@@ -232,7 +232,7 @@ class LaunchForm(SuiteForm):
         named = [card for card in cards if wanted and wanted in (card.key, card.uuid)]
         chosen = (named or [card for card in cards if wanted and str(card.index) == wanted])[:1]
         lost = [(wanted, _("%(card)s (not on this node)") % {"card": wanted})] if wanted and not chosen else []
-        any_card = ("", _("some card of this node"))
+        any_card = ("", _("any card of this node"))
         _offer(self.fields["card"], [any_card, *lost, *((card.key, _card_title(card)) for card in cards)])
         if chosen:
             self.filled["card"] = chosen[0].key
@@ -262,17 +262,15 @@ class CampaignForm(SuiteForm):
         widget=forms.TextInput({"maxlength": 200, "placeholder": lazy("After the driver update")}),
     )
     targets = Typed(
-        label=lazy("Places, one per line"),
+        label=lazy("Targets, one per line"),
         most=None,
-        widget=forms.Textarea(_named(lazy("Places, one per line"), rows=8, cols=False, spellcheck="false")),
+        widget=forms.Textarea(_named(lazy("Targets, one per line"), rows=8, cols=False, spellcheck="false")),
     )
     per = Typed(
         label=lazy("Runs"),
         widget=forms.RadioSelect(choices=[("node", lazy("one per node")), ("card", lazy("one per card"))]),
     )
-    max_parallel = Whole(
-        label=lazy("At most at once"), widget=forms.TextInput({"inputmode": "numeric", "maxlength": 4})
-    )
+    max_parallel = Whole(label=lazy("Parallel runs"), widget=forms.TextInput({"inputmode": "numeric", "maxlength": 4}))
     stop_after_failures = Whole(
         label=lazy("Stop after failures"),
         required=False,

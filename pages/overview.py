@@ -177,7 +177,7 @@ def _chips(request: HttpRequest, show: str) -> list[tuple[str, str, bool]]:
     titles = {
         "": _("all"),
         "room": _("room ≥ 8 GiB"),
-        "free": _("whole card free"),
+        "free": _("free card"),
         "unknown": _("not known"),
         "findings": _("with findings"),
     }

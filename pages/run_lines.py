@@ -43,9 +43,9 @@ def run_line(run: Run) -> RunLine:
 
 
 def card_words(run: Run) -> str:
-    """ "card 3", or "some card of this node": then the result is the node's, not a card's."""
+    """ "card 3", or "any card of this node": then the result is the node's, not a card's."""
     if not run.card_key:
-        return _("some card")
+        return _("any card")
     short = run.card_key if len(run.card_key) <= 12 else f"…{run.card_key[-8:]}"
     return _("card %(key)s") % {"key": short}
 

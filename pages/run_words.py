@@ -25,7 +25,7 @@ _LEVEL_MEANS: dict[str, Promise] = {
 MEANINGS: dict[str, Promise] = {
     "passed": gettext_lazy("The log's verdict line and the exit code agree."),
     "warning": gettext_lazy("It ran and gave the right answer, and something about it deserves a look."),
-    "failed": gettext_lazy("Hardware, driver or adapter said no."),
+    "failed": gettext_lazy("Hardware, driver or adapter rejected it."),
     "errored": gettext_lazy("The test could not be carried out. It says nothing about the card, good or bad."),
     "skipped": gettext_lazy("The test did nothing here. It says nothing about the card."),
 }

@@ -112,7 +112,7 @@ def _groups(text: str) -> list[Group]:
             text,
             ended="true",
         ),
-        _group(_("Waiting pods"), "waiting", PodFilter, querysets.pods_waiting(), _pod_hit, text),
+        _group(_("Pending pods"), "waiting", PodFilter, querysets.pods_waiting(), _pod_hit, text),
     ]
 
 

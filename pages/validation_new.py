@@ -75,11 +75,11 @@ def _target(made: Plan) -> str:
         }
     if asked is not None:
         return _(
-            "Some card of node %(node)s: this sharing system chooses the card itself, so card %(card)s cannot be asked for. "
+            "Any card of node %(node)s: this sharing system chooses the card itself, so card %(card)s cannot be asked for. "
             "The result will be the node's, unless the mirror sees which card was taken."
         ) % {"node": node, "card": asked.key}
     return _(
-        "Some card of node %(node)s. The result will be the node's, unless the mirror sees which card was taken."
+        "Any card of node %(node)s. The result will be the node's, unless the mirror sees which card was taken."
     ) % {"node": node}
 
 

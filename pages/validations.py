@@ -41,7 +41,7 @@ SPEC = ListSpec(
         Field("active", _("State"), (("true", _("under way")), ("false", _("ended")))),
         Field("node", _("Node")),
         Field("card", _("Card"), placeholder=_("UUID or index")),
-        Field("requested_by", _("Asked by")),
+        Field("requested_by", _("Started by")),
     ),
     shape=_shape,
     page="validations/page.html",

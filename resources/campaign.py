@@ -27,7 +27,7 @@ class CampaignShape(Shape):
     stop_after_failures: int | None
     state: Annotated[str, fact(order=True, title=_("State"))]
     state_reason: str | None
-    requested_by: Annotated[str | None, fact(of="requested_by_name", title=_("Asked by"))]
+    requested_by: Annotated[str | None, fact(of="requested_by_name", title=_("Started by"))]
     created_at: Annotated[datetime, fact(title=_("Begun"))]
     ended_at: datetime | None
 

@@ -49,7 +49,7 @@ class Card(Shape):
     state: Annotated[str, fact(f"One of {', '.join(CardState.values)}.", order=True)]
     memory_total_bytes: Annotated[
         int | None,
-        fact("What the sharing system gives out; null: unknown.", order=True, title=_("of, GiB"), number=True),
+        fact("What the sharing system gives out; null: unknown.", order=True, title=_("Capacity, GiB"), number=True),
     ]
     memory_physical_bytes: Annotated[int | None, fact("What the card has; null: unknown.")]
     memory_source: Annotated[str | None, fact("Where the memory is known from.")]
@@ -66,7 +66,7 @@ class Card(Shape):
         Room | None,
         fact("What would still fit on it, or on the cards of its node that are cut; null: not cut.", of="found_room"),
     ]
-    holders_count: Annotated[int, fact(order=True, title=_("Holders"), number=True)]
+    holders_count: Annotated[int, fact(order=True, title=_("Pods"), number=True)]
     worst_severity: str | None
     first_seen_at: datetime
     changed_at: Annotated[datetime, fact("When these figures last changed.", order=True, title=_("Changed"))]
@@ -118,7 +118,7 @@ class Card(Shape):
     usage_source: Annotated[
         str | None, fact("The exporter and its version; null: no exporter names the card.", of="measured.usage_source")
     ]
-    allocations: Annotated[list[Allocation], fact(of="holders", title=_("Held by"))]
+    allocations: Annotated[list[Allocation], fact(of="holders", title=_("Used by"))]
 
 
 #: What is kept of cards for now alone: who held them is kept, how full, how well and how busy they were is not.

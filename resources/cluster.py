@@ -24,7 +24,9 @@ class Watch(Shape):
     state: Annotated[str, Meta(description=STATES)]
     reason: str | None
     state_since: Annotated[datetime | None, Meta(description="When that state began; retries do not move it.")]
-    age_seconds: Annotated[float | None, Meta(description="Since the last word of the cluster; null: none came yet.")]
+    age_seconds: Annotated[
+        float | None, Meta(description="Since the last update from the cluster; null: none came yet.")
+    ]
     relist_reason: Annotated[
         str | None, Meta(description="Why it is to be listed (cards: counted) anew; null: it is not.")
     ]
@@ -83,7 +85,9 @@ class ClusterSync(Shape):
 
     synced_at: datetime | None
     last_event_at: datetime | None
-    age_seconds: Annotated[float | None, Meta(description="Since the last word of the cluster; null: none came yet.")]
+    age_seconds: Annotated[
+        float | None, Meta(description="Since the last update from the cluster; null: none came yet.")
+    ]
     state: Annotated[str, Meta(description="The least good state of its watches. " + STATES)]
     since: Annotated[datetime | None, Meta(description="When that state began; retries do not move it.")]
     reason: str | None
@@ -98,7 +102,7 @@ class Cluster(ClusterSync):
     created_at: Annotated[datetime, fact(order=True)]
     permissions: list[Permission]
     permissions_checked_at: datetime | None
-    uid: Annotated[str | None, Meta(description="UID of the namespace kube-system; null: not told, see uid_note.")]
+    uid: Annotated[str | None, Meta(description="UID of the namespace kube-system; null: not reported, see uid_note.")]
     uid_note: str | None
     recreated_at: Annotated[datetime | None, Meta(description="When another cluster answered at this address, last.")]
     watches: list[Watch]

@@ -91,7 +91,7 @@ class Node(Shape):
             "Largest free piece on one card; null: unknown.",
             of="totals.largest_gap_bytes",
             order="largest_gap_bytes",
-            title=_("Largest gap, GiB"),
+            title=_("Largest free block, GiB"),
             number=True,
         ),
     ]
@@ -99,9 +99,7 @@ class Node(Shape):
         int | None, fact("Held on the node, card unknown.", of="totals.memory_unplaced_bytes")
     ]
     unplaced_count: Annotated[int, fact(of="totals.unplaced_count")]
-    holders_count: Annotated[
-        int, fact(of="totals.holders_count", order="holders_count", title=_("Holders"), number=True)
-    ]
+    holders_count: Annotated[int, fact(of="totals.holders_count", order="holders_count", title=_("Pods"), number=True)]
     findings_count: Annotated[
         int, fact(of="totals.findings_count", order="findings_count", title=_("Findings"), number=True)
     ]
@@ -109,7 +107,7 @@ class Node(Shape):
     health: Annotated[
         str,
         fact(
-            "The worst of what is said of the node and of its cards: healthy, degraded, unhealthy; unknown: not told.",
+            "The worst of what is said of the node and of its cards: healthy, degraded, unhealthy; unknown: not reported.",
             of="totals.health",
             title=_("Health"),
         ),

@@ -58,7 +58,7 @@ class RunShape(Shape):
     ]
     reasons: Annotated[list[RunReason], fact(title=_("Why"))]
     exit_code: int | None
-    requested_by: Annotated[str | None, fact(of="requested_by_name", title=_("Asked by"))]
+    requested_by: Annotated[str | None, fact(of="requested_by_name", title=_("Started by"))]
     campaign: Annotated[str | None, fact(of="campaign_id")]
     repeats: Annotated[str | None, fact(of="repeats_id")]
     created_at: datetime

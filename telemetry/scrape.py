@@ -94,7 +94,7 @@ def _watchers() -> Iterator[Metric]:
     )
     lag = GaugeMetricFamily(
         "gpudash_watch_lag_seconds",
-        "Since the last word of the cluster that was written; of an idle kind it grows to a minute.",
+        "Since the last update from the cluster that was written; of an idle kind it grows to a minute.",
         labels=["cluster", "kind"],
     )
     age = ExpressionWrapper(Now() - F("last_event_at"), output_field=DurationField())

@@ -62,7 +62,7 @@ def _fit_for_tests(django_test_environment: None) -> Iterator[None]:
 
 @pytest.fixture
 def cluster(db: None) -> Cluster:
-    """An empty cluster in step."""
+    """An empty cluster in sync."""
     return make_cluster("prod")
 
 

@@ -69,7 +69,7 @@ def columns(run: Run, took: Taken) -> dict[str, Any]:
     """The columns of the run's card after its end."""
     card = took.card
     if card is None:
-        # A run on "some card" had the model of the node's cards from the start.
+        # A run on "any card" had the model of the node's cards from the start.
         model = took.model or ("" if run.card_key else run.card_model)
         found: dict[str, Any] = {"card_id": None, "card_key": "", "card_uuid": "", "card_model": model}
         return found | {"card_evidence": took.evidence, "card_note": took.why}

@@ -50,7 +50,7 @@ class Refused(Exception):
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """A run request that names things that exist. manifest: {} when none can be made. reasons: why it cannot run now.
 
-    card: the card that the run will take, None for "some card of this node". Which one it took is read from its pod.
+    card: the card that the run will take, None for "any card of this node". Which one it took is read from its pod.
     """
 
     run_id: str

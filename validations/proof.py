@@ -2,7 +2,7 @@
 
 Pages, REST, metrics and tallies take it from here, so that they cannot disagree. A constant number of queries for any list.
 Only a run that *passed* and whose result was checked (level "right") is a proof; a pass on a lower level is shown as what it is. A
-run on "some card" proves nothing of a card, only of its node.
+run on "any card" proves nothing of a card, only of its node.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def with_proof(cards: QuerySet[Card]) -> QuerySet[Card]:
 
 
 def with_node_proof(totals_of_nodes: QuerySet[NodeTotals]) -> QuerySet[NodeTotals]:
-    """The same for nodes: a run on any card of the node, or on "some card", counts."""
+    """The same for nodes: a run on any card of the node, or on "any card", counts."""
     return _annotated(
         totals_of_nodes, LastResult.objects.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"))
     )

@@ -166,7 +166,7 @@ def row_of(wanted: Plan, run_request: RunRequest, user: Any, at: datetime | None
 
 
 def _only_model(wanted: Plan) -> str:
-    """The card model of a run on "some card": that of the node when all its cards are alike, else unknown."""
+    """The card model of a run on "any card": that of the node when all its cards are alike, else unknown."""
     place = wanted.place
     rows = Card.objects.filter(cluster=place.cluster, node_name=place.node.name, gone_at=None)
     models = set(rows.values_list("model", flat=True)[:64])

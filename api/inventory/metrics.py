@@ -129,7 +129,8 @@ def _nodes(names: dict[int, str]) -> Iterable[Family]:
 
 def _mirror(names: dict[int, str], watches: list[Watch]) -> Iterable[Family]:
     last = Family(
-        "gpudash_mirror_last_event_timestamp_seconds", "Time of the last word of the cluster, in seconds since 1970."
+        "gpudash_mirror_last_event_timestamp_seconds",
+        "Time of the last update from the cluster, in seconds since 1970.",
     )
     synced = Family("gpudash_mirror_synced", "Whether the first complete list of this kind is in the mirror: 1 or 0.")
     states = Family("gpudash_mirror_state", "The state of the watch now: 1 for the one in force, 0 for the others.")

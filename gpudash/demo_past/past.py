@@ -83,7 +83,7 @@ class Past:
                     say(told)
             elif not self._stopping.is_set():
                 logger.warning(
-                    "the past of the demo is not written: its mirror is not in step after %.0f s", PATIENCE_S
+                    "the past of the demo is not written: its mirror is not in sync after %.0f s", PATIENCE_S
                 )
         except _Stopped:
             logger.info("the past of the demo is not complete: the demo ends")

@@ -1,6 +1,6 @@
 """What keeps any pod off a node, whatever it asks for: in the order in which the scheduler of Kubernetes looks.
 
-A node of a cluster whose mirror is not in step is never said to have room, nor one that does not say that it is ready: there the
+A node of a cluster whose mirror is not in sync is never said to have room, nor one that does not say that it is ready: there the
 finder is stricter than a scheduler. Source: kubernetes/kubernetes v1.36.3 (NodeUnschedulable, TaintToleration, NodeAffinity).
 """
 

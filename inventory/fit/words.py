@@ -8,7 +8,7 @@ from inventory.fit import nodes
 from inventory.stacks.engine import fitting
 
 REASONS = {
-    nodes.STALE: _("the mirror of the cluster is not in step: what is free now is not known"),
+    nodes.STALE: _("the mirror of the cluster is not in sync: what is free now is not known"),
     nodes.NOT_COUNTED: _("not counted yet"),
     nodes.NODE_UNKNOWN: _("what the node says of itself is not known"),
     nodes.NOT_READY: _("not ready"),

@@ -137,7 +137,7 @@ def _finding(code: str, card: str | None, said: list[tuple[str, Told]]) -> Findi
 def _sentence(told: Told) -> str:
     """Who says what, since when, and what to do."""
     what = f"{told.says} ({told.text})" if told.text else told.says
-    since = f"since {_at(told.since)}" if told.since is not None else "since when is not told"
+    since = f"since {_at(told.since)}" if told.since is not None else "since when is not reported"
     lost = f" Said last; {source_words(told.source)} has been silent since {_at(told.lost_at)}." if told.lost_at else ""
     who = source_words(told.source)
     said = what if what.startswith(who) else f"{who}: {what}"

@@ -1,7 +1,7 @@
 """What is true of a cluster at one moment: of its cards, and summed by node, pool and namespace. Reads rows, writes nothing.
 
 What is not known is not in a sum, and each sum says how much of it that is. Nothing is told of allocations while the mirror is not
-in step, and nothing of use that was not measured in the last minutes.
+in sync, and nothing of use that was not measured in the last minutes.
 """
 
 from __future__ import annotations

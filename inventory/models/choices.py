@@ -25,7 +25,7 @@ class Health(models.TextChoices):
     HEALTHY = base.HEALTHY, _("healthy")
     DEGRADED = base.DEGRADED, _("degraded")
     UNHEALTHY = base.UNHEALTHY, _("unhealthy")
-    UNKNOWN = base.HEALTH_UNKNOWN, _("not told")
+    UNKNOWN = base.HEALTH_UNKNOWN, _("not reported")
 
 
 class Mode(models.TextChoices):

@@ -47,7 +47,7 @@ class WatchState(models.TextChoices):
 
     WAITING = "waiting", "waiting for a worker"
     LISTING = "listing", "first list under way"
-    WATCHING = "watching", "in step"
+    WATCHING = "watching", "in sync"
     BACKING_OFF = "backing-off", "backing off"
     REFUSED = "refused", "refused"
     NOT_SERVED = "not-served", "not served"
@@ -123,7 +123,7 @@ class Watch(LeaseRow, OfCluster):
     reason = models.TextField(blank=True)
     state_since = models.DateTimeField(null=True)
     next_try_at = models.DateTimeField(null=True)
-    #: First failure since the last word of the cluster: it survives retries and changes of the watcher.
+    #: First failure since the last update from the cluster: it survives retries and changes of the watcher.
     trouble_since = models.DateTimeField(null=True)
     #: Of config maps: which are to be read, as JSON; "" while it is not known yet.
     selection = models.TextField(blank=True, default="", db_default="")

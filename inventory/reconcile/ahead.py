@@ -1,4 +1,4 @@
-"""Reads the next chunk of nodes while the last one is written: before the cards are in step, all nodes of a cluster are dirty.
+"""Reads the next chunk of nodes while the last one is written: before the cards are in sync, all nodes of a cluster are dirty.
 
 The thread has a database connection for as long as it reads. Who waits for it must have none in hand: where threads share a pool,
 each could else hold the connection that another waits for.

@@ -22,7 +22,7 @@ from kube.objects import Node
 
 #: Nodes per transaction: small enough that an event waits less than half a second while all nodes are looked at.
 CHUNK = 100
-#: The same before the cards are in step for the first time: nobody waits for an event yet, and each transaction costs.
+#: The same before the cards are in sync for the first time: nobody waits for an event yet, and each transaction costs.
 FIRST_CHUNK = 200
 #: Rows that are looked at for a chunk; a busy node may have many.
 ROWS = 1000
@@ -39,7 +39,7 @@ def dirty_nodes(cluster_id: int) -> QuerySet[DirtyNode]:
 def next_chunk(cluster_id: int, first: bool = False, without: Container[str] = ()) -> list[str]:
     """The nodes whose turn it is, oldest first: half of them those with a row of their own, as far as there are any.
 
-    first: the cards were never in step. without: nodes that are being written at this moment.
+    first: the cards were never in sync. without: nodes that are being written at this moment.
     """
     size = FIRST_CHUNK if first else CHUNK
     dirty = dirty_nodes(cluster_id)

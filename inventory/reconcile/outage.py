@@ -1,4 +1,4 @@
-"""Findings of a cluster whose numbers were not kept in step: never reached, no word, nobody watches it, or an audit says so.
+"""Findings of a cluster whose numbers were not kept in sync: never reached, no word, nobody watches it, or an audit says so.
 
 Made from the rows of its watches, by whoever lives: its reconciler, and the schedule, which looks at all clusters. Both may look
 at once; a finding is there once.
@@ -73,7 +73,7 @@ def _code(watch: Watch, condition: Condition, now: datetime) -> str | None:
 def _words(watch: Watch, condition: Condition) -> str:
     """No ages: they change with each look, and the page shows since when."""
     since = f" since {condition.since:%Y-%m-%d %H:%M:%S} UTC" if condition.since else ""
-    last = f", last word {watch.last_event_at:%Y-%m-%d %H:%M:%S} UTC" if watch.last_event_at else ""
+    last = f", last update {watch.last_event_at:%Y-%m-%d %H:%M:%S} UTC" if watch.last_event_at else ""
     reason = f" ({condition.reason})" if condition.reason else ""
     return f"{watch.kind}: {condition.state.label}{since}{last if watch.kind != Kind.CARDS else ''}{reason}"
 

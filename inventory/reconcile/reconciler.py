@@ -153,7 +153,7 @@ class NodeReconciler:
             self._first_time_done()
 
     def _first_time_done(self) -> None:
-        """The first time that no node is dirty, the cards are in step with the mirror."""
+        """The first time that no node is dirty, the cards are in sync with the mirror."""
         if self._caught_up or dirty.dirty_nodes(self.cluster_id).exists():
             return
         now = database_now()

@@ -24,7 +24,7 @@ _ORDER = {"error": 0, "warning": 1, "good": 2}
 class Freshness:
     """One cluster: level good, warning or error; title and text say what it means for the numbers.
 
-    at: the last word of the cluster. since: when what is not good began; None while all is good, or when that is `at`.
+    at: the last update from the cluster. since: when what is not good began; None while all is good, or when that is `at`.
     """
 
     cluster: str
@@ -74,7 +74,7 @@ def _verdict(sync: Sync) -> tuple[str, str, str]:
         text = _reasons([watch for watch in refused if watch.kind in NEEDED_KINDS])
         return "error", _("the cluster refuses to be read"), text
     if State.UNWATCHED in needed:
-        text = _("No worker keeps these numbers in step. Start the watchers, or look at their log.")
+        text = _("No worker keeps these numbers in sync. Start the watchers, or look at their log.")
         return "error", _("nobody watches"), " ".join(filter(None, (text, _last_known(sync))))
     if State.UNREACHED in needed:
         return "error", _("never reached"), sync.reason
@@ -94,7 +94,7 @@ def _verdict(sync: Sync) -> tuple[str, str, str]:
         told = {"what": ", ".join(optional_words(watch.kind) for watch in refused), "reason": _reasons(refused)}
         kinds = ", ".join(kind_words(watch.kind) for watch in refused)
         return "warning", _("may not be read: %(kinds)s") % {"kinds": kinds}, text % told
-    return "good", _("in step"), ""
+    return "good", _("in sync"), ""
 
 
 def _last_known(sync: Sync) -> str:

@@ -104,7 +104,7 @@ def crumbs_of_administration(parent: str, here: str) -> list[tuple[str, str]]:
 
 
 def sync_line(request: HttpRequest) -> SyncLine | None:
-    """The worst cluster in words, or how many are in step. None when there is no cluster."""
+    """The worst cluster in words, or how many are in sync. None when there is no cluster."""
     found = freshness_of(request)
     url = _resolve("clusters")
     if not found:
@@ -115,7 +115,7 @@ def sync_line(request: HttpRequest) -> SyncLine | None:
         return SyncLine(worst.level, _named(worst), url)
     if len(found) == 1:
         return SyncLine("good", _named(found[0]), url)
-    text = ngettext("%(n)d cluster in step", "%(n)d clusters in step", len(found)) % {"n": len(found)}
+    text = ngettext("%(n)d cluster in sync", "%(n)d clusters in sync", len(found)) % {"n": len(found)}
     return SyncLine("good", text, url)
 
 

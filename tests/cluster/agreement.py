@@ -25,7 +25,7 @@ WATCHED = frozenset(Kind.values) - RESTING.keys()
 
 
 def all_watching(cluster: Cluster) -> bool:
-    """Whether each kind is in step, or rests where there is nothing to watch."""
+    """Whether each kind is in sync, or rests where there is nothing to watch."""
     states = dict(Watch.objects.filter(cluster=cluster).values_list("kind", "state"))
     wanted = dict.fromkeys(WATCHED, WatchState.WATCHING.value) | RESTING
     if Watch.objects.filter(cluster=cluster, kind=Kind.CONFIGMAPS, selection="[]").exists():

@@ -33,7 +33,7 @@ def test_rows_that_somebody_changed_and_deleted_are_mended_and_it_is_said(
 ) -> None:
     fleet.build()
     in_step(admin, audited)
-    wait_until(lambda: all_watching(audited), "all kinds are in step")
+    wait_until(lambda: all_watching(audited), "all kinds are in sync")
     rows = Pod.objects.filter(cluster=audited)
     rows.filter(name="gib-0-0").delete()
     rows.filter(name="mib-0-0").update(phase="Failed", node_name="nowhere")

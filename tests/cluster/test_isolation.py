@@ -1,4 +1,4 @@
-"""Clusters that swallow packets, a credential plugin that hangs, and a broker that is lost: the good cluster stays in step."""
+"""Clusters that swallow packets, a credential plugin that hangs, and a broker that is lost: the good cluster stays in sync."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_a_backup_is_put_back_under_a_running_watcher(
     in_step(admin, watched)
     put_back(database_server, tmp_path / "backup", *options)
     fault(f"backup put back under a running watcher ({' '.join(options) or 'table by table'})", in_step(admin, watched))
-    wait_until(lambda: all_watching(watched), "all kinds are in step again")
+    wait_until(lambda: all_watching(watched), "all kinds are in sync again")
     # It stays so, and what comes now is followed.
     fleet.run("gib", "later", "gib-7", {2: 3})
     in_step(admin, watched)
@@ -97,7 +97,7 @@ def test_relist_by_hand_mends_what_somebody_changed_in_the_tables(
 
     fleet.build()
     in_step(admin, watched)
-    wait_until(lambda: all_watching(watched), "all kinds are in step")
+    wait_until(lambda: all_watching(watched), "all kinds are in sync")
     Pod.objects.filter(name="gib-0-0").delete()
     Allocation.objects.filter(pod="gib-0-1").delete()
     Card.objects.filter(node_name="mib-0").delete()
@@ -108,7 +108,7 @@ def test_relist_by_hand_mends_what_somebody_changed_in_the_tables(
         "devices, cards" in said
     )
     fault("rows deleted by hand, then manage.py cluster relist", in_step(admin, watched))
-    wait_until(lambda: all_watching(watched), "all kinds are in step again")
+    wait_until(lambda: all_watching(watched), "all kinds are in sync again")
     assert not Watch.objects.filter(cluster=watched).exclude(relist_reason="").exists()
 
 
@@ -123,7 +123,7 @@ def test_another_cluster_appears_at_the_same_address(
     plane.replace_storage()
     other_fleet(fleet)
     fault("another cluster at the same address (UID of kube-system)", in_step(admin, watched))
-    wait_until(lambda: all_watching(watched), "all kinds are in step again")
+    wait_until(lambda: all_watching(watched), "all kinds are in sync again")
     watched.refresh_from_db()
     assert watched.uid not in ("", before)
     assert watched.recreated_at is not None

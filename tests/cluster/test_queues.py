@@ -66,7 +66,7 @@ def test_clusters_that_are_added_later_leave_one_process_room_for_its_tasks(
     fleet.build()
     processes.manage("standalone", "--kubeconfig", str(plane.kubeconfig), "--name", "first", "--port", "0")
     held = Watch.objects.filter(expires_at__gt=Now(), synced_at__isnull=False)
-    wait_until(lambda: held.count() == len(WATCHED), "the first cluster is in step", START_S)
+    wait_until(lambda: held.count() == len(WATCHED), "the first cluster is in sync", START_S)
     for name in ("second", "third", "fourth"):
         clusters.add(name, str(plane.kubeconfig))
     wait_until(lambda: held.count() == 4 * len(WATCHED), "the others are, too", START_S)

@@ -46,7 +46,7 @@ def test_the_api_server_restarts(
     plane.restart("apiserver")
     change_everything(fleet)
     fault("API server restarted", in_step(admin, watched))
-    wait_until(lambda: all_watching(watched), "all kinds are in step again")
+    wait_until(lambda: all_watching(watched), "all kinds are in sync again")
 
 
 def test_the_api_server_is_away_for_a_while(
@@ -65,7 +65,7 @@ def test_the_api_server_is_away_for_a_while(
     plane.wait_for("apiserver")
     change_everything(fleet)
     fault("API server away, then back", in_step(admin, watched))
-    wait_until(lambda: all_watching(watched), "all kinds are in step again")
+    wait_until(lambda: all_watching(watched), "all kinds are in sync again")
     assert not Watch.objects.filter(cluster=watched, kind__in=WATCHED).exclude(reason="").exists()
 
 
@@ -97,7 +97,7 @@ def test_history_is_compacted_behind_a_running_watcher(
     fault("history compacted behind a running watcher (410 in the stream)", in_step(admin, cluster))
     assert relists(cluster) == before + 1
     log = processes.log("sync")
-    wait_until(lambda: "in step" in log.read_text().rsplit("compacted (410)", 1)[1], "the last kind says so too")
+    wait_until(lambda: "in sync" in log.read_text().rsplit("compacted (410)", 1)[1], "the last kind says so too")
 
 
 def test_a_list_whose_continuation_expires_is_begun_again(fleet: Fleet, plane: ControlPlane) -> None:

@@ -21,7 +21,7 @@ def test_the_first_sync_has_every_object(fleet: Fleet, admin: Admin, cluster: Cl
     fleet.build(nodes_each=2)
     said = processes.call("sync", "--once")
     assert differences(admin, cluster) == []
-    assert "in step after" in said
+    assert "in sync after" in said
     synced = Watch.objects.filter(cluster=cluster).exclude(synced_at=None)
     assert set(synced.values_list("kind", flat=True)) == WATCHED
     assert "test configmaps: " in said

@@ -25,7 +25,7 @@ __all__ = ["FLEET", "GIB", "MIB", "TRAITS", "Batch", "Trait"]
 
 
 def make_cluster(name: str = "prod", *, synced: bool = True, age_s: float = 2.0, held: bool = True) -> Cluster:
-    """A cluster with its watches: in step, or (synced=False) still at the first list. held: by a watcher that lives."""
+    """A cluster with its watches: in sync, or (synced=False) still at the first list. held: by a watcher that lives."""
     cluster = Cluster.objects.create(name=name, server=f"https://{name}.example:6443")
     now = timezone.now()
     state = WatchState.WATCHING if synced else WatchState.LISTING

@@ -100,7 +100,7 @@ def test_many_clusters_are_not_all_named_and_those_that_are_not_in_step_come_fir
         page = get(admin, "/administration")
     named = re.findall(r'<a href="/clusters/(c-\d\d)">', page.html)
     assert named == ["c-11", *(f"c-{number:02}" for number in range(7))]
-    assert "8 of 12, those first that are not in step." in page.text
+    assert "8 of 12, those first that are not in sync." in page.text
     Cluster.objects.exclude(name="c-00").delete()
     with CaptureQueriesContext(connection) as few:
         get(admin, "/administration")

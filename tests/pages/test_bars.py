@@ -148,5 +148,5 @@ def test_places_of_the_map_are_shared_out(sizes: dict[tuple[int, str], int]) -> 
 
 
 def test_what_a_card_has_left_that_is_not_given_out_is_not_called_free() -> None:
-    assert bar_of(_card(free=0), [_held(4)]).rest == "6 GiB not given out"
+    assert bar_of(_card(free=0), [_held(4)]).rest == "6 GiB not allocatable"
     assert bar_of(_card(), [_held(4)]).rest == "6 GiB free"

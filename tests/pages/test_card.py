@@ -20,7 +20,7 @@ def _card(cluster: Cluster, trait: str = "gpushare", load: float = 0.4) -> Card:
 def test_it_says_what_is_free_of_what_and_where_that_comes_from(viewer: Client, cluster: Cluster) -> None:
     page = get(viewer, f"/cards/{_card(cluster).pk}")
     assert "9 GiB free of 15 GiB" in page.text
-    assert "Memory given out 15 GiB node total ÷ cards; unit by label aliyun.accelerator/nvidia_mem" in page.text
+    assert "Memory allocatable 15 GiB node total ÷ cards; unit by label aliyun.accelerator/nvidia_mem" in page.text
     assert "First seen 30 d ago" in page.text
 
 

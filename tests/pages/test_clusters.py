@@ -29,7 +29,7 @@ def operator(db: None) -> Client:
 
 def test_it_counts_the_clusters_in_step(viewer: Client, fleet: Cluster) -> None:
     make_cluster("new", synced=False)
-    assert "1 of 2 clusters are in step" in get(viewer, "/clusters").text
+    assert "1 of 2 clusters are in sync" in get(viewer, "/clusters").text
 
 
 def test_each_kind_has_its_state_age_and_counts(viewer: Client, fleet: Cluster) -> None:
@@ -47,7 +47,7 @@ def test_each_kind_has_its_state_age_and_counts(viewer: Client, fleet: Cluster) 
     )
     rows = {next(kind for kind in order if row[0].startswith(kind)): row for row in get(viewer, "/clusters").rows}
     assert tuple(rows) == order
-    assert rows["pods"][1].startswith("✓good in step")
+    assert rows["pods"][1].startswith("✓good in sync")
     assert rows["pods"][2] == "2 s ago"
     assert rows["pods"][4:] == ["30 / 1,200", "2", "none yet"]
 
@@ -121,8 +121,8 @@ def test_dead_watchers_are_not_in_step(viewer: Client, fleet: Cluster, path: str
     lapse(minutes=5)
     text = get(viewer, path).text
     assert "nobody watches" in text
-    assert "in step" not in text.replace("Start the watchers", "").replace("keeps these numbers in step", "").replace(
-        "0 of 1 cluster is in step", ""
+    assert "in sync" not in text.replace("Start the watchers", "").replace("keeps these numbers in sync", "").replace(
+        "0 of 1 cluster is in sync", ""
     )
 
 
@@ -184,7 +184,7 @@ def test_what_a_cluster_does_not_serve_is_calm(viewer: Client, fleet: Cluster) -
     rows = {row[0]: row[1] for row in get(viewer, "/clusters/prod").rows}
     told = next(state for kind, state in rows.items() if kind.startswith("resource slices"))
     assert "not served" in told
-    assert "1 of 1 cluster is in step" in get(viewer, "/clusters").text
+    assert "1 of 1 cluster is in sync" in get(viewer, "/clusters").text
     assert [tag for tag in get(viewer, "/nodes").tags_of("div") if "notice" in tag.get("class", "")] == []
 
 
@@ -200,7 +200,7 @@ def test_a_kind_that_nobody_watches_since_there_is_nothing_has_dashes(viewer: Cl
     assert maps[1].startswith("·no statement nothing to read")
     assert devices[2:] == maps[2:] == ["–"] * 5
     assert "none is named" in maps[1]
-    assert "1 of 1 cluster is in step" in get(viewer, "/clusters").text
+    assert "1 of 1 cluster is in sync" in get(viewer, "/clusters").text
 
 
 def test_a_config_map_that_may_not_be_read_is_told_with_what_is_lost(viewer: Client, fleet: Cluster) -> None:

@@ -59,7 +59,7 @@ def test_each_figure_of_the_overview_is_the_number_of_rows_behind_it(
     viewer: Client, clusters: list[Cluster], query: str
 ) -> None:
     found = stats(get(viewer, f"/{query}").html)
-    for title in ("Cards with room", "Waiting pods", "Findings"):
+    for title in ("Cards with room", "Pending pods", "Findings"):
         url, number = found[title]
         assert number == rows_behind(viewer, url), (title, url)
         assert number > 0
@@ -117,7 +117,7 @@ def test_the_demo_fleet_counts_alike_too(tmp_path: Path) -> None:
         call_command("sync", "--once")
     viewer = signed_in(make_user("vera", Role.VIEWER))
     found = stats(get(viewer, "/").html)
-    for title in ("Cards with room", "Waiting pods", "Findings"):
+    for title in ("Cards with room", "Pending pods", "Findings"):
         assert found[title][1] == rows_behind(viewer, found[title][0]), title
     free, sums = totals.free_cards(), totals.all_totals().cards_free
     assert free.named > 0

@@ -66,7 +66,7 @@ def test_the_page_of_a_card_says_who_what_since_when_and_what_to_do(viewer: Clie
     assert "Health ✕ error unhealthy ✕ error" in text
     assert "The card has fallen off the bus unhealthy dcgm-exporter" in text
     assert "Restart the machine, of a virtual one its host" in text
-    assert "since when is not told" in text
+    assert "since when is not reported" in text
     assert "kubelet (allocatedResourcesStatus)" in text
     assert "Said of its node" in text
     assert "silent since" in text

@@ -21,7 +21,7 @@ def test_it_names_the_largest_free_piece_and_its_card(viewer: Client, cluster: C
 def test_free_memory_is_what_the_accounts_sum_to(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "gpushare", 4, loads=(0.0, 0.4, 1.0, 0.8))
     page = get(viewer, "/")
-    assert "Memory free 27 GiB of 60 GiB given out by schedulers" in page.text
+    assert "Memory free 27 GiB of 60 GiB allocatable" in page.text
 
 
 def test_nodes_without_a_figure_are_counted_beside_the_sum_and_never_added_as_zero(
@@ -60,7 +60,7 @@ def test_before_the_first_list_nothing_is_shown_as_zero(viewer: Client) -> None:
     make_cluster("new", synced=False)
     page = get(viewer, "/")
     assert "new : the first list is under way" in page.text
-    for title in ("Memory free", "Cards with room", "Waiting pods", "Findings"):
+    for title in ("Memory free", "Cards with room", "Pending pods", "Findings"):
         assert f"{title} not known" in page.text
 
 
@@ -71,7 +71,7 @@ def test_without_a_cluster_it_says_how_to_add_one(viewer: Client) -> None:
 def test_a_mirror_without_a_word_for_two_minutes_is_called_old(viewer: Client) -> None:
     make_node(make_cluster("old", age_s=120), "a")
     page = get(viewer, "/")
-    assert "old : no word from the cluster, last word 2 min ago" in page.text
+    assert "old : no word from the cluster, last update 2 min ago" in page.text
 
 
 def test_a_refused_cluster_says_why(viewer: Client, cluster: Cluster) -> None:

@@ -150,7 +150,7 @@ def test_a_change_of_the_mirror_is_seen(viewer: Client, cluster: Cluster, sharin
 def test_a_watcher_that_dies_is_seen_without_any_write(viewer: Client, cluster: Cluster, sharing: Any) -> None:
     viewer.get("/cards")
     Watch.objects.update(expires_at=timezone.now() - timedelta(minutes=5))
-    assert "No worker keeps these numbers in step" in viewer.get("/cards").content.decode()
+    assert "No worker keeps these numbers in sync" in viewer.get("/cards").content.decode()
 
 
 def test_nothing_is_kept_for_long_whatever_the_version_says(

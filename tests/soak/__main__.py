@@ -3,7 +3,7 @@
 All parts are real: etcd, kube-apiserver, scheduler, controllers; PostgreSQL, Redis, nginx before two web processes, two watch,
 two launch and two tasks workers and the schedule, as deploy/ has them; only the kubelet and the GPUs are played. 20 clients read,
 the cluster changes 50 times a second, campaigns of runs follow one another, and every 20 seconds something goes wrong. At the end
-all must be in step, with no run lost, doubled or stuck, no memory that grows, and no traceback that nobody explains.
+all must be in sync, with no run lost, doubled or stuck, no memory that grows, and no traceback that nobody explains.
 
 The folder gets the logs, samples.jsonl, faults.jsonl, requests.jsonl, summary.json, chart.html and chart.png. The last line on
 stdout is the summary as JSON. Exit code 1: a check failed.

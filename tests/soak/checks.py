@@ -16,7 +16,7 @@ from tests.soak.requests import BROKEN, Asked
 Json = dict[str, Any]
 #: Figure of a process → (most an hour, growth that means nothing, most growth at all).
 LEVELS = {"rss_mib": (1.0, 4.0, 64.0), "fds": (1.0, 8.0, 60.0), "threads": (1.0, 4.0, 40.0)}
-#: A table is never further behind than this, whatever happened to the parts (s); and in step below IN_STEP_S.
+#: A table is never further behind than this, whatever happened to the parts (s); and in sync below IN_STEP_S.
 MOST_LAG_S, IN_STEP_S = 90.0, 5.0
 #: How much younger than the truth REST may say that the mirror is (s): it is asked each second, and a dead watcher counts 10 s.
 MOST_HIDDEN_S = 30.0
@@ -160,7 +160,7 @@ def load(rows: Sequence[Json], seconds: float, rate: float, mistakes: Sequence[s
 
 
 def healing(rows: Sequence[Json], faults: Sequence[Fault], zero: float) -> dict[str, Json]:
-    """Kind of fault → how often, and the longest lag and the longest time until in step that followed one (s)."""
+    """Kind of fault → how often, and the longest lag and the longest time until in sync that followed one (s)."""
     found: dict[str, Json] = {}
     for fault in faults:
         entry = found.setdefault(fault.kind, {"count": 0, "longest_lag_s": 0.0, "in_step_after_s": 0.0})
@@ -173,7 +173,7 @@ def healing(rows: Sequence[Json], faults: Sequence[Fault], zero: float) -> dict[
 
 
 def _until_in_step(rows: Sequence[Json], began: float, window_s: float = 20.0) -> tuple[float, float]:
-    """(seconds until the tables were in step for good, longest lag): looks a window ahead, and on while they are behind."""
+    """(seconds until the tables were in sync for good, longest lag): looks a window ahead, and on while they are behind."""
     last, worst = began, 0.0
     for row in rows:
         if row["t"] < began:

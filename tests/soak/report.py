@@ -97,7 +97,7 @@ def _table(found: Sequence[Check], latencies: Json, healing: Json, seen: Measure
     print("\n  request                                count    p50 ms    p95 ms")
     for kind, figures in latencies.items():
         print(f"  {kind:<36}{figures['count']:>8}{figures['p50_ms']:>10}{figures['p95_ms']:>10}")
-    print("\n  fault                 count   longest lag s   in step after s")
+    print("\n  fault                 count   longest lag s   in sync after s")
     for kind, figures in sorted(healing.items()):
         print(f"  {kind:<20}{figures['count']:>7}{figures['longest_lag_s']:>16}{figures['in_step_after_s']:>18}")
     print("\n  cores kept busy: " + ", ".join(f"{part} {used}" for part, used in checks.cores(seen.rows).items()))

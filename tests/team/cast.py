@@ -79,7 +79,7 @@ def states(host: Host, cluster: str = "lab") -> dict[str, str]:
 
 def in_step(host: Host, cluster: str = "lab") -> bool:
     found = [states(host, cluster).get(kind, "") for kind in ("cards", "nodes", "pods")]
-    return all(text.startswith("in step") for text in found)
+    return all(text.startswith("in sync") for text in found)
 
 
 def held(host: Host, token: str) -> set[tuple[str, str, str]]:

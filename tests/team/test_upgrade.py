@@ -28,7 +28,7 @@ def test_the_tables_of_the_last_release_become_todays(host: Host, admin: Admin) 
     web_answers(host)
     assert Browser(host).sign_in("old-hand", PASSWORD) in (200, 302)
     assert [row["name"] for row in rest(host, secret, "clusters")["results"]] == ["lab"]
-    wait_until(lambda: in_step(host), "all watchers are in step", 60, 1)
+    wait_until(lambda: in_step(host), "all watchers are in sync", 60, 1)
     agrees(host, secret, admin)
 
 
@@ -51,5 +51,5 @@ def _as_it_was(host: Host) -> str:
     old("migrate --noinput --verbosity 0")
     old("user create old-hand --role admin --password-stdin", f"{PASSWORD}\n")
     old("cluster add lab --kubeconfig /etc/gpudash/watcher/lab")
-    assert "in step after" in old("sync --once")
+    assert "in sync after" in old("sync --once")
     return old("token create old-hand --role admin --name old 2>/dev/null").strip().splitlines()[-1]

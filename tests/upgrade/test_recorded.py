@@ -22,7 +22,7 @@ from tests.upgrade.recorded import DATABASES, RELEASES, Restored, differences, r
 pytestmark = [pytest.mark.sweep, pytest.mark.timeout(420, func_only=True)]
 Restore = Callable[[str, str], Restored]
 
-#: A kind that is in step, or of which there is nothing to read.
+#: A kind that is in sync, or of which there is nothing to read.
 BEHIND = (
     "SELECT count(*) FROM inventory_watch WHERE state NOT IN ('watching', 'not-served', 'not-needed') "
     "OR (state = 'watching' AND (synced_at IS NULL OR holder = ''))"
@@ -89,7 +89,7 @@ def test_watchers_and_web_that_start_before_the_tables_are_changed_go_on_after(
     assert "migrate" in readyz(port)[1]["migrations"]["reason"]
     one.processes.call("migrate", "--noinput", "--verbosity", "0")
     wait_until(lambda: readyz(port)[1].get("migrations", {}).get("ok", False), "the web process goes on", 60)
-    wait_until(lambda: one.run(BEHIND) == [(0,)], "the watchers are in step", 120, 0.5)
+    wait_until(lambda: one.run(BEHIND) == [(0,)], "the watchers are in sync", 120, 0.5)
     assert (web.poll(), watchers.poll()) == (None, None)
     after = one.visit()
     assert {address: status for address, status in after["pages"].items() if status != 200} == {}
@@ -112,7 +112,7 @@ def test_the_release_before_works_on_while_the_tables_are_changed_and_after(
     old = Release(code, folder, one.url)
     watchers = old.start("sync")
     try:
-        wait_until(lambda: one.run(BEHIND) == [(0,)], "the old watchers are in step", 120, 0.5)
+        wait_until(lambda: one.run(BEHIND) == [(0,)], "the old watchers are in sync", 120, 0.5)
         one.processes.call("migrate", "--noinput", "--verbosity", "0")
         at = one.run("SELECT now()")[0][0]
         newer = "SELECT count(*) FROM inventory_watch WHERE last_event_at > %s AND kind IN ('pods', 'cards')"
@@ -127,6 +127,6 @@ def test_the_release_before_works_on_while_the_tables_are_changed_and_after(
     said = (folder / "sync.log").read_text()
     assert [line for line in said.splitlines() if "Error" in line or "Traceback" in line] == []
     one.processes.manage("sync", name="watchers")
-    wait_until(lambda: one.run(BEHIND) == [(0,)], "the new watchers are in step", 120, 0.5)
+    wait_until(lambda: one.run(BEHIND) == [(0,)], "the new watchers are in sync", 120, 0.5)
     after = one.visit()
     assert {address: status for address, status in after["pages"].items() if status != 200} == {}

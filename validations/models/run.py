@@ -30,7 +30,7 @@ class Run(OfNamespace):
 
     card, card_key, card_uuid: until the end the card that the run is to take; from then on the card that it took, as its pod
     says. card_evidence: how that is known: "target" (asked for), "only-card", or the evidence of the allocation. Empty means
-    "some card of this node". card_asked: key of the card that was asked for. card_note: why the card is another one, or not known.
+    "any card of this node". card_asked: key of the card that was asked for. card_note: why the card is another one, or not known.
     level: what a pass says of the card (`suites.engine.verdict.LEVELS`), "" for other verdicts; level_note: why it is less
     than its suite can prove. level_possible: what a pass would have said, also of a run that failed.
     driver_version, node_snapshot: as the mirror knew them when the run was made.

@@ -58,7 +58,7 @@ class Command(ShownCommand):
         change.add_argument(
             "--no-usage", action="store_true", help="read its exporters no more, and forget what they said"
         )
-        verbs.add_parser("list", help="the clusters and how they are in step")
+        verbs.add_parser("list", help="the clusters and how they are in sync")
         for verb, text in (
             ("check", "say what the credentials may do and what is missing"),
             ("remove", "delete a cluster with all its rows"),

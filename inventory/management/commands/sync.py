@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 
 class Command(ShownCommand):
-    help = "Bring the mirror in step with the cluster, in the foreground."
+    help = "Bring the mirror in sync with the cluster, in the foreground."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--cluster", help="only this cluster")
@@ -78,7 +78,7 @@ class Command(ShownCommand):
             seen = f"{watch.objects_seen} seen, {watch.objects_kept} kept, " if watch.kind != Kind.CARDS else ""
             self.stdout.write(f"{cluster.name} {watch.kind}: {seen}{written} rows written in {seconds:.2f} s")
         cards = Card.objects.filter(cluster=cluster, gone_at=None).aggregate(n=Count("id"))["n"]
-        self.stdout.write(f"{cluster.name}: {cards} cards, in step after {time.perf_counter() - started:.2f} s")
+        self.stdout.write(f"{cluster.name}: {cards} cards, in sync after {time.perf_counter() - started:.2f} s")
 
     def _exporters(self, source: UsageSource, counts: dict[str, tuple[int, float]], failures: list[str]) -> None:
         """Once; then the cards again, since exporters may say who is on them."""

@@ -102,7 +102,7 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Allocation(msgspec.Struct, frozen=True, kw_only=True):
-    """One container's hold on one card (or on "some card of this node": card None).
+    """One container's hold on one card (or on "any card of this node": card None).
 
     quantity: in the resource's own unit, the part that falls on this card. memory_bytes: None when not metered or not known.
     with_pod: uid of a pod that holds the same card, where this is all that is known of which one it is; "" else.

@@ -19,7 +19,7 @@ _COMMON: dict[str, Entry] = {
         "Delete a pod that can be placed again, and look for a scheduler that has lost count (restart the extender).",
     ),
     "card-promised-twice": Entry(
-        "Card promised twice",
+        "Card double-allocated",
         ERROR,
         "The same card is given out by memory or share and as a whole.",
         "Let one sharing system only give out the cards of a node.",

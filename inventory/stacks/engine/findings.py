@@ -96,7 +96,7 @@ def promised_twice(cards: tuple[CardReport, ...], unplaced: tuple[Allocation, ..
         return []
     text = (
         f"{wanted + whole_cards} cards of this node are held as a whole ({_pods(whole)}) and {shared} in parts, but it has "
-        f"{len(cards)}: at least one card is promised twice. Let one sharing system only give out the cards of a node."
+        f"{len(cards)}: at least one card is double-allocated. Let one sharing system only give out the cards of a node."
     )
     return [Finding(code="card-promised-twice", severity=ERROR, text=text)]
 
@@ -123,7 +123,7 @@ def two_stacks(reports: list[StackReport], joined: JoinedCards) -> list[Finding]
         return []
     names = " and ".join(dict.fromkeys(report.stack for report in rivals))
     text = (
-        f"The cards of this node are given out by {names}, which do not know of each other: a card may be promised twice. "
+        f"The cards of this node are given out by {names}, which do not know of each other: a card may be double-allocated. "
         "Run one of the device plugins only on this node (by its node label), or give each its own nodes."
     )
     return [Finding(code="two-stacks-one-card", severity=WARNING, text=text)]

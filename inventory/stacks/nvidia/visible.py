@@ -40,6 +40,7 @@ def _takes(container: Container) -> bool:
 def _finding(pod: Pod, names: list[str]) -> Finding:
     text = (
         f"{name_of(pod)} sets {VISIBLE} itself in {', '.join(names[:5])} and asks for no card: it may use every card of this node, "
-        "also those that others hold, and is in no sum. Take the variable out of the pod's specification, and let it ask for a card."
+        "also those that others hold, and is excluded from totals. Take the variable out of the pod's specification, and let it "
+        "ask for a card."
     )
     return Finding(code="visible-devices-by-hand", severity=WARNING, text=text, pod=name_of(pod))

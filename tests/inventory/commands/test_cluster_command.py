@@ -76,7 +76,7 @@ def test_the_list_tells_since_when_and_how_old(run: Run) -> None:
     lines = {line.split(":")[0].strip(): line for line in run("cluster", "list").splitlines()}
     assert "nodes: no word since " in lines["nodes"]
     assert lines["nodes"].endswith("3 min ago")
-    assert "cards: in step" in lines["cards"]
+    assert "cards: in sync" in lines["cards"]
 
 
 def test_the_list_does_not_believe_a_watcher_that_is_dead(run: Run) -> None:
@@ -84,7 +84,7 @@ def test_the_list_does_not_believe_a_watcher_that_is_dead(run: Run) -> None:
     Watch.objects.update(expires_at=timezone.now() - timedelta(minutes=5))
     said = run("cluster", "list")
     assert said.count(": nobody watches since ") == len(Kind)
-    assert "in step" not in said
+    assert "in sync" not in said
 
 
 def test_relist_asks_each_kind_and_returns(run: Run) -> None:

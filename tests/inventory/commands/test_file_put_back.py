@@ -33,7 +33,7 @@ def test_a_file_that_is_put_back_under_running_watchers_is_brought_in_step(kubec
     processes.call("cluster", "add", "demo", "--kubeconfig", kubeconfig)
     try:
         processes.manage("sync")
-        wait_until(lambda: bool(ask(file, IN_STEP)), "all kinds are in step", 60)
+        wait_until(lambda: bool(ask(file, IN_STEP)), "all kinds are in sync", 60)
         pods, cards = ask(file, PODS), ask(file, CARDS)
         with closing(sqlite3.connect(file, timeout=30)) as connection:
             connection.execute("VACUUM INTO ?", [str(backup)])

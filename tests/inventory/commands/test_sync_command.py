@@ -42,7 +42,7 @@ def test_it_lists_writes_prints_counts_and_ends(run: Run, kubeconfig: str, api_s
     assert f"demo nodes: {nodes} seen, {nodes} kept, {nodes} rows written" in said
     assert f"demo pods: {pods} seen, " in said
     cards = Card.objects.filter(gone_at=None).count()
-    assert f"demo: {cards} cards, in step after" in said
+    assert f"demo: {cards} cards, in sync after" in said
     assert (Node.objects.count(), cards > 0, NodeTotals.objects.count() > 0) == (nodes, True, True)
     assert set(Watch.objects.values_list("holder", flat=True)) == {""}
     assert dict(Watch.objects.exclude(state="waiting").values_list("kind", "state")) == {

@@ -1,4 +1,4 @@
-"""A cluster in step whose exporters are read, with the clock moved on by moving what is stored back."""
+"""A cluster in sync whose exporters are read, with the clock moved on by moving what is stored back."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def test_an_exporter_speaks_against_the_kubelet_and_the_worst_counts() -> None:
     text = next(one.text for one in found.report.findings if one.code == "xid-hardware")
     assert "dcgm-exporter" in text
     assert "Xid 79" in text
-    assert "since when is not told" in text
+    assert "since when is not reported" in text
     assert "Restart the machine" in text
 
 

@@ -1,4 +1,4 @@
-"""Findings of clusters that are not kept in step, and what a row is worth by the clock."""
+"""Findings of clusters that are not kept in sync, and what a row is worth by the clock."""
 
 from __future__ import annotations
 

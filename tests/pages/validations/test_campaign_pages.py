@@ -93,7 +93,7 @@ def test_failures_come_first_and_every_place_has_its_sign(viewer: Client, place:
     campaign = made(place)
     page = get(viewer, f"/validations/campaigns/{campaign.pk}")
     assert "2 of 3 places are settled. 1 did not pass." in page.text
-    assert page.text.index("Did not pass") < page.text.index("All places")
+    assert page.text.index("Did not pass") < page.text.index("All targets")
     assert "The card gave a wrong result." in page.text
     assert [row[1] for row in page.rows] == ["✓ passed", "✕ failed", "· not begun"]
     assert len(get(viewer, f"/validations/campaigns/{campaign.pk}?verdict=failed").rows) == 1

@@ -44,7 +44,7 @@ def test_some_card_of_the_node_is_said_before(operator: Client, place: Cluster) 
     assert "this sharing system chooses the card itself, so card 0 cannot be asked for" in page.text
     page = get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1&card=0")
     assert "Card 0 of node gpu-1. Which card it took is read from its pod." in page.text
-    assert "Some card of node gpu-1." in get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1").text
+    assert "Any card of node gpu-1." in get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1").text
 
 
 @pytest.mark.parametrize(

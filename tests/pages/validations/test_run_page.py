@@ -30,7 +30,7 @@ def test_a_failure_names_its_reason_and_links_to_the_line(viewer: Client, place:
     run = make_run(place, verdict="failed", reasons=reasons, log=b"a\nb\nResult verification failed\n", exit_code=1)
     page = get(viewer, f"/validations/runs/{run.pk}")
     assert "failed : the card gave a wrong result" in page.text or "failed: the card gave a wrong result" in page.text
-    assert "Hardware, driver or adapter said no." in page.text
+    assert "Hardware, driver or adapter rejected it." in page.text
     assert "?line=3#L3" in page.links
 
 

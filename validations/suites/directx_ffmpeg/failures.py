@@ -61,15 +61,37 @@ _CAUSES = (
     Phrase("OpenEncodeSessionEx failed", "encoder", "no encoder session could be opened", source=_NVENC),
     Phrase("InitializeEncoder failed", "encoder", "the encoder did not start", source=_NVENC),
     Phrase("Codec not supported", "encoder", "the device has no encoder of this kind", source=_NVENC),
-    Phrase("EncodePicture failed", "encoder", "the encoder was open and the device said no", source=_NVENC),
-    Phrase("Failed locking bitstream buffer", "encoder", "the encoder was open and the device said no", source=_NVENC),
-    Phrase("CreateInputBuffer failed", "encoder", "the encoder was open and the device said no", source=_NVENC),
-    Phrase("CreateBitstreamBuffer failed", "encoder", "the encoder was open and the device said no", source=_NVENC),
+    Phrase("EncodePicture failed", "encoder", "the encoder was open and the device rejected the call", source=_NVENC),
+    Phrase(
+        "Failed locking bitstream buffer",
+        "encoder",
+        "the encoder was open and the device rejected the call",
+        source=_NVENC,
+    ),
+    Phrase(
+        "CreateInputBuffer failed", "encoder", "the encoder was open and the device rejected the call", source=_NVENC
+    ),
+    Phrase(
+        "CreateBitstreamBuffer failed",
+        "encoder",
+        "the encoder was open and the device rejected the call",
+        source=_NVENC,
+    ),
     Phrase("CreateComponent(", "encoder", "the device has no encoder of this kind", source=_AMF),
     Phrase("encoder->Init() failed with error", "encoder", "the encoder did not start", source=_AMF),
-    Phrase("SubmitInput() failed with error", "encoder", "the encoder was open and the device said no", source=_AMF),
-    Phrase("QueryOutput() failed with error", "encoder", "the encoder was open and the device said no", source=_AMF),
-    Phrase("Error during encoding: ", "encoder", "the encoder was open and the device said no", source=_QSV),
+    Phrase(
+        "SubmitInput() failed with error",
+        "encoder",
+        "the encoder was open and the device rejected the call",
+        source=_AMF,
+    ),
+    Phrase(
+        "QueryOutput() failed with error",
+        "encoder",
+        "the encoder was open and the device rejected the call",
+        source=_AMF,
+    ),
+    Phrase("Error during encoding: ", "encoder", "the encoder was open and the device rejected the call", source=_QSV),
     Phrase("Error initializing the encoder: ", "encoder", "the encoder did not start", source=_QSV),
     Phrase(
         "Failed to detect the availability of a supported hardware",
@@ -87,7 +109,7 @@ _THEN = (
     ),
     Phrase("Error initializing output stream", "encoder", "the encoder could not be opened", source=_FFMPEG),
     Phrase("Error while opening encoder", "encoder", "the encoder could not be opened", source=_FFMPEG),
-    Phrase("Video encoding failed", "encoder", "the encoder was open and the device said no", source=_FFMPEG),
+    Phrase("Video encoding failed", "encoder", "the encoder was open and the device rejected the call", source=_FFMPEG),
     Phrase("Error submitting video frame to the encoder", "encoder", "the encoder took no picture", source=_FFMPEG),
     Phrase("Conversion failed!", "conversion", "ffmpeg did not come to an end", "errored", _FFMPEG),
 )

@@ -93,7 +93,7 @@ class Reading(msgspec.Struct, kw_only=True):
         self.grade = Grade(level, text) if self.grade is None else self.grade.lowered(Grade(level, text))
 
     def failed(self, code: str, text: str, line: int | None = None) -> None:
-        """Hardware, driver or adapter said no."""
+        """Hardware, driver or adapter rejected it."""
         self.observations.append(Observation("failed", code, text, line))
 
     def errored(self, code: str, text: str, line: int | None = None) -> None:

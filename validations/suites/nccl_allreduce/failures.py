@@ -43,7 +43,12 @@ _CUDA_WARNING = re.compile(r"NCCL WARN .{0,100}Cuda failure (?:\d{1,4} )?'(?P<me
 _CODES = (
     Phrase("invalid usage", "bad-arguments", "NCCL was called in a way that it does not allow", "errored"),
     Phrase("invalid argument", "bad-arguments", "NCCL was given a wrong argument", "errored"),
-    Phrase("unhandled system error", "nccl-system", "The system said no to NCCL: network or shared memory", "errored"),
+    Phrase(
+        "unhandled system error",
+        "nccl-system",
+        "The system rejected a call of NCCL: network or shared memory",
+        "errored",
+    ),
     Phrase("internal error", "nccl-system", "NCCL made a mistake", "errored"),
     Phrase("remote process exited", "nccl-system", "Another rank was gone", "errored"),
 )
@@ -67,7 +72,9 @@ _BEGINS = ("Invalid ", "invalid ", "Device implementation ")
 PHRASES = (
     *_TEXTS,
     *(phrase._replace(source=_TESTS, example=_FAILURE.format(phrase.words)) for phrase in _CODES),
-    Phrase(_CUDA_CODE, "cuda-error", "CUDA said no to NCCL", source=_TESTS, example=_FAILURE.format(_CUDA_CODE)),
+    Phrase(
+        _CUDA_CODE, "cuda-error", "CUDA rejected a call of NCCL", source=_TESTS, example=_FAILURE.format(_CUDA_CODE)
+    ),
     *(
         phrase._replace(example=f"{_WARN.format(phrase.words)}\n{_FAILURE.format('unhandled system error')}")
         for phrase in _CAUSES
