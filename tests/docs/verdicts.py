@@ -30,7 +30,7 @@ look. The codes are those of [reasons.md](reasons.md). Before a log is read, its
 colours, carriage returns and Windows' encodings are taken off.
 """
 SHARED = "Errors of CUDA"
-_TITLES = ("Parsed from the log", "Verdict", "Reason", "It means", "Read in")
+_TITLES = ("The log says", "Verdict", "Reason", "It means", "Read in")
 
 
 def page() -> str:

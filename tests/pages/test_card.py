@@ -59,7 +59,7 @@ def test_a_shared_card_has_holders_over_time_and_no_memory(viewer: Client, clust
     card = _card(cluster, "time-sliced", 0.5)
     page = get(viewer, f"/cards/{card.pk}")
     assert page.rows[0][2:] == ["not metered", "2"]
-    assert "held by 2, memory not metered" in page.text
+    assert "used by 2, memory not metered" in page.text
 
 
 def test_an_over_committed_card_says_so_first(viewer: Client, cluster: Cluster) -> None:

@@ -84,7 +84,7 @@ def test_a_card_of_which_nobody_speaks_is_not_told_and_says_what_was_looked_at(
     card = Card.objects.get()
     assert (card.health, card.found_health) == ("unknown", [])
     text = get(viewer, f"/cards/{card.pk}").text
-    assert "Health not told" in text
+    assert "Health not reported" in text
     assert "That no fault is told does not mean that it is well." in text
     for source in (
         "The kubelet names",

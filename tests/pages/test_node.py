@@ -50,7 +50,7 @@ def test_time_slices_are_shares_and_memory_is_not_metered(viewer: Client, cluste
     make_node(cluster, "a", "time-sliced", 1, loads=(0.5,))
     row = get(viewer, "/nodes/prod/a").rows[0]
     assert "2 of 4 shares free" in row[1]
-    assert "held by 2, memory not metered" in row[1]
+    assert "used by 2, memory not metered" in row[1]
     assert row[2] == "not metered"
 
 

@@ -32,7 +32,7 @@ def test_nodes_without_a_figure_are_counted_beside_the_sum_and_never_added_as_ze
     not_metered("unknown")
     page = get(viewer, "/")
     assert "On 1 of 2 nodes free memory is not known or not metered" in page.text
-    assert "15 GiB of 15 GiB given out" in page.text
+    assert "15 GiB of 15 GiB allocatable" in page.text
     assert "80 GiB more is not metered" in page.text
 
 
@@ -46,7 +46,7 @@ def test_a_card_that_is_not_known_is_hatched_and_has_no_number(viewer: Client, c
 
 def test_a_shared_card_says_by_how_many_it_is_held(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "slices", "time-sliced", 1, loads=(0.75,))
-    assert "card es-0: held by 3, memory not metered" in get(viewer, "/").titles
+    assert "card es-0: used by 3, memory not metered" in get(viewer, "/").titles
 
 
 def test_more_than_full_is_shown_as_more_than_full(viewer: Client, cluster: Cluster) -> None:

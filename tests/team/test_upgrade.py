@@ -51,5 +51,5 @@ def _as_it_was(host: Host) -> str:
     old("migrate --noinput --verbosity 0")
     old("user create old-hand --role admin --password-stdin", f"{PASSWORD}\n")
     old("cluster add lab --kubeconfig /etc/gpudash/watcher/lab")
-    assert "in sync after" in old("sync --once")
+    assert "in step after" in old("sync --once")
     return old("token create old-hand --role admin --name old 2>/dev/null").strip().splitlines()[-1]

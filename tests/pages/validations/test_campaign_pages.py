@@ -41,7 +41,7 @@ def test_with_no_campaign_the_page_says_how_to_make_one(viewer: Client, place: C
 def test_ticked_nodes_become_places(operator: Client, place: Cluster) -> None:
     page = get(operator, "/validations/campaigns/new?suite=cuda-vectoradd&target=prod/gpu-1&target=prod/win-1")
     assert textarea(page.html).split("\n") == ["prod/gpu-1", "prod/win-1"]
-    assert "2 places." in page.text
+    assert "2 targets." in page.text
     assert "node win-1 runs windows" in page.text
     assert "kind: Job" in page.text
 
@@ -92,7 +92,7 @@ def test_what_makes_no_sense_is_said_and_nothing_is_started(operator: Client, pl
 def test_failures_come_first_and_every_place_has_its_sign(viewer: Client, place: Cluster) -> None:
     campaign = made(place)
     page = get(viewer, f"/validations/campaigns/{campaign.pk}")
-    assert "2 of 3 places are settled. 1 did not pass." in page.text
+    assert "2 of 3 targets are finished. 1 did not pass." in page.text
     assert page.text.index("Did not pass") < page.text.index("All targets")
     assert "The card gave a wrong result." in page.text
     assert [row[1] for row in page.rows] == ["✓ passed", "✕ failed", "· not begun"]
