@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from kube.client import Client
 from kube.decode import token_at_the_head
 from kube.messages import ListEnd, Relist, Trouble, Watching
 from kube.reflector import backoff_s
@@ -99,12 +100,11 @@ def test_a_list_whose_token_repeats_has_no_end_and_says_so(serve: Serve, read: R
     assert "continue token repeats" in reading.until_type(Trouble).reason
 
 
-def test_after_a_401_the_credentials_are_read_anew(serve: Serve, read: Read) -> None:
-    server = serve(refusal(401, "Unauthorized"), page())
-    reading = read(server)
+def test_after_a_401_the_credentials_are_read_anew(serve: Serve, read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     renewed: list[bool] = []
-    reading.reflector.client.renew_credentials = lambda: renewed.append(True)  # type: ignore[method-assign]
-    reading.until_type(ListEnd)
+    # Before it begins to read: it does so at once, in a thread of its own.
+    monkeypatch.setattr(Client, "renew_credentials", lambda self: renewed.append(True))
+    read(serve(refusal(401, "Unauthorized"), page())).until_type(ListEnd)
     assert renewed == [True]
 
 
