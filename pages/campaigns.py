@@ -21,6 +21,7 @@ from pages.frame.links import node_url, with_query
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import NotThere, answered
 from pages.frame.table import Column
+from pages.missed_words import cause_words
 from pages.permission import campaigners_only, may_campaign
 from pages.run_lines import RunLine, run_line
 from pages.validations import suite_choices
@@ -46,6 +47,14 @@ class Part:
     sign: str
     count: int
     width: str
+
+
+@dataclass(frozen=True)
+class Cause:
+    """How many cards were not reached for one reason, in words."""
+
+    count: int
+    words: str
 
 
 @dataclass(frozen=True)
@@ -160,13 +169,15 @@ def _context(request: HttpRequest, row: Campaign) -> dict[str, Any]:
     counts = running.progress(row)
     total = _total(counts)
     open_ = row.state in ("running", "paused")
+    cards = coverage(row)
     return {
         "campaign": row,
         "line": campaign_line(row),
         "parts": _parts(counts, total),
         "total": total,
         "settled": total - counts["left"] - counts["active"],
-        "cards": coverage(row),
+        "cards": cards,
+        "causes": [Cause(count, cause_words(name)) for name, count in cards.why.items()],
         "not_passed": failed.count(),
         "failures": [target_line(one) for one in failed[:FAILURES]],
         "tiles": [target_line(one) for one in targets[:TILES]],

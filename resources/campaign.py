@@ -48,6 +48,13 @@ class CampaignRow(Shape):
     skipped: Annotated[str | None, fact("Why the suite cannot run there.")]
     not_reached: Annotated[str | None, fact("Why no run took this card.")]
     tried: Annotated[str | None, fact("The last run that was to take it and did not.", of="tried_id")]
+    outcome: Annotated[
+        str,
+        fact(
+            "What was learnt of the card: proven, lower, failed; else why it was not reached: errored, cancelled, skipped, "
+            "another-card, card-unknown, does-not-fit, under-way or waiting."
+        ),
+    ]
     measurements: Annotated[dict[str, float], fact(of="measured")]
 
 
@@ -123,6 +130,7 @@ MATRIX = Resource(
         "verdict",
         "level",
         "own_image",
+        "outcome",
         "reason",
         "exit_code",
         "started_at",

@@ -5,11 +5,13 @@ Three queries, whatever the number of runs.
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator
 
 import msgspec
 from django.db.models import Count, Q, QuerySet
 
+from validations import missed
 from validations.models import SAYS, Campaign, CampaignTarget, LevelChoice, Run
 
 #: cluster id, node, key of the card.
@@ -24,7 +26,8 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     lower (the rest: passed on a lower level or with an image that proves nothing, or with a warning).
     other_image: of `lower`, those on which nothing but images that are not the suite's own has run.
     not_reached: cards that were asked for and that no run with a result took so far. waiting: of these, the ones that may still
-    be. runs: runs that were made. unplaced: runs with a result of which it is not known which card they took.
+    be. errored: of `not_reached`, those whose run errored. why: cause (`validations.missed`) → how many cards of `not_reached`.
+    runs: runs that were made. unplaced: runs with a result of which it is not known which card they took.
     """
 
     asked: int
@@ -37,14 +40,16 @@ class Coverage(msgspec.Struct, frozen=True, kw_only=True):
     runs: int
     unplaced: int
     other_image: int = 0
+    errored: int = 0
+    why: dict[str, int] = {}
 
 
 def coverage(campaign: Campaign) -> Coverage:
     runs = Run.objects.filter(campaign=campaign)
     reached = _reached(runs)
     targets = CampaignTarget.objects.filter(campaign=campaign).exclude(card_key="")
-    asked = {(cluster, node, key): settled for cluster, node, key, settled in _asked(targets)}
-    missed = [settled for place, settled in asked.items() if place not in reached]
+    asked = dict(_asked(targets, campaign.state))
+    causes = Counter(why for place, why in asked.items() if place not in reached)
     failed = sum(1 for bad, *_ in reached.values() if bad)
     proven = sum(1 for bad, right, _ in reached.values() if right and not bad)
     said = Q(verdict__in=SAYS, card_key="")
@@ -55,9 +60,11 @@ def coverage(campaign: Campaign) -> Coverage:
         proven=proven,
         lower=len(reached) - failed - proven,
         failed=failed,
-        not_reached=len(missed),
+        not_reached=causes.total(),
         other_image=sum(1 for bad, _, own in reached.values() if not bad and not own),
-        waiting=sum(1 for settled in missed if not settled),
+        waiting=sum(causes[cause] for cause in missed.OPEN | {missed.NOT_BEGUN}),
+        errored=causes[missed.ERRORED],
+        why=missed.ordered(causes),
         **counted,
     )
 
@@ -76,8 +83,8 @@ def _reached(runs: QuerySet[Run]) -> dict[_Place, tuple[int, int, int]]:
     return {(cluster, node, key): (bad, good, own) for cluster, node, key, bad, good, own in counted}
 
 
-def _asked(targets: QuerySet[CampaignTarget]) -> Any:
-    """Places with a card, and whether they are settled."""
-    rows = targets.values_list("cluster_id", "node_name", "card_key", "run__state", "skipped", "not_reached")
-    for cluster, node, key, state, skipped, not_reached in rows.iterator(5000):
-        yield cluster, node, key, bool(state == "ended" or skipped or not_reached)
+def _asked(targets: QuerySet[CampaignTarget], state: str) -> Iterator[tuple[_Place, str]]:
+    """Places with a card, and the cause for which each would not be reached."""
+    rows = targets.values_list("cluster_id", "node_name", "card_key", *missed.COLUMNS)
+    for cluster, node, key, *columns in rows.iterator(5000):
+        yield (cluster, node, key), missed.cause(missed.Place(*columns), state)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import F, Prefetch, QuerySet
+from django.db.models import Case, CharField, F, Prefetch, Q, QuerySet, Value, When
 
 from inventory.scope import current
+from validations import missed
 from validations.ids import ById
-from validations.models import ACTIVE, Campaign, CampaignTarget, Measurement, Run, RunStep
+from validations.models import ACTIVE, SAYS, Campaign, CampaignTarget, LevelChoice, Measurement, Run, RunStep
 from validations.waiting import tell
 
 
@@ -76,7 +77,31 @@ def with_results(rows: QuerySet[CampaignTarget]) -> QuerySet[Any]:
     """Targets with what became of their runs as columns of their own, as CSV needs them; None without a run.
 
     reason: the code of the run's first reason. card_taken: the card that the run took, "" when that is not known.
+    outcome: what was learnt of the place: proven, lower, failed, or the cause for which it was not reached (`validations.missed`;
+    "does-not-fit" for every refusal, "waiting" for what has not begun).
     """
     names = ("state", "verdict", "level", "own_image", "exit_code", "started_at", "ended_at")
     columns = {name: F(f"run__{name}") for name in names}
-    return rows.annotate(**columns, card_taken=F("run__card_key"), reason=F("run__reasons__0__code"))
+    return rows.annotate(**columns, card_taken=F("run__card_key"), reason=F("run__reasons__0__code"), outcome=_outcome())
+
+
+def _outcome() -> Case:
+    said = Q(run__verdict__in=SAYS)
+    here = said & (Q(card_key="") | Q(card_key=F("run__card_key")))
+    cancelled = Q(run__ending__0="cancelled") & ~said
+    table = (
+        (Q(run__state__in=ACTIVE), missed.UNDER_WAY),
+        (here & Q(run__verdict="failed"), "failed"),
+        (here & Q(run__verdict="passed", run__level=LevelChoice.RIGHT), "proven"),
+        (here, "lower"),
+        (said & Q(run__card_key=""), missed.CARD_UNKNOWN),
+        (said, missed.ANOTHER_CARD),
+        (cancelled, missed.CANCELLED),
+        (Q(run__verdict="errored"), missed.ERRORED),
+        (Q(run__isnull=False), missed.NOTHING),
+        (~Q(not_reached="") & Q(tried__card_key__gt=""), missed.ANOTHER_CARD),
+        (~Q(not_reached=""), missed.CARD_UNKNOWN),
+        (~Q(skipped=""), missed.NO_FIT),
+    )
+    whens = [When(condition, then=Value(name)) for condition, name in table]
+    return Case(*whens, default=Value(missed.WAITING), output_field=CharField())

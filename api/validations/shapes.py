@@ -164,6 +164,14 @@ class CampaignCoverage(Shape):
         int,
         Meta(description="Of those under `lower`, cards on which only images that are not the suite's own have run."),
     ]
+    errored: Annotated[int, Meta(description="Of those not reached, the ones whose run errored.")]
+    why: Annotated[
+        dict[str, int],
+        Meta(
+            description="Cards not reached by cause: errored, cancelled, skipped, another-card, card-unknown, does-not-fit, "
+            "not-begun, under-way, waiting, or the reason code of a refusal (not-ready, taint …)."
+        ),
+    ]
 
 
 class CampaignDetail(CampaignShape):

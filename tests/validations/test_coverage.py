@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.test import Client
 
-from inventory.models import Card, Cluster
+from inventory.models import Card, Cluster, Node
 from pages.places import each_card
 from tests.factories import make_node
 from tests.validations.fakecluster import FakeCluster
@@ -17,6 +18,7 @@ from tests.validations.recorded import FAILED, PASSED
 from validations import campaigns, tasks
 from validations.coverage import Coverage, coverage
 from validations.models import Campaign, CampaignTarget, Run
+from validations.requests import request_cancel
 
 V1, V2 = "ALIYUN_COM_GPU_MEM", "scheduler.framework.gpushare"
 CARDS = 3
@@ -206,3 +208,47 @@ def test_cards_that_are_gone_are_still_counted(three: Cluster, fake: FakeCluster
     drive(three, fake, obeys)
     Card.objects.filter(node_name="share-0").delete()
     assert coverage(campaign).reached == CARDS
+
+
+def test_cards_that_were_not_reached_are_counted_by_cause(three: Cluster, fake: FakeCluster, operator: Client) -> None:
+    Node.objects.filter(name="share-1").update(ready=False)
+    campaign = begun("share-1", "share-0", "share-2", max_parallel=1)
+    tasks.advance_campaigns()
+    tasks.reconcile(three.pk)
+    first = Run.objects.get()
+    _give(fake, first, 0)
+    fake.end(first.job_name, PASSED)
+    for _ in range(3):
+        tasks.advance_campaigns()
+        tasks.reconcile(three.pk)
+    found = coverage(campaign)
+    assert (found.reached, found.proven, found.not_reached) == (1, 1, 8)
+    assert found.why == {"not-ready": 3, "waiting": 4, "under-way": 1}
+    assert found.waiting == 5
+    campaigns.change(campaign, "stop")
+    assert coverage(campaign).why == {"not-begun": 4, "not-ready": 3, "under-way": 1}
+    told = operator.get(f"/api/v1/campaigns/{campaign.pk}").json()["coverage"]
+    assert told["why"] == {"not-begun": 4, "not-ready": 3, "under-way": 1}
+    text = " ".join(operator.get(f"/validations/campaigns/{campaign.pk}").content.decode().split())
+    assert "4 × the campaign ended before their turn; 3 × " in text
+    assert text.index("of 9 cards asked for were proven good.") < text.index("places are settled")
+    rows = operator.get(f"/api/v1/campaigns/{campaign.pk}/matrix").json()["results"]
+    assert Counter(row["outcome"] for row in rows) == {"proven": 1, "under-way": 1, "does-not-fit": 3, "waiting": 4}
+    body = operator.get(f"/api/v1/campaigns/{campaign.pk}/matrix?format=csv").getvalue().decode()
+    assert [line["outcome"] for line in csv.DictReader(body.splitlines())] == [row["outcome"] for row in rows]
+
+
+def test_an_errored_or_cancelled_run_reaches_no_card(three: Cluster, fake: FakeCluster) -> None:
+    campaign = begun("share-0")
+    tasks.advance_campaigns()
+    tasks.reconcile(three.pk)
+    errored = Run.objects.order_by("id")[0]
+    _give(fake, errored, int(errored.card_asked))
+    fake.end(errored.job_name, b"nothing that is a verdict\n")
+    tasks.reconcile(three.pk)
+    tasks.advance_campaigns()
+    tasks.reconcile(three.pk)
+    request_cancel(Run.objects.exclude(state="ended").order_by("id")[0], None)
+    tasks.reconcile(three.pk)
+    found = coverage(campaign)
+    assert (found.errored, found.why["errored"], found.why["cancelled"], found.reached) == (1, 1, 1, 0)
