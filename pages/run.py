@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from inventory.models.choices import Evidence
 from pages import run_words as words
+from pages.compared import compared_lines
 from pages.frame.freshness import notices
 from pages.frame.labels import label_of
 from pages.frame.links import card_url, node_url, pod_url, with_query
@@ -30,6 +31,9 @@ from validations.planning import Refused
 from validations.reparse import NotEnded, request_reparse
 from validations.requests import Busy, request_again, request_cancel
 from validations.suites import find
+
+#: Parts of the node's snapshot that are not listed: the page says them in another place, or they are for comparing.
+_TOLD_ELSEWHERE = ("node uid", "driver version", "labels", "plugins")
 
 
 def found_run(run_id: str) -> Run:
@@ -69,8 +73,10 @@ def _context(request: HttpRequest, row: Run) -> dict[str, Any]:
         "show_exit": row.exit_code is not None and all(one["code"] != "exit-code" for one in reasons),
         "steps": steps(row),
         "measured": measured(row),
+        "compared": compared_lines(row),
         "facts": _facts(row),
         "node_facts": _pairs(row.node_snapshot),
+        "hidden_facts": _TOLD_ELSEWHERE,
         "digest": _short(row.image_digest),
         "manifest": manifest_text(row.manifest),
         "card": card_words(row),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -17,7 +18,7 @@ from pages.frame.refusals import answered
 from pages.launch_forms import LaunchForm
 from pages.permission import launchers_only, may_launch
 from pages.run import manifest_text
-from validations.planning import Plan, Refused, plan
+from validations.planning import Plan, Refused, cordoned, plan
 from validations.requests import Busy, KeyReused, holder_of, request_run
 from validations.suites.engine.reasons import PASSING
 
@@ -102,6 +103,8 @@ def _launch(request: HttpRequest) -> HttpResponse:
         told = _("This form was sent before. Send it again to launch another run. %(text)s") % {"text": error}
         form.refuse({"key": [told]})
         return _show(request, form, 409)
+    if run.node_snapshot.get("cordoned") == "yes":
+        messages.warning(request, cordoned(run.node_name).text)
     return HttpResponseRedirect(reverse("run", args=[run.pk]))
 
 

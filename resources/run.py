@@ -132,6 +132,8 @@ RUNS = Resource(
         "level",
         "level_note",
         "own_image",
+        "reason",
+        "reason_text",
         "exit_code",
         "image",
         "image_digest",
@@ -142,6 +144,12 @@ RUNS = Resource(
         "started_at",
         "ended_at",
     ),
-    beside={"image": "image", "image_digest": "image_digest", "parser_version": "parser_version"},
+    beside={
+        "reason": "reason_code",
+        "reason_text": "reason_text",
+        "image": "image",
+        "image_digest": "image_digest",
+        "parser_version": "parser_version",
+    },
     table=("id", "verdict", "node", "reasons", "requested_by", "started_at", "ended_at"),
 )

@@ -50,6 +50,7 @@ class Refused(Exception):
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """A run request that names things that exist. manifest: {} when none can be made. reasons: why it cannot run now.
 
+    warnings: what to know before a launch that is possible all the same.
     card: the card that the run will take, None for "any card of this node". Which one it took is read from its pod.
     """
 
@@ -60,6 +61,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     manifest: dict[str, Any]
     reasons: list[Reason]
     card: Card | None
+    warnings: list[Reason] = []
 
     def hindrances(self, wait_for_room: bool) -> list[Reason]:
         """The reasons that forbid a launch."""
@@ -99,7 +101,18 @@ def plan(run_request: RunRequest, at: datetime | None = None) -> Plan:
         manifest=manifest,
         reasons=reasons,
         card=sure_card(suite, place, options),
+        warnings=_warnings(place),
     )
+
+
+def _warnings(place: Place) -> list[Reason]:
+    return [cordoned(place.node.name)] if place.node.unschedulable else []
+
+
+def cordoned(node: str) -> Reason:
+    """What to know before, and after, a launch there."""
+    text = f"Node {node} is cordoned: nothing else is scheduled there; the run tolerates that and takes a card of it."
+    return Reason("cordoned", text)
 
 
 def _manifest(

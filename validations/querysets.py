@@ -82,7 +82,9 @@ def with_results(rows: QuerySet[CampaignTarget]) -> QuerySet[Any]:
     """
     names = ("state", "verdict", "level", "own_image", "exit_code", "started_at", "ended_at")
     columns = {name: F(f"run__{name}") for name in names}
-    return rows.annotate(**columns, card_taken=F("run__card_key"), reason=F("run__reasons__0__code"), outcome=_outcome())
+    return rows.annotate(
+        **columns, card_taken=F("run__card_key"), reason=F("run__reasons__0__code"), outcome=_outcome()
+    )
 
 
 def _outcome() -> Case:

@@ -13,7 +13,7 @@ from django.conf import settings as django_settings
 from django.db.models import Sum
 
 from inventory.mirror.kinds import stack_context
-from inventory.models import Allocation, Card, Cluster, Node, NodeTotals
+from inventory.models import Allocation, Card, Cluster, Node, NodeTotals, Pod
 from inventory.scope import counting
 from inventory.stacks import marked
 from inventory.stacks.engine.base import WHOLE
@@ -30,6 +30,9 @@ UNIT_BYTES = {"GiB": 2**30, "MiB": 2**20}
 #: How the model of a card is named that is an instance of another.
 _MIG = re.compile(r"\bMIG[ -]\d")
 _decoder = msgspec.json.Decoder(kube.Node)
+_pods = msgspec.json.Decoder(kube.Pod)
+#: Labels of a node, or plugins, that are kept with a run, and characters of each.
+MOST_LABELS, MOST_LABEL = 60, 300
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,10 +93,7 @@ def _chosen(cards: list[Card], wanted: str, node: str) -> Card:
 
 
 def _target(row: Node, cards: list[Card], card: Card | None) -> Target:
-    try:
-        node = _decoder.decode(row.facts)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        node = kube.Node()
+    node = _node_of(row)
     node_totals = NodeTotals.objects.filter(cluster_id=row.cluster_id, node_name=row.name).first()
     facts = node_facts(node)
     unit = UNIT_BYTES.get(node_totals.unit) if node_totals else None
@@ -120,6 +120,13 @@ def _target(row: Node, cards: list[Card], card: Card | None) -> Target:
         runtime_classes=tuple(str(name) for name in launcher.runtime_classes) if launcher else (),
         tolerated=tuple(django_settings.TOLERATED_TAINTS),
     )
+
+
+def _node_of(row: Node) -> kube.Node:
+    try:
+        return _decoder.decode(row.facts)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return kube.Node()
 
 
 def _whole(card: Card) -> bool:
@@ -168,10 +175,14 @@ def _resource(name: str, allocatable: int | None, held: int, unit: int | None) -
     )
 
 
-def snapshot(place: Place) -> dict[str, str]:
-    """What the node was when the run was asked for: kept with the run, since the node changes."""
+def snapshot(place: Place) -> dict[str, Any]:
+    """What the node was when the run was asked for: kept with the run, since the node changes. One query.
+
+    labels: those that do not come from Kubernetes itself, as the systems that give out cards write them. plugins: image of each
+    plugin or operator component on the node. cordoned: "yes" or "no"; snapshots of older versions have none of the three.
+    """
     node = place.node
-    found = {
+    found: dict[str, Any] = {
         "os": node.os,
         "os_image": node.os_image,
         "kernel": node.kernel,
@@ -183,5 +194,30 @@ def snapshot(place: Place) -> dict[str, str]:
         "driver_source": node.driver_source,
         "stack": place.target.stack,
         "node_uid": node.uid,
+        "cordoned": "yes" if node.unschedulable else "no",
+        "labels": _labels(_node_of(node)),
+        "plugins": _plugins(node),
     }
     return {name: value for name, value in found.items() if value}
+
+
+def _labels(node: kube.Node) -> dict[str, str]:
+    own = {
+        name: value for name, value in labels_of(node).items() if not name.partition("/")[0].endswith("kubernetes.io")
+    }
+    return {name: own[name][:MOST_LABEL] for name in sorted(own)[:MOST_LABELS] if "timestamp" not in name}
+
+
+def _plugins(node: Node) -> dict[str, str]:
+    with counting():
+        rows = Pod.objects.filter(cluster_id=node.cluster_id, node_name=node.name).exclude(component="")
+    found = {}
+    for component, facts in rows.order_by("component", "name").values_list("component", "facts")[:MOST_LABELS]:
+        try:
+            pod = _pods.decode(facts)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            continue
+        images = [one.image for one in (pod.spec.containers if pod.spec else None) or () if one.image]
+        if images:
+            found[component] = ", ".join(images)[:MOST_LABEL]
+    return found

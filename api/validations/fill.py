@@ -10,8 +10,9 @@ from api.validations import shapes
 from resources.campaign import CAMPAIGNS
 from resources.run import RUNS, RunReason
 from validations import models
+from validations.compared import Compared
 from validations.coverage import Coverage
-from validations.planning import Plan
+from validations.planning import Plan, cordoned
 from validations.suites.engine.base import Reason, Suite
 
 
@@ -56,6 +57,26 @@ def run_detail(row: models.Run) -> shapes.RunDetail:
         log=log(row),
         job_removed=row.job_removed,
         reparse_requested_at=row.reparse_requested_at,
+        warnings=[reason(cordoned(row.node_name))] if row.node_snapshot.get("cordoned") == "yes" else [],
+    )
+
+
+def run_compared(one: Compared) -> shapes.RunCompared:
+    passed, bad = one.passed, one.first_bad
+    return shapes.RunCompared(
+        run=one.run.pk,
+        passed=passed.pk if passed else None,
+        passed_at=passed.ended_at if passed else None,
+        same=one.same or None,
+        first_bad=bad.pk if bad else None,
+        first_bad_at=bad.ended_at if bad else None,
+        changes=[shapes.RunChange(name=row.name, then=row.then, now=row.now) for row in one.changes],
+        unknown=[shapes.RunChange(name=row.name, then=row.then, now=row.now) for row in one.unknown],
+        measurements=[shapes.RunPair(**msgspec.structs.asdict(row)) for row in one.measurements],
+        strip=[
+            shapes.RunInStrip(id=row.pk, verdict=row.verdict, level=row.level or None, ended_at=row.ended_at)
+            for row in one.strip
+        ],
     )
 
 
@@ -88,6 +109,7 @@ def preview(plan: Plan, wait_for_room: bool, holder: models.Run | None) -> shape
         options=plan.options,
         manifest=plan.manifest or None,
         held_by=holder.pk if holder else None,
+        warnings=[reason(one) for one in plan.warnings],
     )
 
 

@@ -18,6 +18,7 @@ from api.validations import fill, shapes
 from api.validations.base import MADE_AT, check_text, key_of, no_such, problems
 from resources.run import RUNS
 from validations import logstore, querysets
+from validations.compared import compared
 from validations.models import Run
 from validations.planning import RunRequest, plan
 from validations.reparse import request_reparse
@@ -91,6 +92,14 @@ class RunDetail(ApiView):
     @extend_schema(summary="One run with everything that is kept of it", responses=shapes.RunDetail)
     def get(self, request: Request, run_id: str) -> Response:
         return Response(fill.run_detail(_whole(run_id)))
+
+
+class RunCompared(ApiView):
+    @extend_schema(
+        summary="Since when a run goes wrong, and what differs from the last that passed", responses=shapes.RunCompared
+    )
+    def get(self, request: Request, run_id: str) -> Response:
+        return Response(fill.run_compared(compared(_whole(run_id))))
 
 
 class RunCancel(ApiView):

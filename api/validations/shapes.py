@@ -100,6 +100,58 @@ class RunDetail(RunShape):
         bool, Meta(description="Whether the Job is known to be away; last_error says why it is not.")
     ]
     reparse_requested_at: Annotated[datetime | None, Meta(description="The log is being read again; null: it is not.")]
+    warnings: Annotated[
+        list[RunReason], Meta(description="What was wrong with the place when it was launched: cordoned.")
+    ]
+
+
+class RunChange(Shape):
+    """Something that is not the same in two runs."""
+
+    name: Annotated[
+        str, Meta(description="A column of the run or its node, or option, label, plugin or log with a name.")
+    ]
+    then: Annotated[str | None, Meta(description="Of the run that passed; null: not known, or not there.")]
+    now: str | None
+
+
+class RunPair(Shape):
+    """A measurement of two runs side by side."""
+
+    name: str
+    unit: str
+    then: float | None
+    now: float | None
+    slower_percent: Annotated[
+        float | None, Meta(description="By how much longer the same work took; null: not compared.")
+    ]
+
+
+class RunInStrip(Shape):
+    """A run of the same suite on the same card."""
+
+    id: str
+    verdict: str | None
+    level: str | None
+    ended_at: datetime | None
+
+
+class RunCompared(Shape):
+    """A run beside the last one of its suite that passed before it: on the same card, else node, else card model."""
+
+    run: str
+    passed: Annotated[str | None, Meta(description="The run compared with; null: none passed before.")]
+    passed_at: datetime | None
+    same: Annotated[str | None, Meta(description="What both have in common: card, node or model.")]
+    first_bad: Annotated[
+        str | None,
+        Meta(description="The first run that failed or errored here since; null: this run did not go wrong."),
+    ]
+    first_bad_at: datetime | None
+    changes: Annotated[list[RunChange], Meta(description="Known of both; empty: nothing known changed.")]
+    unknown: Annotated[list[RunChange], Meta(description="Known of one of the two only.")]
+    measurements: list[RunPair]
+    strip: Annotated[list[RunInStrip], Meta(description="The last runs here up to this one, oldest first.")]
 
 
 class RunDraft(Shape):
@@ -122,6 +174,9 @@ class Preview(Shape):
     options: dict[str, Any]
     manifest: dict[str, Any] | None
     held_by: Annotated[str | None, Meta(description="Id of the active run that holds the place.")]
+    warnings: Annotated[
+        list[RunReason], Meta(description="What to know before a launch that is possible all the same.")
+    ]
 
 
 class ReparseShape(Shape, kw_only=True):

@@ -12,6 +12,7 @@ urlpatterns = [
     path("runs", runs.Runs.as_view(), name="api-runs"),
     path("runs/preview", runs.RunPreview.as_view(), name="api-run-preview"),
     path("runs/<str:run_id>", runs.RunDetail.as_view(), name="api-run"),
+    path("runs/<str:run_id>/compared", runs.RunCompared.as_view(), name="api-run-compared"),
     path("runs/<str:run_id>/cancel", runs.RunCancel.as_view(), name="api-run-cancel"),
     path("runs/<str:run_id>/again", runs.RunAgain.as_view(), name="api-run-again"),
     path("runs/<str:run_id>/reparse", runs.RunReparse.as_view(), name="api-run-reparse"),

@@ -95,6 +95,7 @@ TABLE: dict[str, tuple[str, dict[str, Any]]] = {
     "api/v1/runs": ("/api/v1/runs", PROGRAM),
     "api/v1/runs/preview": ("/api/v1/runs/preview", PROGRAM),
     "api/v1/runs/<str:run_id>": ("/api/v1/runs/x", PROGRAM),
+    "api/v1/runs/<str:run_id>/compared": ("/api/v1/runs/x/compared", PROGRAM),
     "api/v1/runs/<str:run_id>/cancel": ("/api/v1/runs/x/cancel", PROGRAM),
     "api/v1/runs/<str:run_id>/again": ("/api/v1/runs/x/again", PROGRAM),
     "api/v1/runs/<str:run_id>/reparse": ("/api/v1/runs/x/reparse", PROGRAM),

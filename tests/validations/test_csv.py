@@ -142,3 +142,12 @@ def test_what_a_stranger_wrote_is_no_formula(api: Client, campaign: Campaign) ->
     Campaign.objects.update(name='=HYPERLINK("http://evil","x"),\n"quoted"')
     (row,) = rows(api, "campaigns")
     assert row["name"] == '\'=HYPERLINK("http://evil","x"),\n"quoted"'
+
+
+def test_runs_say_why_and_which_card_was_asked_for(api: Client, campaign: Campaign) -> None:
+    found = {row["node"]: row for row in rows(api, "runs")}
+    assert found["gpu-2"]["verdict"] == "failed"
+    run = Run.objects.get(node_name="gpu-2")
+    assert (found["gpu-2"]["reason"], found["gpu-2"]["reason_text"]) == (run.reasons[0]["code"], run.reasons[0]["text"])
+    assert (found["gpu-1"]["reason"], found["gpu-1"]["reason_text"]) == ("", "")
+    assert "card_asked" in found["gpu-1"]

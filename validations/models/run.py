@@ -201,6 +201,20 @@ class Run(OfNamespace):
         return LOOKS[self.verdict or self.state]
 
     @property
+    def reason_code(self) -> str:
+        """Of the reason that decided; "" for none."""
+        return self._reason("code")
+
+    @property
+    def reason_text(self) -> str:
+        """The same in words."""
+        return self._reason("text")
+
+    def _reason(self, name: str) -> str:
+        first = self.reasons[0] if isinstance(self.reasons, list) and self.reasons else {}
+        return str(first.get(name) or "") if isinstance(first, dict) else ""
+
+    @property
     def target_text(self) -> str:
         """ "node gpu-1, card 0" or "some card of node gpu-1"."""
         if self.card_key:

@@ -1,0 +1,163 @@
+"""A run went wrong: since when, and what differs from the last that passed? On its page and by REST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from inventory.models import Card, Cluster, Node
+from tests.pages.reading import get
+from tests.pages.validations.rows import make_run, reason
+from validations import compared, querysets
+from validations.models import Run
+from validations.planning import RunRequest
+from validations.requests import request_run
+
+WRONG = [reason("verification", "The card gave a wrong result.")]
+NODE = {
+    "kernel": "5.15.0-100",
+    "os_image": "Ubuntu 22.04",
+    "cordoned": "no",
+    "labels": {"nvidia.com/cuda.driver.major": "535"},
+}
+
+
+def ran(cluster: Cluster, minutes_ago: float, verdict: str = "passed", **more: Any) -> Run:
+    more.setdefault("node_snapshot", NODE)
+    return make_run(
+        cluster, verdict=verdict, minutes_ago=minutes_ago, reasons=WRONG if verdict == "failed" else (), **more
+    )
+
+
+def told(run: Run) -> compared.Compared:
+    whole = querysets.run_whole(run.pk)
+    assert whole is not None
+    return compared.compared(whole)
+
+
+def test_the_last_pass_of_the_same_card_comes_first_and_the_first_failure_since_is_named(
+    place: Cluster, card: Card
+) -> None:
+    ran(place, 90, card=card, verdict="failed")
+    good = ran(place, 60, card=card)
+    first = ran(place, 50, card=card, verdict="failed")
+    other = ran(place, 40)  # on some card of the node
+    last = ran(place, 30, card=card, verdict="failed")
+    ran(place, 10, card=card)  # later than the run that is looked at
+    found = told(last)
+    assert (found.passed, found.same, found.first_bad) == (good, compared.CARD, first)
+    assert [run.pk for run in found.strip if run != other] == [run.pk for run in found.strip]
+    assert [run.verdict for run in found.strip] == ["failed", "passed", "failed", "failed"]
+
+
+def test_without_one_the_node_and_then_the_model_are_asked(place: Cluster, card: Card) -> None:
+    Card.objects.filter(pk=card.pk).update(model="Tesla T4")
+    card.refresh_from_db()
+    on_model = ran(place, 80, node="gpu-7", card_model="Tesla T4")
+    last = ran(place, 30, card=card, verdict="failed")
+    assert (told(last).passed, told(last).same) == (on_model, compared.MODEL)
+    on_node = ran(place, 70)
+    assert (told(last).passed, told(last).same) == (on_node, compared.NODE)
+    alone = ran(place, 30, suite="cuda-nbody", verdict="failed")
+    assert (told(alone).passed, told(alone).changes, told(alone).first_bad) == (None, [], alone)
+
+
+def test_what_differs_is_told_with_both_values(place: Cluster, card: Card) -> None:
+    labels = {"nvidia.com/cuda.driver.major": "550", "nvidia.com/mig.config": "all-1g.10gb"}
+    after = NODE | {"kernel": "6.8.0-40", "labels": labels, "cordoned": "yes", "plugins": {"device-plugin": "plugin:2"}}
+    ran(place, 60, card=card, driver="535.1", image_digest="x@sha256:1", measurements={"bandwidth": (200.0, "GB/s")})
+    last = ran(
+        place, 30, "failed", card=card, driver="550.2", node_snapshot=after, options={"size": 7},
+        measurements={"bandwidth": (100.0, "GB/s")},
+    )  # fmt: skip
+    found = told(last)
+    assert {(one.name, one.then, one.now) for one in found.changes} == {
+        ("driver_version", "535.1", "550.2"),
+        ("kernel", "5.15.0-100", "6.8.0-40"),
+        ("cordoned", "no", "yes"),
+        ("option size", None, "7"),
+        ("plugin device-plugin", None, "plugin:2"),
+        ("label nvidia.com/cuda.driver.major", "535", "550"),
+        ("label nvidia.com/mig.config", None, "all-1g.10gb"),
+    }
+    assert [one.name for one in found.unknown] == ["image_digest"]
+    [pair] = found.measurements
+    assert (pair.then, pair.now, pair.slower_percent) == (200.0, 100.0, 100.0)
+
+
+def test_of_a_snapshot_without_labels_none_is_said_to_have_gone(place: Cluster, card: Card) -> None:
+    ran(place, 60, card=card, node_snapshot={"kernel": "5.15.0-100"})
+    last = ran(place, 30, "failed", card=card)
+    assert told(last).changes == []
+
+
+def test_the_page_tells_it(viewer: Client, place: Cluster, card: Card) -> None:
+    good = ran(place, 60, card=card, driver="535.1")
+    ran(place, 50, "failed", card=card, driver="550.2")
+    last = ran(place, 30, "failed", card=card, driver="550.2")
+    page = get(viewer, f"/validations/runs/{last.pk}")
+    assert "The first that went wrong here:" in page.text
+    assert "driver 535.1 550.2" in page.text
+    assert "the same card" in page.text
+    assert "Nothing known changed." not in page.text
+    assert f"/validations/runs/{good.pk}" in page.html
+    assert "Since when" not in get(viewer, f"/validations/runs/{good.pk}").text
+
+
+def test_nothing_known_changed_is_said(viewer: Client, place: Cluster, card: Card) -> None:
+    ran(place, 60, card=card)
+    last = ran(place, 30, "errored", card=card)
+    text = get(viewer, f"/validations/runs/{last.pk}").text
+    assert "Nothing known changed." in text
+    assert "This is the first that went wrong here" in text
+
+
+def test_rest_tells_the_same(viewer: Client, place: Cluster, card: Card) -> None:
+    good = ran(place, 60, card=card, driver="535.1")
+    last = ran(place, 30, "failed", card=card, driver="550.2")
+    answer = viewer.get(f"/api/v1/runs/{last.pk}/compared").json()
+    assert (answer["passed"], answer["same"], answer["first_bad"]) == (good.pk, "card", last.pk)
+    assert answer["changes"] == [{"name": "driver_version", "then": "535.1", "now": "550.2"}]
+    assert [row["verdict"] for row in answer["strip"]] == ["passed", "failed"]
+    assert viewer.get("/api/v1/runs/nope/compared").status_code == 404
+
+
+@pytest.mark.parametrize("before", [2, 30])
+def test_the_number_of_queries_does_not_follow_the_runs(
+    place: Cluster, card: Card, before: int, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(before):
+        ran(place, 100 - number, "failed" if number % 3 else "passed", card=card)
+    whole = querysets.run_whole(ran(place, 10, "failed", card=card).pk)
+    assert whole is not None
+    with django_assert_max_num_queries(6):
+        compared.compared(whole)
+
+
+def test_a_launch_keeps_what_the_node_says_of_itself_and_whether_it_is_cordoned(
+    operator: Client, place: Cluster
+) -> None:
+    Node.objects.filter(name="gpu-1").update(unschedulable=True)
+    draft = {"suite": "cuda-vectoradd", "node": "gpu-1"}
+    preview = operator.post("/api/v1/runs/preview", draft, content_type="application/json").json()
+    assert [one["code"] for one in preview["warnings"]] == ["cordoned"]
+    page = get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1")
+    assert "Node gpu-1 is cordoned" in page.text
+    run, _ = request_run(RunRequest(suite="cuda-vectoradd", node="gpu-1"))
+    assert run.node_snapshot["cordoned"] == "yes"
+    assert all("kubernetes.io" not in name.partition("/")[0] for name in run.node_snapshot["labels"])
+    made = operator.get(f"/api/v1/runs/{run.pk}").json()
+    assert [one["code"] for one in made["warnings"]] == ["cordoned"]
+    Node.objects.filter(name="win-1").update(unschedulable=False)
+    preview = operator.post("/api/v1/runs/preview", draft | {"node": "win-1"}, content_type="application/json").json()
+    assert preview["warnings"] == []
+
+
+def test_the_form_says_after_a_launch_that_the_node_is_cordoned(operator: Client, place: Cluster) -> None:
+    Node.objects.filter(name="gpu-1").update(unschedulable=True)
+    answer = operator.post(
+        "/validations/new", {"suite": "cuda-vectoradd", "cluster": "prod", "node": "gpu-1", "key": "k1"}, follow=True
+    )
+    assert "Node gpu-1 is cordoned" in answer.content.decode()
