@@ -11,6 +11,7 @@ from pages.administration import administration
 from pages.allocations import allocations, waiting
 from pages.audit import audit
 from pages.campaign_new import campaign_new
+from pages.campaign_report import campaign_report
 from pages.campaigns import campaign, campaign_change, campaigns
 from pages.card import card
 from pages.card_runs import card_runs
@@ -60,6 +61,7 @@ urlpatterns = [
         campaign_change,
         name="campaign-change",
     ),
+    path("validations/campaigns/<str:campaign_id>/report", campaign_report, name="campaign-report"),
     path("validations/cards/<int:card_id>", card_runs, name="card-runs"),
     path("validations/runs/<str:run_id>", run, name="run"),
     path("validations/runs/<str:run_id>/log", run_log, name="run-log"),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import QuerySet
+from django.http import HttpResponse
 from django.utils.datastructures import MultiValueDict
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -19,7 +21,7 @@ from api.validations.base import MADE_AT, check_text, key_of, no_such, problems
 from inventory import querysets as inventory
 from resources.campaign import CAMPAIGNS, MATRIX
 from resources.node import NodeFilter
-from validations import campaigns, querysets
+from validations import campaigns, querysets, report
 from validations.campaign_checks import MOST_TARGETS, Spot
 from validations.coverage import coverage
 from validations.models import Campaign
@@ -90,6 +92,28 @@ class CampaignMatrix(ListView):
     @listed(MATRIX, "The matrix of a campaign: every target with its result")
     def get(self, request: Request, campaign_id: str) -> Any:
         return self.list(request)
+
+
+class CampaignReport(ApiView):
+    """The bytes are the canonical form, so that a reader can compute the hash of what came."""
+
+    @extend_schema(
+        summary="The report of a campaign in its canonical form; its SHA-256 comes as X-Report-SHA256",
+        parameters=[
+            OpenApiParameter(
+                "X-Report-SHA256",
+                str,
+                OpenApiParameter.HEADER,
+                required=True,
+                response=[200],
+                description="SHA-256 of the body, 64 hexadecimal digits",
+            )
+        ],
+        responses=OpenApiTypes.OBJECT,
+    )
+    def get(self, request: Request, campaign_id: str) -> HttpResponse:
+        data = report.canonical(report.content(_campaign(campaign_id)))
+        return HttpResponse(data, content_type="application/json", headers={"X-Report-SHA256": report.sha256(data)})
 
 
 def _campaign(campaign_id: str) -> Campaign:

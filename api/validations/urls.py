@@ -20,6 +20,7 @@ urlpatterns = [
     path("campaigns", campaigns.Campaigns.as_view(), name="api-campaigns"),
     path("campaigns/<str:campaign_id>", campaigns.CampaignDetail.as_view(), name="api-campaign"),
     path("campaigns/<str:campaign_id>/matrix", campaigns.CampaignMatrix.as_view(), name="api-campaign-matrix"),
+    path("campaigns/<str:campaign_id>/report", campaigns.CampaignReport.as_view(), name="api-campaign-report"),
     *(
         path(
             f"campaigns/<str:campaign_id>/{verb}",

@@ -102,6 +102,7 @@ TABLE: dict[str, tuple[str, dict[str, Any]]] = {
     "api/v1/runs/<str:run_id>/log": ("/api/v1/runs/x/log", PROGRAM),
     "api/v1/campaigns": ("/api/v1/campaigns", PROGRAM),
     "api/v1/campaigns/<str:campaign_id>": ("/api/v1/campaigns/x", PROGRAM),
+    "api/v1/campaigns/<str:campaign_id>/report": ("/api/v1/campaigns/x/report", PROGRAM),
     "api/v1/campaigns/<str:campaign_id>/matrix": ("/api/v1/campaigns/x/matrix", PROGRAM),
     "api/v1/audit": ("/api/v1/audit", ADMINS),
     "api/v1/tokens": ("/api/v1/tokens", PROGRAM),

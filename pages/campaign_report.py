@@ -1,0 +1,64 @@
+"""The report of a campaign, to print or to send: times with their zone, each card, and what was not reached."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from pages import run_words as words
+from pages.frame.refusals import NotThere, answered
+from pages.missed_words import cause_words
+from validations import querysets, report
+
+
+@require_safe
+@answered
+def campaign_report(request: HttpRequest, campaign_id: str) -> HttpResponseBase:
+    """`?format=json`: the canonical form, as a file."""
+    row = querysets.campaigns().of_id(campaign_id)
+    if row is None:
+        close = [(_("all campaigns"), reverse("campaigns"))]
+        raise NotThere(_("There is no campaign %(id)s.") % {"id": campaign_id[:64]}, "", close)
+    found = report.content(row)
+    data = report.canonical(found)
+    if request.GET.get("format") == "json":
+        response = HttpResponse(data, content_type="application/json")
+        response.headers["Content-Disposition"] = f'attachment; filename="gpudash-campaign-{row.pk}.json"'
+        return response
+    places = [_line(one) for one in found["places"]]
+    context = {
+        "report": found,
+        "campaign": row,
+        "suite_title": words.suite_title(row.suite),
+        "levels": [words.level(name) for name in found["suite"]["levels"]],
+        "reached": [one for one in places if one["outcome"] in report.REACHED],
+        "missed": [one for one in places if one["outcome"] not in report.REACHED],
+        "others": [_line(one) for one in found["other_runs"]],
+        "causes": [(count, cause_words(name)) for name, count in found["coverage"]["why"].items()],
+        "other_images": [one for one in found["images"] if not one["own"]],
+        "sha256": report.sha256(data),
+        "printed_at": timezone.now(),
+        "open": row.ended_at is None,
+        "address": request.build_absolute_uri(reverse("campaign", args=[row.pk])),
+    }
+    return render(request, "validations/report.html", context)
+
+
+def _line(one: dict[str, Any]) -> dict[str, Any]:
+    outcome = one.get("outcome", "")
+    look = words.shown(one["verdict"]) if one["verdict"] else words.Shown("none", "·", "")
+    if outcome and outcome not in report.REACHED:
+        look = words.Shown("warning", "?", cause_words(outcome))
+    elif outcome == report.LOWER or (not outcome and one["own_image"] is False):
+        look = words.Shown("none", look.sign, look.words)
+    return one | {
+        "shown": look,
+        "level_words": words.level(one["level"] or ""),
+        "why": one.get("why_not") or one["reason_text"],
+    }
