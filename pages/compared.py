@@ -24,7 +24,7 @@ _NAMES: dict[str, Promise] = {
     "card_uuid": gettext_lazy("UUID of the card"),
     "card_model": gettext_lazy("model of the card"),
     "driver_version": gettext_lazy("driver"),
-    "image": gettext_lazy("image"),
+    "image": gettext_lazy("container image"),
     "image_digest": gettext_lazy("digest of the image"),
     "parser_version": gettext_lazy("parser"),
     "os": gettext_lazy("system"),

@@ -1,4 +1,4 @@
-"""The report of a campaign: what was asked for, what was proven on which card, and what was not reached. Signed by its content.
+"""The report of a campaign: what was asked for, what was proven on which card, and what was not reached. With a hash of its content.
 
 The same stored campaign gives the same bytes: the canonical form is JSON in ASCII, names sorted, no blanks, no new line at the end,
 times in UTC (ISO 8601). Its SHA-256 stands on the page, and a reader can compute it anew from the file.
@@ -44,7 +44,7 @@ def content(campaign: Campaign) -> dict[str, Any]:
         "campaign": {
             "id": campaign.pk,
             "name": campaign.name or None,
-            "asked_by": campaign.requested_by_name or None,
+            "started_by": campaign.requested_by_name or None,
             "state": campaign.state,
             "state_reason": campaign.state_reason or None,
             "created_at": moment(campaign.created_at),

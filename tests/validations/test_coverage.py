@@ -231,7 +231,7 @@ def test_cards_that_were_not_reached_are_counted_by_cause(three: Cluster, fake: 
     assert told["why"] == {"not-begun": 4, "not-ready": 3, "under-way": 1}
     text = " ".join(operator.get(f"/validations/campaigns/{campaign.pk}").content.decode().split())
     assert "4 × the campaign ended before their turn; 3 × " in text
-    assert text.index("of 9 cards asked for were proven good.") < text.index("places are settled")
+    assert text.index("of 9 cards asked for were proven good.") < text.index("targets are finished")
     rows = operator.get(f"/api/v1/campaigns/{campaign.pk}/matrix").json()["results"]
     assert Counter(row["outcome"] for row in rows) == {"proven": 1, "under-way": 1, "does-not-fit": 3, "waiting": 4}
     body = operator.get(f"/api/v1/campaigns/{campaign.pk}/matrix?format=csv").getvalue().decode()

@@ -72,7 +72,7 @@ def as_text(found: dict[str, Any]) -> str:
     """The head, a line for each place, and the hash."""
     campaign, cards = found["campaign"], found["coverage"]
     rows = [
-        f"Campaign {campaign['id']}: {found['suite']['id']}, {campaign['state']}, asked by {campaign['asked_by'] or '-'}",
+        f"Campaign {campaign['id']}: {found['suite']['id']}, {campaign['state']}, started by {campaign['started_by'] or '-'}",
         f"Begun {campaign['created_at']}, ended {campaign['ended_at'] or '-'}; clusters {', '.join(campaign['clusters'])}",
         f"{cards['proven']} of {cards['asked']} cards proven good; failed: {cards['failed']}; not reached: {cards['not_reached']}",
     ]
