@@ -57,8 +57,13 @@ def _line(one: dict[str, Any]) -> dict[str, Any]:
         look = words.Shown("warning", "?", cause_words(outcome))
     elif outcome == report.LOWER or (not outcome and one["own_image"] is False):
         look = words.Shown("none", look.sign, look.words)
-    return one | {
-        "shown": look,
-        "level_words": words.level(one["level"] or ""),
-        "why": one.get("why_not") or one["reason_text"],
-    }
+    more = {"shown_card": one["card"] or one["card_taken"]}
+    return (
+        one
+        | more
+        | {
+            "shown": look,
+            "level_words": words.level(one["level"] or ""),
+            "why": one.get("why_not") or one["reason_text"],
+        }
+    )

@@ -81,6 +81,14 @@ class TargetLine:
     words: str
 
 
+@dataclass(frozen=True)
+class Group:
+    """Places that did not pass for one reason."""
+
+    reason: str
+    lines: list[TargetLine]
+
+
 def campaign_line(row: Campaign) -> CampaignLine:
     level = {"running": "busy", "paused": "none", "stopped": "warning", "done": "good"}.get(row.state, "none")
     return CampaignLine(
@@ -179,7 +187,8 @@ def _context(request: HttpRequest, row: Campaign) -> dict[str, Any]:
         "cards": cards,
         "causes": [Cause(count, cause_words(name)) for name, count in cards.why.items()],
         "not_passed": failed.count(),
-        "failures": [target_line(one) for one in failed[:FAILURES]],
+        "failures": _grouped([target_line(one) for one in failed[:FAILURES]]),
+        "failures_shown": FAILURES,
         "tiles": [target_line(one) for one in targets[:TILES]],
         "tiles_hidden": max(0, total - TILES),
         "verbs": [
@@ -191,6 +200,14 @@ def _context(request: HttpRequest, row: Campaign) -> dict[str, Any]:
         "again_url": with_query(reverse("campaign-new"), suite=row.suite),
         "selector": row.selector if isinstance(row.selector, dict) else {},
     }
+
+
+def _grouped(lines: list[TargetLine]) -> list[Group]:
+    """Those that went wrong for one reason stand together, so that it is told once."""
+    found: dict[tuple[str, str], list[TargetLine]] = {}
+    for line in lines:
+        found.setdefault((line.shown.words, line.reason), []).append(line)
+    return [Group(reason, rows) for (_words, reason), rows in found.items()]
 
 
 def _total(counts: dict[str, int]) -> int:

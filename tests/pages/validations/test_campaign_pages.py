@@ -112,3 +112,16 @@ def test_it_can_be_paused_resumed_and_stopped(operator: Client, place: Cluster) 
 def test_a_campaign_that_is_not_there_is_said_so(viewer: Client, place: Cluster) -> None:
     assert "There is no campaign nope." in get(viewer, "/validations/campaigns/nope", 404).text
     assert not Run.objects.exists()
+
+
+def test_one_reason_of_several_places_is_told_once_above_the_table(viewer: Client, place: Cluster) -> None:
+    campaign = made(place)
+    for position, node in ((3, "gpu-4"), (4, "gpu-5")):
+        run = make_run(
+            place, node=node, verdict="failed", reasons=[reason("verification", "The card gave a wrong result.")]
+        )
+        CampaignTarget.objects.create(campaign=campaign, position=position, cluster=place, node_name=node, run=run)
+    html = get(viewer, f"/validations/campaigns/{campaign.pk}").html
+    above = html[html.index('id="campaign-failures"') : html.index('id="campaign-matrix"')]
+    assert above.count("The card gave a wrong result.") == 1
+    assert [above.count(f">{node}<") for node in ("gpu-1", "gpu-4", "gpu-5")] == [1, 1, 1]
