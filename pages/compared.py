@@ -83,7 +83,9 @@ def compared_lines(run: Run) -> ComparedLines | None:
         is_first=found.first_bad is not None and found.first_bad.pk == run.pk,
         changes=[Row(_name(one.name), one.then or "", one.now or "") for one in found.changes],
         unknown=[_name(one.name) for one in found.unknown],
-        numbers=[_number(one) for one in found.measurements],
+        numbers=[_number(one) for one in found.measurements]
+        if any(one.now is not None for one in found.measurements)
+        else [],
         strip=[run_line(one) for one in found.strip],
     )
 

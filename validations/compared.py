@@ -160,6 +160,9 @@ def _changes(run: Run, passed: Run) -> list[Change]:
     # Snapshots of older versions have neither labels nor plugins: of these it is not known what was there.
     whole = all("cordoned" in _object(one.node_snapshot) for one in (run, passed))
     skipped = () if whole else tuple(f"{word} " for word in _NESTED.values())
+    if then["node_name"] != now["node_name"]:  # another node has another UID: that says nothing
+        for facts in (then, now):
+            facts.pop("node_uid", None)
     names = [name for name in dict.fromkeys([*now, *then]) if not (skipped and name.startswith(skipped))]
     made = [Change(name=name, then=then.get(name), now=now.get(name)) for name in names]
     return [one for one in made if one.then != one.now and not (one.name.startswith("log ") and not one.known)]
