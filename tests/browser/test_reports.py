@@ -45,7 +45,7 @@ def campaign(fleet: Cluster) -> Campaign:
 def test_prove_these_cards_and_show_it_in_four_clicks(page: Page, campaign: Campaign, tmp_path: Path) -> None:
     page.goto("/")
     page.get_by_role("link", name="Validations", exact=True).click()
-    page.get_by_role("link", name="Campaigns", exact=True).click()
+    page.get_by_role("link", name="campaigns", exact=True).click()
     page.get_by_role("link", name="All T4s").click()
     expect(page.locator(".lead").first).to_contain_text(
         "1 of 3 cards asked for were proven good. 1 card failed. 1 not reached."
