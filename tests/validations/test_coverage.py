@@ -252,3 +252,12 @@ def test_an_errored_or_cancelled_run_reaches_no_card(three: Cluster, fake: FakeC
     tasks.reconcile(three.pk)
     found = coverage(campaign)
     assert (found.errored, found.why["errored"], found.why["cancelled"], found.reached) == (1, 1, 1, 0)
+
+
+def test_one_card_is_told_in_the_singular(prod: Cluster, fake: FakeCluster, operator: Client) -> None:
+    make_node(prod, "lone", "gpushare", 1, loads=(0.0,))
+    campaign = begun("lone")
+    drive(prod, fake, obeys)
+    text = " ".join(operator.get(f"/validations/campaigns/{campaign.pk}").content.decode().split())
+    assert "<b>1</b> of 1 card asked for was proven good. 1 run reached one card." in text
+    assert "1 cards" not in text

@@ -165,7 +165,9 @@ def test_the_form_says_after_a_launch_that_the_node_is_cordoned(operator: Client
 
 def test_a_node_made_anew_is_told_and_another_node_is_not_one_made_anew(place: Cluster, card: Card) -> None:
     ran(place, 90, node="gpu-7", suite="cuda-nbody", card_model="Tesla T4", node_snapshot=NODE | {"node_uid": "u7"})
-    elsewhere = ran(place, 30, "failed", suite="cuda-nbody", card_model="Tesla T4", node_snapshot=NODE | {"node_uid": "u1"})
+    elsewhere = ran(
+        place, 30, "failed", suite="cuda-nbody", card_model="Tesla T4", node_snapshot=NODE | {"node_uid": "u1"}
+    )
     assert [one.name for one in told(elsewhere).changes] == ["node_name"]
     ran(place, 60, card=card, node_snapshot=NODE | {"node_uid": "u1"})
     anew = ran(place, 30, "failed", card=card, node_snapshot=NODE | {"node_uid": "u2"})
