@@ -60,9 +60,10 @@ def test_prove_these_cards_and_show_it_in_four_clicks(page: Page, campaign: Camp
     expect(page.locator("#sha256")).to_have_text(f"sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}")
 
 
+@pytest.mark.parametrize("page", [{"color_scheme": "dark"}], indirect=True)
 def test_on_paper_there_is_no_navigation_and_nothing_is_cut(page: Page, campaign: Campaign) -> None:
     page.goto(f"/validations/campaigns/{campaign.pk}/report")
-    page.emulate_media(media="print")
+    page.emulate_media(media="print", color_scheme="dark")
     page.set_viewport_size({"width": 720, "height": 1000})
     for gone in ("header.bar", "footer.foot", "nav.crumbs", ".tools"):
         expect(page.locator(gone).first).to_be_hidden()
@@ -70,7 +71,7 @@ def test_on_paper_there_is_no_navigation_and_nothing_is_cut(page: Page, campaign
     assert set(heads) == {"table-header-group"}
     cut = "rows => rows.filter(row => row.scrollWidth > row.clientWidth + 1).length"
     assert page.locator(".scroll").evaluate_all(cut) == 0
-    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(22, 26, 32)"  # also from the dark theme
 
 
 def test_a_run_failed_since_when_and_what_differs_in_two_clicks(page: Page, campaign: Campaign) -> None:

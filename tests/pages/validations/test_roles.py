@@ -20,6 +20,7 @@ LOOK = (
     "/validations/campaigns",
     "/validations/campaigns/new",
     "/validations/campaigns/{campaign}",
+    "/validations/campaigns/{campaign}/report",
     "/validations/cards/{card}",
     "/validations/runs/{run}",
     "/validations/runs/{run}/log",
