@@ -39,6 +39,7 @@ class Keeper:
         self._thread: threading.Thread | None = None
         self._stopped = threading.Event()
         self._threads = self._begun = 0
+        self._sent = True
         self._renewed = float("-inf")
         self._failing = False
 
@@ -50,9 +51,12 @@ class Keeper:
     def holds(self) -> int:
         return len(self._leases)
 
-    def start(self, threads: int) -> None:
-        """threads: how many watchers this process can hold; it says so to those who send them."""
-        self._threads = threads
+    def start(self, threads: int, *, sent: bool = True) -> None:
+        """threads: how many watchers this process can hold; it says so to those who send them.
+
+        sent: whether the schedule sends it watchers; else it begins those that it names itself, however many.
+        """
+        self._threads, self._sent = threads, sent
         self._stopped.clear()
         self._announce()  # before the schedule looks for workers
         if not self.running:
@@ -79,7 +83,7 @@ class Keeper:
     def begin(self) -> bool:
         """Whether this process takes one watcher more: the threads that it has beside are for tasks that are done in seconds."""
         with self._lock:
-            if self.running and self._begun >= self._threads:
+            if self.running and self._sent and self._begun >= self._threads:
                 return False
             self._begun += 1
             return True

@@ -199,7 +199,7 @@ def test_ticked_nodes_stay_ticked_over_a_refresh_and_become_a_campaign(page: Pag
     expect(page.locator("#preview")).to_contain_text("What will run")
     page.get_by_role("button", name="Start").click()
     expect(page.locator(".matrix li")).to_have_count(2)
-    expect(page.locator("main")).to_contain_text("2 of 2 places are settled", timeout=PATIENCE_MS)
+    expect(page.locator("main")).to_contain_text("2 of 2 targets are finished", timeout=PATIENCE_MS)
 
 
 @pytest.mark.parametrize("page", [{"viewport": PHONE}], indirect=True, ids=["phone"])

@@ -99,7 +99,7 @@ class Command(ShownCommand):
         self.stdout.write(f"Watching {', '.join(cluster.name for cluster in chosen)}. Ctrl-C ends.")
         pairs = [(cluster.id, kind) for cluster in chosen for kind in Kind.values]
         threads = [threading.Thread(target=_hold, args=pair, daemon=True) for pair in pairs]
-        keeper.start(0)  # it takes no watchers from the schedule
+        keeper.start(0, sent=False)
         for thread in threads:
             thread.start()
         for number in (signal.SIGINT, signal.SIGTERM):
