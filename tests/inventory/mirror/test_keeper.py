@@ -125,3 +125,18 @@ def test_a_worker_that_holds_nothing_yet_is_seen(lease: TakeLease, keeper: Keepe
     keeper._threads = 8
     keeper._renew()
     assert next(one for one in pulses() if one.role is Role.WATCH).seen
+
+
+@pytest.mark.django_db
+def test_a_worker_begins_as_many_as_it_has_places_for_and_none_once_it_retires(keeper: Keeper) -> None:
+    keeper.start(2)
+    assert [keeper.begin() for _ in range(3)] == [True, True, False]
+    keeper.end()
+    keeper.retire()
+    assert not keeper.begin()
+
+
+@pytest.mark.django_db
+def test_who_is_sent_none_begins_those_that_it_names_itself(keeper: Keeper) -> None:
+    keeper.start(0, sent=False)
+    assert all(keeper.begin() for _ in range(20))
