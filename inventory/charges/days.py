@@ -117,7 +117,17 @@ def _sum(cluster_id: int, whole: Span, known: list[Span]) -> Parts:
         cards[node].append(Piece(pk, (memory or 0) // _MIB, shares or None, _second(since), gone and _second(gone)))
     holds: dict[str, list[Held]] = defaultdict(list)
     began = Allocation.objects.filter(cluster_id=cluster_id, started_at__lt=end).order_by()
-    names = ("node_name", "namespace", "pod_uid", "card_id", "mode", "quantity", "memory_bytes", "started_at", "ended_at")
+    names = (
+        "node_name",
+        "namespace",
+        "pod_uid",
+        "card_id",
+        "mode",
+        "quantity",
+        "memory_bytes",
+        "started_at",
+        "ended_at",
+    )
     for rows in (began.filter(ended_at=None), began.filter(ended_at__gt=begin)):
         for node, name, pod, card, mode, quantity, memory, since, gone in rows.values_list(*names).iterator(5000):
             size = None if memory is None else memory // _MIB

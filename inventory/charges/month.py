@@ -1,4 +1,4 @@
-"""A month of a cluster, by namespace: its rows add up to what the cluster was in that time, exactly, also in the units they are told in."""
+"""A month of a cluster, by namespace: its rows add up to what the cluster was, exactly, also in the units they are told in."""
 
 from __future__ import annotations
 
@@ -91,7 +91,9 @@ def _read(cluster: Cluster, first: date) -> tuple[list[_Row], list[_Row], tuple[
     mine = NamespaceDay.objects.filter(**span).order_by().values("namespace")
     told = mine.annotate(cards=Sum("card_us"), memory=Sum("mib_s")).order_by(F("cards").desc(), "namespace")
     named = [("namespace", row["namespace"], int(row["cards"]), int(row["memory"])) for row in told]
-    special = [(kind, "", int(sums[f"{name}_card_us"] or 0), int(sums[f"{name}_mib_s"] or 0)) for kind, name in _SPECIAL]
+    special = [
+        (kind, "", int(sums[f"{name}_card_us"] or 0), int(sums[f"{name}_mib_s"] or 0)) for kind, name in _SPECIAL
+    ]
     whole = (int(sums["total_card_us"] or 0), int(sums["total_mib_s"] or 0))
     return named, special, whole, sums["until"]
 
@@ -114,9 +116,7 @@ def _told(
             rows, cards, card_shares, memory, memory_shares, strict=True
         )
     ]
-    return Charge(
-        cluster.name, month_of(first), since, until, made, _decimal(card_total, 3), _decimal(memory_total, 3)
-    )
+    return Charge(cluster.name, month_of(first), since, until, made, _decimal(card_total, 3), _decimal(memory_total, 3))
 
 
 def in_units(amounts: Sequence[int], whole: int, unit: int, per: int) -> tuple[list[int], int]:

@@ -1,4 +1,7 @@
-"""What each namespace, and each owner in it, holds now: the one writer of `NamespaceHold`. Rows that did not change are not written."""
+"""What each namespace, and each owner in it, holds now: the one writer of `NamespaceHold`.
+
+Rows that did not change are not written.
+"""
 
 from __future__ import annotations
 

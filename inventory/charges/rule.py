@@ -16,6 +16,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -89,7 +90,7 @@ def _add(into: Parts, cards: Sequence[Piece], holds: Sequence[Held], known: Sequ
             begin, end = _clipped(hold.begin, hold.end, span)
             for place in range(bisect_left(ordered, begin), bisect_left(ordered, end) if end > begin else 0):
                 active[place].append(hold)
-        for place, (begin, end) in enumerate(zip(ordered, ordered[1:], strict=False)):
+        for place, (begin, end) in enumerate(pairwise(ordered)):
             there = [card for card in cards if card.begin <= begin and (card.end is None or card.end >= end)]
             _divide(into, there, active[place], end - begin)
 

@@ -39,7 +39,9 @@ def summed(cards: list[Piece], holds: list[Held], known: list[tuple[int, int]] |
 def hours(parts: Parts) -> dict[str, tuple[float, float]]:
     """Card-hours and GiB-hours of who has any."""
     special = {name: getattr(parts, name) for name in ("free", "unplaced", "unmetered", "unknown")}
-    found = {name: (cards / MICRO / HOUR, mib / 1024 / HOUR) for name, (cards, mib) in (parts.namespaces | special).items()}
+    found = {
+        name: (cards / MICRO / HOUR, mib / 1024 / HOUR) for name, (cards, mib) in (parts.namespaces | special).items()
+    }
     return {name: amounts for name, amounts in found.items() if amounts != (0, 0)}
 
 
@@ -115,7 +117,9 @@ def some_node(rng: Random) -> tuple[list[Piece], list[Held], list[tuple[int, int
         return begin, rng.choice([None, begin + rng.randrange(0, DAY)])
 
     sizes = rng.choice([[SIZE], [0], [SIZE, 81_559, 0]])
-    cards = [Piece(n, rng.choice(sizes), rng.choice([None, 3, 7]), *span(HOUR * 2)) for n in range(1, rng.randrange(2, 6))]
+    cards = [
+        Piece(n, rng.choice(sizes), rng.choice([None, 3, 7]), *span(HOUR * 2)) for n in range(1, rng.randrange(2, 6))
+    ]
     holds = [
         Held(
             rng.choice("abcd"),
@@ -161,7 +165,7 @@ def test_a_day_is_the_sum_of_its_hours(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(100))
 def test_rounded_amounts_still_add_up(seed: int) -> None:
     rng = Random(seed)
-    amounts = [rng.choice([0, 1, rng.randrange(10**rng.randrange(1, 15))]) for _ in range(rng.randrange(1, 40))]
+    amounts = [rng.choice([0, 1, rng.randrange(10 ** rng.randrange(1, 15))]) for _ in range(rng.randrange(1, 40))]
     unit, per = rng.choice([(3_600_000, 1), (36_864, 10), (sum(amounts) or 1, 10_000)])
     made, total = in_units(amounts, sum(amounts), unit, per)
     assert sum(made) == total
