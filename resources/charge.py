@@ -41,7 +41,9 @@ class Chargeback(Shape):
 
     cluster: str
     month: str
-    recorded_since: Annotated[datetime | None, Meta(description="Nothing is known of before; null: nothing is recorded.")]
+    recorded_since: Annotated[
+        datetime | None, Meta(description="Nothing is known of before; null: nothing is recorded.")
+    ]
     until: Annotated[datetime | None, Meta(description="Summed until then; null: nothing of this month is.")]
     total_card_hours: float
     total_memory_gib_hours: float

@@ -43,7 +43,9 @@ def _cluster(name: str) -> Cluster:
     if not name and len(rows) == 1:
         return next(iter(rows.values()))
     if name not in rows:
-        raise CommandError(f"--cluster: the name of a cluster is wanted. There are: {', '.join(sorted(rows)) or 'none yet'}.")
+        raise CommandError(
+            f"--cluster: the name of a cluster is wanted. There are: {', '.join(sorted(rows)) or 'none yet'}."
+        )
     return rows[name]
 
 
