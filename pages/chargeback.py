@@ -42,6 +42,8 @@ class Line:
     row: ChargeRow
     title: str
     about: str
+    card_hours: str
+    memory_hours: str
     url: str
 
 
@@ -61,6 +63,8 @@ def chargeback(request: HttpRequest) -> HttpResponseBase:
     shown = [*named[:MOST], *(row for row in found.rows if not row.namespace)]
     context = {
         "found": found,
+        "card_hours": f"{found.card_hours:,}",
+        "memory_hours": f"{found.memory_hours:,}",
         "lines": [_line(row, cluster) for row in shown],
         "more": len(named) - len(named[:MOST]),
         "going_on": first == this_month(now),
@@ -98,11 +102,12 @@ def _month(request: HttpRequest, usual: date) -> date:
 
 
 def _line(row: ChargeRow, cluster: Cluster) -> Line:
+    amounts = (f"{row.card_hours:,}", f"{row.memory_hours:,}")
     if row.namespace:
         here: dict[str, Any] = {"cluster": cluster.name, "namespace": row.namespace, "ended": "any"}
-        return Line(row, row.namespace, "", with_query(reverse("allocations"), **here))
+        return Line(row, row.namespace, "", *amounts, with_query(reverse("allocations"), **here))
     title, about = WORDS[row.kind]
-    return Line(row, str(title), str(about), "")
+    return Line(row, str(title), str(about), *amounts, "")
 
 
 def _months(cluster: Cluster, chosen: date, now: datetime) -> list[tuple[str, str, bool]]:
@@ -111,7 +116,7 @@ def _months(cluster: Cluster, chosen: date, now: datetime) -> list[tuple[str, st
     last = this_month(now)
     # "Last month" is there from the beginning, so that nobody looks for it.
     first = min((oldest or last).replace(day=1), month_before(last))
-    found = []
+    found: list[date] = []
     while last >= first and len(found) < 12:
         found.append(last)
         last = month_before(last)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
@@ -26,12 +26,12 @@ from resources.namespace import NAMESPACES
 
 #: Days of the small chart, and its size.
 DAYS, WIDTH, HEIGHT = 14, 84, 20
-_HOUR_US, _GIB_HOUR = 3_600_000_000, 1024 * 3600
+_HOUR_US, _GIB_HOUR, _DAY_S = 3_600_000_000, 1024 * 3600, 86400
 
 
 @dataclass(frozen=True)
 class Held:
-    """What a namespace held over time. words: how this month compares with the one before, "" where nothing is known of that.
+    """What a namespace held over time. words: how that compares with what was before, "" where nothing is known of that.
 
     points: of the small chart, "" for less than two days.
     """
@@ -100,31 +100,43 @@ def _held(rows: list[NamespaceHold]) -> dict[tuple[int, str], Held]:
 
 def _told(days: dict[date, tuple[int, int]], month: date, now: datetime) -> Held:
     mine = [amounts for day, amounts in days.items() if day >= month]
-    before = [amounts for day, amounts in days.items() if day < month]
     cards, memory = (sum(amounts[place] for amounts in mine) for place in (0, 1))
-    return Held(
-        hours(cards / _HOUR_US),
-        hours(memory / _GIB_HOUR, 0),
-        _points(days, now.date()),
-        _words(cards, before, month, now),
-    )
+    trend = _month_trend(days, cards, month, now) or _week_trend(days, now.date())
+    return Held(hours(cards / _HOUR_US), hours(memory / _GIB_HOUR, 0), _points(days, now.date()), trend)
 
 
-def _words(cards: int, before: list[tuple[int, int]], month: date, now: datetime) -> str:
-    """By the day, since a month that goes on is shorter than the one before."""
-    last = sum(amounts[0] for amounts in before) / ((month - month_before(month)).days or 1)
-    if not last:
+def _month_trend(days: dict[date, tuple[int, int]], cards: int, month: date, now: datetime) -> str:
+    """By the day, since a month that goes on is shorter than the one before. "" where of that one not all days are there."""
+    before = [amounts[0] for day, amounts in days.items() if day < month]
+    length = (month - month_before(month)).days
+    if len(before) < length or not sum(before):
         return ""
-    so_far = (now - datetime(month.year, month.month, 1, tzinfo=now.tzinfo)).total_seconds() / 86400
-    change = round((cards / max(so_far, 0.01) / last - 1) * 100)
-    if change == 0:
-        return gettext("as much a day as the month before")
-    text = (
-        gettext("%(n)d %% more a day than the month before")
-        if change > 0
-        else gettext("%(n)d %% less a day than the month before")
+    so_far = (now - datetime(month.year, month.month, 1, tzinfo=UTC)).total_seconds() / _DAY_S
+    change = _percent(cards / max(so_far, 0.01), sum(before) / length)
+    if change > 0:
+        return gettext("%(n)d %% more a day than the month before") % {"n": change}
+    if change < 0:
+        return gettext("%(n)d %% less a day than the month before") % {"n": -change}
+    return gettext("as much a day as the month before")
+
+
+def _week_trend(days: dict[date, tuple[int, int]], today: date) -> str:
+    """The last seven days that are over against the seven before."""
+    last, before = (
+        sum(days.get(today - timedelta(days=back), (0, 0))[0] for back in range(first, first + 7)) for first in (1, 8)
     )
-    return text % {"n": abs(change)}
+    if not before:
+        return ""
+    change = _percent(last, before)
+    if change > 0:
+        return gettext("%(n)d %% more than the week before") % {"n": change}
+    if change < 0:
+        return gettext("%(n)d %% less than the week before") % {"n": -change}
+    return gettext("as much as the week before")
+
+
+def _percent(amount: float, before: float) -> int:
+    return round((amount / before - 1) * 100)
 
 
 def _points(days: dict[date, tuple[int, int]], today: date) -> str:

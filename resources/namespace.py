@@ -37,11 +37,11 @@ class Namespace(Shape):
         int | None, fact("Measured on cards where nobody else is; null: on none, or of an owner.", number=True)
     ]
     cards: Annotated[
-        float, fact("Whole cards, and parts of cards by their memory.", order=True, title=_("Cards"), number=True)
+        float, fact("Whole cards, and parts of cards by memory or shares.", order=True, title=_("Cards"), number=True)
     ]
     cards_whole: Annotated[int, fact("Cards held in full.", number=True)]
     shares: Annotated[int, fact("Holds on a part of a card.", number=True)]
-    cards_shared: Annotated[float, fact("How many cards those parts are, of those whose memory says so.", number=True)]
+    cards_shared: Annotated[float, fact("How many cards those parts are, where memory or shares say so.", number=True)]
     idle_bytes: Annotated[
         int | None, fact("Held without work; null: nobody looks.", order=True, title=_("Idle"), number=True)
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -22,7 +24,7 @@ _NAMES = frozenset({"cluster", "month", "format"})
 
 
 class Chargeback(ApiView):
-    renderer_classes = (*api_settings.DEFAULT_RENDERER_CLASSES, CsvRenderer)
+    renderer_classes: Any = (*api_settings.DEFAULT_RENDERER_CLASSES, CsvRenderer)
 
     @extend_schema(
         summary="What each namespace held of a cluster in a month, and what nobody did",

@@ -75,7 +75,8 @@ def charge(cluster: Cluster, first: date) -> Charge:
     whole_scope = current().sees_whole(cluster.pk)
     for _ in range(_TRIES):
         named, special, whole, until = _read(cluster, first)
-        rest = tuple(whole[place] - sum(row[2 + place] for row in (*named, *special)) for place in (0, 1))
+        rows = [*named, *special]
+        rest = (whole[0] - sum(row[2] for row in rows), whole[1] - sum(row[3] for row in rows))
         # A day that was summed anew between two queries: the next look finds both of one sum.
         if rest == (0, 0) or (not whole_scope and min(rest) >= 0):
             break

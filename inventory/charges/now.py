@@ -93,8 +93,10 @@ def look_over(cluster_id: int, now: datetime) -> int:
 
 
 def _groups(cluster_id: int) -> dict[_Key, _Group]:
-    there = Card.objects.filter(cluster_id=cluster_id, gone_at=None, memory_total_bytes__gt=0)
-    sizes = dict(there.values_list("id", "memory_total_bytes"))
+    there = Card.objects.filter(cluster_id=cluster_id, gone_at=None)
+    sizes = {
+        pk: (size or 0, shares or 0) for pk, size, shares in there.values_list("id", "memory_total_bytes", "shares")
+    }
     idle = {
         pk: (memory or 0, cards or 0.0, since)
         for pk, memory, cards, since in idle_now()
@@ -109,7 +111,9 @@ def _groups(cluster_id: int) -> dict[_Key, _Group]:
     return groups
 
 
-def _add(group: _Group, hold: list[Any], sizes: dict[int, int], idle: tuple[int, float, datetime] | None) -> None:
+def _add(
+    group: _Group, hold: list[Any], sizes: dict[int, tuple[int, int]], idle: tuple[int, float, datetime] | None
+) -> None:
     pod, uid, card, mode, quantity, memory, since = hold
     group.pods.add(uid)
     group.holds += 1
@@ -119,8 +123,11 @@ def _add(group: _Group, hold: list[Any], sizes: dict[int, int], idle: tuple[int,
         group.memory += memory
     if mode != base.WHOLE:
         group.shares += 1
-        if memory is not None and card in sizes:
-            group.shared += memory / sizes[card]
+        size, shares = sizes.get(card, (0, 0))
+        if memory is not None and size:
+            group.shared += memory / size
+        elif shares:
+            group.shared += quantity / shares
     elif card is None:
         group.counted += quantity
     else:

@@ -72,8 +72,8 @@ def add_node(into: Parts, cards: Sequence[Piece], holds: Sequence[Held], known: 
         _add(into, cards, holds, known)
         return
     by_card: dict[int, list[Held]] = defaultdict(list)
-    for one in holds:
-        by_card[one.card or 0].append(one)
+    for hold in holds:
+        by_card[hold.card or 0].append(hold)
     for card in cards:
         _add(into, (card,), by_card.get(card.id, ()), known)
 
@@ -82,8 +82,8 @@ def _add(into: Parts, cards: Sequence[Piece], holds: Sequence[Held], known: Sequ
     """Cards that have to do with each other: all of a node, or one."""
     for span in known:
         times = {*span}
-        for one in (*cards, *holds):
-            times.update(time for time in (one.begin, one.end) if time is not None and span[0] < time < span[1])
+        edges = [*((one.begin, one.end) for one in cards), *((one.begin, one.end) for one in holds)]
+        times.update(time for pair in edges for time in pair if time is not None and span[0] < time < span[1])
         ordered = sorted(times)
         active: list[list[Held]] = [[] for _ in ordered[1:]]
         for hold in holds:

@@ -34,7 +34,7 @@ class NamespaceHold(OfNamespace):
     #: Holds whose memory nobody meters: not in memory_bytes.
     unmetered = models.IntegerField()
     memory_bytes = models.BigIntegerField()
-    #: Cards held in full; holds on a part of a card, and how many cards those parts are where their memory says so.
+    #: Cards held in full; holds on a part of a card, and how many cards those parts are, where memory or shares say so.
     cards_whole = models.IntegerField()
     shares = models.IntegerField()
     cards_shared = models.FloatField()

@@ -33,7 +33,7 @@ class Command(ShownCommand):
             raise CommandError("--month: a month is wanted, as 2026-11.")
         found = charge(_cluster(options["cluster"] or ""), first)
         if options["csv"]:
-            self.stdout.write(as_csv(found), ending="")
+            self.stdout.write(as_csv(found).replace("\r\n", "\n"), ending="")
         else:
             self.stdout.write("\n".join(_lines(found)))
 

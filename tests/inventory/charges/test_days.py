@@ -54,7 +54,12 @@ def rows_of(cluster: Cluster) -> dict[str, Decimal]:
 def test_a_day_that_is_over_adds_up_to_the_cluster(one: Cluster) -> None:
     assert days.look(NEXT) == 1
     row = ChargeDay.objects.get()
-    assert (row.day, row.done, row.since, row.until) == (DAY, True, MIDNIGHT + timedelta(hours=1), NEXT - timedelta(hours=1))
+    assert (row.day, row.done, row.since, row.until) == (
+        DAY,
+        True,
+        MIDNIGHT + timedelta(hours=1),
+        NEXT - timedelta(hours=1),
+    )
     assert rows_of(one) == {"team-a": 23, "team-b": 6, "free": 4 * 23 - 29, "not-known": 4}
     assert charge(one, FIRST).card_hours == 96
 
@@ -160,6 +165,9 @@ def test_parts_of_cards_count_by_their_memory(cluster: Cluster) -> None:
     make_node(cluster, "gpu-1", "gpushare", 1, loads=(0.25,))
     now.look_over(cluster.pk, NEXT)
     card, rows = Card.objects.get(), NamespaceHold.objects.filter(by=By.NAMESPACE)
-    assert card.memory_total_bytes and card.memory_allocated_bytes
-    assert sum(row.cards for row in rows) == pytest.approx(card.memory_allocated_bytes / card.memory_total_bytes, abs=1e-3)
+    assert card.memory_total_bytes
+    assert card.memory_allocated_bytes
+    assert sum(row.cards for row in rows) == pytest.approx(
+        card.memory_allocated_bytes / card.memory_total_bytes, abs=1e-3
+    )
     assert all(row.cards_whole == 0 and row.shares for row in rows)
