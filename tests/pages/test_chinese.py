@@ -198,7 +198,7 @@ def test_no_page_has_english_words_that_are_known_in_chinese(viewer: Client, bus
     for path in (*PAGES, *busy.values()):
         page = get(viewer, path)
         assert page.tags_of("html")[0]["lang"] == "zh-hans"
-        assert "总览 节点 卡 分配 验证 问题 集群" in page.text
+        assert "总览 节点 卡 分配 命名空间 验证 问题 集群" in page.text
         left[path] = english_left(page.html)
     assert {path: words for path, words in left.items() if words} == {}
 
