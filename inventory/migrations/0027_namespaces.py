@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('inventory', '0025_launch_worker'),
+        ('inventory', '0026_words_of_states'),
     ]
 
     operations = [
