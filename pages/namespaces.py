@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from inventory.charges.month import month_before, this_month
 from inventory.clock import database_now
-from inventory.models import NamespaceDay, NamespaceHold
+from inventory.models import Allocation, NamespaceDay, NamespaceHold
 from inventory.models.charges import By
 from pages.frame import choices
 from pages.frame.links import pod_url, with_query
@@ -168,12 +168,22 @@ _SPEC = ListSpec(
     caption=_("What each namespace holds"),
     cells="namespaces/cells",
     key=lambda line: f"holds-{line.row.pk}",
+    words={"by": lambda _value: ""},
     columns=(*_COLUMNS[:3], _MONTH, *_COLUMNS[3:]),
 )
+
+#: Months are kept by namespace.
+_OF_OWNERS = replace(_SPEC, columns=_COLUMNS)
 
 
 @require_safe
 @answered
 def namespaces(request: HttpRequest) -> HttpResponseBase:
+    spec = _OF_OWNERS if request.GET.get("by") == By.OWNER else _SPEC
     tab = By.OWNER.value if request.GET.get("by") == By.OWNER else By.NAMESPACE.value
-    return list_page(request, _SPEC, lambda: {"tab": tab, "sparkline": (WIDTH, HEIGHT)})
+    return list_page(request, spec, lambda: {"tab": tab, "sparkline": (WIDTH, HEIGHT), "uncounted": _uncounted()})
+
+
+def _uncounted() -> bool:
+    """Whether something is held, and nothing of it is counted yet. At most two queries."""
+    return not NamespaceHold.objects.exists() and Allocation.objects.filter(ended_at=None).exists()

@@ -18,6 +18,7 @@ from gpudash.demo_past.runs import Runs
 from gpudash.demo_past.seats import Seat, Uses, seats
 from gpudash.demo_past.usage import Usage
 from inventory.charges.days import write_day
+from inventory.charges.now import look_over
 from inventory.clock import database_now
 from inventory.condition import sync_of, watches
 from inventory.models import Allocation, Card, Cluster, DirtyNode, Finding, NodeTotals, UsageSource
@@ -107,6 +108,7 @@ class Past:
 
     def write(self, cluster: Cluster) -> str:
         """All of it, in this thread; what there is of it, in words. Newest first, but runs, which are compared with those before."""
+        look_over(cluster.pk, database_now())
         found = seats(cluster, self._uses)
         held = self._allocations(cluster, found)
         usage = Usage(cluster, found, self.times, sums=self.whole)

@@ -118,6 +118,15 @@ def test_the_largest_namespace_stands_first_with_all_that_there_is_of_it(viewer:
     assert "card h" in " ".join(page.rows[0])
 
 
+def test_what_is_not_counted_yet_is_not_said_to_be_nothing(viewer: Client, month: Cluster) -> None:
+    NamespaceHold.objects.all().delete()
+    page = get(viewer, "/namespaces")
+    assert "not counted yet" in page.text
+    assert "There is nothing here." not in page.text
+    Allocation.objects.all().delete()
+    assert "There is nothing here." in get(viewer, "/namespaces").text
+
+
 def test_owners_stand_apart(viewer: Client, api: Client, month: Cluster) -> None:
     count = NamespaceHold.objects.filter(by=By.OWNER).count()
     assert len(get(viewer, "/namespaces?by=owner&page_size=200").rows) == count
