@@ -168,7 +168,6 @@ _SPEC = ListSpec(
     caption=_("What each namespace holds"),
     cells="namespaces/cells",
     key=lambda line: f"holds-{line.row.pk}",
-    words={"by": lambda _value: ""},
     columns=(*_COLUMNS[:3], _MONTH, *_COLUMNS[3:]),
 )
 
