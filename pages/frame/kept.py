@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from resources import moments
 
-#: Said elsewhere on the page: by the time above the list, by its length.
+#: Said elsewhere on the page: by the time above the list, by its length, by the tab.
 _SAID = frozenset((*moments.NAMES, "page_size", "by"))
 
 
