@@ -75,30 +75,31 @@ def _today(cluster_id: int, now: datetime) -> int:
 def write_day(cluster_id: int, day: date, now: datetime) -> int:
     """Sum a day as far as it has gone, and write it. Returns 1; 0 for a day of which there is nothing, and no cards.
 
-    A day that is over is done. Two who do it at once write one after the other.
+    A day that is over is done. What is summed until later stays.
     """
     began = time.monotonic()
     begin = datetime(day.year, day.month, day.day, tzinfo=UTC)
     until = min(now, begin + timedelta(days=1))
+    known = known_spans(cluster_id, day, until)
+    if not known and day == _day(now):
+        return 0
+    parts = _sum(cluster_id, (int(begin.timestamp()), int(until.timestamp())), known)
+    figures: dict[str, Any] = {
+        f"{name}_{unit}": getattr(parts, name)[place]
+        for name in _PARTS
+        for place, unit in enumerate(("card_us", "mib_s"))
+    }
+    figures |= {
+        "done": day < _day(now),
+        "since": datetime.fromtimestamp(known[0][0], UTC) if known else None,
+        "until": until,
+        "took_s": time.monotonic() - began,
+    }
     with transaction.atomic():
-        # Whoever comes second waits, and writes the same.
-        if not Cluster.objects.select_for_update().filter(pk=cluster_id).exists():
+        # Two who do it at once write one after the other; watchers go on writing rows of the cluster.
+        locked = Cluster.objects.select_for_update(no_key=True).filter(pk=cluster_id)
+        if not locked.exists() or ChargeDay.objects.filter(cluster_id=cluster_id, day=day, until__gt=until).exists():
             return 0
-        known = known_spans(cluster_id, day, until)
-        parts = _sum(cluster_id, (int(begin.timestamp()), int(until.timestamp())), known)
-        if not known and day == _day(now):
-            return 0
-        figures: dict[str, Any] = {
-            f"{name}_{unit}": getattr(parts, name)[place]
-            for name in _PARTS
-            for place, unit in enumerate(("card_us", "mib_s"))
-        }
-        figures |= {
-            "done": day < _day(now),
-            "since": datetime.fromtimestamp(known[0][0], UTC) if known else None,
-            "until": until,
-            "took_s": time.monotonic() - began,
-        }
         ChargeDay.objects.update_or_create(cluster_id=cluster_id, day=day, defaults=figures)
         NamespaceDay.objects.filter(cluster_id=cluster_id, day=day).exclude(namespace__in=parts.namespaces).delete()
         rows = [(cluster_id, day, name, *amounts) for name, amounts in parts.namespaces.items()]

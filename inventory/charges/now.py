@@ -76,7 +76,7 @@ def look_over(cluster_id: int, now: datetime) -> int:
     }
     with transaction.atomic():
         # Two who look at once write one after the other.
-        if not Cluster.objects.select_for_update().filter(pk=cluster_id).exists():
+        if not Cluster.objects.select_for_update(no_key=True).filter(pk=cluster_id).exists():
             return 0
         rows = NamespaceHold.objects.filter(cluster_id=cluster_id).values_list("id", *_KEY, *_FIGURES)
         stored = {tuple(row[1:5]): (row[0], tuple(row[5:])) for row in rows.iterator(5000)}

@@ -87,6 +87,13 @@ def test_a_day_that_is_done_stays_and_one_that_goes_on_is_summed_again(one: Clus
     assert rows_of(one)["team-b"] == 6
 
 
+def test_what_was_summed_until_later_stays(one: Cluster) -> None:
+    noon = MIDNIGHT + timedelta(hours=13)
+    days.look(noon)
+    assert days.write_day(one.pk, DAY, noon - timedelta(hours=1)) == 0
+    assert rows_of(one)["team-b"] == 1
+
+
 def test_who_held_nothing_after_all_has_no_row(one: Cluster) -> None:
     days.look(MIDNIGHT + timedelta(hours=13))
     Allocation.objects.filter(namespace="team-b").delete()
