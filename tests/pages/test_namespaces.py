@@ -42,7 +42,7 @@ def as_a_stranger(text: str) -> tuple[list[dict[str, str]], dict[str, Decimal]]:
 
 
 def test_the_file_of_a_month_adds_up_to_the_cluster(viewer: Client, api: Client, month: Cluster) -> None:
-    answer = api.get(f"/api/v1/chargeback?month={MONTH}").json()
+    answer = api.get(f"/api/v1/namespaces/chargeback?month={MONTH}").json()
     text = viewer.get(f"/namespaces/chargeback?cluster=prod&month={MONTH}&format=csv").content.decode()
     lines, sums = as_a_stranger(text)
     assert sums["card_share_percent"] == sums["memory_share_percent"] == 100
@@ -56,7 +56,7 @@ def test_the_file_of_a_month_adds_up_to_the_cluster(viewer: Client, api: Client,
     assert {line["until_utc"] for line in lines} == {
         ChargeDay.objects.get(done=True).until.strftime("%Y-%m-%d %H:%M:%S")
     }
-    assert api.get(f"/api/v1/chargeback?month={MONTH}&format=csv").content.decode() == text
+    assert api.get(f"/api/v1/namespaces/chargeback?month={MONTH}&format=csv").content.decode() == text
 
 
 def test_the_page_of_a_month_says_since_when_and_links_to_who_held(viewer: Client, month: Cluster) -> None:
@@ -76,13 +76,13 @@ def test_a_month_of_which_nothing_is_known_says_so(viewer: Client, cluster: Clus
 @pytest.mark.parametrize("query", ["month=2026-13", "month=x", "cluster=none", "foo=1", "format=xml"])
 def test_what_makes_no_sense_is_refused(viewer: Client, api: Client, cluster: Cluster, query: str) -> None:
     assert viewer.get(f"/namespaces/chargeback?{query}").status_code == 400
-    assert api.get(f"/api/v1/chargeback?{query}").status_code == 400
+    assert api.get(f"/api/v1/namespaces/chargeback?{query}").status_code == 400
 
 
 def test_of_several_clusters_one_is_to_be_named(api: Client, cluster: Cluster) -> None:
     make_cluster("other")
-    assert "There are: other, prod." in api.get("/api/v1/chargeback").json()["detail"]
-    assert api.get("/api/v1/chargeback?cluster=other").json()["rows"][0] == {
+    assert "There are: other, prod." in api.get("/api/v1/namespaces/chargeback").json()["detail"]
+    assert api.get("/api/v1/namespaces/chargeback?cluster=other").json()["rows"][0] == {
         "row": "free",
         "namespace": None,
         "card_hours": 0.0,
@@ -95,7 +95,7 @@ def test_of_several_clusters_one_is_to_be_named(api: Client, cluster: Cluster) -
 def test_the_command_says_the_same(api: Client, month: Cluster) -> None:
     out = io.StringIO()
     call_command("chargeback", "--month", MONTH, "--cluster", "prod", "--csv", stdout=out)
-    told = api.get(f"/api/v1/chargeback?month={MONTH}&format=csv").content.decode()
+    told = api.get(f"/api/v1/namespaces/chargeback?month={MONTH}&format=csv").content.decode()
     assert out.getvalue() == told.replace("\r\n", "\n")
     table = io.StringIO()
     call_command("chargeback", "--month", MONTH, stdout=table)

@@ -162,7 +162,7 @@ def all_asked(world: World) -> list[str]:
         "/api/v1/fit",
         *(f"/api/v1/{one.name}" for one in LISTS),
         "/api/v1/idle/sums",
-        "/api/v1/chargeback",
+        "/api/v1/namespaces/chargeback",
         "/namespaces",
         "/namespaces/chargeback",
         "/api/v1/summary",
