@@ -129,6 +129,7 @@ app.conf.beat_schedule = {
     "dispatch-collectors": {"task": "inventory.tasks.dispatch_collectors", "schedule": 5.0},
     "find-idle": {"task": "inventory.tasks.find_idle", "schedule": 60.0},
     "record-history": {"task": "inventory.tasks.record_history", "schedule": 60.0},
+    "sum-namespaces": {"task": "inventory.tasks.sum_namespaces", "schedule": 60.0},
     "heartbeat": {"task": "inventory.tasks.heartbeat", "schedule": HEARTBEAT_S},
     "launch-heartbeat": {"task": "inventory.tasks.launch_heartbeat", "schedule": HEARTBEAT_S},
     "check-clusters": {"task": "inventory.tasks.check_clusters", "schedule": 600.0},

@@ -15,7 +15,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import Model, QuerySet
 from django.db.models.functions import Now, TruncDate
 
-from inventory.models import Allocation, Card, Finding, HistoryDay, Message
+from inventory.models import Allocation, Card, ChargeDay, Finding, HistoryDay, Message, NamespaceDay
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 BATCH = 5000
 #: Seconds of one run. It shares its worker with tasks that are sent every two seconds.
 RUN_S = 5.0
+#: Sums of days for a chargeback: small, and asked for when their year is over.
+CHARGES_KEPT = timedelta(days=1100)
 
 
 def old_rows() -> list[tuple[QuerySet[Model], str]]:
@@ -33,6 +35,8 @@ def old_rows() -> list[tuple[QuerySet[Model], str]]:
         (Finding.objects.filter(ended_at__lt=before), "ended_at"),
         (HistoryDay.objects.filter(day__lt=TruncDate(before)), "day"),
         (Card.objects.filter(gone_at__lt=before, allocations=None), "gone_at"),
+        (NamespaceDay.objects.filter(day__lt=TruncDate(Now() - CHARGES_KEPT)), "day"),
+        (ChargeDay.objects.filter(day__lt=TruncDate(Now() - CHARGES_KEPT)), "day"),
         (Message.objects.filter(sent_at__lt=Now() - timedelta(days=1), taken=True), "sent_at"),
         (Session.objects.filter(expire_date__lt=Now()), "expire_date"),
     ]

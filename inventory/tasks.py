@@ -14,6 +14,8 @@ from django.db.models.functions import Coalesce, Now
 
 from inventory import checks, clusters, retention
 from inventory.capacity import capacity
+from inventory.charges import days as charges
+from inventory.charges import now as namespaces
 from inventory.collect import collector, past_answers
 from inventory.collect import lease as collectors
 from inventory.collect.collector import lose_silent
@@ -229,6 +231,15 @@ def record_history() -> int:
     written = recorder.record()
     give_back()
     return written
+
+
+@shared_task(base=OnceTask)
+def sum_namespaces() -> int:
+    """Write who holds what now, and sum what was held on days. Returns how many rows of now changed."""
+    changed = namespaces.look()
+    charges.look()
+    give_back()
+    return changed
 
 
 @shared_task(base=OnceTask)

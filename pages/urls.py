@@ -16,6 +16,7 @@ from pages.campaigns import campaign, campaign_change, campaigns
 from pages.card import card
 from pages.card_runs import card_runs
 from pages.cards import cards
+from pages.chargeback import chargeback
 from pages.clusters import cluster, cluster_relist, clusters
 from pages.docs import doc
 from pages.findings import findings
@@ -23,6 +24,7 @@ from pages.fit import fit
 from pages.history import history
 from pages.idle import idle
 from pages.installation import installation
+from pages.namespaces import namespaces
 from pages.node import node
 from pages.nodes import nodes
 from pages.overview import overview
@@ -79,6 +81,8 @@ urlpatterns = [
     path("allocations", allocations, name="allocations"),
     path("allocations/waiting", waiting, name="waiting"),
     path("allocations/idle", idle, name="idle"),
+    path("namespaces", namespaces, name="namespaces"),
+    path("namespaces/chargeback", chargeback, name="chargeback"),
     path("pods/<str:cluster>/<str:namespace>/<str:name>", pod, name="pod"),
     path("fit", fit, name="fit"),
     path("history", history, name="history"),

@@ -149,6 +149,15 @@ class YesNoFilter(df.Filter):
         super().__init__(field_name, words=("true", "false", "any"), default=default, **options)
 
 
+class OneOfFilter(df.Filter):
+    """Exactly one of a few words; `default` is in force when the name is not given."""
+
+    field_class = OneOfField
+
+    def __init__(self, words: Iterable[str], field_name: str, *, default: str, **options: Any) -> None:
+        super().__init__(field_name, words=tuple(words), default=default, **options)
+
+
 class BytesFilter(df.Filter):
     field_class = BytesField
 

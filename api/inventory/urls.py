@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from api.inventory import views
+from api.inventory.charge import Chargeback
 from api.inventory.fit import Fit
 from api.inventory.history import CardHistory, ClusterHistory, NodeHistory
 
@@ -23,6 +24,8 @@ urlpatterns = [
     path("allocations", views.Allocations.as_view(), name="api-allocations"),
     path("idle", views.Idle.as_view(), name="api-idle"),
     path("idle/sums", views.IdleSums.as_view(), name="api-idle-sums"),
+    path("namespaces", views.Namespaces.as_view(), name="api-namespaces"),
+    path("namespaces/chargeback", Chargeback.as_view(), name="api-chargeback"),
     path("fit", Fit.as_view(), name="api-fit"),
     path("pods", views.Pods.as_view(), name="api-pods"),
     path("findings", views.Findings.as_view(), name="api-findings"),

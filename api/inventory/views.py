@@ -24,6 +24,7 @@ from resources.cluster import Cluster as ClusterShape
 from resources.csv_export import cluster_names
 from resources.finding import FINDINGS
 from resources.idle import IDLE
+from resources.namespace import NAMESPACES
 from resources.node import NODES
 from resources.pod import PODS
 
@@ -87,6 +88,14 @@ class IdleSums(ApiView):
             raise bad_fields(found.errors)
         by = By(chosen or By.NAMESPACE)
         return Response(shapes.IdleSums(by=by.value, results=[fill.idle_sum(one) for one in sums(found.qs, by)]))
+
+
+class Namespaces(ListView):
+    resource = NAMESPACES
+
+    @listed(NAMESPACES, "What each namespace, or (by=owner) each owner, holds now, the most memory first")
+    def get(self, request: Request) -> Any:
+        return self.list(request)
 
 
 class Pods(ListView):

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import connection, transaction
 from django.db.models.functions import Now
@@ -17,6 +17,8 @@ from gpudash.demo_past.clock import DAYS, Times, utc
 from gpudash.demo_past.runs import Runs
 from gpudash.demo_past.seats import Seat, Uses, seats
 from gpudash.demo_past.usage import Usage
+from inventory.charges.days import write_day
+from inventory.charges.now import look_over
 from inventory.clock import database_now
 from inventory.condition import sync_of, watches
 from inventory.models import Allocation, Card, Cluster, DirtyNode, Finding, NodeTotals, UsageSource
@@ -106,6 +108,7 @@ class Past:
 
     def write(self, cluster: Cluster) -> str:
         """All of it, in this thread; what there is of it, in words. Newest first, but runs, which are compared with those before."""
+        look_over(cluster.pk, database_now())
         found = seats(cluster, self._uses)
         held = self._allocations(cluster, found)
         usage = Usage(cluster, found, self.times, sums=self.whole)
@@ -116,6 +119,7 @@ class Past:
         wrong = self._findings(cluster, found)
         days_of += sum(usage.write_day(day, self._breathe) for day in days[2:])
         runs, many = self._runs(cluster, found)
+        self._charges(cluster)
         return (
             f"{self.times.days} days with {held} allocations, {days_of} days of cards and sums, {wrong} findings, "
             f"{runs} runs and {many} campaigns"
@@ -127,11 +131,19 @@ class Past:
             with transaction.atomic():
                 Allocation.objects.bulk_create(batch)
             self._breathe()
-        # They were there when they were held.
-        Card.objects.filter(cluster=cluster, pk__in={row.card_id for row in rows}).update(
+        # They were there when they were held, or could have been.
+        Card.objects.filter(cluster=cluster, pk__in={seat.card.pk for seat in found if seat.card is not None}).update(
             first_seen_at=utc(self.times.since)
         )
         return len(rows)
+
+    def _charges(self, cluster: Cluster) -> None:
+        """What was held on each day, which may have been summed before it was all there."""
+        now, day = database_now(), utc(self.times.since).date()
+        while day <= now.date():
+            write_day(cluster.pk, day, now)
+            day += timedelta(days=1)
+            self._breathe()
 
     def _findings(self, cluster: Cluster, found: Sequence[Seat]) -> int:
         rows = findings.ended(cluster, found, self.times, self.seed)

@@ -11,6 +11,7 @@ There is no foreign key between mirrored kinds: a pod may arrive before its node
 """
 
 from inventory.models.cards import Allocation, Card, DirtyNode, Finding, NodeTotals
+from inventory.models.charges import ChargeDay, NamespaceDay, NamespaceHold
 from inventory.models.claims import DeviceTaintRule, ResourceClaim, ResourceSlice
 from inventory.models.cluster import Cluster, Unreadable, Watch
 from inventory.models.discrepancy import Discrepancy
@@ -25,6 +26,7 @@ __all__ = [
     "Allocation",
     "Card",
     "CardUsage",
+    "ChargeDay",
     "Cluster",
     "ConfigMap",
     "DaemonSet",
@@ -40,6 +42,8 @@ __all__ = [
     "IdleHold",
     "IdleLook",
     "Message",
+    "NamespaceDay",
+    "NamespaceHold",
     "Node",
     "NodeTotals",
     "Pod",

@@ -9,8 +9,8 @@ from django.utils.translation import gettext as _
 
 from resources import moments
 
-#: Said elsewhere on the page: by the time above the list, by its length.
-_SAID = frozenset((*moments.NAMES, "page_size"))
+#: Said elsewhere on the page: by the time above the list, by its length, by the tab.
+_SAID = frozenset((*moments.NAMES, "page_size", "by"))
 
 
 class Kept(NamedTuple):

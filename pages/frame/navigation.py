@@ -26,6 +26,7 @@ _NAV = (
     ("nodes", gettext_lazy("Nodes"), ("node",)),
     ("cards", gettext_lazy("Cards"), ("card",)),
     ("allocations", gettext_lazy("Allocations"), ("waiting", "idle", "pod")),
+    ("namespaces", gettext_lazy("Namespaces"), ("chargeback",)),
     (
         "validations",
         gettext_lazy("Validations"),

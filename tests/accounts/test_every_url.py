@@ -82,6 +82,8 @@ TABLE: dict[str, tuple[str, dict[str, Any]]] = {
     "api/v1/cards": ("/api/v1/cards", PROGRAM),
     "api/v1/cards/<int:card_id>": ("/api/v1/cards/1", PROGRAM),
     "api/v1/allocations": ("/api/v1/allocations", PROGRAM),
+    "api/v1/namespaces": ("/api/v1/namespaces", PROGRAM),
+    "api/v1/namespaces/chargeback": ("/api/v1/namespaces/chargeback?cluster=prod", PROGRAM),
     "api/v1/idle": ("/api/v1/idle", PROGRAM),
     "api/v1/fit": ("/api/v1/fit?cards=2", PROGRAM),
     "api/v1/clusters/<str:name>/history": ("/api/v1/clusters/prod/history", PROGRAM),

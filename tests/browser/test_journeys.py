@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
+from inventory.charges import days, now
 from inventory.models import Allocation, Card, Cluster
 from tests.browser.conftest import PHONE
 from tests.factories import end_allocation
+from tests.factories.history import put_minute
 
 pytestmark = pytest.mark.browser
 
@@ -46,6 +50,25 @@ def test_who_held_this_card_at_two_in_three_clicks(page: Page, fleet: Cluster) -
     expect(page.locator("tbody tr")).to_have_count(0)
 
 
+def test_what_did_each_team_use_this_month_in_three_clicks(page: Page, fleet: Cluster) -> None:
+    today = timezone.now()
+    Card.objects.filter(cluster=fleet).update(first_seen_at=today - timedelta(days=2))
+    put_minute(fleet, today.replace(second=0, microsecond=0) - timedelta(minutes=1), total=1)
+    days.write_day(fleet.pk, today.date(), today)
+    now.look()
+    page.goto("/")
+    page.get_by_role("link", name="Namespaces", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Which team holds most, and what idles?")
+    expect(page.locator("tbody tr").first).to_contain_text("team-")
+    page.get_by_role("link", name="chargeback of a month").click()
+    expect(page.get_by_role("row").filter(has_text="held by nobody")).to_be_visible()
+    with page.expect_download() as begun:
+        page.get_by_role("link", name="CSV", exact=True).click()
+    assert begun.value.suggested_filename == f"gpudash-chargeback-prod-{today:%Y-%m}.csv"
+    lines = list(csv.DictReader(begun.value.path().read_text().splitlines()))
+    assert sum(Decimal(line["card_share_percent"]) for line in lines) == 100
+
+
 @pytest.mark.parametrize("page", [{"viewport": {"width": 320, "height": 700}}, {"viewport": PHONE}], indirect=True)
 def test_times_and_pods_are_no_wider_than_a_phone(page: Page) -> None:
     wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
@@ -55,6 +78,9 @@ def test_times_and_pods_are_no_wider_than_a_phone(page: Page) -> None:
         "/allocations?at=1h",
         "/cards?from=24h",
         "/findings?from=7d",
+        "/namespaces",
+        "/namespaces?by=owner",
+        "/namespaces/chargeback",
         f"/cards/{card}",
     ):
         page.goto(path)

@@ -22,6 +22,8 @@ PAGES = (
         "/allocations",
         "/allocations/waiting",
         "/allocations/idle",
+        "/namespaces",
+        "/namespaces/chargeback",
         "/fit?cards=2&memory=8",
         "/history",
         "/findings",

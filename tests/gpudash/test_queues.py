@@ -43,6 +43,7 @@ TASKS: dict[str, tuple[str, set[str]]] = {
     "inventory.tasks.launch_heartbeat": (LAUNCH, set()),
     "inventory.tasks.prune_history": (DEFAULT, set()),
     "inventory.tasks.record_history": (DEFAULT, set()),
+    "inventory.tasks.sum_namespaces": (DEFAULT, set()),
     "inventory.tasks.usage_heartbeat": (USAGE, set()),
     "inventory.tasks.watch": (WATCH, {WATCHER}),
     "validations.tasks.advance_campaign": (DEFAULT, set()),

@@ -171,6 +171,7 @@ def busy(cluster: Cluster) -> dict[str, str]:
 
 PAGES = (
     "/", "/nodes", "/nodes/prod/gpu-1", "/nodes/prod/win-1", "/cards", "/allocations", "/allocations/waiting", "/allocations/idle",
+    "/namespaces", "/namespaces?by=owner", "/namespaces/chargeback",
     "/history", "/fit?all=1", "/pods/prod/team-a/training",
     "/allocations?at=2020-01-01", "/cards?from=7d", "/findings", "/clusters", "/clusters/prod",
     "/search?q=gpu", "/account", "/validations", "/validations/suites",
@@ -197,7 +198,7 @@ def test_no_page_has_english_words_that_are_known_in_chinese(viewer: Client, bus
     for path in (*PAGES, *busy.values()):
         page = get(viewer, path)
         assert page.tags_of("html")[0]["lang"] == "zh-hans"
-        assert "总览 节点 卡 分配 验证 问题 集群" in page.text
+        assert "总览 节点 卡 分配 命名空间 验证 问题 集群" in page.text
         left[path] = english_left(page.html)
     assert {path: words for path, words in left.items() if words} == {}
 

@@ -19,6 +19,7 @@ FORMS = (
     "/allocations",
     "/allocations/waiting",
     "/allocations/idle",
+    "/namespaces",
     "/findings",
     "/validations",
 )

@@ -25,6 +25,8 @@ PAGES = (
     "/allocations",
     "/allocations/waiting",
     "/allocations/idle",
+    "/namespaces",
+    "/namespaces/chargeback",
     "/fit?all=1",
     "/history?cluster=prod",
     "/findings",

@@ -19,6 +19,7 @@ PAGES = (
     "/allocations",
     "/allocations/waiting",
     "/allocations/idle",
+    "/namespaces",
     "/fit",
     "/findings",
     "/clusters",

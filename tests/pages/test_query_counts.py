@@ -19,6 +19,8 @@ PAGES = (
     "/allocations",
     "/allocations/waiting",
     "/allocations/idle",
+    "/namespaces",
+    "/namespaces/chargeback",
     "/fit?cards=2&memory=8",
     "/fit?all=1",
     "/history?cluster=prod&window=90d",

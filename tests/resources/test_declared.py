@@ -24,6 +24,7 @@ from resources.declared import Reader, Resource, Shape, fact, orders_of
 from resources.filter_sets import StrictFilterSet
 from resources.finding import FINDINGS
 from resources.idle import IDLE
+from resources.namespace import NAMESPACES
 from resources.node import NODES
 from resources.pod import PODS
 from resources.run import RUNS
@@ -38,6 +39,7 @@ ALL: tuple[Resource[Any], ...] = (
     CLUSTERS,
     FINDINGS,
     IDLE,
+    NAMESPACES,
     NODES,
     PODS,
     RUNS,

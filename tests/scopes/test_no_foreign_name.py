@@ -21,6 +21,7 @@ from resources.campaign import CAMPAIGNS
 from resources.card import CARDS
 from resources.finding import FINDINGS
 from resources.idle import IDLE
+from resources.namespace import NAMESPACES
 from resources.node import NODES
 from resources.pod import PODS
 from resources.run import RUNS
@@ -90,7 +91,7 @@ NAMES = (
     "token of a viewer of a namespace",
     "token for a cluster",
 )
-LISTS = (NODES, CARDS, ALLOCATIONS, IDLE, PODS, FINDINGS, RUNS, CAMPAIGNS)
+LISTS = (NODES, CARDS, ALLOCATIONS, IDLE, NAMESPACES, PODS, FINDINGS, RUNS, CAMPAIGNS)
 
 
 def addresses(world: World) -> Iterator[str]:
@@ -161,6 +162,9 @@ def all_asked(world: World) -> list[str]:
         "/api/v1/fit",
         *(f"/api/v1/{one.name}" for one in LISTS),
         "/api/v1/idle/sums",
+        "/api/v1/namespaces/chargeback",
+        "/namespaces",
+        "/namespaces/chargeback",
         "/api/v1/summary",
     ]
     lists += [f"/api/v1/clusters/{SEEN}/history", "/", "/nodes", "/cards", "/allocations", "/allocations/waiting"]
@@ -206,7 +210,7 @@ def test_the_names_are_there_for_who_may_see_them() -> None:
     """Else the test above could not fail."""
     make_world()
     everybody = identities()
-    lists = ("allocations", "pods", "findings", "runs", "campaigns", "idle", "cards")
+    lists = ("allocations", "pods", "findings", "runs", "campaigns", "idle", "namespaces", "cards")
     for name in ("admin", "viewer of all"):
         for path in (*(f"/api/v1/{one}" for one in lists), "/allocations", "/findings", "/validations", "/"):
             text = body_of(everybody[name].client, path)
@@ -235,7 +239,7 @@ def test_what_is_shared_is_shared_only_by_who_see_the_same(settings: Any, monkey
     make_world()
     everybody = identities()
     shareable = ["/", "/nodes", "/cards", "/allocations", "/allocations/waiting", "/allocations/idle", "/findings"]
-    shareable += [f"/api/v1/{one.name}" for one in LISTS]
+    shareable += [f"/api/v1/{one.name}" for one in LISTS if one is not NAMESPACES]
     for address in shareable:
         for name in ("admin", "viewer of all"):
             assert ELSEWHERE in body_of(everybody[name].client, address), address
@@ -254,7 +258,7 @@ def test_filters_and_counts_do_not_tell_that_something_is_there() -> None:
         return found
 
     for name in (f"namespace-{OTHERS}", f"namespace-{ELSEWHERE}", "nothing-like-it"):
-        for path in ("allocations", "pods", "idle"):
+        for path in ("allocations", "pods", "idle", "namespaces"):
             assert rows(f"/api/v1/{path}?namespace={name}") == []
         assert rows(f"/api/v1/cards?q={name}") == []
     unknown = client.get("/api/v1/nodes?cluster=nothing-like-it")

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from accounts.models import ApiToken, UserScope
 from accounts.roles import Role
+from inventory.charges import days, now
 from inventory.idle import holds
 from inventory.models import (
     Allocation,
@@ -67,6 +68,8 @@ def make_world() -> World:
     NodeTotals.objects.filter(cluster=unseen).update(pool=f"pool-{ELSEWHERE}", model=f"model-{ELSEWHERE}")
     Node.objects.filter(cluster=unseen).update(zone=f"zone-{ELSEWHERE}", driver_version=f"driver-{ELSEWHERE}")
     holds.look()
+    now.look()
+    days.look()
     mine = _run(seen, MINE, "gpu-1")
     runs = {SEEN: _run(seen, f"ns-{OTHERS}", "gpu-1"), UNSEEN: _run(unseen, f"ns-{ELSEWHERE}", f"gpu-{ELSEWHERE}")}
     shared = Allocation.objects.values("cluster__name", "card_id").annotate(n=Count("id")).filter(n=2, ended_at=None)
@@ -111,6 +114,7 @@ def _fill(cluster: Cluster, node: str, mark: str) -> None:
     make_unreadable(cluster, f"strange-{mark}")
     problems = [{"code": "no-card", "count": 1, "format": "dcgm-exporter", "example": f'pod="pod-{mark}"'}]
     UsageSource.objects.filter(cluster=cluster).update(reason=f"pod-{mark} does not answer", problems=problems)
+    put_day(cluster, (timezone.now() - timedelta(days=1)).date(), total=1)
     for space in (own_names["namespace"], f"namespace-{mark}"):
         put_day(cluster, (timezone.now() - timedelta(days=1)).date(), Subject.NAMESPACE, space, allocated_mib=1024)
 

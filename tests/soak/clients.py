@@ -27,6 +27,8 @@ PAGES = (
     "allocations",
     "allocations/waiting",
     "allocations/idle",
+    "namespaces",
+    "namespaces/chargeback",
     "fit?cards=2&memory=20",
     "findings",
     "clusters",

@@ -1,0 +1,61 @@
+"""What each namespace held of a cluster in a month, so that it adds up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.settings import api_settings
+
+from api.frame.base import ApiView, CsvRenderer
+from api.frame.problems import bad_fields
+from inventory.charges.month import charge, first_of, this_month
+from inventory.clock import database_now
+from inventory.models import Cluster
+from resources.charge import Chargeback as Shape
+from resources.charge import as_csv, file_name, told
+
+_NAMES = frozenset({"cluster", "month", "format"})
+
+
+class Chargeback(ApiView):
+    renderer_classes: Any = (*api_settings.DEFAULT_RENDERER_CLASSES, CsvRenderer)
+
+    @extend_schema(
+        summary="What each namespace held of a cluster in a month, and what nobody did",
+        description="The rows add up to what the cluster was: cards and memory, times the hours they were there. Days and months "
+        "are UTC. A month that goes on is summed until `until`.",
+        responses={(200, "application/json"): Shape, (200, "text/csv"): OpenApiTypes.STR},
+        parameters=[
+            OpenApiParameter("cluster", str, description="name of the cluster; may be left out where there is one"),
+            OpenApiParameter("month", str, description="as 2026-11; this month when left out"),
+        ],
+    )
+    def get(self, request: Request) -> Response | HttpResponse:
+        if unknown := request.query_params.keys() - _NAMES:
+            raise bad_fields({name[:64]: ["There is no such parameter here."] for name in sorted(unknown)})
+        month = request.query_params.get("month", "")
+        first = first_of(month) if month else this_month(database_now())
+        if first is None:
+            raise bad_fields({"month": ["A month is wanted, as 2026-11."]})
+        found = charge(_cluster(request.query_params.get("cluster", "")), first)
+        if getattr(request.accepted_renderer, "format", "") != CsvRenderer.format:
+            return Response(told(found))
+        response = HttpResponse(as_csv(found), content_type="text/csv; charset=utf-8")
+        response.headers["Content-Disposition"] = f'attachment; filename="{file_name(found)}"'
+        return response
+
+
+def _cluster(name: str) -> Cluster:
+    rows = {row.name: row for row in Cluster.objects.all()}
+    if not name and len(rows) == 1:
+        return next(iter(rows.values()))
+    if name not in rows:
+        known = ", ".join(sorted(rows)[:50]) or "none yet"
+        raise ValidationError({"cluster": f"The name of a cluster is wanted. There are: {known}."})
+    return rows[name]

@@ -1,0 +1,65 @@
+"""`manage.py chargeback [--cluster C] [--month 2026-11] [--csv]`: what each namespace held of a cluster in a month."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from inventory.charges.month import Charge, charge, first_of, this_month
+from inventory.clock import database_now
+from inventory.inspection.columns import aligned
+from inventory.management.shown import ShownCommand
+from inventory.models import Cluster
+from inventory.printable import one_line
+from resources.charge import as_csv
+
+
+class Command(ShownCommand):
+    help = "What each namespace held of a cluster in a month, and what nobody did; it adds up to what the cluster was"
+    #: They load every page and the REST API, which takes longer than the answer; other commands run them.
+    requires_system_checks: Any = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--cluster", help="name of the cluster; may be left out where there is one")
+        parser.add_argument("--month", help="as 2026-11 (UTC); this month when left out")
+        parser.add_argument("--csv", action="store_true", help="for a spreadsheet")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        first = first_of(options["month"]) if options["month"] else this_month(database_now())
+        if first is None:
+            raise CommandError("--month: a month is wanted, as 2026-11.")
+        found = charge(_cluster(options["cluster"] or ""), first)
+        if options["csv"]:
+            self.stdout.write(as_csv(found).replace("\r\n", "\n"), ending="")
+        else:
+            self.stdout.write("\n".join(_lines(found)))
+
+
+def _cluster(name: str) -> Cluster:
+    rows = {row.name: row for row in Cluster.objects.all()}
+    if not name and len(rows) == 1:
+        return next(iter(rows.values()))
+    if name not in rows:
+        raise CommandError(
+            f"--cluster: the name of a cluster is wanted. There are: {', '.join(sorted(rows)) or 'none yet'}."
+        )
+    return rows[name]
+
+
+def _lines(found: Charge) -> Iterator[str]:
+    if found.since is None or found.until is None:
+        yield f"Nothing of {found.month} is recorded of {found.cluster}."
+        return
+    yield (
+        f"{found.cluster}, {found.month}, summed until {found.until:%Y-%m-%d %H:%M} UTC; "
+        f"recorded since {found.since:%Y-%m-%d %H:%M} UTC"
+    )
+    rows = ["NAMESPACE\tCARD HOURS\t%\tGIB HOURS\t%\t"]
+    for one in found.rows:
+        name = one_line(one.namespace) if one.namespace else f"({one.kind})"
+        rows.append(f"{name}\t{one.card_hours}\t{one.card_share}\t{one.memory_hours}\t{one.memory_share}\t")
+    rows.append(f"(total)\t{found.card_hours}\t\t{found.memory_hours}\t\t")
+    yield aligned("\n".join(rows)).rstrip("\n")

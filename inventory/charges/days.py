@@ -1,0 +1,200 @@
+"""A day of a cluster, summed by namespace: from cards, allocations, and what the history says of when the mirror was in step.
+
+The day that goes on is summed again and again; one that is over once more, and for good: what was learned late is in it.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Max, Min, Q
+
+from inventory import bulk
+from inventory.charges.rule import Held, Parts, Piece, Span, add_node
+from inventory.clock import database_now
+from inventory.history import packed
+from inventory.history.moment import part_of
+from inventory.models import Allocation, Card, ChargeDay, Cluster, HistoryDay, HistoryMinute, NamespaceDay, Subject
+
+logger = logging.getLogger(__name__)
+
+#: Between two sums of the day that goes on; so many times as long as one took, where that is more.
+EVERY_S, APART = 50.0, 20
+#: Seconds of one message that are given to days that are over.
+CLOSE_S = 20.0
+_DAY_S, _MINUTE_S = 86400, 60
+_MIB = packed.MIB
+_PARTS = ("total", "free", "unplaced", "unmetered", "unknown")
+
+
+def look(now: datetime | None = None) -> int:
+    """Sum what is due of all clusters. Returns how many days. Called by the schedule."""
+    at = now or database_now()
+    until, done = time.monotonic() + CLOSE_S, 0
+    for cluster_id in Cluster.objects.values_list("pk", flat=True):
+        for day in open_days(cluster_id, at):
+            if time.monotonic() > until:
+                return done
+            done += write_day(cluster_id, day, at)
+        done += _today(cluster_id, at)
+    return done
+
+
+def open_days(cluster_id: int, now: datetime) -> Iterator[date]:
+    """Days that are over and not summed for good, from the first of which something is recorded on."""
+    days = ChargeDay.objects.filter(cluster_id=cluster_id)
+    first = days.filter(done=True).aggregate(last=Max("day"))["last"]
+    day = first + timedelta(days=1) if first else _first_day(cluster_id)
+    while day is not None and day < _day(now):
+        yield day
+        day += timedelta(days=1)
+
+
+def _first_day(cluster_id: int) -> date | None:
+    days = HistoryDay.objects.filter(cluster_id=cluster_id, subject=Subject.CLUSTER)
+    minutes = HistoryMinute.objects.filter(cluster_id=cluster_id, subject=Subject.CLUSTER)
+    found = [days.aggregate(first=Min("day"))["first"]]
+    if (minute := minutes.aggregate(first=Min("at"))["first"]) is not None:
+        found.append(_day(minute))
+    return min((one for one in found if one is not None), default=None)
+
+
+def _today(cluster_id: int, now: datetime) -> int:
+    row = ChargeDay.objects.filter(cluster_id=cluster_id, day=_day(now)).values_list("until", "took_s").first()
+    if row is not None and (now - row[0]).total_seconds() < max(EVERY_S, APART * row[1]):
+        return 0
+    return write_day(cluster_id, _day(now), now)
+
+
+def write_day(cluster_id: int, day: date, now: datetime) -> int:
+    """Sum a day as far as it has gone, and write it. Returns 1; 0 for a day of which there is nothing, and no cards.
+
+    A day that is over is done. What is summed until later stays.
+    """
+    began = time.monotonic()
+    begin = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    until = min(now, begin + timedelta(days=1))
+    known = known_spans(cluster_id, day, until)
+    if not known and day == _day(now):
+        return 0
+    parts = _sum(cluster_id, (int(begin.timestamp()), int(until.timestamp())), known)
+    figures: dict[str, Any] = {
+        f"{name}_{unit}": getattr(parts, name)[place]
+        for name in _PARTS
+        for place, unit in enumerate(("card_us", "mib_s"))
+    }
+    figures |= {
+        "done": day < _day(now),
+        "since": datetime.fromtimestamp(known[0][0], UTC) if known else None,
+        "until": until,
+        "took_s": time.monotonic() - began,
+    }
+    with transaction.atomic():
+        # Two who do it at once write one after the other; watchers go on writing rows of the cluster.
+        locked = Cluster.objects.select_for_update(no_key=True).filter(pk=cluster_id)
+        if not locked.exists() or ChargeDay.objects.filter(cluster_id=cluster_id, day=day, until__gt=until).exists():
+            return 0
+        ChargeDay.objects.update_or_create(cluster_id=cluster_id, day=day, defaults=figures)
+        NamespaceDay.objects.filter(cluster_id=cluster_id, day=day).exclude(namespace__in=parts.namespaces).delete()
+        rows = [(cluster_id, day, name, *amounts) for name, amounts in parts.namespaces.items()]
+        columns = ("cluster_id", "day", "namespace", "card_us", "mib_s")
+        bulk.upsert(NamespaceDay, columns, rows, ("cluster_id", "day", "namespace"))
+    return 1
+
+
+def _sum(cluster_id: int, whole: Span, known: list[Span]) -> Parts:
+    """Three queries."""
+    begin, end = (datetime.fromtimestamp(moment, UTC) for moment in whole)
+    cards: dict[str, list[Piece]] = defaultdict(list)
+    there = Card.objects.filter(Q(gone_at=None) | Q(gone_at__gt=begin), cluster_id=cluster_id, first_seen_at__lt=end)
+    columns = ("id", "node_name", "memory_total_bytes", "shares", "first_seen_at", "gone_at")
+    for pk, node, memory, shares, since, gone in there.values_list(*columns).iterator(5000):
+        cards[node].append(Piece(pk, (memory or 0) // _MIB, shares or None, _second(since), gone and _second(gone)))
+    holds: dict[str, list[Held]] = defaultdict(list)
+    began = Allocation.objects.filter(cluster_id=cluster_id, started_at__lt=end).order_by()
+    names = (
+        "node_name",
+        "namespace",
+        "pod_uid",
+        "card_id",
+        "mode",
+        "quantity",
+        "memory_bytes",
+        "started_at",
+        "ended_at",
+    )
+    for rows in (began.filter(ended_at=None), began.filter(ended_at__gt=begin)):
+        for node, name, pod, card, mode, quantity, memory, since, gone in rows.values_list(*names).iterator(5000):
+            size = None if memory is None else memory // _MIB
+            span = (_second(since), None if gone is None else _second(gone))
+            holds[node].append(Held(name, pod, card, mode, quantity, size, *span))
+    parts = Parts()
+    for node, own in cards.items():
+        add_node(parts, own, holds.get(node, ()), known, whole)
+    return parts
+
+
+def known_spans(cluster_id: int, day: date, until: datetime) -> list[Span]:
+    """When it is known who held what: five minutes each where the history is folded, else minutes. Ordered, apart."""
+    begin = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    first, last = int(begin.timestamp()), int(until.timestamp())
+    spans: list[Span] = []
+    of_cluster = {"cluster_id": cluster_id, "subject": Subject.CLUSTER}
+    for data in HistoryDay.objects.filter(**of_cluster, key="", day=day).values_list("data", flat=True):
+        slots = _slots(data)
+        spans += [(first + slot * packed.SLOT_S, first + (slot + 1) * packed.SLOT_S) for slot in slots]
+    minutes = HistoryMinute.objects.filter(
+        **of_cluster, part=part_of(Subject.CLUSTER, ""), folded=False, at__gte=begin, at__lt=until
+    )
+    for at, data in minutes.values_list("at", "data"):
+        if _is_known(data):
+            spans.append((_second(at), _second(at) + _MINUTE_S))
+    return _joined(spans, last)
+
+
+def _slots(data: bytes | memoryview) -> list[int]:
+    """Slots of a day in which something is known of what is held."""
+    try:
+        columns = packed.unpack_day(data)
+    except packed.Unreadable as error:
+        logger.error("a day of the history is taken for not known: it cannot be read: %s", error)
+        return []
+    told = [columns.get(name, []) for name in (packed.TOTAL, packed.ALLOCATED)]
+    told.append([value or None for value in columns.get(packed.UNKNOWN, [])])
+    return [slot for slot in range(packed.SLOTS) if any(slot < len(one) and one[slot] is not None for one in told)]
+
+
+def _is_known(data: bytes | memoryview) -> bool:
+    try:
+        minute = packed.unpack_minute(data)
+    except packed.Unreadable:
+        return False
+    values = {name: column[0] for name, column in minute.columns.items() if column}
+    return any(values.get(name) is not None for name in (packed.TOTAL, packed.ALLOCATED)) or bool(
+        values.get(packed.UNKNOWN)
+    )
+
+
+def _joined(spans: list[Span], last: int) -> list[Span]:
+    joined: list[Span] = []
+    for begin, end in sorted(spans):
+        stop = min(end, last)
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], stop))
+        elif begin < stop:
+            joined.append((begin, stop))
+    return joined
+
+
+def _second(moment: datetime) -> int:
+    return int(moment.timestamp())
+
+
+def _day(moment: datetime) -> date:
+    return moment.astimezone(UTC).date()

@@ -1,0 +1,115 @@
+"""Who holds what now, and what was held each day, by namespace: what lists and chargeback are read from.
+
+Written by `inventory.charges` alone. Times of cards are in card-microseconds (a card for a second is 1,000,000), those of memory in
+MiB-seconds: whole numbers, so that sums over them are exact.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from inventory.models.cluster import Cluster
+from inventory.scoped import OfCluster, OfNamespace
+
+
+class By(models.TextChoices):
+    """What holds are put together by. Owner: what controls the pod, as its object says."""
+
+    NAMESPACE = "namespace", _("namespace")
+    OWNER = "owner", _("owner")
+
+
+class NamespaceHold(OfNamespace):
+    """What a namespace, or one owner in it, holds now in one cluster. Its row goes with its last hold."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
+    by = models.CharField(max_length=9, choices=By.choices)
+    namespace = models.CharField(max_length=253)
+    #: "" of a namespace, and of pods that nothing controls.
+    owner_kind = models.CharField(max_length=63, blank=True)
+    owner_name = models.CharField(max_length=253, blank=True)
+    pods = models.IntegerField()
+    holds = models.IntegerField()
+    #: Holds whose memory nobody meters: not in memory_bytes.
+    unmetered = models.IntegerField()
+    memory_bytes = models.BigIntegerField()
+    #: Cards held in full; holds on a part of a card, and how many cards those parts are, where memory or shares say so.
+    cards_whole = models.IntegerField()
+    shares = models.IntegerField()
+    cards_shared = models.FloatField()
+    cards = models.FloatField()
+    #: Of holds without work (`IdleHold`): None where nobody looks.
+    idle_bytes = models.BigIntegerField(null=True)
+    idle_cards = models.FloatField(null=True)
+    idle_since = models.DateTimeField(null=True)
+    oldest_pod = models.CharField(max_length=253)
+    oldest_since = models.DateTimeField()
+    #: Measured on cards where nobody else is; None: on none.
+    memory_used_bytes = models.BigIntegerField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "by", "namespace", "owner_kind", "owner_name"], name="namespace_hold_once"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["by", "-memory_bytes", "-cards", "id"], name="namespace_holds_by_memory"),
+            models.Index(fields=["by", "-cards", "id"], name="namespace_holds_by_cards"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.namespace} {self.owner_name}".strip()
+
+
+class ChargeDay(OfCluster):
+    """One day (UTC) of a cluster: what there was, and the parts of it that no namespace held.
+
+    done: the day was over when it was summed, and is not summed again; else it is true until `until`.
+    """
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
+    day = models.DateField()
+    done = models.BooleanField(default=False)
+    #: From when on something is recorded of it, until when it is summed.
+    since = models.DateTimeField(null=True)
+    until = models.DateTimeField()
+    #: Seconds that summing took.
+    took_s = models.FloatField(default=0)
+    total_card_us = models.BigIntegerField()
+    total_mib_s = models.BigIntegerField()
+    free_card_us = models.BigIntegerField()
+    free_mib_s = models.BigIntegerField()
+    unplaced_card_us = models.BigIntegerField()
+    unplaced_mib_s = models.BigIntegerField()
+    unmetered_card_us = models.BigIntegerField()
+    unmetered_mib_s = models.BigIntegerField()
+    unknown_card_us = models.BigIntegerField()
+    unknown_mib_s = models.BigIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["cluster", "day"], name="charge_day_once")]
+        indexes = [models.Index(fields=["day"], name="charge_days_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.cluster_id} {self.day}"
+
+
+class NamespaceDay(OfNamespace):
+    """What one namespace held on one day (UTC)."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
+    day = models.DateField()
+    namespace = models.CharField(max_length=253)
+    card_us = models.BigIntegerField()
+    mib_s = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "day", "namespace"], name="namespace_day_once"),
+        ]
+        indexes = [models.Index(fields=["day"], name="namespace_days_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.namespace} {self.day}"

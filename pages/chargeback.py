@@ -1,0 +1,129 @@
+"""Chargeback: what each namespace held of a cluster in a month, and what nobody did, so that it adds up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_safe
+
+from inventory.charges import month as months
+from inventory.charges.month import ChargeRow, charge, first_of, month_before, month_of, next_month, this_month
+from inventory.clock import database_now
+from inventory.models import ChargeDay, Cluster
+from pages.frame.freshness import notices
+from pages.frame.links import with_query
+from pages.frame.refusals import BadParameter, answered
+from resources.charge import as_csv, file_name
+
+#: Namespaces that the page names; CSV and REST have all.
+MOST = 200
+#: Kind → what it is called, and what it is.
+WORDS = {
+    months.OTHERS: (gettext_lazy("others"), gettext_lazy("namespaces that you do not see")),
+    months.FREE: (gettext_lazy("free"), gettext_lazy("held by nobody")),
+    months.UNPLACED: (gettext_lazy("unplaced"), gettext_lazy("held, and neither card nor amount is known")),
+    months.UNMETERED: (gettext_lazy("unmetered"), gettext_lazy("on shared cards, and nobody meters whose it is")),
+    months.UNKNOWN: (gettext_lazy("not known"), gettext_lazy("nobody watched at that time")),
+}
+_NAMES = {"cluster", "month", "format"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row. url: of the namespace's allocations, also those that ended; "" of other rows."""
+
+    row: ChargeRow
+    title: str
+    about: str
+    card_hours: str
+    memory_hours: str
+    url: str
+
+
+@require_safe
+@answered
+def chargeback(request: HttpRequest) -> HttpResponseBase:
+    cluster, now = _cluster(request), database_now()
+    if cluster is None:
+        return render(request, "history/none.html", {})
+    first = _month(request, this_month(now))
+    found = charge(cluster, first)
+    if request.GET.get("format") == "csv":
+        response = HttpResponse(as_csv(found), content_type="text/csv; charset=utf-8")
+        response.headers["Content-Disposition"] = f'attachment; filename="{file_name(found)}"'
+        return response
+    named = [row for row in found.rows if row.namespace]
+    shown = [*named[:MOST], *(row for row in found.rows if not row.namespace)]
+    context = {
+        "found": found,
+        "card_hours": f"{found.card_hours:,}",
+        "memory_hours": f"{found.memory_hours:,}",
+        "lines": [_line(row, cluster) for row in shown],
+        "more": len(named) - len(named[:MOST]),
+        "going_on": first == this_month(now),
+        "months": _months(cluster, first, now),
+        "clusters": [(one.name, _url(one, first), one.pk == cluster.pk) for one in Cluster.objects.order_by("name")],
+        "csv_url": with_query(request.path, cluster=cluster.name, month=month_of(first), format="csv"),
+        "notices": notices(request, {cluster.pk}),
+    }
+    return render(request, "namespaces/chargeback.html", context)
+
+
+def _cluster(request: HttpRequest) -> Cluster | None:
+    """What the address names, else the first; None: there is none."""
+    if unknown := sorted(set(request.GET) - _NAMES):
+        told = {"names": ", ".join(sorted(_NAMES))}
+        raise BadParameter(
+            {name: [_("There is no filter of this name. There are: %(names)s.") % told] for name in unknown}
+        )
+    if request.GET.get("format", "") not in ("", "html", "csv"):
+        raise BadParameter({"format": [_("One of %(names)s is wanted.") % {"names": "html, csv"}]})
+    rows = {row.name: row for row in Cluster.objects.order_by("name")}
+    name = request.GET.get("cluster", "")
+    if name and name not in rows:
+        told = {"name": repr(name[:64]), "known": ", ".join(rows)}
+        raise BadParameter({"cluster": [_("There is no cluster %(name)s. There are: %(known)s.") % told]})
+    return rows[name] if name else next(iter(rows.values()), None)
+
+
+def _month(request: HttpRequest, usual: date) -> date:
+    text = request.GET.get("month", "")
+    first = first_of(text) if text else usual
+    if first is None:
+        raise BadParameter({"month": [_("A month is wanted, as 2026-11.")]})
+    return first
+
+
+def _line(row: ChargeRow, cluster: Cluster) -> Line:
+    amounts = (f"{row.card_hours:,}", f"{row.memory_hours:,}")
+    if row.namespace:
+        here: dict[str, Any] = {"cluster": cluster.name, "namespace": row.namespace, "ended": "any"}
+        return Line(row, row.namespace, "", *amounts, with_query(reverse("allocations"), **here))
+    title, about = WORDS[row.kind]
+    return Line(row, str(title), str(about), *amounts, "")
+
+
+def _months(cluster: Cluster, chosen: date, now: datetime) -> list[tuple[str, str, bool]]:
+    """(month, address, whether it is chosen) from the first that is recorded on, the newest first; at most a year."""
+    oldest = ChargeDay.objects.filter(cluster=cluster).order_by("day").values_list("day", flat=True).first()
+    last = this_month(now)
+    # "Last month" is there from the beginning, so that nobody looks for it.
+    first = min((oldest or last).replace(day=1), month_before(last))
+    found: list[date] = []
+    while last >= first and len(found) < 12:
+        found.append(last)
+        last = month_before(last)
+    if chosen not in found and chosen < next_month(now.date().replace(day=1)):
+        found.append(chosen)
+    return [(month_of(one), _url(cluster, one), one == chosen) for one in found]
+
+
+def _url(cluster: Cluster, first: date) -> str:
+    return with_query(reverse("chargeback"), cluster=cluster.name, month=month_of(first))

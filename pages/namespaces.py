@@ -1,0 +1,188 @@
+"""Namespaces: which holds most, what of it idles, since when, and how much that was this month."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
+
+from inventory.charges.month import month_before, this_month
+from inventory.clock import database_now
+from inventory.models import Allocation, NamespaceDay, NamespaceHold
+from inventory.models.charges import By
+from pages.frame import choices
+from pages.frame.links import pod_url, with_query
+from pages.frame.listing import Field, ListSpec, list_page
+from pages.frame.refusals import answered
+from pages.frame.table import Column, columns_of
+from resources.namespace import NAMESPACES
+
+#: Days of the small chart, and its size.
+DAYS, WIDTH, HEIGHT = 14, 84, 20
+_HOUR_US, _GIB_HOUR, _DAY_S = 3_600_000_000, 1024 * 3600, 86400
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a namespace held over time. words: how that compares with what was before, "" where nothing is known of that.
+
+    points: of the small chart, "" for less than two days.
+    """
+
+    card_hours: str
+    memory_hours: str
+    points: str
+    words: str
+
+
+@dataclass(frozen=True)
+class NamespaceLine:
+    """What a template prints of a row. held: None of an owner."""
+
+    row: NamespaceHold
+    cards: str
+    pod_url: str
+    allocations_url: str
+    history_url: str
+    idle_url: str
+    held: Held | None
+
+
+def _lines(rows: list[Any]) -> list[Any]:
+    held = _held(rows)
+    return [_line(row, held.get((row.cluster_id, row.namespace)) if row.by == By.NAMESPACE else None) for row in rows]
+
+
+def _line(row: NamespaceHold, held: Held | None) -> NamespaceLine:
+    here: dict[str, Any] = {"cluster": row.cluster.name, "namespace": row.namespace}
+    owner = {"owner": row.owner_name}
+    return NamespaceLine(
+        row=row,
+        cards=hours(row.cards, 2),
+        pod_url=pod_url(row.cluster.name, row.namespace, row.oldest_pod),
+        allocations_url=with_query(reverse("allocations"), **here, **owner),
+        history_url=with_query(reverse("history"), **here, window="7d"),
+        idle_url=with_query(reverse("idle"), **here, **owner),
+        held=held,
+    )
+
+
+def hours(amount: float, digits: int = 1) -> str:
+    """1,234.5, without what is nothing after the point."""
+    text = f"{amount:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _held(rows: list[NamespaceHold]) -> dict[tuple[int, str], Held]:
+    """One query for a page of rows."""
+    now = database_now()
+    month = this_month(now)
+    names = {row.namespace for row in rows if row.by == By.NAMESPACE}
+    if not names:
+        return {}
+    days = NamespaceDay.objects.filter(
+        cluster__in={row.cluster_id for row in rows}, namespace__in=names, day__gte=month_before(month)
+    )
+    found: dict[tuple[int, str], dict[date, tuple[int, int]]] = defaultdict(dict)
+    for cluster, namespace, day, cards, memory in days.values_list(
+        "cluster_id", "namespace", "day", "card_us", "mib_s"
+    ):
+        found[cluster, namespace][day] = (cards, memory)
+    return {key: _told(amounts, month, now) for key, amounts in found.items()}
+
+
+def _told(days: dict[date, tuple[int, int]], month: date, now: datetime) -> Held:
+    mine = [amounts for day, amounts in days.items() if day >= month]
+    cards, memory = (sum(amounts[place] for amounts in mine) for place in (0, 1))
+    trend = _month_trend(days, cards, month, now) or _week_trend(days, now.date())
+    return Held(hours(cards / _HOUR_US), hours(memory / _GIB_HOUR, 0), _points(days, now.date()), trend)
+
+
+def _month_trend(days: dict[date, tuple[int, int]], cards: int, month: date, now: datetime) -> str:
+    """By the day, since a month that goes on is shorter than the one before. "" where of that one not all days are there."""
+    before = [amounts[0] for day, amounts in days.items() if day < month]
+    length = (month - month_before(month)).days
+    if len(before) < length or not sum(before):
+        return ""
+    so_far = (now - datetime(month.year, month.month, 1, tzinfo=UTC)).total_seconds() / _DAY_S
+    change = _percent(cards / max(so_far, 0.01), sum(before) / length)
+    if change > 0:
+        return gettext("%(n)d %% more a day than the month before") % {"n": change}
+    if change < 0:
+        return gettext("%(n)d %% less a day than the month before") % {"n": -change}
+    return gettext("as much a day as the month before")
+
+
+def _week_trend(days: dict[date, tuple[int, int]], today: date) -> str:
+    """The last seven days that are over against the seven before."""
+    last, before = (
+        sum(days.get(today - timedelta(days=back), (0, 0))[0] for back in range(first, first + 7)) for first in (1, 8)
+    )
+    if not before:
+        return ""
+    change = _percent(last, before)
+    if change > 0:
+        return gettext("%(n)d %% more than the week before") % {"n": change}
+    if change < 0:
+        return gettext("%(n)d %% less than the week before") % {"n": -change}
+    return gettext("as much as the week before")
+
+
+def _percent(amount: float, before: float) -> int:
+    return round((amount / before - 1) * 100)
+
+
+def _points(days: dict[date, tuple[int, int]], today: date) -> str:
+    """Cards of the last days that are over, left to right; the highest of them reaches the top."""
+    shown = [today - timedelta(days=back) for back in range(DAYS, 0, -1)]
+    values = [days.get(day, (0, 0))[0] for day in shown]
+    top = max(values)
+    if not top or sum(1 for day in shown if day in days) < 2:
+        return ""
+    step = WIDTH / (DAYS - 1)
+    return " ".join(
+        f"{place * step:.0f},{1 + (HEIGHT - 2) * (1 - value / top):.0f}" for place, value in enumerate(values)
+    )
+
+
+_MONTH = Column("month", _("This month"), number=True)
+_COLUMNS = columns_of(NAMESPACES)
+_SPEC = ListSpec(
+    resource=NAMESPACES,
+    fields=(
+        Field("q", _("Search"), placeholder=_("namespace, owner"), wide=True),
+        Field("cluster", _("Cluster"), choices.clusters),
+        Field("namespace", _("Namespace")),
+        Field("owner", _("Owner")),
+    ),
+    shape=_lines,
+    page="namespaces/page.html",
+    part="namespaces/part.html",
+    caption=_("What each namespace holds"),
+    cells="namespaces/cells",
+    key=lambda line: f"holds-{line.row.pk}",
+    columns=(*_COLUMNS[:3], _MONTH, *_COLUMNS[3:]),
+)
+
+#: Months are kept by namespace.
+_OF_OWNERS = replace(_SPEC, columns=_COLUMNS)
+
+
+@require_safe
+@answered
+def namespaces(request: HttpRequest) -> HttpResponseBase:
+    spec = _OF_OWNERS if request.GET.get("by") == By.OWNER else _SPEC
+    tab = By.OWNER.value if request.GET.get("by") == By.OWNER else By.NAMESPACE.value
+    return list_page(request, spec, lambda: {"tab": tab, "sparkline": (WIDTH, HEIGHT), "uncounted": _uncounted()})
+
+
+def _uncounted() -> bool:
+    """Whether something is held, and nothing of it is counted yet. At most two queries."""
+    return not NamespaceHold.objects.exists() and Allocation.objects.filter(ended_at=None).exists()
