@@ -37,7 +37,10 @@ _NAMES = {"cluster", "month", "format"}
 
 @dataclass(frozen=True)
 class Line:
-    """A row. url: of the namespace's allocations, also those that ended; "" of other rows."""
+    """A row. url: of the namespace's allocations, also those that ended; "" of other rows.
+
+    memory_hours: "" of a namespace that held only cards of which nobody meters the memory; that is in a row of its own.
+    """
 
     row: ChargeRow
     title: str
@@ -105,7 +108,15 @@ def _line(row: ChargeRow, cluster: Cluster) -> Line:
     amounts = (f"{row.card_hours:,}", f"{row.memory_hours:,}")
     if row.namespace:
         here: dict[str, Any] = {"cluster": cluster.name, "namespace": row.namespace, "ended": "any"}
-        return Line(row, row.namespace, "", *amounts, with_query(reverse("allocations"), **here))
+        metered = row.memory_hours or not row.card_hours
+        return Line(
+            row,
+            row.namespace,
+            "",
+            amounts[0],
+            amounts[1] if metered else "",
+            with_query(reverse("allocations"), **here),
+        )
     title, about = WORDS[row.kind]
     return Line(row, str(title), str(about), *amounts, "")
 

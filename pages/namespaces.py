@@ -33,7 +33,8 @@ _HOUR_US, _GIB_HOUR, _DAY_S = 3_600_000_000, 1024 * 3600, 86400
 class Held:
     """What a namespace held over time. words: how that compares with what was before, "" where nothing is known of that.
 
-    points: of the small chart, "" for less than two days.
+    memory_hours: "" where it held only cards of which nobody meters the memory. points: of the small chart, ""
+    for less than two days.
     """
 
     card_hours: str
@@ -102,7 +103,8 @@ def _told(days: dict[date, tuple[int, int]], month: date, now: datetime) -> Held
     mine = [amounts for day, amounts in days.items() if day >= month]
     cards, memory = (sum(amounts[place] for amounts in mine) for place in (0, 1))
     trend = _month_trend(days, cards, month, now) or _week_trend(days, now.date())
-    return Held(hours(cards / _HOUR_US), hours(memory / _GIB_HOUR, 0), _points(days, now.date()), trend)
+    gib_hours = hours(memory / _GIB_HOUR, 0) if memory or not cards else ""
+    return Held(hours(cards / _HOUR_US), gib_hours, _points(days, now.date()), trend)
 
 
 def _month_trend(days: dict[date, tuple[int, int]], cards: int, month: date, now: datetime) -> str:

@@ -141,3 +141,17 @@ def test_a_part_of_a_name_finds_it(api: Client, month: Cluster) -> None:
     found = api.get(f"/api/v1/namespaces?q={name[1:].upper()}").json()["results"]
     assert name in {one["namespace"] for one in found}
     assert api.get("/api/v1/namespaces?q=nobody-is-called-so").json()["results"] == []
+
+
+def test_what_nobody_meters_is_not_called_nothing(viewer: Client, month: Cluster) -> None:
+    """Of a namespace that held only such cards: what it held of memory is another's here."""
+    first, other = NamespaceDay.objects.exclude(card_us=0)[:2]
+    name = first.namespace
+    NamespaceDay.objects.filter(pk=other.pk).update(mib_s=other.mib_s + first.mib_s)
+    NamespaceDay.objects.filter(pk=first.pk).update(mib_s=0)
+    [row] = [row for row in get(viewer, f"/namespaces/chargeback?month={MONTH}").rows if row[0] == name]
+    assert row[-2:] == ["memory not metered", ""], row
+    if datetime.now(UTC).strftime("%Y-%m") == MONTH:
+        [line] = [row for row in get(viewer, f"/namespaces?q={name}").rows if row[0].startswith(name)]
+        assert "memory not metered" in " ".join(line)
+        assert "0 GiB h" not in " ".join(line)
