@@ -159,6 +159,11 @@ _OF_THE_CONTAINER = (
 )
 _OF_THE_PLACE = (
     ReasonWords(
+        "cordoned",
+        gettext_noop("the node is cordoned"),
+        "Nothing: the run tolerates it. Ask whoever cordoned the node before its card is taken for minutes.",
+    ),
+    ReasonWords(
         "no-driver-path",
         gettext_noop("a container there would have no driver"),
         "Set `GPUDASH_ALPHA_DRIVER_PATH` to the folder of the driver's libraries on the nodes.",
