@@ -58,13 +58,13 @@ def when_of(request: HttpRequest, filterset: StrictFilterSet) -> When | None:
     asked = {name: request.GET.get(name, "") for name in moments.NAMES}
     return When(
         words=_words(span, asked) if span else "",
-        chips=_chips(request, asked),
+        chips=_chips(request, asked, filterset),
         at=_field(span.end if span and asked[moments.AT] else None),
         begin=_field(span.begin if span and asked[moments.FROM] else None),
         end=_field(span.end if span and asked[moments.TO] else None),
         zone=moments.zone_name(span.end if span else None),
         errors=errors,
-        kept=_kept(request),
+        kept=_kept(request, filterset),
         days=settings.HISTORY_DAYS,
         old=oldest is not None and oldest < limit,
     )
@@ -92,9 +92,16 @@ def shown(moment: datetime | None) -> str:
     return local.strftime(form)
 
 
-def _chips(request: HttpRequest, asked: dict[str, str]) -> list[tuple[str, str, bool]]:
-    none = dict.fromkeys(moments.NAMES)
+def _of_now(request: HttpRequest, filterset: StrictFilterSet) -> set[str]:
+    """Parameters that cannot go with a time: a choice of one leaves them out."""
+    ordered = {name.removeprefix("-") for name in request.GET.get("ordering", "").split(",")}
+    return {*filterset.of_now, *(["ordering"] if filterset.of_now & ordered else [])}
+
+
+def _chips(request: HttpRequest, asked: dict[str, str], filterset: StrictFilterSet) -> list[tuple[str, str, bool]]:
+    none: dict[str, str | None] = dict.fromkeys(moments.NAMES)
     chips = [(_("now"), state_url(request, **none), not any(asked.values()))]
+    none |= dict.fromkeys(_of_now(request, filterset))
     for age, title in _CHOICES:
         in_force = asked == {moments.AT: "", moments.FROM: age, moments.TO: ""}
         chips.append((str(title), state_url(request, **none | {moments.FROM: age}), in_force))
@@ -106,6 +113,6 @@ def _field(moment: datetime | None) -> str:
     return timezone.localtime(moment).strftime("%Y-%m-%dT%H:%M") if moment else ""
 
 
-def _kept(request: HttpRequest) -> list[tuple[str, str]]:
-    left_out = {*moments.NAMES, "cursor", "format"}
+def _kept(request: HttpRequest, filterset: StrictFilterSet) -> list[tuple[str, str]]:
+    left_out = {*moments.NAMES, "cursor", "format", *_of_now(request, filterset)}
     return [(name, one) for name, values in request.GET.lists() if name not in left_out for one in values if one]

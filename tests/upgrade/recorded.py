@@ -146,6 +146,8 @@ def insert_again(one: Restored, release: str, database: str) -> int:
     return len(rows)
 
 
+#: What processes there are now alone changes: the recording had a worker that launches, and none runs over what is put back.
+_NO_WORKER = ("waiting_reason", "waiting_message")
 #: What the clock alone changes: how old something is, and the state that is shown of it.
 #: A watch whose next try was due is nobody's by now.
 _BY_THE_CLOCK = ("age_seconds", "state", "reason", "since", "state_since")
@@ -168,6 +170,8 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
 def _unlike(where: str, old: Any, new: Any) -> Iterator[str]:
     if isinstance(old, dict) and isinstance(new, dict):
         for field in sorted(old.keys() & new.keys()):
+            if field in _NO_WORKER and new.get("waiting_reason") == "no-worker":
+                continue
             if where not in _SHOWN_BY_AGE or field not in _BY_THE_CLOCK:
                 yield from _unlike(field, old[field], new[field])
     elif where == "watches":

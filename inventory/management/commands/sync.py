@@ -10,7 +10,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.db import connections
+from django.db import DatabaseError, connections
 from django.db.models import Count
 
 from inventory import clusters, tasks
@@ -33,6 +33,9 @@ from leases.lease import Lease, LeaseLost
 
 logger = logging.getLogger(__name__)
 
+#: Between two looks at a database whose tables are not there yet.
+TRY_AGAIN_S = 1.0
+
 
 class Command(ShownCommand):
     help = "Bring the mirror in sync with the cluster, in the foreground."
@@ -42,12 +45,25 @@ class Command(ShownCommand):
         parser.add_argument("--once", action="store_true", help="list, write, print counts and seconds, and exit")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        chosen = chosen_clusters(options["cluster"])
         collect_rarely()
         if not options["once"]:
-            return self._forever(chosen)
-        for cluster in chosen:
+            return self._forever(self._when_there(options["cluster"]))
+        for cluster in chosen_clusters(options["cluster"]):
             self._once(cluster)
+
+    def _when_there(self, name: str | None) -> list[Cluster]:
+        """The clusters, as soon as the tables are those of this version: in an upgrade this may start before `migrate` has run."""
+        told = ""
+        while True:
+            try:
+                return chosen_clusters(name)
+            except DatabaseError as error:
+                text = one_line(str(error))
+                if text != told:
+                    self.stderr.write(f"Waiting for the database: run manage.py migrate, or look why it says: {text}")
+                told = text
+            connections.close_all()
+            time.sleep(TRY_AGAIN_S)
 
     def _once(self, cluster: Cluster) -> None:
         started = time.perf_counter()
