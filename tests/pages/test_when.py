@@ -111,3 +111,14 @@ def test_chips_are_words(viewer: Client, night: Cluster) -> None:
     for text in ("what is and what was", "sorted by ended_at, descending", "node: a"):
         assert text in page.text
     assert "ended: any" not in page.text
+
+
+def test_a_choice_of_a_time_leaves_out_what_goes_by_now(viewer: Client, night: Cluster) -> None:
+    page = get(viewer, "/cards?state=free&node=a&ordering=-memory_free_bytes")
+    [link] = [link for link in page.links if "from=24h" in link]
+    assert "node=a" in link
+    assert "state" not in link
+    assert "ordering" not in link
+    assert get(viewer, link).status == 200
+    [link] = [link for link in get(viewer, "/cards?ordering=-node").links if "from=24h" in link]
+    assert "ordering=-node" in link
