@@ -3,83 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.http import StreamingHttpResponse
 from django.test import Client, RequestFactory
-from django.urls import get_resolver
 
 from gpudash.role_middleware import RoleMiddleware
 from inventory import shared
 from inventory.models import Watch
 from inventory.scope import EVERYTHING, Scope, current, sees
-from resources.allocation import ALLOCATIONS
-from resources.campaign import CAMPAIGNS
-from resources.card import CARDS
-from resources.finding import FINDINGS
-from resources.idle import IDLE
 from resources.namespace import NAMESPACES
-from resources.node import NODES
-from resources.pod import PODS
-from resources.run import RUNS
-from tests.accounts.test_every_url import TABLE, routes
+from tests.accounts.test_every_url import TABLE
+from tests.scopes.addresses import LISTS, PODS_NAMED, addresses, all_asked
 from tests.scopes.world import ELSEWHERE, MINE, OTHERS, SEEN, UNSEEN, Identity, World, identities, make_world
 from tests.sweeps import first_and_rest
 
 pytestmark = pytest.mark.django_db
 
-#: What is put for the parameters of a route.
-RUN, CARD, CAMPAIGN = "<run>", "<card>", "<campaign>"
-VALUES = {
-    "<str:run_id>": RUN,
-    "<int:card_id>": CARD,
-    "<str:campaign_id>": CAMPAIGN,
-    "(?P<campaign_id>[^/]+)": CAMPAIGN,
-    "(?P<verb>pause|resume|stop)": "pause",
-    "<int:token_id>": "1",
-    "<int:user_id>": "1",
-    "<str:suite_id>": "cuda-vectoradd",
-    "<str:token>": "x",
-    "<slug:name>": "access",
-}
-#: Of the address of a pod, as `tests.scopes.world` names them.
-PODS_NAMED = (
-    (MINE, "mine-pod"),
-    (f"namespace-{OTHERS}", f"pod-{OTHERS}"),
-    (f"namespace-{OTHERS}", f"waiting-{OTHERS}-{SEEN}"),
-    (f"namespace-{ELSEWHERE}", f"pod-{ELSEWHERE}"),
-)
-_PLACES = ((SEEN, "gpu-1"), (UNSEEN, f"gpu-{ELSEWHERE}"))
-#: Asked of lists and pages besides what stands in their address.
-QUERIES = (
-    "q=pod",
-    f"q={OTHERS}",
-    f"q={ELSEWHERE}",
-    f"namespace=namespace-{OTHERS}",
-    f"namespace=namespace-{ELSEWHERE}",
-    f"pod=pod-{OTHERS}",
-    f"owner=owner_name-{OTHERS}",
-    f"cluster={UNSEEN}",
-    f"node=gpu-{ELSEWHERE}",
-    f"requested_by=asker-{OTHERS}",
-    f"cluster={SEEN}&namespace=namespace-{OTHERS}",
-    "at=1m",
-    "from=30d",
-    "from=30d&format=csv",
-    "ended=any",
-    "gone=any",
-    "format=csv",
-    "ended=any&format=csv",
-    "by=pod",
-    "by=owner",
-    "by=node",
-    "window=7d",
-    "all=1",
-    "memory=1",
-)
 #: Who must not see everything; the first three hold for all in the tests that are always run.
 NAMES = (
     "viewer of a namespace",
@@ -91,42 +33,6 @@ NAMES = (
     "token of a viewer of a namespace",
     "token for a cluster",
 )
-LISTS = (NODES, CARDS, ALLOCATIONS, IDLE, NAMESPACES, PODS, FINDINGS, RUNS, CAMPAIGNS)
-
-
-def addresses(world: World) -> Iterator[str]:
-    """Every route with everything that could stand in it, of both clusters."""
-    filled = VALUES | {}
-    for route, _module in routes(get_resolver()):
-        plain = route.removeprefix("^").removesuffix("$")
-        for name, value in filled.items():
-            plain = plain.replace(name, value)
-        yield from (f"/{one}" for one in _with_things(plain, world))
-
-
-def _with_things(route: str, world: World) -> Iterator[str]:
-    runs = (*world.runs.values(), world.mine)
-    for (cluster, node), run, card, campaign in product(
-        _PLACES,
-        runs if RUN in route else ("",),
-        world.cards.values() if CARD in route else ("",),
-        world.campaigns.values(),
-    ):
-        if CAMPAIGN not in route and campaign != world.campaigns[SEEN]:
-            continue
-        if "<str:cluster>" not in route and "<str:name>" not in route and cluster != SEEN:
-            continue
-        made = route.replace(RUN, str(run)).replace(CARD, str(card)).replace(CAMPAIGN, campaign)
-        if "<str:namespace>" in route:
-            yield from (_of_pod(made, cluster, *names) for names in PODS_NAMED)
-            continue
-        name = node if "<str:cluster>" in route else cluster
-        yield made.replace("<str:cluster>", cluster).replace("<str:name>", name).replace("<path:name>", node)
-
-
-def _of_pod(route: str, cluster: str, namespace: str, name: str) -> str:
-    made = route.replace("<str:cluster>", cluster).replace("<str:namespace>", namespace)
-    return made.replace("<str:name>", name)
 
 
 def body_of(client: Client, address: str, **headers: str) -> str:
@@ -151,39 +57,6 @@ def told(one: Identity, address: str, **headers: str) -> list[str]:
 def _near(text: str, mark: str) -> str:
     at = text.index(mark)
     return " ".join(text[max(0, at - 120) : at + 40].split())
-
-
-def all_asked(world: World) -> list[str]:
-    plain = sorted({one for one in addresses(world) if not one.startswith(("/i18n", "/static"))})
-    lists = [
-        "/search",
-        "/history",
-        "/fit",
-        "/api/v1/fit",
-        *(f"/api/v1/{one.name}" for one in LISTS),
-        "/api/v1/idle/sums",
-        "/api/v1/namespaces/chargeback",
-        "/namespaces",
-        "/namespaces/chargeback",
-        "/api/v1/summary",
-    ]
-    lists += [f"/api/v1/clusters/{SEEN}/history", "/", "/nodes", "/cards", "/allocations", "/allocations/waiting"]
-    lists += [
-        "/allocations/idle",
-        "/findings",
-        "/validations",
-        "/validations/campaigns",
-        "/validations/new",
-        "/clusters",
-    ]
-    histories = [f"/history?cluster={SEEN}&namespace=namespace-{OTHERS}", f"/history?cluster={UNSEEN}"]
-    orders = [
-        f"/api/v1/{one.name}?ordering={sign}{name}"
-        for one in LISTS
-        for name in one.filterset.orders
-        for sign in ("", "-")
-    ]
-    return [*plain, *(f"{path}?{query}" for path in lists for query in QUERIES), *histories, *orders]
 
 
 def test_every_route_is_asked() -> None:
