@@ -210,7 +210,7 @@ class Client:
                     timeout=urllib3.Timeout(connect=CONNECT_S, read=silence_s),
                 )
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            why = _late(deadline) if deadline.passed else plain(error)
+            why = _late(deadline) if deadline.due else plain(error)
             raise ApiError(0, "Unreachable", f"{self.server} was not reached: {why}") from None
         if response.status >= 300:
             if response.status == 401 and answer is not None and self._plugin is not None:
@@ -265,7 +265,7 @@ class Client:
             try:
                 answer = response.read(MAX_ANSWER)
             except (urllib3.exceptions.HTTPError, OSError) as error:
-                why = _late(deadline) if deadline.passed else plain(error)
+                why = _late(deadline) if deadline.due else plain(error)
                 raise ApiError(0, "Broken", f"the answer broke off: {why}") from None
             finally:
                 deadline.end()  # before another request gets the connection

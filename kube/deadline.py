@@ -53,6 +53,11 @@ class Deadline:
         self._lock = threading.Lock()
         _clock.add(self)
 
+    @property
+    def due(self) -> bool:
+        """Whether its time is over, be it that the thread that fires it has not had its turn: for what an error is put down to."""
+        return self.passed or time.monotonic() >= self.until
+
     def watch(self, connected: socket.socket | None) -> None:
         """This is what carries the request now."""
         with self._lock:
