@@ -175,7 +175,7 @@ class Prometheus:
                     # Of an answer that was not read to its end the connection cannot be used again.
                     response.close()
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            why = f"no whole answer within {ANSWER_S:.0f} s" if deadline.passed else plain(error)
+            why = f"no whole answer within {ANSWER_S:.0f} s" if deadline.due else plain(error)
             raise PrometheusError(AWAY, f"{self.base} was not reached: {why}") from None
         finally:
             deadline.end()
