@@ -47,10 +47,12 @@ test-sweep: setup ## the tests that try everything, or often, or wait for long: 
 test-postgres: setup ## the tests of tables, pages and REST again, on a throw-away PostgreSQL
 	$(PY) -m tools.with_postgres pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/collect tests/inventory/charges tests/inventory/idle tests/inventory/history tests/inventory/discrepancies tests/inventory/test_pod_usage.py tests/audit tests/accounts tests/api tests/leases tests/pages tests/scopes tests/validations -m "not cluster and not browser and not team" $(ARGS)
 
-test-cluster: setup ## the tests against a real control plane (etcd, kube-apiserver, scheduler)
-	$(PY) -m pytest -m cluster -n 0 tests/cluster $(ARGS)
-	$(PY) -m pytest -m cluster -n 0 tests/cluster_runs $(ARGS)
-	$(PY) -m pytest -m cluster -n 0 tests/cluster_chart $(ARGS)
+CLUSTER_TESTS := run-cluster run-cluster_runs run-cluster_chart
+.PHONY: $(CLUSTER_TESTS)
+test-cluster: $(CLUSTER_TESTS) ## the tests against a real control plane (etcd, kube-apiserver, scheduler)
+
+$(CLUSTER_TESTS): run-%: setup
+	$(PY) -m pytest -m cluster -n 0 tests/$* $(ARGS)
 
 test-team: setup ## a team's installation as docs/team.md says, on a host of its own (root; systemd-container), and the image
 	$(PY) -m pytest -m team -n 0 -x tests/team $(ARGS)

@@ -7,6 +7,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -103,6 +105,18 @@ class Processes:
             f"--- {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in sorted(self.folder.glob("*.log"))
         ]
         return "\n".join(parts)
+
+    @contextmanager
+    def ended(self) -> Iterator[None]:
+        """All are stopped at the end. A failure is told with what has ended by itself and the ends of the logs: a client that is
+        refused does not say why nobody listens."""
+        try:
+            yield
+        except Exception as error:
+            gone = [f"ended with {one.returncode}: {one.args!r}" for one in self._running if one.poll() is not None]
+            raise AssertionError("\n".join([repr(error), *gone, self.tail()])) from error
+        finally:
+            self.stop()
 
     def stop(self) -> None:
         """End all, each gently at first."""

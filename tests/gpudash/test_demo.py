@@ -168,7 +168,7 @@ def _printed(processes: Processes, pattern: str) -> str:
 @pytest.mark.timeout(900)
 def test_the_running_demo_measures_its_cards_and_finds_who_is_idle(tmp_path: Path) -> None:
     processes = Processes(tmp_path, "", GPUDASH_ENV_FILE="")
-    try:
+    with processes.ended():
         began = time.monotonic()
         processes.manage("demo", "--port", str(free_port()))
         link = _printed(processes, r"http://\S+/sign-in/link/\S+")
@@ -189,11 +189,6 @@ def test_the_running_demo_measures_its_cards_and_finds_who_is_idle(tmp_path: Pat
         )
         assert "nvidia-dcgm-exporter-" in processes.call("cluster", "list")
         _idle_is_found(visitor)
-    except BaseException:
-        print(processes.tail())
-        raise
-    finally:
-        processes.stop()
 
 
 def _measured_in_time(visitor: _Visitor, began: float) -> None:
@@ -230,7 +225,7 @@ def _idle_is_found(visitor: _Visitor) -> None:
 @pytest.mark.timeout(300)
 def test_a_fleet_that_is_too_large_to_be_read_directly_starts_and_says_so(tmp_path: Path) -> None:
     processes = Processes(tmp_path, "", GPUDASH_ENV_FILE="")
-    try:
+    with processes.ended():
         running = processes.manage("demo", "--port", str(free_port()), "--nodes", "1000")
         link = _printed(processes, r"http://\S+/sign-in/link/\S+")
         assert _printed(processes, r"Nothing is measured: exporters run on [0-9]+ nodes").endswith("504 nodes")
@@ -247,8 +242,3 @@ def test_a_fleet_that_is_too_large_to_be_read_directly_starts_and_says_so(tmp_pa
         assert running.poll() is None
         assert len(visitor.all("nodes")) > 990  # all but those without a card
         assert _printed(processes, "The past is complete: .*")
-    except BaseException:
-        print(processes.tail())
-        raise
-    finally:
-        processes.stop()
