@@ -48,7 +48,15 @@ PAGES = (
     "run",
     "findings",
     "clusters",
+    "fit",
+    "pod",
+    "namespaces",
+    "chargeback",
+    "campaign-report",
+    "administration",
 )
+#: What is asked of a page.
+QUERIES = {"fit": "?cards=2&memory=20"}
 #: Picture → the page, and the part of it that the picture shows.
 PARTS = {"card-over-time": ("card-used", "over-time"), "cluster-exporters": ("cluster", "exporters")}
 #: Those that are photographed in dark as well.
@@ -156,12 +164,19 @@ def addresses(running: Demo, api: APIRequestContext, run_id: str) -> dict[str, s
 
     cards = answer(api, f"/api/v1/cards?node={NODE}&ordering=-memory_allocated_bytes")["results"]
     used = answer(api, f"/api/v1/cards?node={NODES['node-used']}&ordering=-memory_used_bytes")["results"]
-    arguments: dict[str, list[Any]] = {"card": [cards[0]["id"]], "run": [run_id]}
+    waits = answer(api, "/api/v1/pods?waiting=true")["results"][0]
+    campaign = answer(api, "/api/v1/campaigns")["results"][0]
+    arguments: dict[str, list[Any]] = {
+        "card": [cards[0]["id"]],
+        "run": [run_id],
+        "pod": [waits["cluster"], waits["namespace"], waits["name"]],
+        "campaign-report": [campaign["id"]],
+    }
     found = {picture: reverse("node", args=["demo", node]) for picture, node in NODES.items()}
     found |= {"card-used": reverse("card", args=[used[0]["id"]]), "cluster": reverse("cluster", args=["demo"])}
     for name in PAGES:
         try:
-            found[name] = reverse(name, args=arguments.get(name, []))
+            found[name] = reverse(name, args=arguments.get(name, [])) + QUERIES.get(name, "")
         except NoReverseMatch:
             print(f"{name}: there is no such page; no picture", file=sys.stderr)
     return found | {picture: f"{found[name]}#{part}" for picture, (name, part) in PARTS.items()}
