@@ -151,3 +151,14 @@ def sync_of(watches: Iterable[Watch], now: datetime | None = None) -> Sync:
         watches=tuple(sorted(rows.values(), key=lambda watch: watch.kind)),
         conditions=conditions,
     )
+
+
+_BAD = frozenset((State.REFUSED, State.UNWATCHED, State.UNREACHED, State.SILENT))
+
+
+def in_step(sync: Sync) -> bool:
+    """Whether the mirror of a cluster can be believed now: all has been listed, somebody watches, and there was a word lately."""
+    if not sync.synced or sync.age_seconds is None or sync.age_seconds > STALE_S:
+        return False
+    states = {kind: one.state for kind, one in sync.conditions.items()}
+    return not any(states.get(kind) in _BAD for kind in {*NEEDED_KINDS, *AGEING_KINDS})

@@ -14,6 +14,7 @@ from django.db.models import Case, Exists, IntegerField, OuterRef, Prefetch, Q, 
 
 from inventory.condition import watches
 from inventory.holds import holds
+from inventory.kept_off import totals_now
 from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeTotals, Pod, Unreadable
 from inventory.stacks.engine.base import ERROR, WARNING
 
@@ -49,6 +50,7 @@ class NodeRow:
 def with_nodes(rows: Iterable[NodeTotals]) -> list[NodeRow]:
     """Join the totals of one page with their nodes: one query, whatever the length."""
     found = list(rows)
+    totals_now(found)
     names = {totals.node_name for totals in found}
     cluster_ids = {totals.cluster_id for totals in found}
     nodes = {

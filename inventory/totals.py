@@ -11,17 +11,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Case, Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum, When
-from django.db.models.functions import Coalesce, Greatest
+from django.db.models import Case, Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Sum, Value, When
+from django.db.models.functions import Coalesce
 
 from inventory.condition import Sync, sync_of
 from inventory.condition import watches as watches_now
-from inventory.models import Card, Cluster, Finding, Node, NodeTotals, Pod, Unreadable, Watch
-from inventory.models.choices import CardState
+from inventory.free import CardCounts, FreeCards, Ids, added_cards, cards_by_cluster, ids_of, of_clusters, unnamed
+from inventory.kept_off import believed
+from inventory.models import Cluster, Finding, Node, NodeTotals, Pod, Unreadable, Watch
 from inventory.shared import shared
-
-#: Ids of clusters; None: all.
-Ids = tuple[int, ...] | None
 
 
 @dataclass(frozen=True)
@@ -38,10 +36,11 @@ class Known:
 
 @dataclass(frozen=True)
 class Totals:
-    """What a set of nodes has. memory_free = memory_metered − memory_allocated, over the nodes that know both.
+    """What a set of nodes has. memory_free + memory_apart = memory_metered − memory_allocated, over the nodes that know both.
 
     memory_metered: total of those nodes whose allocation is known: the one to draw `memory_allocated` against.
-    cards_free: cards without any holder, of the nodes that know how many; for what can be pointed at see `FreeCards`.
+    memory_apart, cards_apart: what nobody holds and nobody is given (`inventory.kept_off`); it is in nothing that is free.
+    cards_free: cards that can be given, of the nodes that know how many; for what can be pointed at see `FreeCards`.
     largest_gap_bytes: the largest free piece on one card.
     """
 
@@ -57,14 +56,8 @@ class Totals:
     largest_gap_bytes: int | None = None
     holders: int = 0
     unplaced: int = 0
-
-
-@dataclass(frozen=True)
-class FreeCards:
-    """Cards that nobody holds. named: those that lists show with state=free. unnamed: more of them, known by count only."""
-
-    named: int = 0
-    unnamed: int = 0
+    memory_apart: int = 0
+    cards_apart: int = 0
 
 
 @dataclass(frozen=True)
@@ -96,6 +89,8 @@ class ClusterSummary:
     free: FreeCards
     #: Cards of which some memory is known to be free.
     cards_with_room: int
+    #: Cards with a holder and with room, that nothing keeps pods off.
+    cards_partly: int
     pods_waiting: int
     pods_oldest_at: datetime | None
     findings: Mapping[str, int]
@@ -113,12 +108,26 @@ _SUMS = (
 )
 
 
+#: What is apart instead in a cluster that is not believed: column → that of what is apart anyway.
+_APART = {"memory_free_bytes": "memory_apart_bytes", "cards_free": "cards_apart"}
+
+
 def _aggregates() -> dict[str, Any]:
     made: dict[str, Any] = {f"sum_{name}": Sum(name) for name in _SUMS}
     made |= {f"known_{name}": Count(name) for name in _SUMS}
+    now, zero = Q(cluster_id__in=believed()), Value(0)
+    for name, apart in _APART.items():
+        # Over-committed memory is less than nothing, believed or not.
+        counted = Case(When(now | Q(**{f"{name}__lte": 0}), then=F(name)), When(~Q(**{name: None}), then=zero))
+        more = Case(When(~now & Q(**{f"{name}__gt": 0}), then=F(name)), default=zero)
+        made |= {f"sum_{name}": Sum(counted), f"sum_{apart}": Sum(Coalesce(F(apart), 0) + more)}
     metered = Case(When(memory_allocated_bytes__isnull=False, then=F("memory_total_bytes")))
     made |= {"sum_metered": Sum(metered), "known_metered": Count(metered)}
-    made |= {"rows": Count("id"), "gap": Max("largest_gap_bytes")}
+    made |= {"rows": Count("id")}
+    gap = Case(
+        When(now | Q(largest_gap_bytes__lte=0), then=F("largest_gap_bytes")), When(largest_gap_bytes__gt=0, then=zero)
+    )
+    made |= {"gap": Max(gap)}
     return made | {"sum_holders": Sum("holders_count"), "sum_unplaced": Sum("unplaced_count")}
 
 
@@ -141,6 +150,8 @@ def _totals(row: Mapping[str, Any]) -> Totals:
         largest_gap_bytes=row["gap"],
         holders=row["sum_holders"] or 0,
         unplaced=row["sum_unplaced"] or 0,
+        memory_apart=row["sum_memory_apart_bytes"] or 0,
+        cards_apart=row["sum_cards_apart"] or 0,
     )
 
 
@@ -151,8 +162,8 @@ def totals_of(rows: QuerySet[NodeTotals]) -> Totals:
 
 def all_totals(clusters: Iterable[Cluster] | None = None) -> Totals:
     """Totals of all clusters, or of these: one query."""
-    ids = _ids(clusters)
-    return shared("totals", ids, lambda: totals_of(_of(NodeTotals.objects.all(), ids)))
+    ids = ids_of(clusters)
+    return shared("totals", ids, lambda: totals_of(of_clusters(NodeTotals.objects.all(), ids)))
 
 
 def added(parts: Iterable[Totals]) -> Totals:
@@ -178,6 +189,8 @@ def added(parts: Iterable[Totals]) -> Totals:
         largest_gap_bytes=max(gaps, default=None),
         holders=sum(part.holders for part in every),
         unplaced=sum(part.unplaced for part in every),
+        memory_apart=sum(part.memory_apart for part in every),
+        cards_apart=sum(part.cards_apart for part in every),
     )
 
 
@@ -191,12 +204,12 @@ def by_cluster(pools: Iterable[PoolTotals]) -> dict[int, Totals]:
 
 def totals_by_pool(clusters: Iterable[Cluster] | None = None) -> list[PoolTotals]:
     """One query; sorted by cluster and pool."""
-    ids = _ids(clusters)
+    ids = ids_of(clusters)
     return list(shared("pools", ids, lambda: _totals_by_pool(ids)))
 
 
 def _totals_by_pool(ids: Ids) -> list[PoolTotals]:
-    rows = _of(NodeTotals.objects.all(), ids).order_by().values("cluster_id", "cluster__name", "pool")
+    rows = of_clusters(NodeTotals.objects.all(), ids).order_by().values("cluster_id", "cluster__name", "pool")
     made = [
         PoolTotals(row["cluster_id"], row["cluster__name"], row["pool"], _totals(row))
         for row in rows.annotate(**_aggregates())
@@ -204,64 +217,16 @@ def _totals_by_pool(ids: Ids) -> list[PoolTotals]:
     return sorted(made, key=lambda pool: (pool.cluster, pool.pool))
 
 
-def free_cards(clusters: Iterable[Cluster] | None = None) -> FreeCards:
-    """Over all clusters, or these: two queries."""
-    ids = _ids(clusters)
-    named = sum(states[CardState.FREE] for states in _cards(ids)[0].values())
-    return FreeCards(named, sum(_unnamed(ids).values()))
-
-
-def unnamed_free_cards(clusters: Iterable[Cluster] | None = None) -> int:
-    return sum(_unnamed(_ids(clusters)).values())
-
-
-def _unnamed(ids: Ids) -> dict[int, int]:
-    """Cluster id → cards that are free on nodes of which some holder has no card: how many is known, not which. One query."""
-    return shared("unnamed free cards", ids, lambda: _count_unnamed(ids))
-
-
-def _count_unnamed(ids: Ids) -> dict[int, int]:
-    there = Card.objects.filter(
-        cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"), gone_at=None, state=CardState.FREE
-    )
-    named = there.order_by().values("node_name").annotate(n=Count("id")).values("n")
-    rows = _of(NodeTotals.objects.filter(unplaced_count__gt=0, cards_free__gt=0), ids).order_by()
-    more = Greatest(F("cards_free") - Coalesce(Subquery(named), 0), 0)
-    return dict(rows.annotate(more=more).values_list("cluster_id").annotate(Sum("more")))
-
-
-def card_states(clusters: Iterable[Cluster] | None = None) -> dict[int, dict[str, int]]:
-    """Cluster id → state → cards present; every state is named, with 0 where there is none (these are counts)."""
-    return {cluster_id: dict(states) for cluster_id, states in _cards(_ids(clusters))[0].items()}
-
-
-def _cards(ids: Ids) -> tuple[dict[int, dict[str, int]], dict[int, int]]:
-    """Cards present by cluster and state, and by cluster those with memory that is known to be free: one query."""
-    return shared("cards by state", ids, lambda: _count_cards(ids))
-
-
-def _count_cards(ids: Ids) -> tuple[dict[int, dict[str, int]], dict[int, int]]:
-    states: dict[int, dict[str, int]] = {}
-    room: dict[int, int] = {}
-    rows = _of(Card.objects.filter(gone_at=None), ids).order_by().values_list("cluster_id", "state")
-    free = Count("id", filter=Q(memory_free_bytes__gt=0))
-    for cluster_id, state, count, with_room in rows.annotate(Count("id"), with_room=free):
-        states.setdefault(cluster_id, dict.fromkeys(CardState.values, 0))[state] = count
-        room[cluster_id] = room.get(cluster_id, 0) + with_room
-    return states, room
-
-
 @dataclass
 class _Counts:
     """Small counts of all clusters, by cluster id. nodes: all, with an account and not ready, with a GPU and no account."""
 
     nodes: dict[int, tuple[int, int, int]] = field(default_factory=dict)
-    states: dict[int, dict[str, int]] = field(default_factory=dict)
-    room: dict[int, int] = field(default_factory=dict)
+    cards: dict[int, CardCounts] = field(default_factory=dict)
     waiting: dict[int, tuple[int, datetime | None]] = field(default_factory=dict)
     findings: dict[int, dict[str, int]] = field(default_factory=dict)
     unreadable: dict[int, int] = field(default_factory=dict)
-    unnamed: dict[int, int] = field(default_factory=dict)
+    unnamed: dict[int, FreeCards] = field(default_factory=dict)
 
 
 def _counts(ids: Ids) -> _Counts:
@@ -269,9 +234,8 @@ def _counts(ids: Ids) -> _Counts:
 
 
 def _count_all(ids: Ids) -> _Counts:
-    states, room = _cards(ids)
-    made = _Counts(states=states, room=room, unnamed=_unnamed(ids))
-    nodes = _of(Node.objects.all(), ids).order_by().values_list("cluster_id")
+    made = _Counts(cards=cards_by_cluster(ids), unnamed=unnamed(ids))
+    nodes = of_clusters(Node.objects.all(), ids).order_by().values_list("cluster_id")
     counted = Exists(NodeTotals.objects.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("name")))
     not_ready = (Q(ready=False) | Q(ready=None)) & Q(counted)
     uncounted = Q(has_gpu=True) & ~Q(counted)
@@ -279,14 +243,14 @@ def _count_all(ids: Ids) -> _Counts:
         Count("id"), bad=Count("id", filter=not_ready), more=Count("id", filter=uncounted)
     ):
         made.nodes[cluster_id] = (figures[0], figures[1], figures[2])
-    pods = _of(Pod.objects.filter(waiting=True), ids).order_by().values_list("cluster_id")
+    pods = of_clusters(Pod.objects.filter(waiting=True), ids).order_by().values_list("cluster_id")
     for cluster_id, count, oldest in pods.annotate(Count("id"), Min("created_at")):
         made.waiting[cluster_id] = (count, oldest)
-    findings = _of(Finding.objects.filter(ended_at=None), ids).order_by().values_list("cluster_id", "severity")
+    findings = of_clusters(Finding.objects.filter(ended_at=None), ids).order_by().values_list("cluster_id", "severity")
     for cluster_id, severity, count in findings.annotate(Count("id")):
         made.findings.setdefault(cluster_id, {})[severity] = count
     made.unreadable = dict(
-        _of(Unreadable.objects.all(), ids).order_by().values_list("cluster_id").annotate(Count("id"))
+        of_clusters(Unreadable.objects.all(), ids).order_by().values_list("cluster_id").annotate(Count("id"))
     )
     return made
 
@@ -296,13 +260,13 @@ def summaries(
     now: datetime | None = None,
     pools: Iterable[PoolTotals] | None = None,
 ) -> list[ClusterSummary]:
-    """Every cluster (or these) at a glance: nine queries, whatever their size and number. pools: if they are at hand."""
+    """Every cluster (or these) at a glance: a dozen queries, whatever their size and number. pools: if they are at hand."""
     chosen = list(Cluster.objects.all() if clusters is None else clusters)
     watches: dict[int, list[Watch]] = {}
-    for watch in _of(watches_now(), _ids(chosen)):
+    for watch in of_clusters(watches_now(), ids_of(chosen)):
         watches.setdefault(watch.cluster_id, []).append(watch)
     totals = by_cluster(totals_by_pool(chosen) if pools is None else pools)
-    counts = _counts(_ids(chosen))
+    counts = _counts(ids_of(chosen))
     return [_summary(cluster, totals, counts, watches, now) for cluster in sorted(chosen, key=lambda one: one.name)]
 
 
@@ -311,7 +275,7 @@ def _summary(
 ) -> ClusterSummary:
     own = totals.get(cluster.pk, Totals())
     every, not_ready, uncounted = counts.nodes.get(cluster.pk, (0, 0, 0))
-    states = counts.states.get(cluster.pk, dict.fromkeys(CardState.values, 0))
+    cards = counts.cards.get(cluster.pk, CardCounts())
     waiting, oldest = counts.waiting.get(cluster.pk, (0, None))
     return ClusterSummary(
         cluster=cluster,
@@ -321,22 +285,12 @@ def _summary(
         nodes_gpu=own.nodes,
         nodes_not_ready=not_ready,
         nodes_uncounted=uncounted,
-        card_states=states,
-        free=FreeCards(states[CardState.FREE], counts.unnamed.get(cluster.pk, 0)),
-        cards_with_room=counts.room.get(cluster.pk, 0),
+        card_states=cards.states,
+        free=added_cards([cards.free, counts.unnamed.get(cluster.pk, FreeCards())]),
+        cards_with_room=cards.room,
+        cards_partly=cards.partly,
         pods_waiting=waiting,
         pods_oldest_at=oldest,
         findings=counts.findings.get(cluster.pk, {}),
         unreadable=counts.unreadable.get(cluster.pk, 0),
     )
-
-
-def _ids(clusters: Iterable[Cluster] | None) -> Ids:
-    return None if clusters is None else tuple(sorted(cluster.pk for cluster in clusters))
-
-
-def _of(rows: QuerySet[Any], ids: Ids) -> QuerySet[Any]:
-    """Only those of these clusters; all when None. One cluster alone becomes an equality, which the indexes begin with."""
-    if ids is None:
-        return rows
-    return rows.filter(cluster_id=ids[0]) if len(ids) == 1 else rows.filter(cluster_id__in=ids)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from inventory import querysets
+from inventory import kept_off, querysets
 from inventory.history.named import Named
 from inventory.history.series import Window
 from inventory.measured import with_usage
@@ -62,6 +62,7 @@ def _context(found: Card, window: Window) -> dict[str, Any]:
     seen_from = _seen_from(held, found)
     room = found.found_room
     here = {"cluster": found.cluster.name, "card_id": found.pk, "ended": "any"}
+    kept_off.cards_now([found])
     with_usage([found])
     row = card_row(found, now_held)
     node = NodeTotals.objects.filter(**mine).only("health_told").first() if found.gone_at is None else None

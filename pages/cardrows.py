@@ -30,6 +30,7 @@ class CardRow:
     stack: str
     state: str
     state_words: str
+    kept_off: str
     bar: bars.Bar
     allocated: int | None
     allocated_why: str
@@ -98,6 +99,7 @@ def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow
         stack=card.stack,
         state=state.value,
         state_words=str(state.label),
+        kept_off=card.kept_off,
         bar=bars.of_then(card, holders) if past else bars.bar_of(card, holders, usage),
         allocated=card.memory_allocated_bytes,
         allocated_why=_not_kept() if past else _why_not_allocated(card) if card.memory_allocated_bytes is None else "",

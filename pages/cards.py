@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from inventory import querysets, totals
-from inventory.models.choices import CardState, Health, Severity
+from inventory import free, kept_off, querysets
+from inventory.models.choices import CardState, Health, KeptOff, Severity
 from inventory.shared import shareable
 from pages.cardrows import card_row
 from pages.frame import choices
@@ -33,6 +33,7 @@ SPEC = ListSpec(
         Field("stack", _("Sharing system"), choices.stacks),
         Field("model", _("Card model"), choices.models),
         Field("state", _("State"), CardState.choices),
+        Field("kept_off", _("Kept apart"), KeptOff.choices),
         Field("min_free_bytes", _("Free, at least"), placeholder="8 GiB"),
         Field("min_unused_bytes", _("Unused, at least"), placeholder="8 GiB"),
         Field("health", _("Health"), Health.choices),
@@ -52,13 +53,14 @@ SPEC = ListSpec(
 
 def _context() -> dict[str, Any]:
     states = dict.fromkeys(CardState.values, 0)
-    for found in totals.card_states().values():
+    for found in free.card_states().values():
         for state, count in found.items():
             states[state] = states.get(state, 0) + count
-    largest = querysets.cards_present().filter(memory_free_bytes__gt=0).order_by("-memory_free_bytes", "-id").first()
+    room = querysets.cards_present().filter(kept_off.with_room("memory_free_bytes", 1))
+    largest = room.order_by("-memory_free_bytes", "-id").first()
     return {
         "states": states,
-        "unnamed": totals.unnamed_free_cards(),
+        "free": free.free_cards(),
         "total": sum(states.values()),
         "largest": None if largest is None else card_row(largest, []),
     }

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from inventory import querysets
+from inventory import kept_off, querysets
 from inventory.history.named import Named
 from inventory.measured import with_usage
 from inventory.models import Card, Cluster, NodeTotals, Pod, Subject
@@ -70,6 +70,7 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
         F("index").asc(nulls_last=True), "id"
     )
     cards: list[Any] = with_holders_usage(with_usage(found[:MOST_CARDS]))
+    kept_off.cards_now(cards)
     # By index, then as they were first seen; slices without a name by their numbers.
     cards.sort(key=lambda card: (card.index is None, card.index or 0, ordinal_of(card) or 0))
     rows = [card_row(card, card.holders) for card in cards]

@@ -10,9 +10,9 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from inventory import querysets, totals
+from inventory import free, querysets, totals
 from inventory.models import NodeTotals
-from inventory.models.choices import Health, Severity
+from inventory.models.choices import Health, KeptOff, Severity
 from inventory.shared import shareable
 from pages.frame import amounts, choices
 from pages.frame.links import node_url, with_query
@@ -80,6 +80,7 @@ SPEC = ListSpec(
         Field("stack", _("Sharing system"), choices.stacks),
         Field("model", _("Card model"), choices.models),
         Field("ready", _("Condition"), (("true", _("ready")), ("false", _("not ready")), ("unknown", _("not known")))),
+        Field("kept_off", _("Kept apart"), KeptOff.choices),
         Field("health", _("Health"), Health.choices),
         Field("min_gap_bytes", _("Gap, at least"), placeholder="8 GiB"),
         Field("severity", _("Findings"), Severity.choices),
@@ -94,7 +95,7 @@ SPEC = ListSpec(
 
 
 def _context() -> dict[str, Any]:
-    return {"totals": totals.all_totals(), "free": totals.free_cards(), "room_url": with_query("", min_gap_bytes="8Gi")}
+    return {"totals": totals.all_totals(), "free": free.free_cards(), "room_url": with_query("", min_gap_bytes="8Gi")}
 
 
 @shareable

@@ -13,10 +13,12 @@ from django.views.decorators.http import require_safe
 
 from inventory import querysets, totals
 from inventory.claimed import with_claims
+from inventory.free import FreeCards, added_cards
+from inventory.kept_off import with_room
 from inventory.models import Cluster
 from inventory.models.choices import CardState
 from inventory.shared import shareable
-from inventory.totals import ClusterSummary, FreeCards, Totals
+from inventory.totals import ClusterSummary, Totals
 from pages.allocations import waiting_line
 from pages.cardmap import SHOWS, card_map
 from pages.cardrows import card_row
@@ -81,8 +83,8 @@ def answer_of(found: list[ClusterSummary], sums: Totals) -> Answer:
             findings[severity] = findings.get(severity, 0) + count
     return Answer(
         totals=sums,
-        free=FreeCards(sum(one.free.named for one in found), sum(one.free.unnamed for one in found)),
-        partly=cards_in("partly"),
+        free=added_cards(one.free for one in found),
+        partly=sum(one.cards_partly for one in found),
         unknown_cards=cards_in("unknown"),
         shared_cards=cards_in("shared"),
         cards=sum(sum(one.card_states.values()) for one in found),
@@ -158,7 +160,7 @@ def _list_urls(request: HttpRequest) -> dict[str, str]:
 
 def _best(ids: set[int]) -> Any:
     """The card with the largest free piece; None when no card is known to have room."""
-    rows = querysets.cards_present().filter(memory_free_bytes__gt=0)
+    rows = querysets.cards_present().filter(with_room("memory_free_bytes", 1))
     rows = rows.filter(cluster_id=next(iter(ids))) if len(ids) == 1 else rows.filter(cluster_id__in=ids)
     found = rows.order_by("-memory_free_bytes", "-id").first()
     return None if found is None else card_row(found, [])

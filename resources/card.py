@@ -9,11 +9,11 @@ from typing import Annotated, Any, ClassVar
 from django.db.models import DateTimeField, Q, QuerySet, Value
 from django.utils.translation import gettext_lazy as _
 
-from inventory import querysets
+from inventory import kept_off, querysets
 from inventory.measured import NOT_COLLECTED, unused_bytes, with_usage
 from inventory.models import Allocation as AllocationRow
 from inventory.models import Card as CardRow
-from inventory.models.choices import CardState, Health, Mode, Severity
+from inventory.models.choices import CardState, Health, KeptOff, Mode, Severity
 from inventory.pod_usage import Note, PodUsage, with_holders_usage
 from resources.allocation import Allocation
 from resources.declared import Resource, Shape, fact, orders_of
@@ -47,6 +47,12 @@ class Card(Shape):
     ]
     health_told: Annotated[list[HealthTold], fact("Who says so, the worst first.", of="found_health")]
     state: Annotated[str, fact(f"One of {', '.join(CardState.values)}.", order=True)]
+    kept_off: Annotated[
+        str | None,
+        fact(
+            f"Why no pod is given anything of it now: {', '.join(KeptOff.values)}; null: pods are. Such a card is not free: apart."
+        ),
+    ]
     memory_total_bytes: Annotated[
         int | None,
         fact("What the sharing system gives out; null: unknown.", order=True, title=_("Capacity, GiB"), number=True),
@@ -58,6 +64,9 @@ class Card(Shape):
     ]
     memory_free_bytes: Annotated[
         int | None, fact("Bytes; null: unknown or not metered.", order=True, title=_("Free, GiB"), number=True)
+    ]
+    memory_apart_bytes: Annotated[
+        int | None, fact("What would be free, were it not kept off; null: nothing, unknown or not metered.")
     ]
     shares: Annotated[int | None, fact("Holders that the sharing system admits; null: it does not count.")]
     profile: Annotated[str | None, fact("Of a slice, what kind it is: 1g.5gb. null: a whole card.", order=True)]
@@ -124,7 +133,16 @@ class Card(Shape):
 #: What is kept of cards for now alone: who held them is kept, how full, how well and how busy they were is not.
 OF_NOW = frozenset(
     (
-        *("state", "health", "severity", "min_free_bytes", "min_used_bytes", "min_unused_bytes", "holders_count"),
+        *(
+            "state",
+            "kept_off",
+            "health",
+            "severity",
+            "min_free_bytes",
+            "min_used_bytes",
+            "min_unused_bytes",
+            "holders_count",
+        ),
         *("memory_allocated_bytes", "memory_free_bytes", "memory_used_bytes", "memory_unused_bytes", "changed_at"),
         *("utilization_ratio", "activity_ratio"),
     )
@@ -139,12 +157,13 @@ class CardFilter(StrictFilterSet):
     uuid = WordsFilter("uuid", label="UUID of the card")
     stack = WordsFilter("stack", label="sharing system")
     model = WordsFilter("model", label="card model")
-    state = ChoiceFilter(CardState.values, "state", label="how full the card is")
+    state = ChoiceFilter(CardState.values, "state", method="on_state", label="how full the card is")
+    kept_off = ChoiceFilter(KeptOff.values, "kept_off", method="on_kept_off", label="why no pod is given it")
     health = ChoiceFilter(Health.values, "health", label="health, by all that say something of it")
     profile = WordsFilter("profile", label="profile of a slice, such as 1g.5gb")
     mode = ChoiceFilter(Mode.values, "mode", label="how the card is given out")
     severity = ChoiceFilter(Severity.values, "worst_severity", label="worst finding of the card")
-    min_free_bytes = BytesFilter("memory_free_bytes", lookup_expr="gte", label="memory free on the card, at least")
+    min_free_bytes = BytesFilter("memory_free_bytes", method="on_room", label="memory free on the card, at least")
     min_used_bytes = BytesFilter(
         "usage__memory_used_bytes", lookup_expr="gte", label="memory measured in use, at least"
     )
@@ -175,6 +194,15 @@ class CardFilter(StrictFilterSet):
             times["asked_from"] = Value(span.begin, DateTimeField())
         return super().in_time(rows).prefetch_related(None).annotate(**times)
 
+    def on_state(self, rows: QuerySet[CardRow], _: str, states: list[str]) -> QuerySet[CardRow]:
+        return rows.filter(kept_off.in_states(states))
+
+    def on_kept_off(self, rows: QuerySet[CardRow], _: str, reasons: list[str]) -> QuerySet[CardRow]:
+        return rows.filter(kept_off.kept_off_by(reasons))
+
+    def on_room(self, rows: QuerySet[CardRow], column: str, least: int) -> QuerySet[CardRow]:
+        return rows.filter(kept_off.with_room(column, least))
+
     def on_unused(self, rows: QuerySet[CardRow], _: str, least: int) -> QuerySet[CardRow]:
         return rows.alias(unused_at_least=unused_bytes()).filter(unused_at_least__gte=least)
 
@@ -194,6 +222,7 @@ def _joined(cards: list[Any]) -> list[Any]:
     """Two queries more than the cards and their holders."""
     if cards and getattr(cards[0], "asked_to", None) is not None:
         return _of_then(cards)
+    kept_off.cards_now(cards)
     return with_holders_usage(with_usage(cards))
 
 
@@ -208,9 +237,9 @@ def _of_then(cards: list[Any]) -> list[Any]:
     for card in cards:
         card.holders = held[card.pk]
         card.holders_count = len({one.pod_uid for one in card.holders})
-        card.memory_allocated_bytes = card.memory_free_bytes = card.memory_unused_bytes = None
+        card.memory_allocated_bytes = card.memory_free_bytes = card.memory_unused_bytes = card.memory_apart_bytes = None
         card.state, card.health, card.health_told = CardState.UNKNOWN.value, Health.UNKNOWN.value, ""
-        card.worst_severity, card.room, card.measured = "", "", NOT_COLLECTED
+        card.worst_severity, card.room, card.kept_off, card.measured = "", "", "", NOT_COLLECTED
     return cards
 
 
@@ -232,11 +261,13 @@ CARDS = Resource(
         "health",
         ("health_line", "health_told"),
         "state",
+        "kept_off",
         "memory_total_bytes",
         "memory_physical_bytes",
         "memory_source",
         "memory_allocated_bytes",
         "memory_free_bytes",
+        "memory_apart_bytes",
         "memory_used_bytes",
         "memory_unused_bytes",
         "utilization_ratio",

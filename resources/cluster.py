@@ -75,6 +75,8 @@ class Totals(Shape):
     cards_total: Sum
     cards_allocated: Sum
     cards_free: Sum
+    cards_apart: Annotated[int, Meta(description="Cards that nobody holds and no pod is given: not free.")]
+    memory_apart_bytes: Annotated[int, Meta(description="What would be free, were it not kept apart.")]
     largest_gap_bytes: int | None
     holders_count: int
     unplaced_count: int
@@ -117,6 +119,15 @@ class Cluster(ClusterSync):
     cards_free_unnamed: Annotated[
         int,
         Meta(description="Free cards besides card_states.free, on nodes that say how many are held, but not which."),
+    ]
+    cards_apart: Annotated[
+        dict[str, int],
+        Meta(
+            description="Cards in the state apart, by why no pod is given them, as /cards?state=apart&kept_off= lists them."
+        ),
+    ]
+    cards_apart_unnamed: Annotated[
+        int, Meta(description="Cards apart besides them, on nodes that say how many are held, but not which.")
     ]
     cards_with_room: Annotated[int, Meta(description="Cards of which some memory is known to be free.")]
     pods_waiting: int

@@ -9,9 +9,9 @@ from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.utils.translation import gettext_lazy as _
 
-from inventory import querysets
+from inventory import kept_off, querysets
 from inventory.models import NodeTotals
-from inventory.models.choices import Health, Severity
+from inventory.models.choices import Health, KeptOff, Severity
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter
 from resources.filter_sets import StrictFilterSet
@@ -57,12 +57,27 @@ class Node(Shape):
     cards_free: Annotated[
         int | None,
         fact(
-            "Cards known to have no holder.",
+            "Cards known to have no holder, that a pod can be given.",
             of="totals.cards_free",
             order="cards_free",
             title=_("Free cards"),
             number=True,
         ),
+    ]
+    kept_off: Annotated[
+        str | None,
+        fact(
+            f"Why no pod is given anything of the node now: {', '.join(one for one in KeptOff.values if one != KeptOff.UNHEALTHY)}; "
+            "null: pods are.",
+            of="totals.kept_off",
+        ),
+    ]
+    cards_apart: Annotated[
+        int | None,
+        fact("Cards without a holder that no pod is given: kept off, or unhealthy.", of="totals.cards_apart"),
+    ]
+    memory_apart_bytes: Annotated[
+        int | None, fact("What would be free, were it not kept apart; null: nothing.", of="totals.memory_apart_bytes")
     ]
     memory_total_bytes: Annotated[int | None, fact(BYTES, of="totals.memory_total_bytes", order="memory_total_bytes")]
     memory_allocated_bytes: Annotated[
@@ -143,8 +158,11 @@ class NodeFilter(StrictFilterSet):
     instance_type = WordsFilter("instance_type", method="on_node", label="instance type")
     health = ChoiceFilter(Health.values, "health", label="health of the node and its cards")
     severity = ChoiceFilter(Severity.values, "worst_severity", label="worst finding of the node")
-    min_free_bytes = BytesFilter("memory_free_bytes", lookup_expr="gte", label="memory free on the node, at least")
-    min_gap_bytes = BytesFilter("largest_gap_bytes", lookup_expr="gte", label="memory free on one card, at least")
+    kept_off = ChoiceFilter(
+        KeptOff.values, "kept_off", method="on_kept_off", label="why no pod is given anything of it"
+    )
+    min_free_bytes = BytesFilter("memory_free_bytes", method="on_room", label="memory free on the node, at least")
+    min_gap_bytes = BytesFilter("largest_gap_bytes", method="on_room", label="memory free on one card, at least")
     q = SearchFilter(method="search", label="free search: node, pool, model, address")
 
     orders: ClassVar[dict[str, str]] = orders_of(Node)
@@ -160,6 +178,12 @@ class NodeFilter(StrictFilterSet):
         for stack in stacks:
             condition |= Q(stacks_text__contains=f'"{stack}"') if stack.replace("-", "").isalnum() else Q(pk=None)
         return rows.alias(stacks_text=Cast("stacks", TextField())).filter(condition)
+
+    def on_kept_off(self, rows: QuerySet[NodeTotals], _: str, reasons: list[str]) -> QuerySet[NodeTotals]:
+        return rows.filter(kept_off.kept_off_by(reasons))
+
+    def on_room(self, rows: QuerySet[NodeTotals], column: str, least: int) -> QuerySet[NodeTotals]:
+        return rows.filter(kept_off.with_room(column, least))
 
     def on_ready(self, rows: QuerySet[NodeTotals], _: str, values: list[str]) -> QuerySet[NodeTotals]:
         condition = Q()
@@ -197,6 +221,9 @@ NODES = Resource(
         "cards_total",
         "cards_allocated",
         "cards_free",
+        "kept_off",
+        "cards_apart",
+        "memory_apart_bytes",
         "memory_total_bytes",
         "memory_allocated_bytes",
         "memory_free_bytes",

@@ -142,7 +142,9 @@ def free_units(card: Card, node_totals: NodeTotals | None, unit: int | None) -> 
     """Memory units of the card that nobody holds; None when not known. What is held on an unknown card may be held on this one."""
     if node_totals is None or card.memory_free_bytes is None or node_totals.memory_unplaced_bytes is None:
         return None
-    return _units(max(card.memory_free_bytes - node_totals.memory_unplaced_bytes, 0), unit)
+    # Kept apart it may be, and is tested all the same: cards of cordoned nodes are.
+    free = card.memory_free_bytes + (card.memory_apart_bytes or 0)
+    return _units(max(free - node_totals.memory_unplaced_bytes, 0), unit)
 
 
 def _stack(node: kube.Node, node_totals: NodeTotals | None) -> str:

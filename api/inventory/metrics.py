@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 
 from django.db.models import Count
 
+from inventory import free
 from inventory.catalogue import CATALOGUE
 from inventory.condition import State, condition_of, sync_of
 from inventory.condition import watches as watches_now
 from inventory.heartbeats import pulses
 from inventory.measured import measured_now
 from inventory.models import Card, Cluster, Finding, NodeTotals, Watch
-from inventory.models.choices import CardState
+from inventory.models.choices import CardState, KeptOff
 
 _ESCAPE = re.compile(r'[\\"\n]')
 _ESCAPED = {"\\": r"\\", '"': r"\"", "\n": r"\n"}
@@ -54,6 +55,7 @@ def families() -> Iterator[str]:
     watches = list(watches_now().order_by("cluster_id", "kind"))
     parts = (
         _cards(names),
+        _counts(names),
         _nodes(names),
         _mirror(names, watches),
         _audits(names, watches),
@@ -107,6 +109,27 @@ def _cards(names: dict[int, str]) -> Iterable[Family]:
             if value is not None:
                 family.add(labels, value)
     return total, allocated, *measured, holds, health
+
+
+def _counts(names: dict[int, str]) -> Iterable[Family]:
+    """Cards as lists and pages count them; a cluster whose cards were not counted yet is absent."""
+    states = Family("gpudash_card_count", "Cards present, by state: free, apart, partly, full, over, shared, unknown.")
+    apart = Family("gpudash_card_apart_count", "Cards in the state apart, by why no pod is given them.")
+    unnamed = Family(
+        "gpudash_card_unnamed_count",
+        "Cards besides those of the state, on nodes that say how many are held, but not which: free or apart.",
+    )
+    more = free.unnamed(None)
+    for cluster, own in free.cards_by_cluster(None).items():
+        labels = labels_of(cluster=names.get(cluster, ""))
+        for state, number in own.states.items():
+            states.add(f'{labels},state="{state}"', number)
+        for reason in KeptOff.values:
+            apart.add(f'{labels},reason="{reason}"', own.apart.get(reason, 0))
+        loose = more.get(cluster, free.FreeCards())
+        unnamed.add(f'{labels},state="{CardState.FREE.value}"', loose.unnamed)
+        unnamed.add(f'{labels},state="{CardState.APART.value}"', loose.apart_unnamed)
+    return states, apart, unnamed
 
 
 def _nodes(names: dict[int, str]) -> Iterable[Family]:

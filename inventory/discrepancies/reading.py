@@ -15,7 +15,7 @@ from inventory.measured import KEPT_SINCE, Usage
 from inventory.mirror.values import plain
 from inventory.models import Allocation, Card, CardUsage, NodeTotals, Pod
 from inventory.models import Node as NodeRow
-from inventory.models.choices import CardState
+from inventory.models.choices import UNHELD
 from inventory.pod_usage import on_card
 from inventory.stacks.engine import base
 from inventory.usage.engine.identity import normal_uuid
@@ -134,11 +134,7 @@ class _Reading:
         for cards in self._cards.values():
             for card in cards:
                 usage = self._usage(card)
-                if (
-                    usage is not None
-                    and card.state == CardState.FREE
-                    and (usage.memory_used_bytes or 0) > rules.BASE_BYTES
-                ):
+                if usage is not None and card.state in UNHELD and (usage.memory_used_bytes or 0) > rules.BASE_BYTES:
                     named |= {(one["namespace"], one["pod"]) for one in usage.holders}
         return named
 
@@ -174,7 +170,7 @@ class _Reading:
             mode=card.mode,
             physical_bytes=card.memory_physical_bytes,
             allocated_bytes=card.memory_allocated_bytes,
-            free=card.state == CardState.FREE,
+            free=card.state in UNHELD,
             holders=self._holders(held, usage, card),
             hidden=bool(usage and usage.hidden),
             fresh=usage is not None,

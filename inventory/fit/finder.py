@@ -12,7 +12,7 @@ from datetime import datetime
 import msgspec
 
 from inventory import querysets
-from inventory.condition import sync_of
+from inventory.condition import in_step, sync_of
 from inventory.fit import nodes, rows
 from inventory.fit.request import WAYS, BadRequest, Request
 from inventory.fit.rows import Figures, OneCard, Place, Rows
@@ -101,7 +101,7 @@ class Found(msgspec.Struct, frozen=True):
 def find(request: Request, now: datetime | None = None) -> Found:
     """Raises BadRequest when there is no cluster of an asked name. now: as `condition.sync_of` takes it."""
     chosen = _clusters(request)
-    believed = {one.pk for one in chosen if nodes.in_step(sync_of(one.watches.all(), now))}
+    believed = {one.pk for one in chosen if in_step(sync_of(one.watches.all(), now))}
     names = {one.pk: one.name for one in chosen}
     read = rows.read(names)
     context = stack_context()

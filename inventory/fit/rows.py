@@ -13,7 +13,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.db.models.lookups import IsNull
 
 from inventory.models import Allocation, Card, Node, NodeTotals
-from inventory.models.choices import CardState
+from inventory.models.choices import UNHELD, CardState
 from inventory.scope import counting
 from inventory.stacks import STACKS
 from inventory.stacks.engine.base import UNHEALTHY
@@ -26,7 +26,7 @@ _decoder = msgspec.json.Decoder(objects.Node)
 _COUNTING = tuple(stack.name for stack in STACKS if any(way.counts_holds for way in stack.ways))
 _CARD = (
     *("cluster_id", "node_name", "id", "key", "index", "mode", "profile", "memory_total_bytes", "memory_free_bytes"),
-    *("state", "health", "shares", "stack", "model"),
+    *("memory_apart_bytes", "state", "health", "shares", "stack", "model"),
 )
 _TOTALS = (
     *("cluster_id", "node_name", "stacks", "unit", "model", "cards_total", "cards_free", "memory_free_bytes"),
@@ -113,13 +113,14 @@ def _cards(ids: tuple[int, ...]) -> dict[Place, list[OneCard]]:
     holds = _holds(ids)
     found: dict[Place, list[OneCard]] = {}
     rows = Card.objects.filter(cluster_id__in=ids, gone_at=None).values_list(*_CARD)
-    none, free, unknown = (0, 0), CardState.FREE.value, CardState.UNKNOWN.value
-    for cluster, node, pk, key, index, mode, profile, total, room, state, health, shares, stack, model in rows.iterator(
-        chunk_size=10_000
-    ):
+    none, unknown = (0, 0), CardState.UNKNOWN.value
+    for row in rows.iterator(chunk_size=10_000):
+        cluster, node, pk, key, index, mode, profile, total, room, apart, state, health, shares, stack, model = row
+        # What is kept apart is judged by the rule of its system, which may give it out all the same.
+        room = room + apart if room is not None and apart is not None else room
         number, cores = holds.get(pk, none)
         piece = Piece(
-            *(pk, key, index, mode, profile, total, room, state == free, state == unknown, health != UNHEALTHY),
+            *(pk, key, index, mode, profile, total, room, state in UNHELD, state == unknown, health != UNHEALTHY),
             *(shares, number, cores),
         )
         found.setdefault((cluster, node), []).append(OneCard(piece, stack, model))

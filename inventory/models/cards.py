@@ -37,8 +37,15 @@ class NodeTotals(OfCluster):
     cards_physical = models.IntegerField(null=True)
     cards_total = models.IntegerField(null=True)
     cards_allocated = models.IntegerField(null=True)
-    #: Cards known to have no holder at all.
+    #: Cards known to have no holder at all, that a pod can be given.
     cards_free = models.IntegerField(null=True)
+    #: Why no pod is given anything of the node: a `KeptOff`; "" when pods are. What would be free but for that, or but for the
+    #: health of its cards, is apart: not among what is free. None: nothing, or not known.
+    kept_off = models.CharField(max_length=20, blank=True, default="", db_default="")
+    cards_apart = models.IntegerField(null=True)
+    memory_apart_bytes = models.BigIntegerField(null=True)
+    #: The largest piece on one card that would be free.
+    gap_apart_bytes = models.BigIntegerField(null=True)
     memory_total_bytes = models.BigIntegerField(null=True)
     memory_allocated_bytes = models.BigIntegerField(null=True)
     #: allocatable − allocated; may be negative when over-committed.
@@ -116,6 +123,9 @@ class Card(OfCluster):
     memory_source = models.CharField(max_length=255, blank=True)
     memory_allocated_bytes = models.BigIntegerField(null=True)
     memory_free_bytes = models.BigIntegerField(null=True)
+    #: Why no pod is given it: a `KeptOff`; "" when pods are. memory_apart_bytes: what would be free but for that.
+    kept_off = models.CharField(max_length=20, blank=True, default="", db_default="")
+    memory_apart_bytes = models.BigIntegerField(null=True)
     shares = models.IntegerField(null=True)
     #: Of a slice: its kind ("1g.5gb"; "" for a whole card), and what its card is called; "" where nothing says which it is.
     profile = models.CharField(max_length=64, blank=True, default="", db_default="")

@@ -52,11 +52,29 @@ class Evidence(models.TextChoices):
 
 
 class CardState(models.TextChoices):
-    """How full a card is. UNKNOWN: held or not cannot be said. SHARED: held by n, memory not metered."""
+    """How full a card is. UNKNOWN: held or not cannot be said. SHARED: held by n, memory not metered.
+
+    APART: nobody holds it, and nobody is given it: see `KeptOff`.
+    """
 
     FREE = "free", _("free")
+    APART = "apart", _("free, kept apart")
     PARTLY = "partly", _("partly allocated")
     FULL = "full", _("fully allocated")
     OVER = "over", _("over-committed")
     SHARED = "shared", _("shared, not metered")
     UNKNOWN = "unknown", _("not known")
+
+
+#: States of a card that nobody holds.
+UNHELD = frozenset((CardState.FREE.value, CardState.APART.value))
+
+
+class KeptOff(models.TextChoices):
+    """What keeps pods off a card that is there. STALE is never stored: the clock decides it (`inventory.kept_off`)."""
+
+    STALE = "stale-cluster", _("in a cluster without word")
+    NOT_READY = "not-ready", _("on nodes that are not ready")
+    READINESS_UNKNOWN = "readiness-unknown", _("on nodes of unknown readiness")
+    CORDONED = "cordoned", _("on cordoned nodes")
+    UNHEALTHY = "unhealthy", _("unhealthy")

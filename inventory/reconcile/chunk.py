@@ -18,6 +18,7 @@ from django.db.models import QuerySet
 from inventory.clock import database_now
 from inventory.compared.entries import FINDINGS
 from inventory.health import judge, signs
+from inventory.kept_off import of_node
 from inventory.models import Allocation, Card, CardUsage, DirtyNode, Discrepancy, Finding, NodeTotals, Watch
 from inventory.models import ConfigMap as ConfigMapRow
 from inventory.models import DaemonSet as DaemonSetRow
@@ -101,7 +102,8 @@ class StoredFinding(msgspec.Struct, frozen=True):
 class NodeChunk(msgspec.Struct, kw_only=True):
     """One node: what is to be stored, and what is.
 
-    report: what the stacks say; None when the node is gone or has nothing to do with GPUs. health: of it and its cards. pods: by uid,
+    report: what the stacks say; None when the node is gone or has nothing to do with GPUs. health: of it and its cards. kept_off:
+    what keeps pods off it, "" when nothing does. pods: by uid,
     ended ones too. The rest is what is stored: cards by key (gone ones too), allocations and findings that have not ended.
     """
 
@@ -113,6 +115,7 @@ class NodeChunk(msgspec.Struct, kw_only=True):
     allocations: list[StoredAllocation]
     findings: list[StoredFinding]
     health: judge.Judged | None = None
+    kept_off: str = ""
 
 
 class Chunk(msgspec.Struct, kw_only=True):
@@ -135,7 +138,10 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
     cards = _by_node(StoredCard, Card.objects.filter(**of_these))
     allocations = _by_node(StoredAllocation, Allocation.objects.filter(**of_these, ended_at=None))
     findings = _by_node(StoredFinding, Finding.objects.filter(**of_these, ended_at=None))
-    facts = dict(NodeRow.objects.filter(cluster_id=cluster_id, name__in=names).values_list("name", "facts"))
+    told_of = NodeRow.objects.filter(cluster_id=cluster_id, name__in=names)
+    found = list(told_of.values_list("name", "facts", "ready", "unschedulable"))
+    facts = {name: text for name, text, _, _ in found}
+    kept_off = {name: next(of_node(ready, cordoned), None) for name, _, ready, cordoned in found}
     pods = _pods(PodRow.objects.filter(**of_these).values_list("node_name", "uid", "facts"))
     context = msgspec.structs.replace(
         context, now=chunk.now.timestamp(), daemonsets=_daemonsets(cluster_id), claims_read=_claims_read(cluster_id)
@@ -169,6 +175,7 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
             name=name,
             report=health.report if health else None,
             health=health,
+            kept_off=kept_off.get(name) or "",
             pods=pods[name],
             totals=next(iter(totals[name]), None),
             cards={card.key: card for card in cards[name]},

@@ -203,7 +203,7 @@ class _Writer:
         assert node.report is not None
         cards, ids = self.cards[node.name], self.ids[node.name]
         health = node.health.node if node.health else judge.NOTHING
-        columns = totals_columns(node.report, list(cards.values()), health)
+        columns = totals_columns(node.report, list(cards.values()), health, node.kept_off)
         columns["tiles"] = [tile(ids[key], card) for key, card in cards.items()]
         columns["digest"] = digest(columns)
         return {"node_name": node.name} | columns | {"changed_at": self.now}
@@ -233,7 +233,10 @@ def _wanted_cards(node: NodeChunk) -> dict[str, Columns]:
     if node.report is None:
         return {}
     found = node.health.cards if node.health else {}
-    cards = [card_columns(card, node.report, found.get(card.card.key, judge.NOTHING)) for card in node.report.cards]
+    cards = [
+        card_columns(card, node.report, found.get(card.card.key, judge.NOTHING), node.kept_off)
+        for card in node.report.cards
+    ]
     return {columns["key"]: columns for columns in cards}
 
 

@@ -11,8 +11,11 @@ from dataclasses import dataclass, field
 
 import msgspec
 from django.db.models import F, QuerySet, Sum
+from django.db.models.functions import Coalesce
 
+from inventory.kept_off import of_node, taints_of, written
 from inventory.models import Allocation, Node, NodeTotals, Pod
+from inventory.models.choices import KeptOff
 from inventory.querysets import by_node
 from inventory.scope import counting
 from inventory.stacks.engine.offers import offer
@@ -23,8 +26,8 @@ from kube.unschedulable import Unschedulable
 #: Nodes looked at by each of the orders, and told of.
 LOOKED, TOLD = 40, 5
 NOT_READY, CORDONED, TAINT, NOT_OFFERED, SHORT, BLOCK = (
-    "not-ready",
-    "cordoned",
+    KeptOff.NOT_READY.value,
+    KeptOff.CORDONED.value,
     "taint",
     "not-offered",
     "short",
@@ -74,7 +77,9 @@ def nearest(pod: Pod, told: Unschedulable) -> list[Near]:
 
 def _looked_at(rows: QuerySet[NodeTotals], memory: bool) -> list[NodeTotals]:
     """The best of each order, each once."""
-    by_room = F("largest_gap_bytes" if memory else "cards_free").desc(nulls_last=True)
+    # What is apart counts too: a node that is kept off may come closest, once it is let in again.
+    apart, own = ("gap_apart_bytes", "largest_gap_bytes") if memory else ("cards_apart", "cards_free")
+    by_room = Coalesce(F(apart), F(own)).desc(nulls_last=True)
     orders: Iterable[QuerySet[NodeTotals]] = (
         rows.filter(by_node(ready=True, unschedulable=False)).order_by(by_room, "id"),
         rows.order_by(by_room, "id"),
@@ -105,10 +110,16 @@ def _near(
     for ask in asks:
         if ask.resource in free and free[ask.resource] < ask.quantity:
             lacks.append(Lack(SHORT, ask.resource, ask.quantity, max(0, free[ask.resource])))
-        size, gap = ask.bytes_by(totals.unit), totals.largest_gap_bytes
+        size, gap = ask.bytes_by(totals.unit), _gap(totals)
         if size is not None and gap is not None and gap < size:
             lacks.append(Lack(BLOCK, ask.resource, size, max(0, gap)))
     return Near(totals, node.ready, node.unschedulable, lacks, offers, free)
+
+
+def _gap(totals: NodeTotals) -> int | None:
+    """The largest piece that would be free if no pod were kept off."""
+    found = [one for one in (totals.largest_gap_bytes, totals.gap_apart_bytes) if one is not None]
+    return max(found, default=None)
 
 
 def _facts(node: Node) -> kube.Node:
@@ -119,18 +130,13 @@ def _facts(node: Node) -> kube.Node:
 
 
 def _of_node(node: Node, facts: kube.Node, resources: set[str], told: Unschedulable) -> Iterable[Lack]:
-    if not node.ready:
-        yield Lack(NOT_READY)
-    if node.unschedulable:
-        yield Lack(CORDONED)
+    for why in of_node(node.ready, node.unschedulable):
+        yield Lack(CORDONED if why == KeptOff.CORDONED else NOT_READY)
     refused = _taints_in(told)
-    for taint in (facts.spec.taints if facts.spec else None) or ():
+    for taint in taints_of(facts):
         # A taint of a resource's own name is tolerated by whoever asks for the resource, where the API server adds that.
-        if taint.effect not in ("NoSchedule", "NoExecute") or taint.key in _OWN or taint.key in resources:
-            continue
-        if refused is None or taint.key in refused:
-            text = f"{taint.key}={taint.value}" if taint.value else taint.key
-            yield Lack(TAINT, f"{text}:{taint.effect}")
+        if taint.key not in _OWN and taint.key not in resources and (refused is None or taint.key in refused):
+            yield Lack(TAINT, written(taint))
 
 
 def _taints_in(told: Unschedulable) -> set[str] | None:

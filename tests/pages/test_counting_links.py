@@ -12,6 +12,7 @@ from django.test import Client
 from accounts.roles import Role
 from fleetsim import Fleet, serve
 from inventory import totals
+from inventory.free import free_cards
 from inventory.models import Card, Cluster, Node, NodeTotals
 from tests.cast import make_user, signed_in
 from tests.factories import TRAITS, lose_card, make_cluster, make_finding, make_fleet, make_node, make_waiting_pod
@@ -92,7 +93,7 @@ def test_each_figure_of_the_cards_page_is_the_number_of_rows_behind_it(viewer: C
 
 
 def test_pages_rest_and_metrics_count_free_cards_alike(viewer: Client, api: Client, clusters: list[Cluster]) -> None:
-    free = totals.free_cards()
+    free = free_cards()
     summary = api.get("/api/v1/summary").json()
     assert sum(one["card_states"]["free"] for one in summary["clusters"]) == free.named
     assert sum(one["cards_free_unnamed"] for one in summary["clusters"]) == free.unnamed > 0
@@ -119,7 +120,7 @@ def test_the_demo_fleet_counts_alike_too(tmp_path: Path) -> None:
     found = stats(get(viewer, "/").html)
     for title in ("Cards with room", "Pending pods", "Findings"):
         assert found[title][1] == rows_behind(viewer, found[title][0]), title
-    free, sums = totals.free_cards(), totals.all_totals().cards_free
+    free, sums = free_cards(), totals.all_totals().cards_free
     assert free.named > 0
     if not sums.unknown_nodes:
         assert sums.value == free.named + free.unnamed

@@ -14,10 +14,10 @@ from django.utils import timezone
 from inventory.fit.finder import Found, all_reasons, find
 from inventory.fit.request import BadRequest, Request, Toleration, read
 from inventory.fit.words import NOTES, REASONS
+from inventory.free import free_cards
 from inventory.models import Allocation, Card, Cluster, Node, NodeTotals, Watch
 from inventory.scope import Scope, seeing
 from inventory.stacks.engine.fitting import NOTES as ALL_NOTES
-from inventory.totals import free_cards
 from tests.factories import GIB, MIB, make_cluster, make_fleet, make_node
 
 pytestmark = pytest.mark.django_db

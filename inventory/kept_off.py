@@ -1,0 +1,118 @@
+"""What keeps free cards from being given out, and so what "free" means: said once, for pages, lists, REST, the scrape and the finder.
+
+A card is free when nobody holds it and nothing keeps a pod off: it is not unhealthy, its node is ready and not cordoned, and the
+mirror of its cluster can be believed now. Any other card that nobody holds is apart. The reconciler writes what it knows of cards and
+nodes into their rows (`kept_off`, the states "free" and "apart"); whether a cluster is believed is known by the clock alone, so it is
+asked here. Source for nodes and taints: kubernetes/kubernetes v1.36.3 (NodeUnschedulable, TaintToleration).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from django.db.models import Q
+
+from inventory.condition import in_step, sync_of
+from inventory.condition import watches as watches_now
+from inventory.models import Card, NodeTotals, Watch
+from inventory.models.choices import CardState, KeptOff
+from inventory.shared import shared
+from kube.objects import Node, Taint
+
+#: Effects of taints that keep a pod off.
+_EFFECTS = frozenset(("NoSchedule", "NoExecute"))
+
+
+def of_node(ready: bool | None, cordoned: bool) -> Iterator[KeptOff]:
+    """What keeps any pod off a node, whatever it asks for, the most telling first. ready: None when the node does not say."""
+    if not ready:
+        yield KeptOff.READINESS_UNKNOWN if ready is None else KeptOff.NOT_READY
+    if cordoned:
+        yield KeptOff.CORDONED
+
+
+def taints_of(node: Node) -> Iterator[Taint]:
+    """Those that keep pods off that do not tolerate them."""
+    for taint in (node.spec.taints if node.spec else None) or ():
+        if taint.effect in _EFFECTS:
+            yield taint
+
+
+def written(taint: Taint) -> str:
+    """As a toleration of it is typed."""
+    return f"{taint.key}{'=' if taint.value else ''}{taint.value or ''}:{taint.effect}"
+
+
+def believed() -> tuple[int, ...]:
+    """Ids of the clusters whose mirror can be believed now. One query."""
+    return shared("believed clusters", None, _believed)
+
+
+def _believed() -> tuple[int, ...]:
+    watches: dict[int, list[Watch]] = {}
+    for watch in watches_now():
+        watches.setdefault(watch.cluster_id, []).append(watch)
+    return tuple(sorted(cluster for cluster, own in watches.items() if in_step(sync_of(own))))
+
+
+def in_states(states: Iterable[str]) -> Q:
+    """Cards in any of these states now. One query when it matters which clusters are believed."""
+    wanted = set(states)
+    if not wanted & {CardState.FREE, CardState.APART}:
+        return Q(state__in=wanted)
+    here, found = Q(cluster_id__in=believed()), Q()
+    if others := wanted - {CardState.FREE}:
+        found |= Q(state__in=others)
+    if CardState.FREE in wanted:
+        found |= here & Q(state=CardState.FREE)
+    if CardState.APART in wanted:
+        found |= ~here & Q(state=CardState.FREE)
+    return found
+
+
+def kept_off_by(reasons: Iterable[str]) -> Q:
+    """Cards or totals of nodes that are kept off for any of these reasons now: of a cluster that is not believed, for that alone."""
+    wanted = set(reasons)
+    here = Q(cluster_id__in=believed())
+    found = here & Q(kept_off__in=wanted - {KeptOff.STALE})
+    return found | ~here if KeptOff.STALE in wanted else found
+
+
+def with_room(column: str, least: int) -> Q:
+    """Rows that have at least so many bytes of what can be given out now."""
+    found = Q(**{f"{column}__gte": least})
+    return found & Q(cluster_id__in=believed()) if least > 0 else found
+
+
+def cards_now(cards: Iterable[Card]) -> None:
+    """Have cards that were read say what is so now: of a cluster that is not believed nothing is free. They are not to be saved."""
+    known: tuple[int, ...] | None = None
+    for card in cards:
+        known = believed() if known is None else known
+        if card.cluster_id in known or card.gone_at is not None:
+            continue
+        card.kept_off = KeptOff.STALE.value
+        if card.state == CardState.FREE:
+            card.state = CardState.APART.value
+        card.memory_free_bytes, card.memory_apart_bytes = _moved(card.memory_free_bytes, card.memory_apart_bytes)
+
+
+def totals_now(rows: Iterable[NodeTotals]) -> None:
+    """The same of totals of nodes."""
+    known: tuple[int, ...] | None = None
+    for row in rows:
+        known = believed() if known is None else known
+        if row.cluster_id in known:
+            continue
+        row.kept_off = KeptOff.STALE.value
+        row.cards_free, row.cards_apart = _moved(row.cards_free, row.cards_apart)
+        row.memory_free_bytes, row.memory_apart_bytes = _moved(row.memory_free_bytes, row.memory_apart_bytes)
+        row.largest_gap_bytes, gap = _moved(row.largest_gap_bytes, None)
+        row.gap_apart_bytes = max((one for one in (gap, row.gap_apart_bytes) if one is not None), default=None)
+
+
+def _moved(free: int | None, apart: int | None) -> tuple[int | None, int | None]:
+    """(what is free, what is apart) when all that is free is apart. What is over-committed stays so."""
+    if free is None or free <= 0:
+        return free, apart
+    return 0, free + (apart or 0)
