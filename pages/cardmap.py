@@ -1,92 +1,101 @@
-"""The map of the overview: pool → node → card. Aggregated bars for all pools, tiles for a few nodes of each, links to the rest.
+"""The map of the overview: pools as rows, of those that are open the nodes, of these the cards as tiles; links to the rest.
 
-Never draws more than NODES_DRAWN nodes, whatever the size of the clusters. Reads the tiles of the nodes' totals; no card rows
-but where a filter needs their bytes.
+Never draws more than NODES_DRAWN nodes, whatever the size of the clusters: the freest and largest come first, of pools as of nodes.
+Where there are few cards all pools are open; else those that the address names. The heat map (`pages.heatmap`) shows all cards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 
 from django.db.models import Count, F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from inventory.models import Card, Cluster, NodeTotals
-from inventory.models.choices import CardState
+from inventory.kept_off import believed, totals_now, with_room
+from inventory.models import Cluster, NodeTotals
+from inventory.models.choices import KeptOff
 from inventory.totals import PoolTotals, Totals
 from pages.frame import amounts
-from pages.frame.links import card_url, node_url, with_query
+from pages.frame.links import node_url, with_query
+from pages.tiles import ROOM_BYTES, TILES_DRAWN, FiguresOf, Tile, figures_of, raw_tiles, tile_of
 
-NODES_DRAWN, FEWEST_OF_A_POOL, POOLS_SHOWN, TILES_DRAWN = 40, 2, 40, 16
-ROOM_BYTES = 8 * 2**30
+NODES_DRAWN, FEWEST_OF_A_POOL, POOLS_SHOWN, FEW_CARDS = 40, 2, 40, 300
 
-
-#: Card id → (free bytes, holders).
-Figures = dict[int, tuple[int | None, int]]
 #: (cluster id, pool).
 PoolKey = tuple[int, str]
 
 
 @dataclass(frozen=True)
-class Show:
-    """A filter chip: which nodes are drawn, and which of their tiles stand out."""
+class Asked:
+    """show: name of a filter. pool: this one alone; "" for all. opened: keys of pools whose nodes are drawn.
 
-    name: str
-    condition: Q
+    toggle: address of this page with the pool of a key opened (True) or closed.
+    """
 
-
-SHOWS = {
-    "": Show("", Q()),
-    "room": Show("room", Q(largest_gap_bytes__gte=ROOM_BYTES)),
-    "free": Show("free", Q(cards_free__gt=0)),
-    "unknown": Show("unknown", Q(memory_allocated_bytes=None) | Q(unplaced_count__gt=0)),
-    "findings": Show("findings", Q(findings_count__gt=0)),
-}
+    show: str = ""
+    pool: str = ""
+    opened: Collection[str] = field(default_factory=frozenset)
+    toggle: Callable[[str, bool], str] = lambda key, opened: ""
 
 
-@dataclass(frozen=True)
-class Tile:
-    """A card. text: the number on it; fill: 0 to 100; words: all of it for the title and the screen reader."""
+#: Names of the filters of nodes; "" is none.
+SHOWS = ("", "room", "free", "apart", "unknown", "findings")
 
-    card_id: int
-    url: str
-    text: str
-    fill: str
-    state: str
-    severity: str
-    words: str
-    dim: bool
+
+def condition_of(show: str) -> Q:
+    """Which nodes are drawn."""
+    now = Q(cluster_id__in=believed())
+    if show == "room":
+        return with_room("largest_gap_bytes", ROOM_BYTES)
+    if show == "free":
+        return now & Q(cards_free__gt=0)
+    if show == "apart":
+        return Q(cards_apart__gt=0) | Q(memory_apart_bytes__gt=0) | ~now & Q(cards_free__gt=0)
+    if show == "unknown":
+        return Q(memory_allocated_bytes=None) | Q(unplaced_count__gt=0)
+    return Q(findings_count__gt=0) if show == "findings" else Q()
 
 
 @dataclass(frozen=True)
 class MapNode:
+    """off: why nothing of it is given out, in words; "" for nothing."""
+
     name: str
     url: str
     note: str
     tiles: list[Tile]
     more_tiles: int
+    off: str
 
 
 @dataclass(frozen=True)
 class MapPool:
-    """A pool with its bar. used, unknown: widths. hidden: nodes that match and are not drawn."""
+    """A pool with its bar. used, apart, unknown: widths. hidden: nodes that match and are not drawn.
+
+    place: where its proofs and its past are found. toggle: address that opens or closes it, "" where it cannot be closed.
+    pool_url: its own view, "" in that view.
+    """
 
     name: str
     cluster: str
     key: str
+    place: PoolKey
     totals: Totals
     used: str
     over: bool
+    apart: str
     unknown: str
     words: str
+    open: bool
+    toggle: str
     nodes: list[MapNode]
     hidden: int
     hidden_url: str
     pool_url: str
+    heat_url: str
 
 
 @dataclass(frozen=True)
@@ -98,40 +107,63 @@ class CardMap:
     matching: int
 
 
-def card_map(pools: Sequence[PoolTotals], chosen: Iterable[Cluster], show: str, pool: str) -> CardMap:
-    """pool: only this one, with as many of its nodes as may be drawn; "" for all. Four queries, whatever the size."""
-    # Pools whose memory is known first: that is where room can be found.
-    by_use = sorted(pools, key=lambda one: (one.totals.memory_allocated.value is None, one.cluster, one.pool))
-    wanted = [one for one in by_use if not pool or one.pool == pool]
+def card_map(pools: Sequence[PoolTotals], chosen: Iterable[Cluster], asked: Asked) -> CardMap:
+    """Five queries, whatever the size."""
+    wanted = sorted((one for one in pools if not asked.pool or one.pool == asked.pool), key=_freest)
     shown = wanted[:POOLS_SHOWN]
-    rows = _nodes([cluster.pk for cluster in chosen], SHOWS[show], pool)
+    rows = nodes_of([cluster.pk for cluster in chosen], asked)
     counts = {(cid, name): count for cid, name, count in _count(rows)}
-    matching = [one for one in shown if counts.get((one.cluster_id, one.pool))]
-    room = shared_out({key: counts[key] for key in ((one.cluster_id, one.pool) for one in matching)}, NODES_DRAWN)
-    drawn = _first_of_each(rows, room)
-    cards = _cards_of_tiles(drawn, show)
+    matching = [one for one in shown if counts.get(_place(one))]
+    few = sum(one.totals.cards_total.value or 0 for one in pools) <= FEW_CARDS or bool(asked.pool)
+    opened = {_place(one) for one in matching if few or _key(one) in asked.opened}
+    drawn = _first_of_each(
+        rows, shared_out({key: counts[key] for key in map(_place, matching) if key in opened}, NODES_DRAWN)
+    )
+    totals_now(node_totals for of_pool in drawn.values() for node_totals in of_pool)
+    figures = figures_of(node_totals for of_pool in drawn.values() for node_totals in of_pool)
     several = len({one.cluster_id for one in pools}) > 1
+    parts = [
+        _Part(one, drawn.get(_place(one), []), counts.get(_place(one), 0), _place(one) in opened, few, several)
+        for one in (matching if asked.show else shown)
+    ]
     return CardMap(
-        pools=[
-            _pool(
-                one,
-                drawn.get((one.cluster_id, one.pool), []),
-                counts.get((one.cluster_id, one.pool), 0),
-                show,
-                cards,
-                several,
-            )
-            for one in (matching if show else shown)
-        ],
+        pools=[_pool(part, asked, figures) for part in parts],
         more_pools=len(wanted) - len(shown),
         matching=sum(counts.values()),
     )
 
 
-def _nodes(cluster_ids: list[int], show: Show, pool: str) -> QuerySet[NodeTotals]:
-    rows = NodeTotals.objects.filter(show.condition)
+@dataclass(frozen=True)
+class _Part:
+    """A pool and what of it is drawn. matching: nodes that the filter keeps. few: all pools are open."""
+
+    own: PoolTotals
+    nodes: list[NodeTotals]
+    matching: int
+    opened: bool
+    few: bool
+    several: bool
+
+
+def _place(one: PoolTotals) -> PoolKey:
+    return one.cluster_id, one.pool
+
+
+def _key(one: PoolTotals) -> str:
+    return f"{one.cluster}/{one.pool}"
+
+
+def _freest(one: PoolTotals) -> tuple[bool, int, int, int, str, str]:
+    """Where room can be found: the freest first, then the one with the largest piece; what is not known comes last."""
+    free, gap, cards = one.totals.memory_free.value, one.totals.largest_gap_bytes, one.totals.cards_free.value
+    return free is None, -(free or 0), -(gap or 0), -(cards or 0), one.cluster, one.pool
+
+
+def nodes_of(cluster_ids: Sequence[int], asked: Asked) -> QuerySet[NodeTotals]:
+    """The nodes that the filter and the pool keep."""
+    rows = NodeTotals.objects.filter(condition_of(asked.show))
     rows = rows.filter(cluster_id=cluster_ids[0]) if len(cluster_ids) == 1 else rows.filter(cluster_id__in=cluster_ids)
-    return rows.filter(pool=pool) if pool else rows
+    return rows.filter(pool=asked.pool) if asked.pool else rows
 
 
 def _count(rows: QuerySet[NodeTotals]) -> list[tuple[int, str, int]]:
@@ -149,89 +181,78 @@ def shared_out(sizes: dict[PoolKey, int], places: int) -> dict[PoolKey, int]:
 
 
 def _first_of_each(rows: QuerySet[NodeTotals], room: dict[PoolKey, int]) -> dict[PoolKey, list[NodeTotals]]:
-    """The first nodes of each pool by name: the same ones at each look, so that places can be remembered."""
-    numbered = rows.annotate(
-        number=Window(RowNumber(), partition_by=[F("cluster_id"), F("pool")], order_by=F("node_name").asc())
-    )
-    first = numbered.filter(number__lte=max(room.values(), default=0))
+    """The first nodes of each pool: those with the largest free pieces, then the most free cards; equal ones by name."""
+    if not room:
+        return {}
+    order = [F(name).desc(nulls_last=True) for name in ("largest_gap_bytes", "memory_free_bytes", "cards_free")]
+    by_pool = Window(RowNumber(), partition_by=[F("cluster_id"), F("pool")], order_by=[*order, F("node_name").asc()])
+    of_these = rows.filter(pool__in={pool for _, pool in room}, cluster_id__in={cluster for cluster, _ in room})
+    first = of_these.annotate(number=by_pool).filter(number__lte=max(room.values()))
     places = first.values_list("id", "cluster_id", "pool", "number")
-    ids = [pk for pk, cluster_id, pool, number in places if number <= room.get((cluster_id, pool), 0)]
+    numbers = {pk: number for pk, cluster_id, pool, number in places if number <= room.get((cluster_id, pool), 0)}
     drawn: dict[PoolKey, list[NodeTotals]] = {}
-    for node_totals in NodeTotals.objects.filter(id__in=ids).order_by("node_name"):
+    for node_totals in sorted(NodeTotals.objects.filter(id__in=numbers), key=lambda one: numbers[one.pk]):
         drawn.setdefault((node_totals.cluster_id, node_totals.pool), []).append(node_totals)
     return drawn
 
 
-def _cards_of_tiles(drawn: dict[PoolKey, list[NodeTotals]], show: str) -> Figures:
-    """Card id → (free bytes, holders), for the tiles that need more than they carry: shared ones, and all with show="room"."""
-    raw = [
-        tile
-        for totals_of_nodes in drawn.values()
-        for node_totals in totals_of_nodes
-        for tile in _raw_tiles(node_totals)[:TILES_DRAWN]
-    ]
-    ids = [tile[0] for tile in raw if show == "room" or tile[3] == CardState.SHARED]
-    rows = Card.objects.filter(id__in=ids).values_list("id", "memory_free_bytes", "holders_count")
-    return {card_id: (free, holders) for card_id, free, holders in rows}
-
-
-def _raw_tiles(node_totals: NodeTotals) -> list[Any]:
-    tiles = node_totals.tiles if isinstance(node_totals.tiles, list) else []
-    return [tile for tile in tiles if isinstance(tile, list) and len(tile) == 5 and isinstance(tile[0], int)]
-
-
-def _pool(
-    one: PoolTotals, totals_of_nodes: list[NodeTotals], matching: int, show: str, cards: Figures, several: bool
-) -> MapPool:
-    used, over, unknown = _shares_of(one.totals)
-    name = one.pool or _("pool not known")
-    list_url = with_query(reverse("nodes"), cluster=one.cluster, pool=one.pool)
+def _pool(part: _Part, asked: Asked, figures: FiguresOf) -> MapPool:
+    one, totals = part.own, part.own.totals
+    used, over, apart, unknown = _shares_of(totals)
+    key, name = _key(one), one.pool or _("pool not known")
+    cluster = one.cluster if part.several else ""
     return MapPool(
-        name=f"{one.cluster} · {name}" if several else name,
+        name=f"{one.cluster} · {name}" if part.several else name,
         cluster=one.cluster,
-        key=f"{one.cluster}/{one.pool}",
-        totals=one.totals,
+        key=key,
+        place=_place(one),
+        totals=totals,
         used=used,
         over=over,
+        apart=apart,
         unknown=unknown,
-        words=_pool_words(one.totals),
-        nodes=[_map_node(node_totals, one.cluster, show, cards) for node_totals in totals_of_nodes],
-        hidden=max(0, matching - len(totals_of_nodes)),
-        hidden_url=list_url,
-        pool_url=with_query(reverse("overview"), cluster=one.cluster if several else "", pool=one.pool, show=show),
+        words=_pool_words(totals),
+        open=part.opened,
+        toggle="" if part.few else asked.toggle(key, not part.opened),
+        nodes=[_map_node(node_totals, one.cluster, asked.show, figures) for node_totals in part.nodes],
+        hidden=max(0, part.matching - len(part.nodes)),
+        hidden_url=with_query(reverse("nodes"), cluster=one.cluster, pool=one.pool),
+        pool_url="" if asked.pool else with_query(reverse("overview"), cluster=cluster, pool=one.pool, show=asked.show),
+        heat_url=with_query(reverse("map"), cluster=cluster, pool=one.pool),
     )
 
 
-def _shares_of(totals: Totals) -> tuple[str, bool, str]:
-    """(width used, over, width not known) of a pool's bar: the part of its nodes whose memory is not known is hatched."""
+def _shares_of(totals: Totals) -> tuple[str, bool, str, str]:
+    """(width used, over, width apart, width not known) of a pool's bar: the part whose memory is not known is hatched."""
     total, held = totals.memory_metered.value, totals.memory_allocated.value
     unknown = totals.memory_allocated.unknown_nodes / totals.nodes if totals.nodes else 0.0
     if total is None or held is None or total <= 0:
-        return "0", False, "1"
-    used = min(1.0, held / total) * (1 - unknown)
-    return f"{used:.4f}", held > total, f"{unknown:.4f}"
+        return "0", False, "0", "1"
+    used, apart = min(1.0, held / total) * (1 - unknown), min(1.0, totals.memory_apart / total) * (1 - unknown)
+    return f"{used:.4f}", held > total, f"{apart:.4f}" if apart else "0", f"{unknown:.4f}" if unknown else "0"
 
 
 def _pool_words(totals: Totals) -> str:
     """The bar in words."""
-    held, total = totals.memory_allocated.value, totals.memory_metered.value
-    if held is None or total is None:
+    held, total, free = totals.memory_allocated.value, totals.memory_metered.value, totals.memory_free.value
+    if held is None or total is None or free is None:
         return _("memory not known or not metered")
     if held > total:
         return _("over-committed: %(held)s of %(total)s") % {"held": amounts.gib(held), "total": amounts.gib(total)}
-    text = _("%(free)s free of %(total)s") % {"free": amounts.gib(total - held), "total": amounts.gib(total)}
+    text = _("%(free)s free of %(total)s") % {"free": amounts.gib(free), "total": amounts.gib(total)}
     unknown = totals.memory_allocated.unknown_nodes
     return text + (_(", not known on %(n)d nodes") % {"n": unknown} if unknown else "")
 
 
-def _map_node(node_totals: NodeTotals, cluster: str, show: str, cards: Figures) -> MapNode:
-    raw = _raw_tiles(node_totals)
+def _map_node(node_totals: NodeTotals, cluster: str, show: str, figures: FiguresOf) -> MapNode:
+    raw, off = raw_tiles(node_totals), node_totals.kept_off
     return MapNode(
         name=node_totals.node_name,
         url=node_url(cluster, node_totals.node_name),
         note=_note(node_totals),
-        tiles=[_tile(tile, show, cards) for tile in raw[:TILES_DRAWN]],
+        tiles=[tile_of(tile, off, show, figures) for tile in raw[:TILES_DRAWN]],
         more_tiles=max(0, len(raw) - TILES_DRAWN),
+        off=str(KeptOff(off).label) if off in KeptOff.values else "",
     )
 
 
@@ -246,49 +267,3 @@ def _note(node_totals: NodeTotals) -> str:
     if node_totals.holders_count:
         return _("used by %(n)d") % {"n": node_totals.holders_count}
     return ""
-
-
-def _tile(raw: list[Any], show: str, cards: Figures) -> Tile:
-    card_id, label, percent, state, severity = raw
-    known = state if state in CardState.values else CardState.UNKNOWN.value
-    number = 0 if known == CardState.FREE else percent if isinstance(percent, int) else None
-    free, holders = cards.get(card_id, (None, None))
-    return Tile(
-        card_id=card_id,
-        url=card_url(card_id),
-        text=_tile_text(known, number, holders),
-        fill=str(min(100, number or 0)),
-        state=known,
-        severity=severity if isinstance(severity, str) else "",
-        words=_tile_words(str(label), known, number, holders),
-        dim=_dim(show, known, number, severity, free),
-    )
-
-
-def _tile_text(state: str, percent: int | None, holders: int | None) -> str:
-    if state == CardState.SHARED:
-        return "" if holders is None else f"×{holders}"
-    return "?" if state == CardState.UNKNOWN or percent is None else str(percent)
-
-
-def _tile_words(label: str, state: str, percent: int | None, holders: int | None) -> str:
-    if state == CardState.SHARED:
-        if holders is None:
-            return _("card %(label)s: shared, memory not metered") % {"label": label}
-        return _("card %(label)s: used by %(n)d, memory not metered") % {"label": label, "n": holders}
-    if state == CardState.UNKNOWN or percent is None:
-        return _("card %(label)s: not known") % {"label": label}
-    if state == CardState.OVER:
-        return _("card %(label)s: over-committed, %(n)d %% allocated") % {"label": label, "n": percent}
-    return _("card %(label)s: %(n)d %% allocated") % {"label": label, "n": percent}
-
-
-def _dim(show: str, state: str, percent: int | None, severity: Any, free: int | None) -> bool:
-    """Whether a tile steps back because the filter does not mean it."""
-    if show == "room":
-        return free is None or free < ROOM_BYTES
-    if show == "free":
-        return state not in (CardState.FREE, CardState.UNKNOWN)
-    if show == "unknown":
-        return state != CardState.UNKNOWN and (percent is not None or state == CardState.SHARED)
-    return show == "findings" and not severity

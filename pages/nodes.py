@@ -18,7 +18,7 @@ from pages.frame import amounts, choices
 from pages.frame.links import node_url, with_query
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
-from resources.node import NODES
+from resources.node import NODES, OF_NODES
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ SPEC = ListSpec(
         Field("stack", _("Sharing system"), choices.stacks),
         Field("model", _("Card model"), choices.models),
         Field("ready", _("Condition"), (("true", _("ready")), ("false", _("not ready")), ("unknown", _("not known")))),
-        Field("kept_off", _("Kept apart"), KeptOff.choices),
+        Field("kept_off", _("Kept apart"), [one for one in KeptOff.choices if one[0] in OF_NODES]),
         Field("health", _("Health"), Health.choices),
         Field("min_gap_bytes", _("Gap, at least"), placeholder="8 GiB"),
         Field("severity", _("Findings"), Severity.choices),

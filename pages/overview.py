@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -14,13 +15,13 @@ from django.views.decorators.http import require_safe
 from inventory import querysets, totals
 from inventory.claimed import with_claims
 from inventory.free import FreeCards, added_cards
-from inventory.kept_off import with_room
+from inventory.kept_off import believed, with_room
 from inventory.models import Cluster
 from inventory.models.choices import CardState
 from inventory.shared import shareable
 from inventory.totals import ClusterSummary, Totals
 from pages.allocations import waiting_line
-from pages.cardmap import SHOWS, card_map
+from pages.cardmap import SHOWS, Asked, card_map, nodes_of
 from pages.cardrows import card_row
 from pages.findings import finding_lines
 from pages.frame import amounts
@@ -28,9 +29,12 @@ from pages.frame.freshness import freshness_of, incomplete, notices
 from pages.frame.links import state_url, with_filters
 from pages.frame.live import live_page
 from pages.frame.refusals import BadParameter, answered
+from pages.trends import trends
 
 FINDINGS_SHOWN, WAITING_SHOWN = 6, 4
-PARAMETERS = frozenset({"cluster", "pool", "show"})
+PARAMETERS = frozenset({"cluster", "pool", "show", "open"})
+#: Pools that an address can have open.
+MOST_OPEN = 40
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,11 @@ class Answer:
     def used(self) -> str:
         """Width of what is allocated, of all memory that is known."""
         return amounts.width(self.totals.memory_allocated.value or 0, self.totals.memory_total.value or 0)
+
+    @property
+    def apart_width(self) -> str:
+        """Width of what is kept apart."""
+        return amounts.width(self.totals.memory_apart, self.totals.memory_total.value or 0)
 
     @property
     def unmetered(self) -> int:
@@ -100,28 +109,33 @@ def answer_of(found: list[ClusterSummary], sums: Totals) -> Answer:
 @require_safe
 @answered
 def overview(request: HttpRequest) -> HttpResponseBase:
-    chosen, show, pool = _asked(request)
+    chosen, asked = _asked(request)
     if not chosen:
         return live_page(request, "overview/page.html", "overview/none.html", {})
-    ids = {cluster.pk for cluster in chosen}
+    ids, pools = {cluster.pk for cluster in chosen}, totals.totals_by_pool(chosen)
+    drawn = card_map(pools, chosen, asked)
     context = {
         "notices": notices(request, ids),
         "incomplete": incomplete(request, ids),
-        "answer": answer_of(totals.summaries(chosen), totals.all_totals(chosen)),
-        "best": _best(ids),
-        "map": card_map(totals.totals_by_pool(chosen), chosen, show, pool),
-        "chips": _chips(request, show),
+        "answer": answer_of(totals.summaries(chosen, pools=pools), totals.added(one.totals for one in pools)),
+        "best": _best(ids, asked),
+        "of_filter": _of_filter(sorted(ids), asked),
+        "several": len(freshness_of(request)) > 1,
+        "map": drawn,
+        "trends": trends([one.place for one in drawn.pools]),
+        "chips": _chips(request, asked.show),
         "clusters": _cluster_chips(request),
-        "show": show,
-        "pool": pool,
+        "show": asked.show,
+        "show_title": _titles()[asked.show],
+        "pool": asked.pool,
         "all_pools_url": state_url(request, pool=None),
         "urls": _list_urls(request),
     } | _lists(ids)
     return live_page(request, "overview/page.html", "overview/part.html", context)
 
 
-def _asked(request: HttpRequest) -> tuple[list[Cluster], str, str]:
-    """The clusters, the filter and the pool that the address names. Raises BadParameter."""
+def _asked(request: HttpRequest) -> tuple[list[Cluster], Asked]:
+    """The clusters, and what of them is drawn. Raises BadParameter."""
     errors = {
         name: [_("There is no filter of this name. There are: %(names)s.") % {"names": ", ".join(sorted(PARAMETERS))}]
         for name in request.GET
@@ -140,9 +154,17 @@ def _asked(request: HttpRequest) -> tuple[list[Cluster], str, str]:
         errors["show"] = [_("One of %(names)s is wanted.") % {"names": ", ".join(name for name in SHOWS if name)}]
     if "\0" in pool or len(pool) > 255:
         errors["pool"] = [_("No pool has such a name.")]
+    opened = request.GET.getlist("open")[:MOST_OPEN]
     if errors:
         raise BadParameter(errors)
-    return [every[name] for name in names] or list(every.values()), show, pool
+
+    def toggle(key: str, to_open: bool) -> str:
+        keys = [one for one in opened if one != key] + ([key] if to_open else [])
+        query = request.GET.copy()
+        query.setlist("open", keys[-MOST_OPEN:])
+        return f"{request.path}?{query.urlencode()}" if query else request.path
+
+    return [every[name] for name in names] or list(every.values()), Asked(show, pool, frozenset(opened), toggle)
 
 
 def _list_urls(request: HttpRequest) -> dict[str, str]:
@@ -152,16 +174,24 @@ def _list_urls(request: HttpRequest) -> dict[str, str]:
     wanted = {
         "memory": ("cards", {"ordering": "-memory_free_bytes"}),
         "free": ("cards", {"state": CardState.FREE.value}),
+        "apart": ("cards", {"state": CardState.APART.value}),
         "waiting": ("waiting", {}),
         "findings": ("findings", {}),
     }
     return {name: with_filters(reverse(page), query, more) for name, (page, more) in wanted.items()}
 
 
-def _best(ids: set[int]) -> Any:
-    """The card with the largest free piece; None when no card is known to have room."""
+def _best(ids: set[int], asked: Asked) -> Any:
+    """The card with the largest free piece, of what the filter keeps; None when no card is known to have room."""
     rows = querysets.cards_present().filter(with_room("memory_free_bytes", 1))
     rows = rows.filter(cluster_id=next(iter(ids))) if len(ids) == 1 else rows.filter(cluster_id__in=ids)
+    if asked.pool or asked.show:
+        nodes = nodes_of(sorted(ids), asked)
+        rows = rows.filter(Exists(nodes.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"))))
+    if asked.show == "free":
+        rows = rows.filter(state=CardState.FREE, cluster_id__in=believed())
+    elif asked.show == "findings":
+        rows = rows.exclude(worst_severity="")
     found = rows.order_by("-memory_free_bytes", "-id").first()
     return None if found is None else card_row(found, [])
 
@@ -175,15 +205,25 @@ def _lists(ids: set[int]) -> dict[str, Any]:
     }
 
 
-def _chips(request: HttpRequest, show: str) -> list[tuple[str, str, bool]]:
-    titles = {
+def _of_filter(ids: list[int], asked: Asked) -> Totals | None:
+    """Of the nodes that the filter keeps; None where it keeps all."""
+    return totals.totals_of(nodes_of(ids, asked)) if asked.pool or asked.show else None
+
+
+def _titles() -> dict[str, str]:
+    """Name of a filter → what its chip says."""
+    return {
         "": _("all"),
         "room": _("room ≥ 8 GiB"),
         "free": _("free card"),
+        "apart": _("kept apart"),
         "unknown": _("not known"),
         "findings": _("with findings"),
     }
-    return [(title, state_url(request, show=name or None), name == show) for name, title in titles.items()]
+
+
+def _chips(request: HttpRequest, show: str) -> list[tuple[str, str, bool]]:
+    return [(title, state_url(request, show=name or None), name == show) for name, title in _titles().items()]
 
 
 def _cluster_chips(request: HttpRequest) -> list[tuple[str, str, bool]]:

@@ -21,6 +21,7 @@ from pages.clusters import cluster, cluster_relist, clusters
 from pages.docs import doc
 from pages.findings import findings
 from pages.fit import fit
+from pages.heatmap import heat_map
 from pages.history import history
 from pages.idle import idle
 from pages.installation import installation
@@ -85,6 +86,7 @@ urlpatterns = [
     path("namespaces/chargeback", chargeback, name="chargeback"),
     path("pods/<str:cluster>/<str:namespace>/<str:name>", pod, name="pod"),
     path("fit", fit, name="fit"),
+    path("map", heat_map, name="map"),
     path("history", history, name="history"),
     path("audit", audit, name="audit"),
     path("installation", installation, name="installation"),

@@ -18,6 +18,8 @@ from resources.filter_sets import StrictFilterSet
 from resources.health import HealthTold
 from resources.room import Room
 
+#: What keeps pods off a whole node.
+OF_NODES = tuple(one.value for one in KeptOff if one != KeptOff.UNHEALTHY)
 BYTES = "Bytes; null: unknown or not metered."
 
 
@@ -67,8 +69,7 @@ class Node(Shape):
     kept_off: Annotated[
         str | None,
         fact(
-            f"Why no pod is given anything of the node now: {', '.join(one for one in KeptOff.values if one != KeptOff.UNHEALTHY)}; "
-            "null: pods are.",
+            f"Why no pod is given anything of the node now: {', '.join(OF_NODES)}; null: pods are.",
             of="totals.kept_off",
         ),
     ]
@@ -158,9 +159,7 @@ class NodeFilter(StrictFilterSet):
     instance_type = WordsFilter("instance_type", method="on_node", label="instance type")
     health = ChoiceFilter(Health.values, "health", label="health of the node and its cards")
     severity = ChoiceFilter(Severity.values, "worst_severity", label="worst finding of the node")
-    kept_off = ChoiceFilter(
-        KeptOff.values, "kept_off", method="on_kept_off", label="why no pod is given anything of it"
-    )
+    kept_off = ChoiceFilter(OF_NODES, "kept_off", method="on_kept_off", label="why no pod is given anything of it")
     min_free_bytes = BytesFilter("memory_free_bytes", method="on_room", label="memory free on the node, at least")
     min_gap_bytes = BytesFilter("largest_gap_bytes", method="on_room", label="memory free on one card, at least")
     q = SearchFilter(method="search", label="free search: node, pool, model, address")

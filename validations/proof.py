@@ -135,7 +135,17 @@ def tally(cards: QuerySet[Card]) -> dict[str, int]:
 
 def tally_since(cards: QuerySet[Card], fresh_from: datetime | None) -> Tally:
     """The tally, in three queries. Its cost follows the cards that were ever tested, not all cards."""
-    total = cards.count()
+    return _counted(cards.count(), *_tested(cards), fresh_from)
+
+
+def states_of(cards: QuerySet[Card]) -> dict[tuple[int, str, str], str]:
+    """(cluster, node, key of the card) → state of those of these cards that were ever tested. Two queries."""
+    tested, now = _tested(cards)
+    return {place: word.state(now.get(place[:2], "")) for place, word in tested.items()}
+
+
+def _tested(cards: QuerySet[Card]) -> tuple[dict[tuple[int, str, str], _Word], dict[tuple[int, str], str]]:
+    """(what was said of those that were ever tested, the drivers of nodes now)."""
     mine = cards.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"), key=OuterRef("card_key"))
     results = LastResult.objects.filter(Exists(mine)).order_by("good_at", "id")
     columns = (
@@ -157,7 +167,7 @@ def tally_since(cards: QuerySet[Card], fresh_from: datetime | None) -> Tally:
             word.good_at, word.driver = good_at, driver
     named = Node.objects.filter(driver_version__gt="").values_list("cluster_id", "name", "driver_version")
     now = {(cluster, name): driver for cluster, name, driver in named} if tested else {}
-    return _counted(total, tested, now, fresh_from)
+    return tested, now
 
 
 class _Word(msgspec.Struct):

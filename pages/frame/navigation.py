@@ -22,7 +22,7 @@ from pages.frame.freshness import Freshness, freshness_of
 THEMES = ("auto", "light", "dark")
 #: URL name, title, and the names of pages below it. A page whose URL does not resolve is not offered.
 _NAV = (
-    ("overview", gettext_lazy("Overview"), ("history", "fit")),
+    ("overview", gettext_lazy("Overview"), ("history", "fit", "map")),
     ("nodes", gettext_lazy("Nodes"), ("node",)),
     ("cards", gettext_lazy("Cards"), ("card",)),
     ("allocations", gettext_lazy("Allocations"), ("waiting", "idle", "pod")),

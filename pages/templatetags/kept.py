@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django import template
+from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 from inventory.free import FreeCards
-from inventory.models.choices import KeptOff
+from inventory.models.choices import CardState, KeptOff
+from pages.cardmap import MapPool
 from pages.frame import amounts
 
 register = template.Library()
@@ -15,6 +20,32 @@ register = template.Library()
 def apart_lines(free: FreeCards) -> list[tuple[str, str, str]]:
     """(reason, how many, the reason in words), as the list of cards can be filtered by it."""
     return [(why, amounts.count(number), str(KeptOff(why).label)) for why, number in free.apart.items()]
+
+
+@register.filter
+def apart_url(url: str, why: str) -> str:
+    """The list of cards that are apart for this reason. url: of the list, with other filters or without."""
+    path, _mark, query = url.partition("?")
+    found = QueryDict(query, mutable=True)
+    found["state"], found["kept_off"] = CardState.APART.value, why
+    return f"{path}?{found.urlencode()}"
+
+
+@register.simple_tag
+def trend_of(pool: MapPool, trends: Mapping[tuple[int, str], float]) -> str:
+    """By how much more or less of a pool is allocated than a day ago, in words; "" where either is not known."""
+    held, total, before = pool.totals.memory_allocated.value, pool.totals.memory_metered.value, trends.get(pool.place)
+    if held is None or not total or before is None:
+        return ""
+    points = round((held / total - before) * 100)
+    if not points:
+        return _("as much allocated as a day ago")
+    text = (
+        _("%(n)d points more allocated than a day ago")
+        if points > 0
+        else _("%(n)d points less allocated than a day ago")
+    )
+    return text % {"n": abs(points)}
 
 
 @register.filter

@@ -5,6 +5,7 @@ The inventory's templates load this library; its code knows nothing of it. Each 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,7 +18,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from inventory.models import Cluster
+from inventory.models import Card, Cluster, NodeTotals
 from pages import run_words as words
 from pages.answer import FRESH_DAYS, Answer, answer
 from pages.frame.links import with_query
@@ -63,6 +64,26 @@ def proofs_of(rows: Iterable[Any]) -> dict[int, Proof]:
 def proofs_of_map(card_map: Any) -> dict[int, Proof]:
     """The same for the tiles of the map."""
     return proof.of_cards([tile.card_id for pool in card_map.pools for node in pool.nodes for tile in node.tiles])
+
+
+@register.simple_tag
+def proven_of_pools(card_map: Any) -> dict[tuple[int, str], int]:
+    """How many cards of each pool of the map are proven good: (cluster id, pool) → cards. Three queries."""
+    clusters = {pool.place[0] for pool in card_map.pools}
+    states = proof.states_of(Card.objects.filter(cluster_id__in=clusters, gone_at=None))
+    proven = Counter((cluster, node) for (cluster, node, _), state in states.items() if state == proof.PROVEN)
+    pools = NodeTotals.objects.filter(cluster_id__in=clusters).order_by() if proven else NodeTotals.objects.none()
+    found: Counter[tuple[int, str]] = Counter()
+    for cluster, node, pool in pools.values_list("cluster_id", "node_name", "pool"):
+        if number := proven.get((cluster, node)):
+            found[cluster, pool] += number
+    return found
+
+
+@register.filter
+def of_pool(found: Mapping[tuple[int, str], int], pool: Any) -> int:
+    """The figure of one pool of the map."""
+    return found.get(pool.place, 0)
 
 
 @register.simple_tag

@@ -1,0 +1,267 @@
+"""The cells of the heat map, read and placed: cluster → pool → cells, in a constant number of queries.
+
+A cell is a card where all that is asked for has at most MOST_CARDS of them, else a node. Seen whole, each pool is one picture with
+a path for each class, so that 40,000 cards are a few hundred elements; one pool's cells are links, at most MOST_LINKS of them: of a
+larger pool a link stands for several nodes that follow each other, and leads to these alone. Where cells are nodes no card is read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import Q, QuerySet, Sum
+
+from inventory.kept_off import believed
+from inventory.measured import measured_now
+from inventory.models import Card, NodeTotals
+from inventory.models.choices import UNHELD, CardState, KeptOff
+from pages.heat import colours
+from validations import proof
+
+MOST_CARDS, MOST_LINKS, MOST_POOLS = 4000, 600, 60
+#: Cells of a row of a picture.
+ACROSS = 64
+#: (id of a cluster, pool)
+PoolKey = tuple[int, str]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """node: of the first one, cards: how many it stands for. card: its id where the cell is one; last: of several nodes.
+
+    free, total: bytes; None: not known. kept_off: why nothing of it is given out.
+    """
+
+    node: str
+    key: str
+    cards: int
+    card: int | None = None
+    name: str = ""
+    nodes: int = 1
+    last: str = ""
+    free: int | None = None
+    total: int | None = None
+    kept_off: str = ""
+
+
+@dataclass
+class Heat:
+    """by_pool: cells in the order of nodes' names. per: "card", "node" or "nodes"."""
+
+    per: str = "node"
+    by_pool: dict[PoolKey, list[Cell]] = field(default_factory=dict)
+    nodes: int = 0
+    cards: int = 0
+
+    def counts(self, key: PoolKey) -> Counter[str]:
+        """Class → cells of a pool."""
+        return Counter(cell.key for cell in self.by_pool.get(key, ()))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """clusters: ids. pool: None for all. begin, end: of a range of nodes of the pool by name; "" for all."""
+
+    clusters: tuple[int, ...]
+    colouring: str
+    pool: str | None = None
+    begin: str = ""
+    end: str = ""
+
+
+@dataclass(frozen=True)
+class _Node:
+    cluster: int
+    pool: str
+    name: str
+    kept_off: str
+    cards_total: int | None
+    cards_free: int | None
+    cards_apart: int | None
+    total: int | None
+    free: int | None
+    apart: int | None
+    health: str
+    unplaced: int
+
+
+_COLUMNS = (
+    *("cluster_id", "pool", "node_name", "kept_off", "cards_total", "cards_free", "cards_apart"),
+    *("memory_total_bytes", "memory_free_bytes", "memory_apart_bytes", "health", "unplaced_count"),
+)
+
+
+def heat(asked: Asked) -> Heat:
+    """Seven queries at most."""
+    nodes = _nodes(asked)
+    cards = sum(one.cards_total or 0 for one in nodes)
+    made = Heat(nodes=len(nodes), cards=cards)
+    alone = asked.pool is not None
+    if cards <= (MOST_LINKS if alone else MOST_CARDS):
+        made.per = "card"
+        pools = {(one.cluster, one.name): one.pool for one in nodes}
+        for cluster, node, cell in _cards(asked, nodes):
+            made.by_pool.setdefault((cluster, pools[cluster, node]), []).append(cell)
+        return made
+    together = -(-len(nodes) // MOST_LINKS) if alone else 1
+    made.per = "node" if together == 1 else "nodes"
+    keys = _keys_of_nodes(asked, nodes)
+    for key, several in _chunks(nodes, together):
+        made.by_pool.setdefault(key, []).append(_cell(several, [keys[one.cluster, one.name] for one in several]))
+    return made
+
+
+def _nodes(asked: Asked) -> list[_Node]:
+    rows = NodeTotals.objects.filter(_in(asked.clusters))
+    if asked.pool is not None:
+        rows = rows.filter(pool=asked.pool)
+    if asked.begin:
+        rows = rows.filter(node_name__gte=asked.begin)
+    if asked.end:
+        rows = rows.filter(node_name__lte=asked.end)
+    now = believed()
+    found = (_Node(*row) for row in rows.order_by("cluster_id", "pool", "node_name").values_list(*_COLUMNS))
+    return [one if one.cluster in now else _stale(one) for one in found]
+
+
+def _in(ids: Sequence[int]) -> Q:
+    return Q(cluster_id=ids[0]) if len(ids) == 1 else Q(cluster_id__in=ids)
+
+
+def _stale(one: _Node) -> _Node:
+    """Of a cluster that is not believed nothing is free."""
+    cards_apart = (one.cards_free or 0) + (one.cards_apart or 0)
+    return _Node(
+        *(one.cluster, one.pool, one.name, KeptOff.STALE.value, one.cards_total),
+        *(None if one.cards_free is None else 0, cards_apart, one.total),
+        *(None if one.free is None else min(one.free, 0), max(one.free or 0, 0) + (one.apart or 0)),
+        *(one.health, one.unplaced),
+    )
+
+
+def _chunks(nodes: Iterable[_Node], size: int) -> Iterable[tuple[PoolKey, list[_Node]]]:
+    """Nodes of one pool that follow each other, so many together."""
+    key: PoolKey | None = None
+    part: list[_Node] = []
+    for one in nodes:
+        if part and ((one.cluster, one.pool) != key or len(part) == size):
+            yield (part[0].cluster, part[0].pool), part
+            part = []
+        key = (one.cluster, one.pool)
+        part.append(one)
+    if part:
+        yield (part[0].cluster, part[0].pool), part
+
+
+def _cell(several: list[_Node], keys: list[str]) -> Cell:
+    """Several nodes look as most of them do."""
+    known = [one.free for one in several if one.free is not None]
+    sizes = [one.total for one in several if one.total is not None]
+    return Cell(
+        node=several[0].name,
+        key=Counter(keys).most_common(1)[0][0],
+        cards=sum(one.cards_total or 0 for one in several),
+        nodes=len(several),
+        last=several[-1].name,
+        free=sum(known) if known else None,
+        total=sum(sizes) if sizes else None,
+        kept_off=several[0].kept_off if len({one.kept_off for one in several}) == 1 else "",
+    )
+
+
+def _keys_of_nodes(asked: Asked, nodes: list[_Node]) -> dict[tuple[int, str], str]:
+    """(cluster, node) → class."""
+    if asked.colouring == colours.HEALTH:
+        return {(one.cluster, one.name): colours.of_health(one.health) for one in nodes}
+    if asked.colouring == colours.PROOF:
+        states: dict[tuple[int, str], Counter[str]] = {}
+        for (cluster, node, _), state in proof.states_of(_present(asked)).items():
+            states.setdefault((cluster, node), Counter())[state] += 1
+        none: Counter[str] = Counter()
+        return {
+            (one.cluster, one.name): colours.of_proof(states.get((one.cluster, one.name), none), one.cards_total or 0)
+            for one in nodes
+        }
+    if asked.colouring == colours.USED:
+        rows = measured_now().filter(_in(asked.clusters), memory_used_bytes__isnull=False).order_by()
+        sums = rows.values_list("cluster_id", "node_name").annotate(
+            Sum("memory_used_bytes"), Sum("memory_measured_bytes")
+        )
+        used = {(cluster, node): (amount, whole) for cluster, node, amount, whole in sums}
+        return {
+            (one.cluster, one.name): colours.of_used(*used.get((one.cluster, one.name), (None, None))) for one in nodes
+        }
+    return {(one.cluster, one.name): _free_of(one) for one in nodes}
+
+
+def _free_of(one: _Node) -> str:
+    if one.free is not None and one.total:
+        return colours.of_free(one.free, one.total, one.apart or 0)
+    return colours.of_free(one.cards_free, one.cards_total, one.cards_apart or 0)
+
+
+def _present(asked: Asked) -> QuerySet[Card]:
+    return Card.objects.filter(_in(asked.clusters), gone_at=None)
+
+
+def _cards(asked: Asked, nodes: list[_Node]) -> Iterable[tuple[int, str, Cell]]:
+    """(cluster, node, cell of a card), in the order of nodes' names."""
+    rows = _present(asked)
+    if asked.pool is not None:
+        rows = rows.filter(node_name__in=[one.name for one in nodes])
+    columns = ("id", "cluster_id", "node_name", "key", "index", "state", "kept_off", "health")
+    figures = ("memory_total_bytes", "memory_free_bytes", "memory_apart_bytes")
+    found = list(rows.order_by("cluster_id", "node_name", "index", "id").values_list(*columns, *figures))
+    off = {(one.cluster, one.name): one.kept_off for one in nodes}
+    used = _used_of_cards(asked) if asked.colouring == colours.USED else {}
+    states = proof.states_of(_present(asked)) if asked.colouring == colours.PROOF else {}
+    for pk, cluster, node, key, index, state, kept_off, health, total, free, apart in found:
+        if (cluster, node) not in off:
+            continue
+        stale = off[cluster, node] == KeptOff.STALE
+        kept_off = KeptOff.STALE.value if stale else kept_off
+        if stale and free is not None and free > 0:
+            free, apart = 0, free + (apart or 0)
+        if asked.colouring == colours.HEALTH:
+            look = colours.of_health(health)
+        elif asked.colouring == colours.USED:
+            look = colours.of_used(*used.get(pk, (None, None)))
+        elif asked.colouring == colours.PROOF:
+            look = colours.of_proof({states.get((cluster, node, key), proof.NEVER): 1}, 1)
+        else:
+            look = _look_of(state, kept_off, free, total, apart)
+        name = str(index) if index is not None else key[-8:]
+        yield cluster, node, Cell(node, look, 1, pk, name, free=free, total=total, kept_off=kept_off)
+
+
+def _look_of(state: str, kept_off: str, free: int | None, total: int | None, apart: int | None) -> str:
+    """How free one card is."""
+    if state in UNHELD:
+        return colours.APART if kept_off else "s4"
+    if state == CardState.FULL:
+        return "s0"
+    return colours.of_free(free, total, apart or 0)
+
+
+def _used_of_cards(asked: Asked) -> dict[int, tuple[int | None, int | None]]:
+    rows = measured_now().filter(_in(asked.clusters)).order_by()
+    return {
+        card: (used, whole)
+        for card, used, whole in rows.values_list("card_id", "memory_used_bytes", "memory_measured_bytes")
+    }
+
+
+def paths(cells: Sequence[Cell], order: Iterable[str]) -> tuple[list[tuple[str, str]], int]:
+    """((class, path of its squares of 10 by 10 with a gap), rows). Squares of one class that follow each other are one bar."""
+    drawn: dict[str, list[str]] = {}
+    for row in range(0, len(cells), ACROSS):
+        begin, line = 0, cells[row : row + ACROSS]
+        y = row // ACROSS * 10
+        for place in range(1, len(line) + 1):
+            if place == len(line) or line[place].key != line[begin].key:
+                width = (place - begin) * 10 - 1
+                drawn.setdefault(line[begin].key, []).append(f"M{begin * 10} {y}h{width}v9h-{width}z")
+                begin = place
+    return [(key, "".join(drawn[key])) for key in order if key in drawn], -(-len(cells) // ACROSS)
