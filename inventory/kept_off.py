@@ -8,7 +8,7 @@ asked here. Source for nodes and taints: kubernetes/kubernetes v1.36.3 (NodeUnsc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from django.db.models import Q
 
@@ -16,7 +16,7 @@ from inventory.condition import in_step, sync_of
 from inventory.condition import watches as watches_now
 from inventory.models import Card, NodeTotals, Watch
 from inventory.models.choices import CardState, KeptOff
-from inventory.shared import shared
+from inventory.shared import once, shared
 from kube.objects import Node, Taint
 
 #: Effects of taints that keep a pod off.
@@ -44,15 +44,24 @@ def written(taint: Taint) -> str:
 
 
 def believed() -> tuple[int, ...]:
-    """Ids of the clusters whose mirror can be believed now. One query."""
-    return shared("believed clusters", None, _believed)
+    """Ids of the clusters whose mirror can be believed now. One query a request."""
+    return once("believed clusters", lambda: shared("believed clusters", None, _believed))
 
 
 def _believed() -> tuple[int, ...]:
-    watches: dict[int, list[Watch]] = {}
+    return tuple(sorted(cluster for cluster, own in watches_of_clusters().items() if in_step(sync_of(own))))
+
+
+def watches_of_clusters() -> Mapping[int, list[Watch]]:
+    """Id of a cluster → its watches. One query a request."""
+    return once("watches", _watches)
+
+
+def _watches() -> dict[int, list[Watch]]:
+    found: dict[int, list[Watch]] = {}
     for watch in watches_now():
-        watches.setdefault(watch.cluster_id, []).append(watch)
-    return tuple(sorted(cluster for cluster, own in watches.items() if in_step(sync_of(own))))
+        found.setdefault(watch.cluster_id, []).append(watch)
+    return found
 
 
 def in_states(states: Iterable[str]) -> Q:

@@ -33,6 +33,7 @@ BEHIND_S, TIMES = 2.0, 10.0
 MOST_VALUES, MOST_BYTES = 1000, 32 * 2**20
 
 _reading: ContextVar[bool] = ContextVar("reading", default=False)
+_once: ContextVar[dict[Hashable, Any] | None] = ContextVar("once", default=None)
 
 
 class NotShared(Exception):
@@ -164,12 +165,35 @@ look, store = Look(), Store()
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Inside, what is shared is taken from others' work."""
+    """Inside, what is shared is taken from others' work, and what is asked `once` is not asked again."""
     token = _reading.set(True)
+    try:
+        with asking_once():
+            yield
+    finally:
+        _reading.reset(token)
+
+
+@contextmanager
+def asking_once() -> Iterator[None]:
+    """Inside, what is asked `once` is not asked again."""
+    token = _once.set(_once.get() or {})
     try:
         yield
     finally:
-        _reading.reset(token)
+        _once.reset(token)
+
+
+def once(name: str, compute: Callable[[], Value]) -> Value:
+    """What `compute` gave first in this request, for who sees the same; nobody may change it. Elsewhere it is computed."""
+    kept = _once.get()
+    if kept is None:
+        return compute()
+    key = (current(), name)
+    if key not in kept:
+        kept[key] = compute()
+    value: Value = kept[key]
+    return value
 
 
 def shared(name: str, key: Hashable, compute: Callable[[], Value]) -> Value:

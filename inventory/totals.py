@@ -15,11 +15,10 @@ from django.db.models import Case, Count, Exists, F, Max, Min, OuterRef, Q, Quer
 from django.db.models.functions import Coalesce
 
 from inventory.condition import Sync, sync_of
-from inventory.condition import watches as watches_now
 from inventory.free import CardCounts, FreeCards, Ids, added_cards, cards_by_cluster, ids_of, of_clusters, unnamed
-from inventory.kept_off import believed
+from inventory.kept_off import believed, watches_of_clusters
 from inventory.models import Cluster, Finding, Node, NodeTotals, Pod, Unreadable, Watch
-from inventory.shared import shared
+from inventory.shared import asking_once, shared
 
 
 @dataclass(frozen=True)
@@ -260,18 +259,21 @@ def summaries(
     now: datetime | None = None,
     pools: Iterable[PoolTotals] | None = None,
 ) -> list[ClusterSummary]:
-    """Every cluster (or these) at a glance: a dozen queries, whatever their size and number. pools: if they are at hand."""
+    """Every cluster (or these) at a glance: ten queries, whatever their size and number. pools: if they are at hand."""
     chosen = list(Cluster.objects.all() if clusters is None else clusters)
-    watches: dict[int, list[Watch]] = {}
-    for watch in of_clusters(watches_now(), ids_of(chosen)):
-        watches.setdefault(watch.cluster_id, []).append(watch)
-    totals = by_cluster(totals_by_pool(chosen) if pools is None else pools)
-    counts = _counts(ids_of(chosen))
+    with asking_once():
+        watches = watches_of_clusters()
+        totals = by_cluster(totals_by_pool(chosen) if pools is None else pools)
+        counts = _counts(ids_of(chosen))
     return [_summary(cluster, totals, counts, watches, now) for cluster in sorted(chosen, key=lambda one: one.name)]
 
 
 def _summary(
-    cluster: Cluster, totals: dict[int, Totals], counts: _Counts, watches: dict[int, list[Watch]], now: datetime | None
+    cluster: Cluster,
+    totals: dict[int, Totals],
+    counts: _Counts,
+    watches: Mapping[int, list[Watch]],
+    now: datetime | None,
 ) -> ClusterSummary:
     own = totals.get(cluster.pk, Totals())
     every, not_ready, uncounted = counts.nodes.get(cluster.pk, (0, 0, 0))
