@@ -67,6 +67,7 @@ def _addresses() -> Iterator[tuple[str, str, str]]:
     card = Card.objects.filter(node_name=node).order_by("-holders_count")[0]
     for name in ("overview", "nodes", "cards", "allocations", "waiting", "findings", "clusters"):
         yield "page", name, reverse(name)
+    yield "page", "map", reverse("map")
     yield "page", "nodes, searched and sorted", reverse("nodes") + f"?q={node[:5]}"
     yield "page", "node", reverse("node", args=[cluster.name, node])
     yield "page", "card", reverse("card", args=[card.pk])

@@ -57,7 +57,7 @@ def heat_map(request: HttpRequest) -> HttpResponseBase:
         return live_page(request, "map/page.html", "overview/none.html", {})
     found, legend = cells.heat(asked), colours.classes(asked.colouring)
     words = {one.key: one.words for one in legend}
-    keys = list(found.by_pool)[: cells.MOST_POOLS]
+    keys = sorted(found.by_pool, key=lambda key: (-len(found.by_pool[key]), key[1]))[: cells.MOST_POOLS]
     names = {one.pk: one.name for one in chosen}
     ids = set(names)
     context = {
@@ -126,7 +126,7 @@ def _pool(
     own, cluster = found.by_pool[key], names[key[0]]
     counts = found.counts(key)
     alone = asked.pool is not None
-    drawn, rows = ([], 0) if alone else cells.paths(own, list(legend))
+    drawn, rows = ([], 0) if alone else cells.paths(own, list(legend), merged=len(own) > cells.MOST_SQUARES)
     return Pool(
         name=key[1] or _("pool not known"),
         cluster=cluster,

@@ -21,6 +21,8 @@ from pages.heat import colours
 from validations import proof
 
 MOST_CARDS, MOST_LINKS, MOST_POOLS = 4000, 600, 60
+#: A picture of more cells draws bars, not squares.
+MOST_SQUARES = 600
 #: Cells of a row of a picture.
 ACROSS = 64
 #: (id of a cluster, pool)
@@ -253,14 +255,14 @@ def _used_of_cards(asked: Asked) -> dict[int, tuple[int | None, int | None]]:
     }
 
 
-def paths(cells: Sequence[Cell], order: Iterable[str]) -> tuple[list[tuple[str, str]], int]:
-    """((class, path of its squares of 10 by 10 with a gap), rows). Squares of one class that follow each other are one bar."""
+def paths(cells: Sequence[Cell], order: Iterable[str], merged: bool) -> tuple[list[tuple[str, str]], int]:
+    """((class, path of its squares of 10 by 10 with a gap), rows). merged: squares of one class that follow each other are one bar."""
     drawn: dict[str, list[str]] = {}
     for row in range(0, len(cells), ACROSS):
         begin, line = 0, cells[row : row + ACROSS]
         y = row // ACROSS * 10
         for place in range(1, len(line) + 1):
-            if place == len(line) or line[place].key != line[begin].key:
+            if not merged or place == len(line) or line[place].key != line[begin].key:
                 width = (place - begin) * 10 - 1
                 drawn.setdefault(line[begin].key, []).append(f"M{begin * 10} {y}h{width}v9h-{width}z")
                 begin = place

@@ -56,7 +56,7 @@ def classes(colouring: str) -> list[Class]:
         ranges = (_("0 to 20 %% used"), _("20 to 40 %%"), _("40 to 60 %%"), _("60 to 80 %%"), _("80 to 100 %%"))
         return [*_steps(ranges), Class(UNKNOWN, _("not measured"))]
     ranges = (_("nothing free"), _("under 1/3 free"), _("under 2/3"), _("over 2/3"), _("all free"))
-    return [*_steps(ranges), Class(APART, _("kept apart")), Class(UNKNOWN, _("not known"))]
+    return [*_steps(ranges), Class(APART, _("kept apart")), Class(UNKNOWN, _("not known or not metered"))]
 
 
 def _steps(words: tuple[str, ...]) -> list[Class]:

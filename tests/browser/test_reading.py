@@ -26,6 +26,7 @@ PAGES = (
         "/namespaces/chargeback",
         "/fit?cards=2&memory=8",
         "/history",
+        "/map",
         "/findings",
         "/clusters",
         "/clusters/prod",

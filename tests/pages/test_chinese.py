@@ -172,7 +172,7 @@ def busy(cluster: Cluster) -> dict[str, str]:
 PAGES = (
     "/", "/nodes", "/nodes/prod/gpu-1", "/nodes/prod/win-1", "/cards", "/allocations", "/allocations/waiting", "/allocations/idle",
     "/namespaces", "/namespaces?by=owner", "/namespaces/chargeback",
-    "/history", "/fit?all=1", "/pods/prod/team-a/training",
+    "/history", "/fit?all=1", "/map", "/map?by=proof&pool=", "/pods/prod/team-a/training",
     "/allocations?at=2020-01-01", "/cards?from=7d", "/findings", "/clusters", "/clusters/prod",
     "/search?q=gpu", "/account", "/validations", "/validations/suites",
     "/validations/campaigns", "/validations/new?suite=cuda-vectoradd&cluster=prod&node=gpu-1",

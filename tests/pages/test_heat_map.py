@@ -157,8 +157,12 @@ def test_the_number_of_queries_does_not_grow(viewer: Client, by: str) -> None:
 
 def test_squares_of_one_class_that_follow_each_other_are_one_bar() -> None:
     row = [Cell("a", key, 1) for key in ("s0", "s0", "s4", "s0")]
-    assert paths(row, ["s0", "s4"]) == ([("s0", "M0 0h19v9h-19zM30 0h9v9h-9z"), ("s4", "M20 0h9v9h-9z")], 1)
-    assert paths(row * 20, ["s4"])[1] == 2
+    assert paths(row, ["s0", "s4"], merged=True) == (
+        [("s0", "M0 0h19v9h-19zM30 0h9v9h-9z"), ("s4", "M20 0h9v9h-9z")],
+        1,
+    )
+    assert paths(row * 20, ["s4"], merged=True)[1] == 2
+    assert paths(row, ["s4", "s0"], merged=False)[0][1] == ("s0", "M0 0h9v9h-9zM10 0h9v9h-9zM30 0h9v9h-9z")
 
 
 @pytest.mark.parametrize("query", ["by=age", "cluster=nope", "pool=%00", "from=%00", "foo=1"])

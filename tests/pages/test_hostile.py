@@ -28,6 +28,8 @@ PAGES = (
     "/namespaces",
     "/namespaces/chargeback",
     "/fit?all=1",
+    "/map",
+    "/map?by=health",
     "/history?cluster=prod",
     "/findings",
     "/clusters",

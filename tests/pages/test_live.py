@@ -21,6 +21,7 @@ PAGES = (
     "/allocations/idle",
     "/namespaces",
     "/fit",
+    "/map",
     "/findings",
     "/clusters",
     "/nodes/prod/a",

@@ -12,6 +12,8 @@ from tests.factories import make_claim, make_claiming_pod, make_cluster, make_fi
 PAGES = (
     "/",
     "/?show=room",
+    "/map",
+    "/map?by=used",
     "/nodes",
     "/nodes?q=gpu&ordering=-memory_free_bytes",
     "/cards",

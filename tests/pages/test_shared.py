@@ -28,6 +28,7 @@ from tests.factories.usage import measure
 PAGES = (
     "/",
     "/?show=room",
+    "/map",
     "/nodes",
     "/cards",
     "/cards?state=free",

@@ -30,6 +30,7 @@ PAGES = (
     "namespaces",
     "namespaces/chargeback",
     "fit?cards=2&memory=20",
+    "map",
     "findings",
     "clusters",
     "clusters/near",
