@@ -15,7 +15,7 @@ from django.db.models.functions import Coalesce, Greatest
 from inventory.kept_off import believed
 from inventory.models import Card, Cluster, NodeTotals
 from inventory.models.choices import UNHELD, CardState, KeptOff
-from inventory.shared import shared
+from inventory.shared import once, shared
 
 #: Ids of clusters; None: all.
 Ids = tuple[int, ...] | None
@@ -116,7 +116,7 @@ class CardCounts:
 
 def cards_by_cluster(ids: Ids) -> dict[int, CardCounts]:
     """Cluster id → its cards that are present: two queries."""
-    return shared("cards by state", ids, lambda: _count_cards(ids))
+    return once(f"cards by state {ids}", lambda: shared("cards by state", ids, lambda: _count_cards(ids)))
 
 
 def _count_cards(ids: Ids) -> dict[int, CardCounts]:

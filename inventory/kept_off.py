@@ -64,12 +64,18 @@ def _watches() -> dict[int, list[Watch]]:
     return found
 
 
+def in_believed() -> Q:
+    """Rows of clusters that are believed. One cluster alone is an equality, which the indexes begin with."""
+    ids = believed()
+    return Q(cluster_id=ids[0]) if len(ids) == 1 else Q(cluster_id__in=ids)
+
+
 def in_states(states: Iterable[str]) -> Q:
     """Cards in any of these states now. One query when it matters which clusters are believed."""
     wanted = set(states)
     if not wanted & {CardState.FREE, CardState.APART}:
         return Q(state__in=wanted)
-    here, found = Q(cluster_id__in=believed()), Q()
+    here, found = in_believed(), Q()
     if others := wanted - {CardState.FREE}:
         found |= Q(state__in=others)
     if CardState.FREE in wanted:
@@ -82,7 +88,7 @@ def in_states(states: Iterable[str]) -> Q:
 def kept_off_by(reasons: Iterable[str]) -> Q:
     """Cards or totals of nodes that are kept off for any of these reasons now: of a cluster that is not believed, for that alone."""
     wanted = set(reasons)
-    here = Q(cluster_id__in=believed())
+    here = in_believed()
     found = here & Q(kept_off__in=wanted - {KeptOff.STALE})
     return found | ~here if KeptOff.STALE in wanted else found
 
@@ -90,7 +96,7 @@ def kept_off_by(reasons: Iterable[str]) -> Q:
 def with_room(column: str, least: int) -> Q:
     """Rows that have at least so many bytes of what can be given out now."""
     found = Q(**{f"{column}__gte": least})
-    return found & Q(cluster_id__in=believed()) if least > 0 else found
+    return found & in_believed() if least > 0 else found
 
 
 def cards_now(cards: Iterable[Card]) -> None:

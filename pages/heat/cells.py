@@ -256,7 +256,7 @@ def _used_of_cards(asked: Asked) -> dict[int, tuple[int | None, int | None]]:
 
 
 def paths(cells: Sequence[Cell], order: Iterable[str], merged: bool) -> tuple[list[tuple[str, str]], int]:
-    """((class, path of its squares of 10 by 10 with a gap), rows). merged: squares of one class that follow each other are one bar."""
+    """((class, path of its squares of 10 by 10 with a gap), rows). merged: those of one class that follow each other are a bar."""
     drawn: dict[str, list[str]] = {}
     for row in range(0, len(cells), ACROSS):
         begin, line = 0, cells[row : row + ACROSS]
