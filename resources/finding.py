@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
 
@@ -28,6 +28,13 @@ class Finding(Shape):
     card: Annotated[str | None, fact("Key of the card.", of="card_key")]
     pod: Annotated[str | None, fact("namespace/name")]
     text: Annotated[str, fact(title=_("What it is, and what to do"))]
+    wording: Annotated[
+        dict[str, Any] | None,
+        fact(
+            "How `text` was made: its English `template` with the `arguments` by name, which may be such objects themselves; of "
+            "several sentences `parts` and what is `between` them. null: not known."
+        ),
+    ]
     first_seen_at: Annotated[datetime, fact(order=True, title=_("Since"))]
     ended_at: Annotated[datetime | None, fact(order=True)]
 

@@ -13,6 +13,7 @@ from inventory.mirror.values import Columns, digest, moment, plain
 from inventory.models.choices import CardState
 from inventory.stacks.engine import base
 from kube.objects import Pod
+from wording.said import stored
 
 #: A node has no more cards than these; of the others nothing is said.
 _MOST_ROOMS = 64
@@ -258,4 +259,5 @@ def finding_columns(finding: base.Finding) -> Columns:
         "card_key": plain(finding.card, 128),
         "pod": plain(finding.pod, 512),
         "text": plain(finding.text, 4000),
+        "wording": stored(finding.text),
     }
