@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from pages import places
 from pages.frame.refusals import answered
+from pages.frame.worded import worded
 from pages.launch_forms import CampaignForm
 from pages.permission import campaigners_only, may_campaign
 from pages.run import manifest_text
@@ -104,9 +105,9 @@ def _fits(form: CampaignForm) -> tuple[list[Fit], str]:
                 RunRequest(suite=form.typed("suite"), cluster=cluster, node=node, card=card, options=form.given())
             )
         except Refused as error:
-            fits.append(Fit(place, [text for texts in error.problems.values() for text in texts]))
+            fits.append(Fit(place, [worded(text) for texts in error.problems.values() for text in texts]))
             continue
-        fits.append(Fit(place, [one.text for one in made.reasons]))
+        fits.append(Fit(place, [worded(one.text) for one in made.reasons]))
         if not made.reasons and not manifest:
             manifest = _manifest(made)
     return fits, manifest

@@ -28,7 +28,10 @@ from resources.finding import FINDINGS
 
 @dataclass(frozen=True)
 class FindingLine:
-    """What a template prints of a finding. text: in the reader's language. title, meaning, action: of its code; a code without an entry is its own title."""
+    """What a template prints of a finding. text: in the reader's language.
+
+    title, meaning, action: of its code; a code without an entry is its own title.
+    """
 
     row: Finding
     text: str

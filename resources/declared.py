@@ -18,6 +18,11 @@ from django.utils.functional import Promise
 
 from resources.filter_sets import StrictFilterSet
 
+#: What the documents say of a field that has the form of a text, see `wording.said`.
+WORDING = (
+    "How `text` was made: its English `template` with the `arguments` by name, which may be such objects themselves; of several "
+    "sentences `parts` and what is `between` them. null: not known."
+)
 #: Cluster id → name.
 Names = Mapping[int, str]
 S = TypeVar("S", bound=msgspec.Struct)

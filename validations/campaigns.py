@@ -23,6 +23,7 @@ from validations.not_allowed import note_campaign
 from validations.planning import Refused, RunRequest
 from validations.reaching import settle
 from validations.requests import Busy, KeyReused, NotAllowed, digest, request_run
+from wording.said import cut, sentence, stored
 
 logger = logging.getLogger(__name__)
 
@@ -195,7 +196,10 @@ def advance_safely(campaign_id: str) -> int:
         raise
     except Exception as error:
         logger.exception("campaign %s: stopped by a mistake", campaign_id)
-        text = f"gpudash made a mistake with this campaign ({type(error).__name__}); the log of the tasks worker has it in full."
+        text = sentence(
+            "gpudash made a mistake with this campaign ({name}); the log of the tasks worker has it in full.",
+            name=type(error).__name__,
+        )
         _close(campaign_id, CampaignState.STOPPED, text)
         return 0
 
@@ -225,7 +229,7 @@ def _start_some(campaign_id: str) -> int:
         counts = progress(campaign)
         failures = Run.objects.filter(campaign=campaign, verdict__in=FAILURES).count()
         if campaign.stop_after_failures is not None and failures >= campaign.stop_after_failures:
-            _close(campaign_id, CampaignState.STOPPED, f"{failures} runs did not pass.")
+            _close(campaign_id, CampaignState.STOPPED, sentence("{failures} runs did not pass.", failures=failures))
             return 0
         if not counts["left"]:
             if not counts["active"]:
@@ -290,7 +294,9 @@ def _start(campaign: Campaign, target: CampaignTarget) -> bool:
         _pause(campaign, str(error), error.passes)
         return False
     except Refused as error:
-        CampaignTarget.objects.filter(pk=target.pk).update(skipped=error.words[:2000])
+        CampaignTarget.objects.filter(pk=target.pk).update(
+            skipped=cut(error.words, 2000), wording=stored(error.words, 2000)
+        )
         return True
     except Busy:
         return False

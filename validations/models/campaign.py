@@ -97,6 +97,8 @@ class CampaignTarget(OfCluster):
     skipped = models.TextField(blank=True)
     #: Runs were made and none is known to have taken this card: why not.
     not_reached = models.TextField(blank=True, default="", db_default="")
+    #: How the one or the other was made, see `wording.said`.
+    wording = models.JSONField(null=True)
     tried = models.ForeignKey("validations.Run", null=True, on_delete=models.SET_NULL, related_name="+")
 
     class Meta:

@@ -89,9 +89,7 @@ def holding(pod: Pod, place: Place, context: Context) -> Holding | None:
                 "annotation-unreadable",
                 WARNING,
                 pod,
-                sentence(
-                    "The annotation {record} of {pod} cannot be read.", pod=name_of(pod), record=place.vendor.record
-                ),
+                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=place.vendor.record),
             )
         )
     if text is None:

@@ -254,7 +254,7 @@ def _held(
     if not got:
         code = "annotation-unreadable" if _recorded(pod) and got is None else "bound-without-card"
         said = (
-            sentence("The annotation {allocated} of {pod} cannot be read.", pod=name_of(pod), allocated=ALLOCATED)
+            sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=ALLOCATED)
             if code == "annotation-unreadable"
             else sentence(
                 "{pod} holds a part of a card, but none is recorded on it. Look whether Koordinator's scheduler has "

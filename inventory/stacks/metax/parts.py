@@ -133,7 +133,7 @@ def _holding(pod: Pod, cards: Mapping[str, Card], known: bool, findings: list[Fi
             warning(
                 "annotation-unreadable",
                 pod,
-                sentence("The annotation {allocated} of {pod} cannot be read.", pod=name_of(pod), allocated=ALLOCATED),
+                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=ALLOCATED),
             )
         )
     got = slots.got(pod, _TERMS, record or [], findings if record is not None else None)

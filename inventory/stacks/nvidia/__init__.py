@@ -102,8 +102,8 @@ def _withheld(group: Group) -> str:
     if group.mode == WHOLE:
         return sentence("The plugin has marked devices unhealthy, or the node has lost them.")
     return sentence(
-        "The plugin has marked devices unhealthy; each card has {replicas} of them.",
-        replicas=group.replicas or sentence("several"),
+        "The plugin has marked devices unhealthy; each card has {shares} of them.",
+        shares=group.replicas or sentence("several"),
     )
 
 

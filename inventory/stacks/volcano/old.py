@@ -57,7 +57,7 @@ def read(node: Node, pods: list[Pod]) -> StackReport | None:
     return StackReport(
         stack=NAME,
         cards=tuple(cards),
-        cards_known=known is not None,
+        cards_cards=known is not None,
         allocations=tuple(allocations),
         findings=tuple(findings),
         unit="MiB",
@@ -82,15 +82,15 @@ def _holding(
             warning(
                 "annotation-unreadable",
                 pod,
-                sentence("The annotation {index} of {pod} cannot be read.", pod=name_of(pod), index=INDEX),
+                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=INDEX),
             )
         )
     elif known is not None and any(index >= known for index in named):
         said = sentence(
-            "{pod} is recorded on the cards {text}, and the node has {known}.",
+            "{pod} is recorded on the cards {text}, and the node has {cards}.",
             pod=name_of(pod),
             text=text[:40],
-            known=known,
+            cards=known,
         )
         findings.append(warning("index-out-of-range", pod, said))
     cards = [str(index) if known is not None and index < known else None for index in named or ()]

@@ -172,7 +172,7 @@ def _slots(pod: Pod, findings: list[Finding]) -> list[list[Device]]:
             warning(
                 "annotation-unreadable",
                 pod,
-                sentence("The annotation {allocated} of {pod} cannot be read.", pod=name_of(pod), allocated=ALLOCATED),
+                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=ALLOCATED),
             )
         )
     return slots or []
