@@ -7,7 +7,8 @@ from django.utils.translation import get_language, gettext
 from wording import said
 
 #: What stands between sentences and between the parts of a list, where a language has no blanks between sentences.
-_BETWEEN = {"zh-hans": {" ": "", "; ": "；", " and ": "和"}}
+BETWEEN_IN_CHINESE = {" ": "", "; ": "；", " and ": "和"}
+_BETWEEN = {"zh-hans": BETWEEN_IN_CHINESE}
 
 
 def worded(text: str, form: object = None) -> str:

@@ -57,7 +57,7 @@ def read(node: Node, pods: list[Pod]) -> StackReport | None:
     return StackReport(
         stack=NAME,
         cards=tuple(cards),
-        cards_cards=known is not None,
+        cards_known=known is not None,
         allocations=tuple(allocations),
         findings=tuple(findings),
         unit="MiB",

@@ -236,7 +236,7 @@ class Failures:
         """After the last line: what follows from a cause that is not the device's is none of the device's either."""
         not_the_device = reading.has("errored") and not reading.has("failed")
         for phrase, text, line in self.then:
-            words = f"{name(text)}: {phrase.meaning}."
+            words = sentence("{text}: {meaning}.", text=name(text), meaning=phrase.meaning)
             if not_the_device:
                 reading.remark(phrase.code, words, line)
             else:

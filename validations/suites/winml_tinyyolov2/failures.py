@@ -119,7 +119,14 @@ def _phrases(record: Record) -> list[_Failure]:
             continue
         phrase = next(phrase for phrase in PHRASES if phrase.words in low)
         if phrase.words != "load model:" or "[failed]" in low:
-            found.append(_Failure(line, phrase.severity, phrase.code, f"{phrase.meaning}: {name(text)}"))
+            found.append(
+                _Failure(
+                    line,
+                    phrase.severity,
+                    phrase.code,
+                    sentence("{meaning}: {text}", meaning=phrase.meaning, text=name(text)),
+                )
+            )
     return found
 
 
@@ -130,9 +137,9 @@ def _steps(record: Record) -> list[_Failure]:
             "failed",
             "binding" if step.phase == "Binding" else "evaluating",
             sentence(
-                "{phase} failed on the {value} in iteration {iteration}.",
+                "{phase} failed on the {device} in iteration {iteration}.",
                 phase=step.phase,
-                value="GPU" if step.gpu else "CPU",
+                device="GPU" if step.gpu else "CPU",
                 iteration=step.iteration,
             ),
         )
