@@ -48,7 +48,7 @@ def _prefilled(request: HttpRequest, data: QueryDict) -> CampaignForm:
         elif "nodes" in data and not data.get("targets"):
             data["targets"] = places.text_of(places.by_filter(data.get("nodes", "")))
     except places.BadPlaces as error:
-        problems["targets"] = [str(error)]
+        problems["targets"] = [worded(error.args[0])]
     form = CampaignForm(data, may_campaign(request))
     form.refuse(problems)
     return form
@@ -75,7 +75,7 @@ def _create(request: HttpRequest) -> HttpResponse:
         form.refuse(error.problems)
         return _show(request, form, 400)
     except KeyReused as error:
-        form.refuse({"key": [str(error)]})
+        form.refuse({"key": [error.args[0]]})
         return _show(request, form, 409)
     return HttpResponseRedirect(reverse("campaign", args=[row.pk]))
 

@@ -285,5 +285,5 @@ def campaign_change(request: HttpRequest, campaign_id: str, verb: str) -> HttpRe
     try:
         running.change(row, verb)
     except running.WrongState as error:
-        messages.info(request, str(error))
+        messages.info(request, worded(error.args[0]))
     return HttpResponseRedirect(reverse("campaign", args=[row.pk]))

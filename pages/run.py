@@ -193,7 +193,7 @@ def run_reparse(request: HttpRequest, run_id: str) -> HttpResponseBase:
     try:
         request_reparse(row, request.user)
     except NotEnded as error:
-        messages.info(request, str(error))
+        messages.info(request, worded(error.args[0]))
     else:
         messages.info(request, _("The log is being read again; if the result changes, the earlier one is kept below."))
     return _back(row)

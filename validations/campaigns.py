@@ -241,13 +241,15 @@ def _start_some(campaign_id: str) -> int:
 
 def _close(campaign_id: str, state: CampaignState, reason: str) -> None:
     running = Campaign.objects.filter(pk=campaign_id, state=CampaignState.RUNNING)
-    running.update(state=state, state_reason=reason, ended_at=Now())
+    running.update(state=state, state_reason=reason, wording=stored(reason), ended_at=Now())
 
 
 def _pause(campaign: Campaign, reason: str, resumes: bool) -> None:
     """The cluster refuses the launcher: that is no fault of the targets, which are kept for when it is mended."""
     paused = Campaign.objects.filter(pk=campaign.pk)
-    paused.update(state=CampaignState.PAUSED, state_reason=reason[:2000], resumes=resumes)
+    paused.update(
+        state=CampaignState.PAUSED, state_reason=cut(reason, 2000), wording=stored(reason, 2000), resumes=resumes
+    )
     campaign.state = CampaignState.PAUSED
 
 
@@ -291,7 +293,7 @@ def _start(campaign: Campaign, target: CampaignTarget) -> bool:
     try:
         run, _ = request_run(run_request, campaign.requested_by, campaign=campaign)
     except NotAllowed as error:
-        _pause(campaign, str(error), error.passes)
+        _pause(campaign, error.args[0], error.passes)
         return False
     except Refused as error:
         CampaignTarget.objects.filter(pk=target.pk).update(

@@ -96,6 +96,7 @@ def told_column(health: judge.Health) -> str:
                 code=plain(one.code, 128),
                 says=plain(one.says, 300),
                 text=plain(one.text, 300),
+                wording=stored(one.text, 300),
                 since=_seconds(one.since),
             )
             for one in health.told

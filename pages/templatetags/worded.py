@@ -5,7 +5,7 @@ from __future__ import annotations
 from django import template
 
 from pages.frame import worded as frame
-from validations.models import Run
+from validations.models import Campaign, Run
 from validations.models.run import said_of
 
 register = template.Library()
@@ -21,3 +21,9 @@ def worded(text: str) -> str:
 def worded_of(run: Run, name: str) -> str:
     """A text of a run's row."""
     return frame.worded(getattr(run, name), said_of(run, name))
+
+
+@register.simple_tag
+def said_of_campaign(campaign: Campaign) -> str:
+    """Why a campaign is in its state."""
+    return frame.worded(campaign.state_reason, campaign.wording)
