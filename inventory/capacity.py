@@ -11,6 +11,7 @@ from django.db.models.functions import Now
 from inventory.models import Watch, Worker
 from inventory.models.cluster import Kind, resting
 from leases.row import free
+from wording.said import sentence
 
 #: A worker that has not been seen for longer holds nothing.
 GONE = timedelta(seconds=20)
@@ -36,10 +37,15 @@ class Capacity(msgspec.Struct, frozen=True):
         if not self.waiting or self.waiting <= self.free:
             return ""
         if not self.workers:
-            return "no watch worker is seen: start one (celery -A gpudash worker -Q watch -P threads)"
-        return (
-            f"{self.waiting} watchers wait for a thread, {self.free} of {self.threads} are free in {self.workers} watch workers: "
-            f"start another watch worker, or give them more threads (-c; a cluster takes up to {len(Kind)})"
+            return sentence("no watch worker is seen: start one (celery -A gpudash worker -Q watch -P threads)")
+        return sentence(
+            "{waiting} watchers wait for a thread, {free} of {threads} are free in {workers} watch workers: "
+            "start another watch worker, or give them more threads (-c; a cluster takes up to {kinds})",
+            waiting=self.waiting,
+            free=self.free,
+            threads=self.threads,
+            workers=self.workers,
+            kinds=len(Kind),
         )
 
 

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from pages import places
 from pages.frame.refusals import answered
+from pages.frame.worded import worded
 from pages.launch_forms import CampaignForm
 from pages.permission import campaigners_only, may_campaign
 from pages.run import manifest_text
@@ -47,7 +48,7 @@ def _prefilled(request: HttpRequest, data: QueryDict) -> CampaignForm:
         elif "nodes" in data and not data.get("targets"):
             data["targets"] = places.text_of(places.by_filter(data.get("nodes", "")))
     except places.BadPlaces as error:
-        problems["targets"] = [str(error)]
+        problems["targets"] = [worded(error.args[0])]
     form = CampaignForm(data, may_campaign(request))
     form.refuse(problems)
     return form
@@ -74,7 +75,7 @@ def _create(request: HttpRequest) -> HttpResponse:
         form.refuse(error.problems)
         return _show(request, form, 400)
     except KeyReused as error:
-        form.refuse({"key": [str(error)]})
+        form.refuse({"key": [error.args[0]]})
         return _show(request, form, 409)
     return HttpResponseRedirect(reverse("campaign", args=[row.pk]))
 
@@ -104,9 +105,9 @@ def _fits(form: CampaignForm) -> tuple[list[Fit], str]:
                 RunRequest(suite=form.typed("suite"), cluster=cluster, node=node, card=card, options=form.given())
             )
         except Refused as error:
-            fits.append(Fit(place, [text for texts in error.problems.values() for text in texts]))
+            fits.append(Fit(place, [worded(text) for texts in error.problems.values() for text in texts]))
             continue
-        fits.append(Fit(place, [one.text for one in made.reasons]))
+        fits.append(Fit(place, [worded(one.text) for one in made.reasons]))
         if not made.reasons and not manifest:
             manifest = _manifest(made)
     return fits, manifest

@@ -21,6 +21,7 @@ from pages.frame.links import node_url, with_query
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import NotThere, answered
 from pages.frame.table import Column
+from pages.frame.worded import worded
 from pages.missed_words import cause_words
 from pages.permission import campaigners_only, may_campaign
 from pages.run_lines import RunLine, run_line
@@ -30,6 +31,7 @@ from validations import campaigns as running
 from validations import querysets
 from validations.coverage import coverage
 from validations.models import Campaign, CampaignState, CampaignTarget, VerdictChoice
+from validations.models.run import said_of
 from validations.querysets import with_results
 from validations.reaching import took_another
 
@@ -238,13 +240,16 @@ def target_line(target: CampaignTarget) -> TargetLine:
     name = f"{target.node_name} {target.card_key}".strip()
     run = run_line(_with_cluster(target)) if target.run is not None else None
     if run is not None and took_another(target):
-        shown, reason = words.Shown("warning", "?", _("another card")), run.row.card_note
+        shown, reason = (
+            words.Shown("warning", "?", _("another card")),
+            worded(run.row.card_note, said_of(run.row, "card_note")),
+        )
     elif target.not_reached:
-        shown, reason = words.Shown("warning", "?", _("card not reached")), target.not_reached
+        shown, reason = words.Shown("warning", "?", _("card not reached")), worded(target.not_reached, target.wording)
     elif run is not None:
         shown, reason = _of_run(run), run.reason
     elif target.skipped:
-        shown, reason = words.Shown("none", "–", _("does not fit")), target.skipped
+        shown, reason = words.Shown("none", "–", _("does not fit")), worded(target.skipped, target.wording)
     else:
         shown, reason = words.Shown("none", "·", _("not begun")), ""
     return TargetLine(
@@ -280,5 +285,5 @@ def campaign_change(request: HttpRequest, campaign_id: str, verb: str) -> HttpRe
     try:
         running.change(row, verb)
     except running.WrongState as error:
-        messages.info(request, str(error))
+        messages.info(request, worded(error.args[0]))
     return HttpResponseRedirect(reverse("campaign", args=[row.pk]))

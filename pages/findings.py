@@ -22,14 +22,19 @@ from pages.frame import choices
 from pages.frame.links import card_url, node_url, pod_url
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
+from pages.frame.worded import worded
 from resources.finding import FINDINGS
 
 
 @dataclass(frozen=True)
 class FindingLine:
-    """What a template prints of a finding. title, meaning, action: of its code; a code without an entry is its own title."""
+    """What a template prints of a finding. text: in the reader's language.
+
+    title, meaning, action: of its code; a code without an entry is its own title.
+    """
 
     row: Finding
+    text: str
     title: str
     meaning: str
     action: str
@@ -59,6 +64,7 @@ def _line(row: Finding, card: Card | None) -> FindingLine:
     namespace, _slash, name = row.pod.partition("/")
     return FindingLine(
         row=row,
+        text=worded(row.text, row.wording),
         title=gettext(entry.title) if entry else row.code,
         meaning=gettext(entry.meaning) if entry else "",
         action=gettext(entry.action) if entry else "",

@@ -18,6 +18,7 @@ from inventory.stacks.engine import base
 from inventory.stacks.engine.told import KUBELET, PLUGIN, REGISTER_HEALTHY, REGISTER_UNHEALTHY
 from inventory.usage.conditions import TELLERS
 from pages.frame.labels import label_of
+from pages.frame.worded import worded
 
 #: Level → sign.
 SIGNS = {base.HEALTHY: "good", base.DEGRADED: "warning", base.UNHEALTHY: "error", base.HEALTH_UNKNOWN: "none"}
@@ -54,7 +55,7 @@ def health_lines(told: Iterable[Shown]) -> list[HealthLine]:
             words=words_of(one.level) if one.level != base.HEALTH_UNKNOWN else "",
             says=_(one.says) if one.says else "",
             who=_(SOURCES[one.source]) if one.source in SOURCES else one.source,
-            text=one.text or "",
+            text=worded(one.text or ""),
             since=one.since,
             lost_at=one.lost_at,
             what_to_do=_(one.what_to_do) if one.what_to_do else "",

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as lazy
 
 from inventory.models import Card, Cluster, Node
 from pages import places
+from pages.frame.worded import worded
 from validations.campaign_checks import Spot
 from validations.planning import RunRequest
 from validations.suites import find, registry
@@ -153,7 +154,8 @@ class SuiteForm(forms.Form):
 
     def refuse(self, problems: Mapping[str, Sequence[str]]) -> None:
         """Put what `validations` says is wrong (its names → texts) at the fields."""
-        for name, texts in problems.items():
+        for name, said in problems.items():
+            texts = [worded(text) for text in said]
             field = OPTION + name.removeprefix(_LAUNCHED) if name.startswith(_LAUNCHED) else name
             if field in self.fields and not self.fields[field].widget.is_hidden:
                 known = set(self.errors.get(field) or ())
@@ -294,7 +296,7 @@ class CampaignForm(SuiteForm):
             found = places.read_lines(self.typed("targets"))
             self.spots = places.each_card(found) if self.typed("per") == "card" else found
         except places.BadPlaces as error:
-            self.refuse({"targets": [str(error)]})
+            self.refuse({"targets": [error.args[0]]})
         return cleaned
 
     @property

@@ -19,6 +19,7 @@ from pages.frame.labels import label_of
 from pages.frame.links import card_url, node_url, pod_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
+from pages.frame.worded import worded
 from pages.measured import measured
 from pages.permission import launchers_only, may_launch
 from pages.run_lines import card_words, reasons_of
@@ -27,6 +28,7 @@ from pages.steps import steps
 from validations import querysets
 from validations.attribution import ONLY_CARD
 from validations.models import Run
+from validations.models.run import said_of
 from validations.planning import Refused
 from validations.reparse import NotEnded, request_reparse
 from validations.requests import Busy, request_again, request_cancel
@@ -84,14 +86,18 @@ def _context(request: HttpRequest, row: Run) -> dict[str, Any]:
         "card_url": card_url(row.card_id) if row.card_id else "",
         "history_url": reverse("card-runs", args=[row.card_id]) if row.card_id else "",
         "node_url": node_url(row.cluster.name, row.node_name),
-        "reparses": [(one, words.shown(one.old_verdict)) for one in row.reparses.order_by("-id")[:10]],
+        "reparses": [
+            (one, words.shown(one.old_verdict), _first(one.old_reasons)) for one in row.reparses.order_by("-id")[:10]
+        ],
         "newer_parser": suite is not None
         and row.parser_version is not None
         and suite.parser_version > row.parser_version
         and row.log_pruned_at is None
         and row.reparse_requested_at is None,
         "may_cancel": row.active and row.cancel_requested_at is None,
-        "left_behind": row.last_error if not row.active and not row.job_removed else "",
+        "left_behind": worded(row.last_error, said_of(row, "last_error"))
+        if not row.active and not row.job_removed
+        else "",
         "may_launch": may_launch(request),
         "notices": notices(request, {row.cluster_id}),
     }
@@ -187,7 +193,12 @@ def run_reparse(request: HttpRequest, run_id: str) -> HttpResponseBase:
     try:
         request_reparse(row, request.user)
     except NotEnded as error:
-        messages.info(request, str(error))
+        messages.info(request, worded(error.args[0]))
     else:
         messages.info(request, _("The log is being read again; if the result changes, the earlier one is kept below."))
     return _back(row)
+
+
+def _first(reasons: object) -> str:
+    """The text of the reason that decided."""
+    return next((str(one["text"]) for one in reasons_of(reasons)), "")

@@ -13,7 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from pages import run_words as words
+from pages.frame.worded import worded
 from validations.models import Run, RunStep, State
+from validations.models.run import said_of
 
 #: Title of a step when it is done, and the states that it covers.
 _TITLES: dict[str, Promise] = {
@@ -66,7 +68,8 @@ def _step(run: Run, row: RunStep, seconds: float | None, stopped: str) -> Step:
         return Step(row.state, title, look.level, look.sign, look.words, None, "")
     if seconds is None:
         look = words.shown_run(run)
-        detail = " · ".join(text for text in (run.waiting_reason, run.waiting_message) if text)
+        message = worded(run.waiting_message, said_of(run, "waiting_message"))
+        detail = " · ".join(text for text in (run.waiting_reason, message) if text)
         return Step(row.state, capfirst(look.words), "busy", look.sign, "", row.entered_at, detail)
     took = words.duration(seconds)
     if row.state == stopped:

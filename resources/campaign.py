@@ -23,8 +23,8 @@ class CampaignShape(Shape):
     suite: Annotated[str, fact(order=True, title=_("Suite"))]
     options: dict[str, Any]
     selector: dict[str, Any]
-    max_parallel: Annotated[int, fact(title=_("At once"), number=True)]
-    stop_after_failures: int | None
+    max_parallel: Annotated[int, fact("Runs at once.", title=_("At once"), number=True)]
+    stop_after_failures: Annotated[int | None, fact("Runs that did not pass after which it stops; null: it goes on.")]
     state: Annotated[str, fact(order=True, title=_("State"))]
     state_reason: str | None
     requested_by: Annotated[str | None, fact(of="requested_by_name", title=_("Started by"))]
@@ -35,7 +35,7 @@ class CampaignShape(Shape):
 class CampaignRow(Shape):
     """One row of the campaign's matrix."""
 
-    position: Annotated[int, fact(order=True)]
+    position: Annotated[int, fact("Place in the matrix, from 0.", order=True)]
     cluster: str
     node: Annotated[str, fact(of="node_name", order=True)]
     card: Annotated[str | None, fact(of="card_key")]

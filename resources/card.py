@@ -75,7 +75,7 @@ class Card(Shape):
         Room | None,
         fact("What would still fit on it, or on the cards of its node that are cut; null: not cut.", of="found_room"),
     ]
-    holders_count: Annotated[int, fact(order=True, title=_("Pods"), number=True)]
+    holders_count: Annotated[int, fact("Containers that hold it now.", order=True, title=_("Pods"), number=True)]
     worst_severity: str | None
     first_seen_at: datetime
     changed_at: Annotated[datetime, fact("When these figures last changed.", order=True, title=_("Changed"))]

@@ -1,6 +1,7 @@
 """CSV of the lists, streamed: the same filtered rows, whatever their number. For pages (`?format=csv`) and REST alike.
 
-Bytes are plain whole numbers; what is not known is an empty cell. A cell that a spreadsheet would take for a formula gets an
+Bytes are plain whole numbers; what is not known is an empty cell; a time is ISO 8601, and stands at the end once more as spreadsheets
+read it (`Resource.csv_heads`). A cell that a spreadsheet would take for a formula gets an
 apostrophe before it, since names come from whoever may create a pod. Knows nothing of filters.
 """
 

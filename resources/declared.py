@@ -7,10 +7,10 @@ what it means, and how it is sorted and headed. Which of them a CSV file and a t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from operator import attrgetter
 from types import NoneType
-from typing import Any, Generic, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Generic, NamedTuple, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 from django.db.models import QuerySet
@@ -18,6 +18,11 @@ from django.utils.functional import Promise
 
 from resources.filter_sets import StrictFilterSet
 
+#: What the documents say of a field that has the form of a text, see `wording.said`.
+WORDING = (
+    "How `text` was made: its English `template` with the `arguments` by name, which may be such objects themselves; of several "
+    "sentences `parts` and what is `between` them. null: not known."
+)
 #: Cluster id → name.
 Names = Mapping[int, str]
 S = TypeVar("S", bound=msgspec.Struct)
@@ -165,6 +170,45 @@ def _plain_types(hint: Any) -> set[Any]:
     return set(get_args(inside)) or {inside}
 
 
+TIME, NUMBER = "time", "number"
+#: End of a name → the unit of its numbers.
+_UNITS = {
+    "byte_seconds": "bytes × seconds",
+    "card_seconds": "cards × seconds",
+    "_bytes": "bytes",
+    "_ratio": "0 to 1",
+    "_percent": "%",
+    "_celsius": "°C",
+    "_watts": "W",
+    "_seconds": "seconds",
+    "exit_code": "exit code",
+}
+#: Type → what a cell of it is.
+_CSV_KINDS: dict[Any, str] = {bool: "true or false", datetime: TIME, list: "words, a blank between them", dict: "JSON"}
+
+
+class CsvColumn(NamedTuple):
+    """A column of a CSV file: its head, the unit or kind of its cells, and what is said of it."""
+
+    head: str
+    unit: str
+    text: str
+
+
+def _texts(hint: Any) -> str:
+    """What is said of a field."""
+    metas = [one for one in getattr(hint, "__metadata__", ()) if isinstance(one, msgspec.Meta)]
+    return next((one.description for one in metas if one.description), "")
+
+
+def _csv_types(hint: Any) -> set[Any]:
+    """The types of a column; of a list or an object that itself."""
+    if getattr(hint, "__metadata__", None) is not None:
+        hint = get_args(hint)[0]
+    several = get_args(hint) if NoneType in get_args(hint) else (hint,)
+    return {get_origin(one) or one for one in several}
+
+
 class Resource(Generic[S]):
     """One resource: what its lists, in REST, CSV and on pages, have in common.
 
@@ -191,8 +235,10 @@ class Resource(Generic[S]):
         self.facts = facts(shape) | {name: Fact(of=path) for name, path in (beside or {}).items()}
         self._reader = Reader(shape)
         chosen = [(one, one) if isinstance(one, str) else one for one in csv]
-        self.csv_heads = [head for _, head in chosen]
         self._hints = get_type_hints(shape, include_extras=True)
+        self._csv = chosen
+        self._times = [place for place, (one, _) in enumerate(chosen) if self._unit(one) == TIME]
+        self.csv_heads = [head for _, head in chosen] + [f"{chosen[place][1]}_utc" for place in self._times]
         paths = [self.facts[one].of for one, _ in chosen]
         self._csv_values = _Values(paths, [self._hints.get(one) for one, _ in chosen]) if csv else None
         if unknown := set(table) - set(self.facts):
@@ -219,4 +265,22 @@ class Resource(Generic[S]):
         """The values of some rows in the order of `csv_heads`. Raises TypeError when the resource has no CSV."""
         if self._csv_values is None:
             raise TypeError(f"{self.name} have no CSV")
-        return [self._csv_values(row, names) for row in self.join(rows)]
+        return [self._with_times(self._csv_values(row, names)) for row in self.join(rows)]
+
+    def _with_times(self, values: list[Any]) -> list[Any]:
+        """Each time once more, as a spreadsheet takes it for one: in UTC, without an offset."""
+        times = [values[place] for place in self._times]
+        return [*values, *(time and time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") for time in times)]
+
+    def csv_columns(self) -> list[CsvColumn]:
+        """What each column of the CSV holds, for the docs; the times that stand there once more are left out."""
+        metas = {name: _texts(self._hints[name]) for name in self._hints}
+        return [CsvColumn(head, self._unit(one), metas.get(one, "")) for one, head in self._csv]
+
+    def _unit(self, name: str) -> str:
+        types = _csv_types(self._hints[name]) if name in self._hints else set()
+        by_name = next((unit for end, unit in _UNITS.items() if name.endswith(end)), "")
+        if types & {int, float} and bool not in types:
+            return by_name or NUMBER
+        kinds = [unit for kind, unit in _CSV_KINDS.items() if kind in types]
+        return TIME if name.endswith("_at") else kinds[0] if kinds else "text"

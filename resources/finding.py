@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from django.utils.translation import gettext_lazy as _
 
 from inventory import querysets
 from inventory.models import Finding as FindingRow
 from inventory.models.choices import Severity
-from resources.declared import Resource, Shape, fact, orders_of
+from resources.declared import WORDING, Resource, Shape, fact, orders_of
 from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet
 from resources.lookups import contains, tri_state
@@ -28,6 +28,7 @@ class Finding(Shape):
     card: Annotated[str | None, fact("Key of the card.", of="card_key")]
     pod: Annotated[str | None, fact("namespace/name")]
     text: Annotated[str, fact(title=_("What it is, and what to do"))]
+    wording: Annotated[dict[str, Any] | None, fact(WORDING)]
     first_seen_at: Annotated[datetime, fact(order=True, title=_("Since"))]
     ended_at: Annotated[datetime | None, fact(order=True)]
 

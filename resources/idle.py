@@ -19,7 +19,7 @@ from resources.lookups import contains
 class Idle(Shape):
     """A hold on whose card no work was seen for a while: it could be taken back."""
 
-    allocation_id: int
+    allocation_id: Annotated[int, fact("Number of the allocation in gpudash.")]
     cluster: Annotated[str, fact(order="cluster_id")]
     node: Annotated[str, fact(of="node_name", order=True, title=_("On"))]
     card_id: Annotated[

@@ -27,7 +27,7 @@ class Namespace(Shape):
     owner_name: Annotated[
         str | None, fact("null: of a whole namespace, or of pods that nothing controls.", order=("owner", "owner_name"))
     ]
-    pods: Annotated[int, fact(order=True, title=_("Pods"), number=True)]
+    pods: Annotated[int, fact("Pods that hold.", order=True, title=_("Pods"), number=True)]
     holds: Annotated[int, fact("A container's hold on one card each.", number=True)]
     memory_bytes: Annotated[
         int, fact("Allocated, of the holds that are metered.", order=True, title=_("Holds"), number=True)

@@ -53,9 +53,18 @@ class Node(Shape):
         int | None, fact("Boards; cards_total counts slices of them too.", of="totals.cards_physical")
     ]
     cards_total: Annotated[
-        int | None, fact(of="totals.cards_total", order="cards_total", title=_("Cards"), number=True)
+        int | None,
+        fact(
+            "Cards and slices that are given out by themselves.",
+            of="totals.cards_total",
+            order="cards_total",
+            title=_("Cards"),
+            number=True,
+        ),
     ]
-    cards_allocated: Annotated[int | None, fact(of="totals.cards_allocated", order="cards_allocated")]
+    cards_allocated: Annotated[
+        int | None, fact("Of them with a holder.", of="totals.cards_allocated", order="cards_allocated")
+    ]
     cards_free: Annotated[
         int | None,
         fact(
@@ -114,10 +123,15 @@ class Node(Shape):
     memory_unplaced_bytes: Annotated[
         int | None, fact("Held on the node, card unknown.", of="totals.memory_unplaced_bytes")
     ]
-    unplaced_count: Annotated[int, fact(of="totals.unplaced_count")]
-    holders_count: Annotated[int, fact(of="totals.holders_count", order="holders_count", title=_("Pods"), number=True)]
+    unplaced_count: Annotated[int, fact("Holders on the node whose card is not known.", of="totals.unplaced_count")]
+    holders_count: Annotated[
+        int,
+        fact(
+            "Containers that hold here.", of="totals.holders_count", order="holders_count", title=_("Pods"), number=True
+        ),
+    ]
     findings_count: Annotated[
-        int, fact(of="totals.findings_count", order="findings_count", title=_("Findings"), number=True)
+        int, fact("Findings now.", of="totals.findings_count", order="findings_count", title=_("Findings"), number=True)
     ]
     worst_severity: Annotated[str | None, fact(of="totals.worst_severity")]
     health: Annotated[

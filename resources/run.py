@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from resources.declared import Resource, Shape, fact, orders_of
+from resources.declared import WORDING, Resource, Shape, fact, orders_of
 from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet
 from resources.moments import Columns
@@ -22,6 +22,7 @@ class RunReason(Shape):
     code: str
     text: str
     line: Annotated[int | None, fact("Line of the log that proves it, from 1; null: not from the log.")]
+    wording: Annotated[dict[str, Any] | None, fact(WORDING)] = None
 
 
 class RunShape(Shape):

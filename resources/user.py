@@ -44,7 +44,7 @@ SOURCES = (PASSWORD, ISSUER, PROXY, NOTHING)
 class UserAccount(Shape):
     """An account. What it may do is never more than this says; tokens may less."""
 
-    id: int
+    id: Annotated[int, fact("Number of the account in gpudash.")]
     name: Annotated[str, fact(of="username", order=True, title=_("Name"))]
     role: Annotated[str | None, fact("null: it signs in and sees nothing.", of="account_role", title=_("Role"))]
     places: Annotated[

@@ -24,6 +24,7 @@ from kube.workloads import Pod, PodStatus
 from validations.models import Run
 from validations.suites.engine.placement import registry
 from validations.suites.engine.target import Settings
+from wording.said import sentence
 
 #: The card is known since the node has no other.
 ONLY_CARD = "only-card"
@@ -54,7 +55,7 @@ def taken(run: Run, pod: Pod | None) -> Taken:
         found = _of_mirror(run, cards) or found
     if (found is None or found.card is None) and len(cards) == 1 and _cards_asked(run) == 1:
         return Taken(card=cards[0], evidence=ONLY_CARD)
-    found = found or Taken(why="The pod was gone before it could be seen which card it had.")
+    found = found or Taken(why=sentence("The pod was gone before it could be seen which card it had."))
     models = {card.model for card in cards}
     return msgspec.structs.replace(found, model=models.pop() if len(models) == 1 else "")
 
@@ -75,7 +76,12 @@ def columns(run: Run, took: Taken) -> dict[str, Any]:
         return found | {"card_evidence": took.evidence, "card_note": took.why}
     note = ""
     if run.card_asked and run.card_asked != card.key:
-        note = f"Card {run.card_asked} was asked for; the pod took card {card.key} ({took.evidence}): the result is that card's."
+        note = sentence(
+            "Card {card_asked} was asked for; the pod took card {key} ({evidence}): the result is that card's.",
+            card_asked=run.card_asked,
+            key=card.key,
+            evidence=took.evidence,
+        )
     found = {
         "card_id": card.pk,
         "card_key": card.key,
@@ -116,7 +122,7 @@ def _of_pod(run: Run, pod: Pod, cards: list[Card]) -> Taken | None:
     return Taken(why=doubt) if doubt else found
 
 
-COUNTED = "The node's sharing system counts what a pod holds and does not say which card it is."
+COUNTED = sentence("The node's sharing system counts what a pod holds and does not say which card it is.")
 
 
 def _decoded(facts: str) -> kube.Node | None:
@@ -135,12 +141,16 @@ def _one(held: dict[str, str], cards: Iterable[Card]) -> Taken:
     """held: card key → evidence."""
     if len(held) > 1:
         return Taken(
-            why=f"The run took {len(held)} cards ({', '.join(sorted(held)[:8])}): its result is no single card's."
+            why=sentence(
+                "The run took {number} cards ({names}): its result is no single card's.",
+                number=len(held),
+                names=", ".join(sorted(held)[:8]),
+            )
         )
     key, evidence = next(iter(held.items()))
     card = next((one for one in cards if one.key == key), None)
     if card is None:
-        return Taken(why=f"The pod took card {key}, which the mirror does not know on this node.")
+        return Taken(why=sentence("The pod took card {key}, which the mirror does not know on this node.", key=key))
     return Taken(card=card, evidence=evidence)
 
 
@@ -194,7 +204,11 @@ def _mixed(run: Run, pod: kube.Pod, resource: str, units: int, until: datetime |
     other = others.exclude(pod_uid__in=mine.values("pod_uid")).first()
     if other is None:
         return ""
-    return (
-        f"The pod {other.namespace}/{other.pod} waited on this node for as much memory of card {other.card_key} at the same time; "
-        "the device plugin tells such pods apart by their request alone, so either may have got the other's card."
+    return sentence(
+        "The pod {namespace}/{pod} waited on this node for as much memory of card {card_key} at the same "
+        "time; the device plugin tells such pods apart by their request alone, so either may have got the "
+        "other's card.",
+        namespace=other.namespace,
+        pod=other.pod,
+        card_key=other.card_key,
     )

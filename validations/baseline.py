@@ -17,6 +17,7 @@ from validations.models import Measurement as Row
 from validations.models import Run
 from validations.suites import find
 from validations.suites.engine.base import Measurement, Reason, Result
+from wording.said import sentence
 
 #: Units in which more is better, and in which less is. Numbers in other units are kept and not compared.
 _MORE_IS_BETTER = frozenset(("GB/s", "GFLOP/s", "1/s", "1e9/s"))
@@ -108,9 +109,16 @@ def with_baseline(result: Result, baseline: Run | None, compared: list[Compared]
 
 
 def _text(one: Compared, baseline: Run) -> str:
-    return (
-        f"{one.name} is {one.slower_percent:.0f} % slower than in the last good run {baseline.id} on {baseline.target_text}: "
-        f"{one.value:g} {one.unit}, there {one.baseline_value:g} {one.unit}."
+    return sentence(
+        "{name} is {slower_percent} % slower than in the last good run {id} on {target_text}: {value} "
+        "{unit}, there {baseline_value} {unit}.",
+        name=one.name,
+        slower_percent=f"{one.slower_percent:.0f}",
+        id=baseline.id,
+        target_text=baseline.target_text,
+        value=f"{one.value:g}",
+        unit=one.unit,
+        baseline_value=f"{one.baseline_value:g}",
     )
 
 

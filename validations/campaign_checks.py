@@ -12,6 +12,7 @@ from validations.policy import denied
 from validations.requester import gone
 from validations.suites import find
 from validations.suites.engine.base import OptionError
+from wording.said import sentence
 
 MOST_TARGETS = 10_000
 MOST_PARALLEL = 1_000
@@ -33,13 +34,25 @@ def check(suite: str, places: list[Spot], options: dict[str, Any], parallel: int
     except OptionError as error:
         problems |= {f"options.{name}": [text] for name, text in error.problems.items()}
     if not 1 <= parallel <= MOST_PARALLEL:
-        problems["max_parallel"] = [f"A number from 1 to {MOST_PARALLEL} is wanted."]
+        problems["max_parallel"] = [
+            sentence("A number from 1 to {most_parallel} is wanted.", most_parallel=MOST_PARALLEL)
+        ]
     if failures is not None and not 1 <= failures <= MOST_TARGETS:
-        problems["stop_after_failures"] = [f"A number from 1 to {MOST_TARGETS} is wanted, or nothing."]
+        problems["stop_after_failures"] = [
+            sentence("A number from 1 to {most_targets} is wanted, or nothing.", most_targets=MOST_TARGETS)
+        ]
     if not places or len(places) > MOST_TARGETS:
-        problems["targets"] = [f"{len(places)} targets; from 1 to {MOST_TARGETS} are wanted."]
+        problems["targets"] = [
+            sentence(
+                "{number} targets; from 1 to {most_targets} are wanted.", number=len(places), most_targets=MOST_TARGETS
+            )
+        ]
     elif missing := _missing(places):
-        problems["targets"] = [f"There is no node {', '.join(missing[:10])} now ({len(missing)} in all)."]
+        problems["targets"] = [
+            sentence(
+                "There is no node {names} now ({number} in all).", names=", ".join(missing[:10]), number=len(missing)
+            )
+        ]
     elif refused := _refused(places):
         problems["targets"] = refused
     if problems:
@@ -48,11 +61,13 @@ def check(suite: str, places: list[Spot], options: dict[str, Any], parallel: int
 
 def _refused(places: list[Spot]) -> list[str]:
     """Why clusters of the targets are known to refuse every launch."""
-    found = []
+    found: list[str] = []
     for cluster in Cluster.objects.filter(name__in={place[0] for place in places}):
         if reason := forbidden(cluster):
             check_soon(cluster)
-            found.append(f"Cluster {cluster.name}: {reason.text} ({reason.code})")
+            found.append(
+                sentence("Cluster {name}: {text} ({code})", name=cluster.name, text=reason.text, code=reason.code)
+            )
     return found
 
 
@@ -69,7 +84,7 @@ def ended_by(campaign: Campaign) -> str:
     """Why nothing of the campaign may be started any more, "" when it may: the suite, who asked, or the settings have changed."""
     suite = find(campaign.suite)
     if suite is None:
-        return f"The suite {campaign.suite} is not part of this version of gpudash."
+        return sentence("The suite {suite} is not part of this version of gpudash.", suite=campaign.suite)
     if why := gone(campaign.requested_by, campaign.requested_by_name):
         return why
     try:

@@ -23,6 +23,7 @@ from validations.not_allowed import note_campaign
 from validations.planning import Refused, RunRequest
 from validations.reaching import settle
 from validations.requests import Busy, KeyReused, NotAllowed, digest, request_run
+from wording.said import cut, sentence, stored
 
 logger = logging.getLogger(__name__)
 
@@ -195,7 +196,10 @@ def advance_safely(campaign_id: str) -> int:
         raise
     except Exception as error:
         logger.exception("campaign %s: stopped by a mistake", campaign_id)
-        text = f"gpudash made a mistake with this campaign ({type(error).__name__}); the log of the tasks worker has it in full."
+        text = sentence(
+            "gpudash made a mistake with this campaign ({name}); the log of the tasks worker has it in full.",
+            name=type(error).__name__,
+        )
         _close(campaign_id, CampaignState.STOPPED, text)
         return 0
 
@@ -225,7 +229,7 @@ def _start_some(campaign_id: str) -> int:
         counts = progress(campaign)
         failures = Run.objects.filter(campaign=campaign, verdict__in=FAILURES).count()
         if campaign.stop_after_failures is not None and failures >= campaign.stop_after_failures:
-            _close(campaign_id, CampaignState.STOPPED, f"{failures} runs did not pass.")
+            _close(campaign_id, CampaignState.STOPPED, sentence("{failures} runs did not pass.", failures=failures))
             return 0
         if not counts["left"]:
             if not counts["active"]:
@@ -237,13 +241,15 @@ def _start_some(campaign_id: str) -> int:
 
 def _close(campaign_id: str, state: CampaignState, reason: str) -> None:
     running = Campaign.objects.filter(pk=campaign_id, state=CampaignState.RUNNING)
-    running.update(state=state, state_reason=reason, ended_at=Now())
+    running.update(state=state, state_reason=reason, wording=stored(reason), ended_at=Now())
 
 
 def _pause(campaign: Campaign, reason: str, resumes: bool) -> None:
     """The cluster refuses the launcher: that is no fault of the targets, which are kept for when it is mended."""
     paused = Campaign.objects.filter(pk=campaign.pk)
-    paused.update(state=CampaignState.PAUSED, state_reason=reason[:2000], resumes=resumes)
+    paused.update(
+        state=CampaignState.PAUSED, state_reason=cut(reason, 2000), wording=stored(reason, 2000), resumes=resumes
+    )
     campaign.state = CampaignState.PAUSED
 
 
@@ -287,10 +293,12 @@ def _start(campaign: Campaign, target: CampaignTarget) -> bool:
     try:
         run, _ = request_run(run_request, campaign.requested_by, campaign=campaign)
     except NotAllowed as error:
-        _pause(campaign, str(error), error.passes)
+        _pause(campaign, error.args[0], error.passes)
         return False
     except Refused as error:
-        CampaignTarget.objects.filter(pk=target.pk).update(skipped=error.words[:2000])
+        CampaignTarget.objects.filter(pk=target.pk).update(
+            skipped=cut(error.words, 2000), wording=stored(error.words, 2000)
+        )
         return True
     except Busy:
         return False

@@ -6,6 +6,7 @@ from django.db.models import Count, Max
 
 from inventory.models import Cluster
 from validations.models import Launcher, Run, State
+from wording.said import sentence
 
 OTHER, AHEAD = "other", "ahead"
 COPY_STATES = (OTHER, AHEAD)
@@ -16,12 +17,19 @@ def copy_words(launcher: Launcher) -> str:
     if launcher.lock_state not in COPY_STATES:
         return ""
     if launcher.lock_state == OTHER:
-        said = f"Another database ({launcher.lock_holder}) is the launcher of this cluster: this one is a copy of it, or was moved."
+        said = sentence(
+            "Another database ({lock_holder}) is the launcher of this cluster: this one is a copy of it, or was moved.",
+            lock_holder=launcher.lock_holder,
+        )
     else:
-        said = "The lock object in the cluster is ahead of this database: it is a copy, or an old backup was put back."
-    return (
-        f"{said} Nothing is launched, deleted or ended from here. If the other is gone for good: "
-        f"manage.py cluster take-over {launcher.cluster.name}"
+        said = sentence(
+            "The lock object in the cluster is ahead of this database: it is a copy, or an old backup was put back."
+        )
+    return sentence(
+        "{said} Nothing is launched, deleted or ended from here. If the other is gone for good: manage.py "
+        "cluster take-over {name}",
+        said=said,
+        name=launcher.cluster.name,
     )
 
 
@@ -44,12 +52,18 @@ def left_words(launcher: Launcher) -> str:
     if not count:
         return ""
     why = left.filter(pk=counted["last"]).values_list("last_error", flat=True).first() or strays[0]
-    jobs = "1 Job that is to be deleted stays" if count == 1 else f"{count} Jobs that are to be deleted stay"
-    return f"{jobs} in the cluster. {why}"
+    jobs = (
+        sentence("1 Job that is to be deleted stays")
+        if count == 1
+        else sentence("{count} Jobs that are to be deleted stay", count=count)
+    )
+    return sentence("{jobs} in the cluster. {why}", jobs=jobs, why=why)
 
 
 def take_over(cluster: Cluster) -> str:
     """This database becomes the launcher with its next pass, also of the Jobs that the one before made. What was done, in words."""
     Launcher.objects.get_or_create(cluster=cluster)
     Launcher.objects.filter(cluster=cluster).update(take_over=True, next_try_at=None, swept_at=None)
-    return "this database launches here from the next pass of a launch worker on; the Jobs that are there are its own"
+    return sentence(
+        "this database launches here from the next pass of a launch worker on; the Jobs that are there are its own"
+    )

@@ -21,6 +21,7 @@ from validations.suites import find, registry
 from validations.suites.engine.base import OptionError, Reason, Suite
 from validations.suites.engine.reasons import PASSING
 from validations.targets import NO_PLACE, NoPlace, Place, find_place
+from wording.said import sentence, series
 
 
 class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,7 +45,7 @@ class Refused(Exception):
     @property
     def words(self) -> str:
         """What is wrong without the names of fields, for who has filled in none."""
-        return " ".join(text for texts in self.problems.values() for text in texts)
+        return series(text for texts in self.problems.values() for text in texts)
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,7 +112,10 @@ def _warnings(place: Place) -> list[Reason]:
 
 def cordoned(node: str) -> Reason:
     """What to know before, and after, a launch there."""
-    text = f"Node {node} is cordoned: nothing else is scheduled there; the run tolerates that and takes a card of it."
+    text = sentence(
+        "Node {node} is cordoned: nothing else is scheduled there; the run tolerates that and takes a card of it.",
+        node=node,
+    )
     return Reason("cordoned", text)
 
 

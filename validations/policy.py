@@ -14,6 +14,7 @@ from django.conf import settings
 
 from kube.images import Allowed, allowed
 from validations.suites.engine.base import Suite
+from wording.said import sentence
 
 
 class Denied(NamedTuple):
@@ -48,13 +49,21 @@ def _image(suite: Suite, options: Mapping[str, Any], manifest: Mapping[str, Any]
         image = manifest["spec"]["template"]["spec"]["containers"][0]["image"]
     if not image or images.admits(image):
         return None
-    text = f"The image {image[:255]} is not one that may run here (GPUDASH_ALLOWED_IMAGES)."
+    text = sentence("The image {image} is not one that may run here (GPUDASH_ALLOWED_IMAGES).", image=image[:255])
     return Denied("image", "image-not-allowed", text)
 
 
 def _secret(name: str) -> Denied | None:
     if not name or name in settings.PULL_SECRETS:
         return None
-    known = f"allowed are {', '.join(settings.PULL_SECRETS)}" if settings.PULL_SECRETS else "none is allowed"
-    text = f"The pull secret {name} is not one that may be used here (GPUDASH_PULL_SECRETS); {known}."
+    known = (
+        sentence("allowed are {names}", names=", ".join(settings.PULL_SECRETS))
+        if settings.PULL_SECRETS
+        else sentence("none is allowed")
+    )
+    text = sentence(
+        "The pull secret {name} is not one that may be used here (GPUDASH_PULL_SECRETS); {known}.",
+        name=name,
+        known=known,
+    )
     return Denied("pull_secret", "secret-not-allowed", text)

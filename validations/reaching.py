@@ -11,6 +11,8 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from inventory.stacks.engine.base import COUNT_ONLY
 from validations.models import SAYS, Campaign, CampaignState, CampaignTarget, Run, State
+from validations.models.run import said_of
+from wording.said import known, restored, sentence, stored
 
 #: Runs that have ended with a result, or on a card, other than that of their place; their places are to be settled anew.
 STRAY = (
@@ -59,11 +61,12 @@ def _settle_one(campaign: Campaign, target: CampaignTarget) -> None:
     if run.card_key:
         _give(mine, run)
     if campaign.state in (CampaignState.STOPPED, CampaignState.DONE):
-        took = f"card {run.card_key}" if run.card_key else "a card that is not known"
-        own.filter(run=None).update(not_reached=f"Run {run.pk} took {took}, and the campaign had ended.")
+        took = sentence("card {key}", key=run.card_key) if run.card_key else sentence("a card that is not known")
+        why = sentence("Run {pk} took {took}, and the campaign had ended.", pk=run.pk, took=took)
+        own.filter(run=None).update(not_reached=why, wording=stored(why))
     elif reason := _hopeless(campaign, mine, run):
         left = mine.filter(run=None, skipped="", not_reached="").exclude(card_key="")
-        left.update(not_reached=reason, tried=run)
+        left.update(not_reached=reason, wording=stored(reason), tried=run)
 
 
 def _earlier(campaign: Campaign, target: CampaignTarget) -> Run | None:
@@ -86,13 +89,22 @@ def _give(mine: QuerySet[CampaignTarget], run: Run) -> None:
 def _hopeless(campaign: Campaign, mine: QuerySet[CampaignTarget], run: Run) -> str:
     """Why no more runs are made on this node for cards that were not reached; "" when another may reach one."""
     if not run.card_key and run.card_evidence == COUNT_ONLY:
-        return f"{run.card_note} Run {run.pk} {run.verdict} on some card of the node; more runs would not tell which cards they took."
+        return sentence(
+            "{card_note} Run {pk} {verdict} on some card of the node; more runs would not tell which cards they took.",
+            card_note=restored(run.card_note, said_of(run, "card_note")),
+            pk=run.pk,
+            verdict=known(run.verdict or ""),
+        )
     cards = mine.exclude(card_key="").count()
     most = 2 * cards + 2
     futile = _futile(campaign, run)
     if futile < most:
         return ""
-    return f"{futile} runs one after another on this node took no card that none had taken before; the last was run {run.pk}."
+    return sentence(
+        "{futile} runs one after another on this node took no card that none had taken before; the last was run {pk}.",
+        futile=futile,
+        pk=run.pk,
+    )
 
 
 def _futile(campaign: Campaign, run: Run) -> int:

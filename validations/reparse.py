@@ -16,6 +16,7 @@ from validations.lastresults import refresh_last
 from validations.lifecycle.judge import judge
 from validations.models import Campaign, Measurement, Reparse, Run
 from validations.suites import find
+from wording.said import sentence
 
 
 class NotEnded(Exception):
@@ -34,11 +35,13 @@ def request_reparse(run: Run, user: Any = None) -> None:
 
 def _check_log(run: Run) -> None:
     if run.ended_at is None or run.verdict == "skipped":
-        raise NotEnded("The run has not ended, or has never run.")
+        raise NotEnded(sentence("The run has not ended, or has never run."))
     if run.log_pruned_at is not None:
-        raise NotEnded("The log of this run was deleted when its time was over.")
+        raise NotEnded(sentence("The log of this run was deleted when its time was over."))
     if find(run.suite) is None:
-        raise NotEnded(f"The suite {run.suite} is not part of this version of gpudash; the old result stays.")
+        raise NotEnded(
+            sentence("The suite {suite} is not part of this version of gpudash; the old result stays.", suite=run.suite)
+        )
 
 
 def reparse(run: Run, by: str = "") -> Reparse | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from inventory.models import Cluster
+from wording.said import sentence
 
 LAUNCH = "validations.add_run"
 
@@ -19,11 +20,17 @@ def gone(user: Any, name: str, cluster: Cluster | None = None) -> str:
     cluster: where it would be launched; None: anywhere.
     """
     if user is None:
-        return f"The account {name}, which asked for this, is not there any more." if name else ""
+        return sentence("The account {name}, which asked for this, is not there any more.", name=name) if name else ""
     if not user.is_active:
-        return f"The account {name}, which asked for this, was deactivated."
+        return sentence("The account {name}, which asked for this, was deactivated.", name=name)
     if not user.has_perm(LAUNCH):
-        return f"{name}, who asked for this, may not launch any more: that needs the role operator or admin."
+        return sentence(
+            "{name}, who asked for this, may not launch any more: that needs the role operator or admin.", name=name
+        )
     if cluster is not None and not user.has_perm(LAUNCH, cluster):
-        return f"{name}, who asked for this, may not launch any more in the cluster {cluster.name}."
+        return sentence(
+            "{name}, who asked for this, may not launch any more in the cluster {cluster}.",
+            name=name,
+            cluster=cluster.name,
+        )
     return ""

@@ -27,6 +27,7 @@ from validations.planning import Plan, Refused, RunRequest, plan
 from validations.suites.engine.manifest import job_name
 from validations.suites.engine.reasons import OF_CREDENTIALS, REFUSALS
 from validations.targets import snapshot
+from wording.said import sentence
 
 _TRIES = 3
 LONGEST_KEY = 255
@@ -44,7 +45,14 @@ class Busy(Exception):
     """Another run holds the place."""
 
     def __init__(self, run: Run) -> None:
-        super().__init__(f"Run {run.id} ({run.suite}) holds {run.target_text}; wait for it or cancel it.")
+        super().__init__(
+            sentence(
+                "Run {id} ({suite}) holds {target_text}; wait for it or cancel it.",
+                id=run.id,
+                suite=run.suite,
+                target_text=run.target_text,
+            )
+        )
         self.run = run
 
 
@@ -106,7 +114,7 @@ def _requested(
         except IntegrityError:
             continue  # another request was first: look again what it was
         return row, True
-    raise Refused({"node": ["Other requests for this place came at the same time; try again."]})
+    raise Refused({"node": [sentence("Other requests for this place came at the same time; try again.")]})
 
 
 def _target(run: Run) -> str:

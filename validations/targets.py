@@ -25,6 +25,7 @@ from validations.models import Launcher
 from validations.suites.engine.base import Resource, Target
 from validations.suites.engine.placement import registry
 from validations.suites.engine.target import Settings
+from wording.said import sentence
 
 UNIT_BYTES = {"GiB": 2**30, "MiB": 2**20}
 #: How the model of a card is named that is an instance of another.
@@ -65,7 +66,10 @@ def find_cluster(name: str) -> Cluster:
         return rows[0]
     known = ", ".join(Cluster.objects.values_list("name", flat=True)[:20]) or "none yet"
     raise NoPlace(
-        "cluster", f"There is no cluster {name[:64]!r}; there are: {known}." if name else f"Name one of: {known}."
+        "cluster",
+        sentence("There is no cluster {name}; there are: {known}.", name=f"{name[:64]!r}", known=known)
+        if name
+        else sentence("Name one of: {known}.", known=known),
     )
 
 
@@ -74,7 +78,10 @@ def find_place(cluster: str, node: str, card: str = "") -> Place:
     where = find_cluster(cluster)
     row = Node.objects.filter(cluster=where, name=node).first()
     if row is None:
-        raise NoPlace("node", f"Cluster {where.name} has no node {node[:253]!r} now.")
+        raise NoPlace(
+            "node",
+            sentence("Cluster {name} has no node {node} now.", name=where.name, node=f"{node[:253]!r}"),
+        )
     cards = list(Card.objects.filter(cluster=where, node_name=row.name, gone_at=None).order_by("index", "id"))
     chosen = _chosen(cards, card, row.name) if card else None
     only = cards[0] if len(cards) == 1 else None
@@ -88,8 +95,13 @@ def _chosen(cards: list[Card], wanted: str, node: str) -> Card:
     ]
     if len(found) == 1:
         return found[0]
-    known = ", ".join(one.key for one in cards[:16]) or "none that the mirror can name"
-    raise NoPlace("card", f"Node {node} has no card {wanted[:128]!r}; it has: {known}.")
+    known = ", ".join(one.key for one in cards[:16]) or sentence("none that the mirror can name")
+    raise NoPlace(
+        "card",
+        sentence(
+            "Node {node} has no card {wanted}; it has: {known}.", node=node, wanted=f"{wanted[:128]!r}", known=known
+        ),
+    )
 
 
 def _target(row: Node, cards: list[Card], card: Card | None) -> Target:

@@ -16,6 +16,8 @@ from inventory.heartbeats import pulse_of
 from inventory.models import Role
 from validations.copies import copy_words
 from validations.models import STARTED, Launcher, Run, State
+from validations.models.run import said_of
+from wording.said import restored, sentence
 
 #: No launch worker is seen.
 NO_WORKER = "no-worker"
@@ -77,10 +79,13 @@ class _Counted:
     def why(self, run: Run) -> Why:
         launcher = self._launchers.get(run.cluster_id)
         if launcher is not None and launcher.failing_since is not None:
-            return Why(launcher.refused.get("code", "") if launcher.refused else "unreachable", launcher.error)
+            return Why(
+                launcher.refused.get("code", "") if launcher.refused else "unreachable",
+                restored(launcher.error, launcher.wording),
+            )
         if full := self._full(run):
             return Why("NoSlot", full)
-        return Why(run.waiting_reason, run.waiting_message)
+        return Why(run.waiting_reason, restored(run.waiting_message, said_of(run, "waiting_message")))
 
     def _full(self, run: Run) -> str:
         if self._clusters[run.cluster_id] >= settings.MAX_RUNS_PER_CLUSTER:
@@ -93,12 +98,21 @@ class _Counted:
 
 
 def cluster_full() -> str:
-    return f"{settings.MAX_RUNS_PER_CLUSTER} runs are under way in this cluster (GPUDASH_MAX_RUNS_PER_CLUSTER)."
+    return sentence(
+        "{max_runs_per_cluster} runs are under way in this cluster (GPUDASH_MAX_RUNS_PER_CLUSTER).",
+        max_runs_per_cluster=settings.MAX_RUNS_PER_CLUSTER,
+    )
 
 
 def node_full() -> str:
-    return f"{settings.MAX_RUNS_PER_NODE} runs are under way on this node (GPUDASH_MAX_RUNS_PER_NODE)."
+    return sentence(
+        "{max_runs_per_node} runs are under way on this node (GPUDASH_MAX_RUNS_PER_NODE).",
+        max_runs_per_node=settings.MAX_RUNS_PER_NODE,
+    )
 
 
 def user_full() -> str:
-    return f"{settings.MAX_RUNS_PER_USER} runs of this user are under way (GPUDASH_MAX_RUNS_PER_USER)."
+    return sentence(
+        "{max_runs_per_user} runs of this user are under way (GPUDASH_MAX_RUNS_PER_USER).",
+        max_runs_per_user=settings.MAX_RUNS_PER_USER,
+    )

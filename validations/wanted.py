@@ -8,6 +8,7 @@ from __future__ import annotations
 from django.conf import settings
 
 from inventory.clusters import Wanted
+from wording.said import sentence
 
 ROLE = "deploy/launcher-role.yaml"
 LEASES = "coordination.k8s.io"
@@ -38,7 +39,10 @@ def wanted() -> tuple[Wanted, ...]:
 
 def missing_rule(call: str, namespace: str) -> str:
     """Words for a rule that is not granted. call: "create jobs"."""
-    return (
-        f"The cluster does not let the launcher {call} in the namespace {namespace} (forbidden). "
-        f"Grant it with {ROLE}, whose first lines make the namespace and the binding."
+    return sentence(
+        "The cluster does not let the launcher {call} in the namespace {namespace} (forbidden). Grant it "
+        "with {role}, whose first lines make the namespace and the binding.",
+        call=call,
+        namespace=namespace,
+        role=ROLE,
     )

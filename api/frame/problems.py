@@ -33,7 +33,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 def problem(status: int, detail: str, errors: Iterable[FieldError] = ()) -> HttpResponse:
     body = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, errors=tuple(errors))
-    return HttpResponse(msgspec.json.encode(body), status=status, content_type=CONTENT_TYPE)
+    return HttpResponse(msgspec.json.encode(body, enc_hook=str), status=status, content_type=CONTENT_TYPE)
 
 
 def problem_response(exception: Exception, context: Mapping[str, Any]) -> HttpResponse | None:

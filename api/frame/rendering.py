@@ -22,7 +22,7 @@ class MsgspecRenderer(BaseRenderer):
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Promise):
+    if isinstance(value, Promise | str):
         return str(value)
     if isinstance(value, Mapping):
         return dict(value)

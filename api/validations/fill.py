@@ -14,6 +14,7 @@ from validations.compared import Compared
 from validations.coverage import Coverage
 from validations.planning import Plan, cordoned
 from validations.suites.engine.base import Reason, Suite
+from wording.said import stored
 
 
 def suite(one: Suite) -> shapes.SuiteShape:
@@ -35,7 +36,7 @@ def _option(option: Any) -> dict[str, Any]:
 
 
 def reason(one: Reason) -> RunReason:
-    return RunReason(code=one.code, text=one.text, line=one.line)
+    return RunReason(code=one.code, text=one.text, line=one.line, wording=stored(one.text))
 
 
 def run_detail(row: models.Run) -> shapes.RunDetail:

@@ -8,6 +8,7 @@ import msgspec
 
 from inventory.compared import entries
 from inventory.compared.rules import Claim, Key, moment, names
+from wording.said import sentence
 
 #: More nodes than these, and more than half of all, are said of the cluster.
 MOST_NODES = 20
@@ -43,35 +44,64 @@ def gathered(found: Mapping[str, dict[Key, Claim]], nodes: int) -> dict[Key, Cla
         first = found[bad[0]][key]
         for name in bad:
             del found[name][key]
-        what = f"{len(bad)} of {nodes} nodes with cards {words} ({names(sorted(bad))})."
+        what = sentence(
+            "{number} of {nodes} nodes with cards {words} ({bad}).",
+            number=len(bad),
+            nodes=nodes,
+            words=words,
+            bad=names(sorted(bad)),
+        )
         made[key] = Claim(key, what, first.action, exact=str(len(bad)))
     return made
 
 
 _WORDS = {
-    entries.SILENT: "have cards that are measured no more",
-    entries.MISSING: "have no card that was ever measured, while others have",
+    entries.SILENT: sentence("have cards that are measured no more"),
+    entries.MISSING: sentence("have no card that was ever measured, while others have"),
 }
 
 
 def not_read(source: Source) -> dict[Key, Claim]:
     """Where nobody reads, reading fails, or what is read measures nothing."""
     key = Key(entries.NOT_READ)
-    last = f" The last complete round was at {moment(source.round_at)}." if source.round_at is not None else ""
+    last = (
+        sentence(" The last complete round was at {round_at}.", round_at=moment(source.round_at))
+        if source.round_at is not None
+        else ""
+    )
     if source.overdue_since is not None:
-        what = f"Nobody reads the exporters of this cluster: a round is overdue since {moment(source.overdue_since)}.{last}"
-        action = "Is a usage worker running (celery -A gpudash worker -Q usage -P threads)?"
+        what = sentence(
+            "Nobody reads the exporters of this cluster: a round is overdue since {overdue_since}.{last}",
+            overdue_since=moment(source.overdue_since),
+            last=last,
+        )
+        action = sentence("Is a usage worker running (celery -A gpudash worker -Q usage -P threads)?")
         return {key: Claim(key, what, action, exact=f"overdue {last}", wait_s=PATIENCE_S, since=source.overdue_since)}
     if source.trouble_since is not None:
-        what = f"The exporters of this cluster cannot be read: {source.reason}.{last}"
+        what = sentence(
+            "The exporters of this cluster cannot be read: {reason}.{last}", reason=source.reason, last=last
+        )
         exact = f"trouble {source.reason} {last}"
         return {key: Claim(key, what, _CHECK, exact=exact, wait_s=PATIENCE_S, since=source.trouble_since)}
     if not source.reads or source.measured != 0 or not source.cards:
         return {}
-    what = f"Exporters are read, and none of the {source.cards} cards of this cluster is measured by them"
-    named = f": {source.unmatched} cards that they name are none of the mirror's" if source.unmatched else ""
+    what = sentence(
+        "Exporters are read, and none of the {cards} cards of this cluster is measured by them", cards=source.cards
+    )
+    named = (
+        sentence(": {unmatched} cards that they name are none of the mirror's", unmatched=source.unmatched)
+        if source.unmatched
+        else ""
+    )
     why = f" ({source.reason})" if source.reason else ""
-    return {key: Claim(key, f"{what}{named}{why}.", _CHECK, exact=f"{source.unmatched} {why}")}
+    return {
+        key: Claim(
+            key,
+            sentence("{what}{named}{why}.", what=what, named=named, why=why),
+            _CHECK,
+            exact=f"{source.unmatched} {why}",
+        )
+    }
 
 
-_CHECK = "`manage.py cluster check NAME` on the host of the usage worker says what is found."
+_CHECK = sentence("`manage.py cluster check NAME` on the host of the usage worker says what is found.")

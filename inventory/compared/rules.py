@@ -13,6 +13,7 @@ import msgspec
 
 from inventory.compared import entries
 from inventory.stacks.engine.base import MEMORY, PARTS, SHARES
+from wording.said import sentence, series
 
 GIB, MIB = 2**30, 2**20
 #: What lies on a card without any program: driver, firmware, page tables. Idle cards show up to 500 MiB, large ones 1 %; where an
@@ -157,9 +158,9 @@ def _bound(key: Key, bound: int, known: frozenset[Key]) -> int:
     return bound - SLACK_BYTES if key in known else bound
 
 
-_ISOLATION = (
-    "Nothing isolates the card's memory: when it is full, the next allocation of a neighbour fails. Set the limit that the sharing "
-    "system has for containers, or ask for as much as is used."
+_ISOLATION = sentence(
+    "Nothing isolates the card's memory: when it is full, the next allocation of a neighbour fails. Set "
+    "the limit that the sharing system has for containers, or ask for as much as is used."
 )
 
 
@@ -173,7 +174,13 @@ def _overused(card: Card, unplaced: int, known: frozenset[Key]) -> list[Claim]:
         key = Key(entries.OVERUSED, card.key, one.pod)
         given = one.memory_bytes
         if one.used is not None and given and one.used > _bound(key, given + CONTEXT_BYTES, known):
-            what = f"{one.pod} was given {size(given)} of {card.label} and uses {size(one.used)}."
+            what = sentence(
+                "{pod} was given {given} of {label} and uses {used}.",
+                pod=one.pod,
+                given=size(given),
+                label=_label(card),
+                used=size(one.used),
+            )
             found.append(Claim(key, what, _ISOLATION, (one.used, given)))
     whole = all(one.memory_bytes is not None for one in card.holders) and not unplaced and not card.hidden
     if found or not whole or card.used is None or not card.allocated_bytes:
@@ -183,9 +190,14 @@ def _overused(card: Card, unplaced: int, known: frozenset[Key]) -> list[Claim]:
     margin = base_bytes(card) + CONTEXT_BYTES * len(pods)
     if card.used <= _bound(key, card.allocated_bytes + margin, known):
         return []
-    what = (
-        f"{size(card.used)} of {card.label} are in use, and {size(card.allocated_bytes)} of it are allocated, to {names(pods)}; "
-        f"driver and contexts explain {size(margin)} more."
+    what = sentence(
+        "{used} of {label} are in use, and {allocated_bytes} of it are allocated, to {pods}; driver and "
+        "contexts explain {margin} more.",
+        used=size(card.used),
+        label=_label(card),
+        allocated_bytes=size(card.allocated_bytes),
+        pods=names(pods),
+        margin=size(margin),
     )
     return [Claim(key, what, _ISOLATION, (card.used, card.allocated_bytes))]
 
@@ -196,12 +208,22 @@ def _unheld(card: Card, node: Node, known: frozenset[Key]) -> list[Claim]:
     key = Key(entries.UNHELD, card.key)
     if not sure or card.used is None or card.used <= _bound(key, base_bytes(card), known):
         return []
-    named = f" The exporter names {names(card.named)} on it." if card.named else " The exporter names no pod on it."
-    what = (
-        f"{size(card.used)} of {card.label} are in use and 0 GiB are allocated: by what the cluster records nobody holds it. "
-        f"Driver and firmware need less than {size(base_bytes(card))}.{named}"
+    named = (
+        sentence(" The exporter names {named} on it.", named=names(card.named))
+        if card.named
+        else sentence(" The exporter names no pod on it.")
     )
-    action = "Look on the node whose processes these are: one that outlived its pod, or one started past the scheduler."
+    what = sentence(
+        "{used} of {label} are in use and 0 GiB are allocated: by what the cluster records nobody holds it. "
+        "Driver and firmware need less than {base}.{named}",
+        used=size(card.used),
+        label=_label(card),
+        base=size(base_bytes(card)),
+        named=named,
+    )
+    action = sentence(
+        "Look on the node whose processes these are: one that outlived its pod, or one started past the scheduler."
+    )
     return [Claim(key, what, action, (card.used,))]
 
 
@@ -209,8 +231,13 @@ def _other_memory(card: Card) -> list[Claim]:
     said, measured = card.physical_bytes, card.total
     if not said or not measured or abs(said - measured) <= max(OFF_RATIO * said, OFF_BYTES):
         return []
-    what = f"C{card.label[1:]} has {size(said)} by what the cluster records, and {size(measured)} by its exporter."
-    action = "Look whether the label or setting is of this card; the card's own figure is what can be used."
+    what = sentence(
+        "{label} has {said} by what the cluster records, and {measured} by its exporter.",
+        label=sentence("Card {card}", card=card.label.removeprefix("card ")),
+        said=size(said),
+        measured=size(measured),
+    )
+    action = sentence("Look whether the label or setting is of this card; the card's own figure is what can be used.")
     return [Claim(Key(entries.MEMORY, card.key), what, action, (said, measured))]
 
 
@@ -222,11 +249,16 @@ def _silent(node: Node) -> list[Claim]:
         return []
     last = max(card.lost_at or 0.0 for card in lost)
     first = min(card.lost_at or 0.0 for card in lost)
-    what = (
-        f"{len(lost)} of {len(node.cards)} cards of this node are measured no more ({names(card.label for card in lost)}); "
-        f"their last values are of before {moment(last)}."
+    what = sentence(
+        "{lost} of {cards} cards of this node are measured no more ({names}); their last values are of before {last}.",
+        lost=len(lost),
+        cards=len(node.cards),
+        names=names(_label(card) for card in lost),
+        last=moment(last),
     )
-    action = "Look at the exporter's pod on the node, whether it is scraped, and whether the driver still answers."
+    action = sentence(
+        "Look at the exporter's pod on the node, whether it is scraped, and whether the driver still answers."
+    )
     return [Claim(Key(entries.SILENT), what, action, exact=f"{len(lost)} {len(node.cards)} {last:.0f}", since=first)]
 
 
@@ -234,8 +266,12 @@ def _missing(node: Node) -> list[Claim]:
     never = all(not card.fresh and card.lost_at is None for card in node.cards)
     if not node.cards or not never or node.named_boards is not None or not node.elsewhere:
         return []
-    what = f"None of the {len(node.cards)} cards of this node was ever measured; {node.elsewhere} others of the cluster are."
-    action = "Look whether the exporter runs on the node (node selector, tolerations, labels) and is scraped."
+    what = sentence(
+        "None of the {number} cards of this node was ever measured; {elsewhere} others of the cluster are.",
+        number=len(node.cards),
+        elsewhere=node.elsewhere,
+    )
+    action = sentence("Look whether the exporter runs on the node (node selector, tolerations, labels) and is scraped.")
     return [Claim(Key(entries.MISSING), what, action, exact=str(len(node.cards)), wait_s=MISSING_S)]
 
 
@@ -244,8 +280,10 @@ def _other_count(node: Node) -> list[Claim]:
     boards, named = node.boards, node.named_boards
     if not boards or not named or boards == named or any(card.lost_at is not None for card in node.cards):
         return []
-    what = f"The exporter names {named} cards of this node, and the mirror has {boards}."
-    action = "Compare what the vendor's tool shows with what the device plugin offers."
+    what = sentence(
+        "The exporter names {named} cards of this node, and the mirror has {boards}.", named=named, boards=boards
+    )
+    action = sentence("Compare what the vendor's tool shows with what the device plugin offers.")
     return [Claim(Key(entries.COUNT), what, action, exact=f"{named} {boards}", wait_s=MISSING_S)]
 
 
@@ -253,30 +291,45 @@ def _idle(node: Node) -> list[Claim]:
     if not node.idle:
         return []
     held = sorted(node.idle, key=lambda one: (-(one.memory_bytes or 0), -(one.cards or 0.0), one.pod, one.card))
-    told = "; ".join(_hold(one) for one in held[:MOST_NAMED])
-    more = f"; and {len(held) - MOST_NAMED} more" if len(held) > MOST_NAMED else ""
+    told = series((_hold(one) for one in held[:MOST_NAMED]), "; ")
+    more = sentence("; and {number} more", number=len(held) - MOST_NAMED) if len(held) > MOST_NAMED else ""
     memory = [one.memory_bytes for one in held if one.memory_bytes is not None]
-    worth = f" They hold {size(sum(memory))} in all." if memory else ""
+    worth = sentence(" They hold {memory} in all.", memory=size(sum(memory))) if memory else ""
     unsure = sum(not one.sure for one in held)
-    doubt = f" Of {unsure} it is likely only: short work may have been missed." if unsure else ""
-    what = f"{len(held)} holds on this node do no work: {told}{more}.{worth}{doubt}"
-    action = "Ask their owners; Allocations, idle, lists what could be taken back in the whole cluster."
+    doubt = (
+        sentence(" Of {unsure} it is likely only: short work may have been missed.", unsure=unsure) if unsure else ""
+    )
+    what = sentence(
+        "{number} holds on this node do no work: {told}{more}.{worth}{doubt}",
+        number=len(held),
+        told=told,
+        more=more,
+        worth=worth,
+        doubt=doubt,
+    )
+    action = sentence("Ask their owners; Allocations, idle, lists what could be taken back in the whole cluster.")
     # Each look finds the same while nothing changes.
     return [Claim(Key(entries.IDLE), what, action, exact=what, wait_s=0.0, since=min(one.since for one in held))]
 
 
 def _hold(one: Idle) -> str:
-    parts = [one.card or "card not known"]
+    parts = [one.card or sentence("card not known")]
     if one.memory_bytes is not None:
         parts.append(size(one.memory_bytes))
-    return f"{one.pod} ({', '.join(parts)}, no work since {moment(one.since)})"
+    return sentence(
+        "{pod} ({names}, no work since {since})", pod=one.pod, names=series(parts, ", "), since=moment(one.since)
+    )
+
+
+def _label(card: Card) -> str:
+    return sentence("card {card}", card=card.label.removeprefix("card "))
 
 
 def names(found: Iterable[str]) -> str:
     """The first few, and how many more."""
     listed = list(found)
-    more = f" and {len(listed) - MOST_NAMED} more" if len(listed) > MOST_NAMED else ""
-    return ", ".join(listed[:MOST_NAMED]) + more
+    more = sentence(" and {number} more", number=len(listed) - MOST_NAMED) if len(listed) > MOST_NAMED else ""
+    return series(listed[:MOST_NAMED], ", ") + more
 
 
 def size(memory: int) -> str:

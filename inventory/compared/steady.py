@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 import msgspec
 
 from inventory.compared.rules import GIB, Claim, Key, moment
+from wording.said import cut, sentence
 
 #: What was told outlives this much time in which nothing is known.
 GRACE_S = 300.0
@@ -65,8 +66,8 @@ def _seen(old: State | None, claim: Claim, round_at: float, every_s: float) -> S
         return State(first)
     if old is not None and old.told and not _moved(old, claim):
         return msgspec.structs.replace(old, unknown_since=None)
-    text = f"{claim.what} Since {moment(first)}. {claim.action}"
-    return State(first, text[:MOST_TEXT], claim.numbers, claim.exact[:MOST_TEXT], True)
+    text = sentence("{what} Since {first}. {action}", what=claim.what, first=moment(first), action=claim.action)
+    return State(first, cut(text, MOST_TEXT), claim.numbers, claim.exact[:MOST_TEXT], True)
 
 
 def _moved(old: State, claim: Claim) -> bool:

@@ -28,13 +28,14 @@ from inventory.measured import KNOWN_FOR, overdue_since
 from inventory.mirror.values import plain
 from inventory.models import DirtyNode, Discrepancy, Finding, IdleLook, UsageSource, Watch
 from inventory.models.usage import SourceState
+from wording.said import restored, stored
 
 #: Where the last look is longer ago, what was only begun may have been otherwise in between.
 MOST_GAP = timedelta(minutes=5)
 #: Codes of findings of a cluster.
 OF_CLUSTERS = (entries.NOT_READ, entries.SILENT, entries.MISSING)
 _UNIQUE = ("cluster_id", "node_name", "code", "card_key", "pod")
-_COLUMNS = (*_UNIQUE, "told", "text", "first_at", "unknown_since", "numbers", "exact")
+_COLUMNS = (*_UNIQUE, "told", "text", "wording", "first_at", "unknown_since", "numbers", "exact")
 
 #: Node ("" for the cluster) → its conditions.
 States: TypeAlias = Mapping[str, Mapping[Key, State]]
@@ -144,6 +145,7 @@ def _stored(cluster_id: int) -> list[Row]:
         "pod",
         "first_at",
         "text",
+        "wording",
         "numbers",
         "exact",
         "told",
@@ -154,9 +156,9 @@ def _stored(cluster_id: int) -> list[Row]:
             pk,
             node,
             Key(code, card, pod),
-            State(first.timestamp(), text, tuple(numbers), exact, told, _seconds(unknown)),
+            State(first.timestamp(), restored(text, form), tuple(numbers), exact, told, _seconds(unknown)),
         )
-        for pk, node, code, card, pod, first, text, numbers, exact, told, unknown in rows.values_list(*columns)
+        for pk, node, code, card, pod, first, text, form, numbers, exact, told, unknown in rows.values_list(*columns)
     ]
 
 
@@ -194,6 +196,7 @@ def _columns(cluster_id: int, node: str, key: Key, state: State) -> tuple[Any, .
         *key,
         state.told,
         text,
+        stored(state.text),
         _at(state.first),
         unknown,
         list(state.numbers),
@@ -224,7 +227,7 @@ def _write_findings(cluster_id: int, states: Mapping[Key, State], now: datetime)
                 "pod": "",
                 "ended_at": None,
             }
-            made = {"severity": CATALOGUE[code].severity, "text": text, "first_seen_at": now}
+            made = {"severity": CATALOGUE[code].severity, "text": text, "wording": stored(text), "first_seen_at": now}
             Finding.objects.get_or_create(**where, defaults=made)
-        elif rows[code].text != text:
-            Finding.objects.filter(pk=rows[code].pk).update(text=text)
+        elif (rows[code].text, rows[code].wording) != (text, stored(text)):
+            Finding.objects.filter(pk=rows[code].pk).update(text=text, wording=stored(text))

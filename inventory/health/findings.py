@@ -12,6 +12,7 @@ from inventory.stacks.engine.base import DEGRADED, ERROR, INFO, UNHEALTHY, WARNI
 from inventory.stacks.engine.stack import Entry
 from inventory.stacks.engine.told import REGISTER_UNHEALTHY
 from inventory.usage import conditions, xid
+from wording.said import known, sentence, series
 
 FINDINGS = {
     "xid-hardware": Entry(
@@ -130,18 +131,32 @@ def _kind(told: Told) -> tuple[str, str] | None:
 
 def _finding(code: str, card: str | None, said: list[tuple[str, Told]]) -> Finding:
     severity = min((one for one, _ in said), key=_SEVERITIES.index)
-    text = " ".join(_sentence(told) for _, told in said[:_MOST])
+    text = series(_sentence(told) for _, told in said[:_MOST])
     return Finding(code=code, severity=severity, text=text, card=card)
 
 
 def _sentence(told: Told) -> str:
     """Who says what, since when, and what to do."""
-    what = f"{told.says} ({told.text})" if told.text else told.says
-    since = f"since {_at(told.since)}" if told.since is not None else "since when is not reported"
-    lost = f" Said last; {source_words(told.source)} has been silent since {_at(told.lost_at)}." if told.lost_at else ""
-    who = source_words(told.source)
-    said = what if what.startswith(who) else f"{who}: {what}"
-    return f"{said}, {since}.{lost} {action_words(told.action)}".strip()
+    who, says = known(source_words(told.source)), known(told.says)
+    what = sentence("{says} ({text})", says=says, text=told.text) if told.text else says
+    since = (
+        sentence("since {since}", since=_at(told.since))
+        if told.since is not None
+        else sentence("since when is not reported")
+    )
+    lost = (
+        sentence(
+            " Said last; {source} has been silent since {lost_at}.",
+            source=who,
+            lost_at=_at(told.lost_at),
+        )
+        if told.lost_at
+        else ""
+    )
+    said = what if what.startswith(who) else sentence("{who}: {what}", who=who, what=what)
+    if not (action := action_words(told.action)):
+        return sentence("{said}, {since}.{lost}", said=said, since=since, lost=lost)
+    return sentence("{said}, {since}.{lost} {action}", said=said, since=since, lost=lost, action=known(action))
 
 
 def _at(seconds: float | None) -> str:
@@ -149,4 +164,4 @@ def _at(seconds: float | None) -> str:
     try:
         return datetime.fromtimestamp(seconds or 0.0, UTC).strftime("%Y-%m-%d %H:%M UTC")
     except (ValueError, OverflowError, OSError):
-        return "a time that cannot be read"
+        return sentence("a time that cannot be read")

@@ -11,6 +11,7 @@ from inventory.stacks.engine.offers import offer
 from inventory.stacks.engine.registry import names
 from inventory.stacks.engine.told import CHECK, PLUGIN
 from kube.objects import Node
+from wording.said import sentence
 
 WITHHELD, NOTHING_GIVEN = "devices-withheld", "nothing-given-out"
 SAYS = {
@@ -33,6 +34,11 @@ def _of(node: Node, resource: str) -> tuple[Told, ...]:
     if found.capacity is None or found.allocatable is None or found.allocatable >= found.capacity:
         return ()
     code = WITHHELD if found.allocatable else NOTHING_GIVEN
-    text = f"{resource}: {found.capacity - found.allocatable} of {found.capacity}"
+    text = sentence(
+        "{resource}: {withheld} of {capacity}",
+        resource=resource,
+        withheld=found.capacity - found.allocatable,
+        capacity=found.capacity,
+    )
     level = UNHEALTHY if found.allocatable else DEGRADED
     return (Told(source=PLUGIN, level=level, code=code, says=SAYS[code], text=text, action=CHECK),)

@@ -11,6 +11,7 @@ from inventory.health.signs import Sign, Signs
 from inventory.stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Told
 from inventory.usage import xid
 from inventory.usage.engine.readings import FAIL, IN_WINDOW, LAST, SINCE_START
+from wording.said import sentence, series
 
 #: Code → what it says; that of an Xid is the catalogue's title.
 SAYS = {
@@ -33,14 +34,18 @@ SAYS = {
 _MOMENTARY = frozenset((signs.HOT, "throttled-heat", "throttled-power", "throttled-hardware"))
 _LEVELS = {xid.CRITICAL: UNHEALTHY, xid.WARNING: DEGRADED}
 _KINDS = {
-    LAST: "the last one that the driver keeps until a reset",
-    signs.REPLACED: "before another one that came later; no reset since",
+    LAST: sentence("the last one that the driver keeps until a reset"),
+    signs.REPLACED: sentence("before another one that came later; no reset since"),
     IN_WINDOW: "counted lately",
     SINCE_START: "counted",
 }
 #: What to do → the same for a card that is to be replaced when the error comes again.
 _AGAIN = {"reset": "reset-or-replace", "reset-and-check": "reset-or-replace", "reboot": "reboot-or-replace"}
-_VERDICTS = {xid.FATAL: "fatal for", xid.WARNED: "a warning for", xid.IGNORED: "ignored by"}
+_VERDICTS = {
+    xid.FATAL: sentence("fatal for"),
+    xid.WARNED: sentence("a warning for"),
+    xid.IGNORED: sentence("ignored by"),
+}
 _TEXT = 200
 
 
@@ -87,8 +92,11 @@ _SIMPLE = {
 
 def _text_of(name: str, sign: Sign) -> str:
     if name == signs.HOT:
-        ours = f"{signs.HOT_CELSIUS:.0f} °C and more, gpudash's own limit: the card does not tell its own"
-        return "by its own limit" if sign.value == "limit" else ours
+        ours = sentence(
+            "{hot_celsius} °C and more, gpudash's own limit: the card does not tell its own",
+            hot_celsius=f"{signs.HOT_CELSIUS:.0f}",
+        )
+        return sentence("by its own limit") if sign.value == "limit" else ours
     if isinstance(sign.value, list):
         return ", ".join(str(part) for part in sign.value)[:_TEXT]
     return str(sign.value) if sign.value is not None else ""
@@ -108,7 +116,12 @@ def _xid(source: str, code: str, sign: Sign) -> Told | None:
         level=_LEVELS.get(known.severity, HEALTH_UNKNOWN),
         code=f"xid-{known.code}",
         says=known.title,
-        text=f"Xid {known.code}, {_KINDS.get(str(sign.value), _KINDS[LAST])}{_judged_by(known.code)}",
+        text=sentence(
+            "Xid {code}, {when}{judged}",
+            code=known.code,
+            when=_KINDS.get(str(sign.value), _KINDS[LAST]),
+            judged=_judged_by(known.code),
+        ),
         since=sign.since,
         action=action,
     )
@@ -118,7 +131,12 @@ def _judged_by(code: int) -> str:
     """What other tools make of the code: they disagree on some."""
     said = xid.said(code)
     by_verdict = {verdict: sorted(tool for tool, one in said.items() if one == verdict) for verdict in _VERDICTS}
-    return "".join(f"; {words} {', '.join(by_verdict[one])}" for one, words in _VERDICTS.items() if by_verdict[one])
+    told = (
+        sentence("; {verdict} {tools}", verdict=words, tools=", ".join(by_verdict[one]))
+        for one, words in _VERDICTS.items()
+        if by_verdict[one]
+    )
+    return series(told, "")
 
 
 def _watch(source: str, name: str, sign: Sign) -> Told | None:

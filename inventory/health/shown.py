@@ -8,6 +8,7 @@ import msgspec
 
 from inventory.health.words import action_words, source_words
 from inventory.stacks.engine.base import Told
+from wording.said import restored
 
 _decoder = msgspec.json.Decoder(tuple[Told, ...])
 
@@ -55,7 +56,7 @@ def _of(told: Told) -> Shown:
         told.level,
         told.code,
         told.says,
-        told.text or None,
+        restored(told.text, told.wording) or None,
         _moment(told.since),
         told.action or None,
         action_words(told.action) or None,

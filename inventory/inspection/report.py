@@ -200,13 +200,15 @@ def _finding(code: str, severity: str, node: str, card: str, pod: str, text: str
 
 def as_json(inspection: Inspection) -> Iterator[str]:
     """The whole as indented JSON, in pieces: a large cluster has 50 MB of it."""
-    head = msgspec.json.format(msgspec.json.encode(msgspec.structs.replace(inspection, nodes=[]))).decode()
+    head = msgspec.json.format(
+        msgspec.json.encode(msgspec.structs.replace(inspection, nodes=[]), enc_hook=str)
+    ).decode()
     before, _, behind = head.partition('"nodes": []')
     if not inspection.nodes:
         yield head
         return
     yield f'{before}"nodes": ['
     for number, node in enumerate(inspection.nodes):
-        text = msgspec.json.format(msgspec.json.encode(node)).decode().replace("\n", "\n    ")
+        text = msgspec.json.format(msgspec.json.encode(node, enc_hook=str)).decode().replace("\n", "\n    ")
         yield f"{',' if number else ''}\n    {text}"
     yield f"\n  ]{behind}"

@@ -249,6 +249,8 @@ class Finding(OfCluster):
     #: "namespace/name"
     pod = models.CharField(max_length=512, blank=True)
     text = models.TextField()
+    #: How the text was made, see `wording.said`; None of rows that are older, and of what is no sentence of ours.
+    wording = models.JSONField(null=True)
     first_seen_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
 

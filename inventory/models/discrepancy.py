@@ -23,6 +23,7 @@ class Discrepancy(OfCluster):
     pod = models.CharField(max_length=512, blank=True)
     told = models.BooleanField(default=False)
     text = models.TextField(blank=True)
+    wording = models.JSONField(null=True)
     first_at = models.DateTimeField()
     unknown_since = models.DateTimeField(null=True)
     numbers = models.JSONField(default=list)

@@ -34,6 +34,7 @@ from inventory.stacks.engine.node_report import node_report
 from kube.claims import DeviceTaintRule, ResourceClaim, ResourceSlice
 from kube.devices import Device
 from kube.objects import DaemonSet, Node, Pod
+from wording.said import restored
 
 logger = logging.getLogger(__name__)
 
@@ -97,6 +98,7 @@ class StoredFinding(msgspec.Struct, frozen=True):
     pod: str
     severity: str
     text: str
+    wording: dict[str, Any] | None
 
 
 class NodeChunk(msgspec.Struct, kw_only=True):
@@ -290,7 +292,10 @@ def _compared(cluster_id: int, names: list[str]) -> dict[str, list[base.Finding]
     """What is told of promises beside measurements, by node."""
     grouped: dict[str, list[base.Finding]] = defaultdict(list)
     rows = Discrepancy.objects.filter(cluster_id=cluster_id, node_name__in=names, told=True).order_by("id")
-    for node, code, card, pod, text in rows.values_list("node_name", "code", "card_key", "pod", "text"):
+    for node, code, card, pod, text, form in rows.values_list(
+        "node_name", "code", "card_key", "pod", "text", "wording"
+    ):
+        text = restored(text, form)
         found = base.Finding(code=code, severity=FINDINGS[code].severity, text=text, card=card or None, pod=pod or None)
         grouped[node].append(found)
     return grouped

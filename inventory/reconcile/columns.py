@@ -13,6 +13,7 @@ from inventory.mirror.values import Columns, digest, moment, plain
 from inventory.models.choices import UNHELD, CardState, KeptOff
 from inventory.stacks.engine import base
 from kube.objects import Pod
+from wording.said import stored
 
 #: A node has no more cards than these; of the others nothing is said.
 _MOST_ROOMS = 64
@@ -104,6 +105,7 @@ def told_column(health: judge.Health) -> str:
                 code=plain(one.code, 128),
                 says=plain(one.says, 300),
                 text=plain(one.text, 300),
+                wording=stored(one.text, 300),
                 since=_seconds(one.since),
             )
             for one in health.told
@@ -293,4 +295,5 @@ def finding_columns(finding: base.Finding) -> Columns:
         "card_key": plain(finding.card, 128),
         "pod": plain(finding.pod, 512),
         "text": plain(finding.text, 4000),
+        "wording": stored(finding.text),
     }

@@ -34,6 +34,8 @@ AllocationKey: TypeAlias = tuple[str, str, str, str]
 Row: TypeAlias = tuple[Any, ...]
 
 #: Columns that change while an allocation goes on, besides that of its card.
+#: Columns of a finding that change while it lasts.
+_SAID = ("text", "severity", "wording")
 _ALLOCATION_UPDATES = (
     "card_key",
     "owner_kind",
@@ -169,14 +171,14 @@ class _Writer:
                 columns = wanted.pop((row.code, row.card_key, row.pod), None)
                 if columns is None:
                     ended.append(row.id)
-                elif (row.text, row.severity) != (columns["text"], columns["severity"]):
-                    changed.append((row.id, columns["text"], columns["severity"]))
+                elif (row.text, row.severity, row.wording) != (said := tuple(columns[name] for name in _SAID)):
+                    changed.append((row.id, *said))
             place = {"node_name": node.name, "first_seen_at": self.now, "ended_at": None}
             new += [columns | place for columns in wanted.values()]
         if ended:
             self.written += Finding.objects.filter(id__in=ended).update(ended_at=self.now)
         if changed:
-            self.written += bulk.update(Finding, ("id", "text", "severity"), changed)
+            self.written += bulk.update(Finding, ("id", *_SAID), changed)
         self._insert(Finding, new)
 
     # Totals of a node: new, changed, gone.

@@ -16,6 +16,7 @@ from inventory.catalogue import CATALOGUE
 from inventory.condition import TAKEOVER_S, Condition, State, condition_of, watches
 from inventory.models import Finding, Watch
 from inventory.models.cluster import OPTIONAL_KINDS, Kind
+from wording.said import capitalised, known, sentence, series, stored
 
 #: A cluster that answers within this was only slow.
 PATIENCE_S = 30
@@ -50,9 +51,9 @@ def wanted_findings(own: Iterable[Watch]) -> dict[str, str]:
             told.setdefault(code, []).append(_words(watch, condition))
         if watch.audit_differences:
             told.setdefault(DIFFERED, []).append(_audit_words(watch))
-    texts = {code: "; ".join(parts) + "." for code, parts in told.items()}
+    texts: dict[str, str] = {code: sentence("{told}.", told=series(parts, "; ")) for code, parts in told.items()}
     if _CODES[State.UNWATCHED] in texts and (lack := capacity().lack):
-        texts[_CODES[State.UNWATCHED]] += f" {lack[0].upper()}{lack[1:]}."
+        texts[_CODES[State.UNWATCHED]] += sentence(" {lack}.", lack=capitalised(lack))
     return texts
 
 
@@ -72,15 +73,31 @@ def _code(watch: Watch, condition: Condition, now: datetime) -> str | None:
 
 def _words(watch: Watch, condition: Condition) -> str:
     """No ages: they change with each look, and the page shows since when."""
-    since = f" since {condition.since:%Y-%m-%d %H:%M:%S} UTC" if condition.since else ""
-    last = f", last update {watch.last_event_at:%Y-%m-%d %H:%M:%S} UTC" if watch.last_event_at else ""
-    reason = f" ({condition.reason})" if condition.reason else ""
-    return f"{watch.kind}: {condition.state.label}{since}{last if watch.kind != Kind.CARDS else ''}{reason}"
+    since = sentence(" since {moment} UTC", moment=_at(condition.since)) if condition.since else ""
+    last = sentence(", last update {moment} UTC", moment=_at(watch.last_event_at)) if watch.last_event_at else ""
+    return sentence(
+        "{kind}: {state}{since}{last}{reason}",
+        kind=watch.kind,
+        state=known(str(condition.state.label)),
+        since=since,
+        last=last if watch.kind != Kind.CARDS else "",
+        reason=f" ({condition.reason})" if condition.reason else "",
+    )
 
 
 def _audit_words(watch: Watch) -> str:
-    when = f" at {watch.audited_at:%Y-%m-%d %H:%M:%S} UTC" if watch.audited_at else ""
-    return f"{watch.kind}: {watch.audit_differences} differences were mended{when} ({watch.audit_note})"
+    when = sentence(" at {moment} UTC", moment=_at(watch.audited_at)) if watch.audited_at else ""
+    return sentence(
+        "{kind}: {number} differences were mended{when} ({note})",
+        kind=watch.kind,
+        number=watch.audit_differences,
+        when=when,
+        note=watch.audit_note,
+    )
+
+
+def _at(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S}"
 
 
 def _write(cluster_id: int, code: str, text: str | None, row: Finding | None) -> None:
@@ -95,7 +112,12 @@ def _write(cluster_id: int, code: str, text: str | None, row: Finding | None) ->
             card_key="",
             pod="",
             ended_at=None,
-            defaults={"severity": CATALOGUE[code].severity, "text": text, "first_seen_at": timezone.now()},
+            defaults={
+                "severity": CATALOGUE[code].severity,
+                "text": text,
+                "wording": stored(text),
+                "first_seen_at": timezone.now(),
+            },
         )
-    elif row.text != text:
-        Finding.objects.filter(pk=row.pk).update(text=text)
+    elif (row.text, row.wording) != (text, stored(text)):
+        Finding.objects.filter(pk=row.pk).update(text=text, wording=stored(text))

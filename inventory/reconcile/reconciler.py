@@ -30,13 +30,14 @@ from inventory.reconcile.outage import find_outages
 from inventory.stacks.engine.base import ERROR
 from inventory.stacks.engine.findings import units_mixed
 from leases.lease import Lease
+from wording.said import sentence, stored
 
 POLL_S = 0.25
 #: The same where a keeper looks for dirty nodes and wakes the reconciler.
 IDLE_S = 5.0
 #: How often it looks whether the cluster gives no word, and which reports change with time alone.
 LOOK_S = 5.0
-NOT_ACCOUNTED_TEXT = (
+NOT_ACCOUNTED_TEXT = sentence(
     "The figures of this node could not be made anew; they are as they were the last time. "
     "The log of the reconciler has the reason: please report it."
 )
@@ -180,7 +181,12 @@ class NodeReconciler:
             card_key="",
             pod="",
             ended_at=None,
-            defaults={"severity": ERROR, "text": NOT_ACCOUNTED_TEXT, "first_seen_at": now},
+            defaults={
+                "severity": ERROR,
+                "text": NOT_ACCOUNTED_TEXT,
+                "wording": stored(NOT_ACCOUNTED_TEXT),
+                "first_seen_at": now,
+            },
         )
 
     def _units_mixed(self, now: datetime) -> None:
@@ -189,11 +195,12 @@ class NodeReconciler:
         rows = Finding.objects.filter(cluster_id=self.cluster_id, code="units-mixed", ended_at=None)
         if finding is None:
             rows.update(ended_at=now)
-        elif not rows.update(text=finding.text):
+        elif not rows.update(text=finding.text, wording=stored(finding.text)):
             Finding.objects.create(
                 cluster_id=self.cluster_id,
                 code=finding.code,
                 severity=finding.severity,
                 text=finding.text,
+                wording=stored(finding.text),
                 first_seen_at=now,
             )

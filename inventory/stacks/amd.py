@@ -30,6 +30,7 @@ from inventory.stacks.engine.sums import total
 from inventory.stacks.shared.ways import whole_cards
 from kube.objects import Node, Pod
 from kube.quantity import count
+from wording.said import sentence
 
 NAME = "amd"
 GPU = "amd.com/gpu"
@@ -74,7 +75,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         )
         for resource in stated
     ]
-    withheld = "The plugin has marked devices unhealthy, or the node has lost them."
+    withheld = sentence("The plugin has marked devices unhealthy, or the node has lost them.")
     return StackReport(
         stack=NAME,
         vendor=NAME,
@@ -115,10 +116,14 @@ def _stale(node: Node, stated: list[str]) -> list[Finding]:
     now = [match[1] for resource in stated if (match := _PARTITION.fullmatch(resource)) and offer(node, resource).slots]
     if mode is None or not now or now == [mode]:
         return []
-    said = (
-        f"The label {MODE_LABEL} is {mode[:40]}, but the node offers {', '.join(now[:5])}: the labels were written before the cards "
-        f"were divided as they are now, so memory is not taken from them. Restart the node labeller here, or state the memory in "
-        f"the annotation {MEMORY}."
+    said = sentence(
+        "The label {mode_label} is {mode}, but the node offers {names}: the labels were written before the "
+        "cards were divided as they are now, so memory is not taken from them. Restart the node labeller "
+        "here, or state the memory in the annotation {memory}.",
+        mode_label=MODE_LABEL,
+        mode=mode[:40],
+        names=", ".join(now[:5]),
+        memory=MEMORY,
     )
     return [Finding(code="labels-disagree", severity=WARNING, text=said)]
 

@@ -19,13 +19,14 @@ from inventory.stacks.engine.groups import Group, given_out, numbered, whole
 from inventory.stacks.engine.names import annotations_of
 from inventory.stacks.engine.offers import offer, shortfall, states
 from inventory.stacks.engine.overrides import overrides
-from inventory.stacks.engine.requests import Need, allocation, holds, requests
+from inventory.stacks.engine.requests import Need, allocation, holds, name_of, requests
 from inventory.stacks.engine.stack import Components, Kept, NodeLabels, Stack
 from inventory.stacks.shared import chosen
 from inventory.stacks.shared.holding import warning
 from inventory.stacks.shared.named import free
 from inventory.stacks.shared.ways import whole_cards
 from kube.objects import Node, Pod
+from wording.said import sentence
 
 NAME = "aws-neuron"
 _DOMAIN = "aws.amazon.com/"
@@ -57,7 +58,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     each = _cores(node, chips)
     cards = tuple(msgspec.structs.replace(card, resource="", shares=each) for card in numbered([chips]))
     allocations = [item for pod, needs in asking for item in _holding(pod, needs, chips, cards, each, findings)]
-    findings += shortfall(resource, chips.offer, "The plugin withholds chips.")
+    findings += shortfall(resource, chips.offer, sentence("The plugin withholds chips."))
     return StackReport(
         stack=NAME,
         vendor=NAME,
@@ -110,7 +111,13 @@ def _chips_of(
     if numbers is None or not needs:
         return []
     if len(numbers) != wanted:
-        said = f"{{pod}} asks for {wanted} of {CORES}, but {len(numbers)} cores are recorded on it."
+        said = sentence(
+            "{pod} asks for {wanted} of {cores}, but {number} cores are recorded on it.",
+            pod=name_of(pod),
+            wanted=wanted,
+            cores=CORES,
+            number=len(numbers),
+        )
         findings.append(warning("request-annotation-mismatch", pod, said))
         return []
     if each is None:

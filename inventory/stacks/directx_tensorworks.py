@@ -22,6 +22,7 @@ from inventory.stacks.shared.plugin_settings import UNSET, Reader, Stated, of_ke
 from inventory.stacks.shared.ways import shares_of_cards
 from kube.objects import Container, DaemonSet, Node, Pod
 from kube.quantity import count
+from wording.said import sentence
 
 NAME = "directx-tensorworks"
 #: Ids of the two plugins as components.
@@ -59,14 +60,17 @@ def _adapters(offers: dict[str, Offer], pods: list[Pod], context: Context) -> Ad
         numbers[name] = found.slots // tenants if tenants and found.slots % tenants == 0 else None
         findings += [_indivisible(name, found.slots, tenants)] if tenants and numbers[name] is None else []
         if said is not None and not said.known and said.place:
-            findings.append(unread(f"How often {name} is given out for each card", said))
+            findings.append(unread(sentence("How often {name} is given out for each card", name=name), said))
     return Adapters(numbers, "capacity ÷ multitenancy", apart=True, findings=tuple(findings))
 
 
 def _indivisible(resource: str, slots: int, tenants: int) -> Finding:
-    text = (
-        f"{resource}: capacity {slots} is no multiple of the plugin's multitenancy {tenants}, so the number of cards is not "
-        "known. Restart the plugin on this node if its setting was changed."
+    text = sentence(
+        "{resource}: capacity {slots} is no multiple of the plugin's multitenancy {tenants}, so the number "
+        "of cards is not known. Restart the plugin on this node if its setting was changed.",
+        resource=resource,
+        slots=slots,
+        tenants=tenants,
     )
     return Finding(code="labels-disagree", severity=WARNING, text=text)
 

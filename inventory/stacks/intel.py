@@ -34,6 +34,7 @@ from inventory.stacks.engine.stack import Components, NodeLabels, Stack
 from inventory.stacks.shared.ways import shares_of_cards, whole_cards
 from kube.objects import Container, Node, Pod
 from kube.quantity import count
+from wording.said import sentence
 
 NAME = "intel"
 _DOMAIN = "gpu.intel.com/"
@@ -90,8 +91,11 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
 
 def _withheld(group: Group) -> str:
     if group.shares == 1:
-        return "The plugin has marked devices unhealthy, or the node has lost them."
-    return f"The plugin has marked devices unhealthy; each card has {group.shares or 'several'} of them."
+        return sentence("The plugin has marked devices unhealthy, or the node has lost them.")
+    return sentence(
+        "The plugin has marked devices unhealthy; each card has {shares} of them.",
+        shares=group.shares or sentence("several"),
+    )
 
 
 def _groups(
@@ -142,9 +146,14 @@ def _number(slots: int | None, shares: int | None) -> int | None:
 
 def _disagree(labelled: int, slots: list[int | None], shares: int) -> Finding:
     offered = sum(number for number in slots if number is not None)
-    text = (
-        f"The labels {_DOMAIN}device… count {labelled} cards, but the node offers {offered} devices and the plugin makes {shares} of "
-        "each card: the plugin counts. Look which cards have a driver, or state the number in the annotation gpudash.io/card-count."
+    text = sentence(
+        "The labels {domain}device… count {labelled} cards, but the node offers {offered} devices and the "
+        "plugin makes {shares} of each card: the plugin counts. Look which cards have a driver, or state the "
+        "number in the annotation gpudash.io/card-count.",
+        domain=_DOMAIN,
+        labelled=labelled,
+        offered=offered,
+        shares=shares,
     )
     return Finding(code="labels-disagree", severity=WARNING, text=text)
 

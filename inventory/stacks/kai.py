@@ -34,6 +34,7 @@ from inventory.stacks.engine.overrides import overrides
 from inventory.stacks.engine.requests import Need, allocation, devices, holds, name_of
 from inventory.stacks.engine.stack import Kept, Stack
 from kube.objects import Node, Pod
+from wording.said import sentence
 
 NAME = "kai"
 FRACTION, AMOUNT = "gpu-fraction", "gpu-memory"
@@ -158,9 +159,12 @@ def _asked(pod: Pod, memory: int | None, findings: list[Finding]) -> _Ask:
     elif (portion := _portion(text)) is not None:
         held = int(portion * memory) if memory is not None else None
         return _Ask(resource, int(portion * 100) or 1, portion, held)
-    said = (
-        f"The annotation {resource} of {name_of(pod)} is {text[:40]!r}: no part of a card and no number of MiB. What the pod holds "
-        "is not known."
+    said = sentence(
+        "The annotation {resource} of {pod} is {text}: no part of a card and no number of MiB. What the pod "
+        "holds is not known.",
+        resource=resource,
+        pod=name_of(pod),
+        text=f"{text[:40]!r}",
     )
     findings.append(_finding("annotation-unreadable", WARNING, said, pod))
     return _Ask(resource, 1, None, None)
@@ -180,9 +184,10 @@ def _held(
     places: list[str | None] = [*groups, *[None] * max(0, min(number, MAX_CARDS) - len(groups))]
     missing = [group for group in places if group is None or group not in reservations]
     if missing:
-        said = (
-            f"{name_of(pod)} has a part of a card, but no reservation pod of its group is on this node, so nothing says which card "
-            "it is. Look at the scheduler's binder and at the namespace of its reservation pods."
+        said = sentence(
+            "{pod} has a part of a card, but no reservation pod of its group is on this node, so nothing says "
+            "which card it is. Look at the scheduler's binder and at the namespace of its reservation pods.",
+            pod=name_of(pod),
         )
         findings.append(_finding("bound-without-card", WARNING, said, pod))
     return [_allocation(pod, ask, reservations.get(group) if group is not None else None) for group in places]
@@ -216,9 +221,11 @@ def _over(parts: dict[str, Fraction], reservations: dict[str, Pod]) -> list[Find
     for group, part in parts.items():
         if part > 1:
             key = _key(reservations[group]) if group in reservations else None
-            text = (
-                f"{float(part):.4g} of a card is promised to the pods of the group {group[:60]}. "
-                "A workload may fail for lack of memory. Delete a pod that can be placed again."
+            text = sentence(
+                "{part} of a card is promised to the pods of the group {group}. A workload may fail for lack of "
+                "memory. Delete a pod that can be placed again.",
+                part=f"{float(part):.4g}",
+                group=group[:60],
             )
             found.append(Finding(code="card-over-committed", severity=ERROR, text=text, card=key))
     return found

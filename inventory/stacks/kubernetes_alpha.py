@@ -16,6 +16,7 @@ from inventory.stacks.engine.requests import allocation, holds, requests
 from inventory.stacks.engine.stack import NodeLabels, Stack
 from inventory.stacks.shared.ways import whole_cards
 from kube.objects import Node, Pod
+from wording.said import sentence
 
 NAME = "kubernetes-alpha"
 RESOURCE = "alpha.kubernetes.io/nvidia-gpu"
@@ -44,7 +45,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         allocations=tuple(
             allocation(pod, need, NAME, WHOLE, memory_bytes=about.memory_of(need.quantity)) for pod, need in held
         ),
-        findings=tuple(shortfall(RESOURCE, found, "The kubelet gives out fewer cards than the node has.")),
+        findings=tuple(shortfall(RESOURCE, found, sentence("The kubelet gives out fewer cards than the node has."))),
         memory_total_bytes=about.memory_of(found.allocatable),
     )
 

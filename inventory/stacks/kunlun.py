@@ -18,6 +18,7 @@ from inventory.stacks.shared import chosen
 from inventory.stacks.shared.named import free
 from inventory.stacks.shared.ways import whole_cards
 from kube.objects import Node, Pod
+from wording.said import sentence
 
 NAME = "kunlun"
 RESOURCE = "kunlunxin.com/xpu"
@@ -45,7 +46,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         found = chosen.numbers(pod, (_CHOSEN,), findings)
         allocations += chosen.whole(pod, needs, groups[0] if groups else None, found, findings, NAME)
     for group in groups:
-        findings += shortfall(RESOURCE, group.offer, "The plugin withholds cards.")
+        findings += shortfall(RESOURCE, group.offer, sentence("The plugin withholds cards."))
     return StackReport(
         stack=NAME,
         vendor=NAME,

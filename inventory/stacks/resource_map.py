@@ -29,6 +29,7 @@ from inventory.stacks.engine.sums import total
 from inventory.stacks.shared.named import SETTING, BadEntry, Entry, entries, named
 from inventory.stacks.shared.ways import shares_of_cards, whole_cards
 from kube.objects import Node, Pod
+from wording.said import sentence
 
 NAME = "resource-map"
 #: Devices of these plugins are whole cards, or where the plugin may be set to offer each card more often, shares. Of their memory
@@ -104,7 +105,9 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
             for pod, need in held
         ),
         findings=tuple(
-            found for name in stated for found in shortfall(name, offers[name], "The device plugin withholds devices.")
+            found
+            for name in stated
+            for found in shortfall(name, offers[name], sentence("The device plugin withholds devices."))
         ),
         memory_total_bytes=total(_given(known[name], offers[name], numbers[name], each[name]) for name in stated)
         if stated

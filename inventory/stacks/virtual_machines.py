@@ -32,6 +32,7 @@ from inventory.stacks.engine.overrides import MEMORY, overrides
 from inventory.stacks.engine.requests import allocation, holds
 from inventory.stacks.engine.stack import Components, NodeLabels, Stack
 from kube.objects import Node, Pod
+from wording.said import sentence
 
 NAME = "virtual-machines"
 _DOMAIN = "nvidia.com/"
@@ -89,7 +90,9 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         allocations += [_allocation(entry, group, card, quantity) for card, quantity in places.items()]
         findings += wrong if group is not None and group.number is not None else []
     for group in groups:
-        findings += shortfall(group.resource, group.offer, "The plugin has marked devices unhealthy, or has lost them.")
+        findings += shortfall(
+            group.resource, group.offer, sentence("The plugin has marked devices unhealthy, or has lost them.")
+        )
     return StackReport(
         stack=NAME,
         vendor=NAME,
@@ -169,9 +172,13 @@ def _mixed(node: Node, groups: list[Group]) -> list[Finding]:
     here = [group.resource for group in groups if group.number]
     if not beside or not here:
         return []
-    text = (
-        f"The node offers {', '.join(here[:5])} for virtual machines and {', '.join(beside)} for containers. A card serves one of "
-        f"them, so one of the numbers is old. Look at the label {WORKLOAD} and at both device plugins on this node."
+    text = sentence(
+        "The node offers {machines} for virtual machines and {containers} for containers. A card serves one of "
+        "them, so one of the numbers is old. Look at the label {workload} and at both device plugins on this "
+        "node.",
+        machines=", ".join(here[:5]),
+        containers=", ".join(beside),
+        workload=WORKLOAD,
     )
     return [Finding(code="labels-disagree", severity=WARNING, text=text)]
 

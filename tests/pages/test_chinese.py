@@ -32,7 +32,7 @@ from validations.models import Campaign, CampaignTarget, Run
 from validations.suites import reasons, registry
 
 MESSAGES = ROOT / "locale" / "zh_Hans" / "LC_MESSAGES"
-MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy"}
+MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy", "sentence"}
 #: What `templatize` makes of a mark: gettext(u'…'), ngettext(u'…', …), _("…").
 _MARK = re.compile(r"""(?:_|gettext)\(\s*(u?(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))""")
 #: Attributes with words for a reader; data-label and the others are printed by the style sheet or the script.

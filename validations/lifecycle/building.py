@@ -22,6 +22,7 @@ from validations.suites import find
 from validations.suites.engine.base import OptionError, Suite
 from validations.suites.engine.reasons import PASSING
 from validations.targets import NoPlace, Place, find_place
+from wording.said import sentence, series
 
 
 class CannotBuild(Exception):
@@ -52,7 +53,10 @@ def manifest_now(run: Run, moment: datetime) -> Built:
 def _made(run: Run, moment: datetime) -> Built:
     suite = find(run.suite)
     if suite is None:
-        raise CannotBuild("suite-missing", f"The suite {run.suite[:64]} is not part of this version of gpudash.")
+        raise CannotBuild(
+            "suite-missing",
+            sentence("The suite {suite} is not part of this version of gpudash.", suite=run.suite[:64]),
+        )
     if text := gone(run.requested_by, run.requested_by_name, run.cluster):
         raise CannotBuild("requester", text)
     try:
@@ -63,22 +67,32 @@ def _made(run: Run, moment: datetime) -> Built:
         names = {"namespace": namespace, "instance": instance_name(), "maker": maker()}
         made = build(suite, place, options, run.pk, moment, images=allowed_images(), **names)
     except NoPlace as error:
-        raise CannotBuild("no-place", f"The place of this run is not there any more: {error}") from None
+        raise CannotBuild(
+            "no-place", sentence("The place of this run is not there any more: {error}", error=str(error))
+        ) from None
     except OptionError as error:
-        texts = "; ".join(f"{name}: {text}" for name, text in error.problems.items())
-        raise CannotBuild("bad-arguments", f"The options of this run are not taken: {texts}") from None
+        texts = series(
+            (sentence("{name}: {text}", name=name, text=text) for name, text in error.problems.items()), "; "
+        )
+        raise CannotBuild(
+            "bad-arguments", sentence("The options of this run are not taken: {texts}", texts=texts)
+        ) from None
     except ValueError as error:
         raise CannotBuild("no-resource", str(error)) from None
     if not_allowed := denied(suite, options, made):
-        raise CannotBuild(not_allowed[0].code, " ".join(one.text for one in not_allowed))
+        raise CannotBuild(not_allowed[0].code, series(one.text for one in not_allowed))
     return Built(made, suite.own_image(options))
 
 
 def _check(run: Run, suite: Suite, place: Place, options: dict[str, Any]) -> None:
     """What only has to be waited for (a full node) is for the scheduler to say. A result must not go to another card."""
     if hindrances := [one for one in suite.fit(place.target, options) if one.code not in PASSING]:
-        raise CannotBuild(hindrances[0].code, " ".join(one.text for one in hindrances))
+        raise CannotBuild(hindrances[0].code, series(one.text for one in hindrances))
     card = sure_card(suite, place, options)
     if run.card_evidence == "target" and (card is None or card.key != run.card_key):
-        text = f"Node {run.node_name} has changed: the run would not be sure to take card {run.card_key} any more."
+        text = sentence(
+            "Node {node_name} has changed: the run would not be sure to take card {card_key} any more.",
+            node_name=run.node_name,
+            card_key=run.card_key,
+        )
         raise CannotBuild("place-changed", text)

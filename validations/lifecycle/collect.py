@@ -18,12 +18,20 @@ from validations.lifecycle.observe import Seen
 from validations.lifecycle.refusals import refusal
 from validations.models import Run
 from validations.suites.engine.manifest import job_name
+from wording.said import sentence
 
 #: New bytes that one look takes at most; a chatty run is caught up with over several looks.
 LIVE_BYTES = 256 << 10
 #: As much of the start of the log is compared, to see whether it is still the same log.
 KNOWN = 1024
-SILENT = "The log cannot be read now: node {node} does not give it ({error}). It is tried again."
+
+
+def _silent(run: Run, error: ApiError) -> str:
+    return sentence(
+        "The log cannot be read now: node {node} does not give it ({error}). It is tried again.",
+        node=run.node_name,
+        error=str(error),
+    )
 
 
 def follow_log(run: Run, look: Look) -> str | None:
@@ -38,7 +46,7 @@ def follow_log(run: Run, look: Look) -> str | None:
         came = look.logs.ask(run, _wanted(run, pod, room, 0, whole=False))
     except ApiError as error:
         told = refusal(error, look.api.namespace)
-        return told.text if told else SILENT.format(node=run.node_name, error=error) if not error.status else ""
+        return told.text if told else _silent(run, error) if not error.status else ""
     if came is None:
         return None
     if came.same and came.data:
@@ -78,8 +86,10 @@ def _elsewhere(run: Run, seen: Seen | None) -> Ending | None:
     spec = seen.pod.spec if seen is not None and seen.pod is not None else None
     if spec is None or not spec.nodeName or spec.nodeName == run.node_name:
         return None
-    text = (
-        f"The pod ran on node {spec.nodeName}, not on {run.node_name}: both have the same label kubernetes.io/hostname."
+    text = sentence(
+        "The pod ran on node {took}, not on {asked}: both have the same label kubernetes.io/hostname.",
+        took=spec.nodeName,
+        asked=run.node_name,
     )
     return Ending("wrong-node", text)
 
@@ -142,7 +152,8 @@ def strange(seen: Seen | None) -> Ending | None:
     if not wrong:
         return None
     return Ending(
-        "strange-status", f"The cluster said of the container: {', '.join(wrong)[:200]}. No container has that."
+        "strange-status",
+        sentence("The cluster said of the container: {names}. No container has that.", names=", ".join(wrong)[:200]),
     )
 
 

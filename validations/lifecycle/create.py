@@ -15,13 +15,14 @@ from validations.lifecycle.building import CannotBuild, manifest_now
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import Ending
-from validations.lifecycle.mine import FOREIGN, Mine, is_of
+from validations.lifecycle.mine import Mine, foreign, is_of
 from validations.lifecycle.moves import move, note
 from validations.lifecycle.refusals import at_creation, by_rule, refusal
 from validations.lifecycle.room import no_room
 from validations.models import Run, State
 from validations.permitted import remember
 from validations.suites.engine.manifest import job_name
+from wording.said import sentence
 
 #: Refusals that may pass: signed out, time-out, conflict of writes, too many requests.
 _PASSING = frozenset((401, 408, 425, 429))
@@ -46,7 +47,12 @@ def create_job(run: Run, api: ClusterApi, mine: Mine, now: datetime) -> None:
             return
         if error.status < 400 or error.status >= 500 or error.status in _PASSING:
             told = refusal(error, api.namespace)
-            note(run, last_error=(told.text if told else f"The Job could not be created yet: {error}")[:2000])
+            note(
+                run,
+                last_error=told.text
+                if told
+                else sentence("The Job could not be created yet: {error}", error=str(error)[:1900]),
+            )
             raise
         _refused(run, api, error)
         return
@@ -78,9 +84,13 @@ def _found(run: Run, api: ClusterApi, mine: Mine, now: datetime) -> None:
         _created(run, api, job, now)
         return
     if is_of(job, run):
-        text = FOREIGN.format(name=name)
+        text = foreign(name)
     else:
-        text = f"There is a Job {name} in {api.namespace} that is not of this run; rename or delete it."
+        text = sentence(
+            "There is a Job {name} in {namespace} that is not of this run; rename or delete it.",
+            name=name,
+            namespace=api.namespace,
+        )
     end_run(run, State.CREATING, ending=Ending("refused", text).stored(), job_removed=True)
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
+from wording.said import Said, cut, restored, sentence
+
 CANCELLED = "cancelled"
 
 
@@ -17,16 +19,16 @@ class Ending(msgspec.Struct, frozen=True):
     text: str
 
     def stored(self) -> list[str]:
-        return [self.code, self.text.replace("\0", "")[:4000]]
+        return [self.code, cut(self.text if isinstance(self.text, Said) else self.text.replace("\0", ""), 4000)]
 
 
 def cancelled_by(name: str) -> Ending:
     """name: who asked for the end, "" for nobody by name."""
-    return Ending(CANCELLED, f"Cancelled by {name or 'an operator'}.")
+    return Ending(CANCELLED, sentence("Cancelled by {name}.", name=name or sentence("an operator")))
 
 
-def of_row(stored: object) -> Ending | None:
-    """The ending as it is kept in a run's row; None for none."""
+def of_row(stored: object, form: object = None) -> Ending | None:
+    """The ending as it is kept in a run's row, with the form of its text; None for none."""
     if isinstance(stored, list) and len(stored) == 2:
-        return Ending(str(stored[0]), str(stored[1]))
+        return Ending(str(stored[0]), restored(str(stored[1]), form))
     return None

@@ -13,10 +13,11 @@ import msgspec
 
 from validations.lifecycle.endings import CANCELLED, Ending
 from validations.suites.engine.base import Outcome, Reason, Result, Suite, Verdict, read_log
+from wording.said import sentence
 
 logger = logging.getLogger(__name__)
 
-INCOMPLETE = Reason("log-incomplete", "A part of the log is missing, so the verdict line proves nothing.")
+INCOMPLETE = Reason("log-incomplete", sentence("A part of the log is missing, so the verdict line proves nothing."))
 PASSING: tuple[Verdict, ...] = ("passed", "warning")
 
 
@@ -40,7 +41,11 @@ def _parsed(suite: Suite, raw: bytes, outcome: Outcome) -> Result:
         return suite.parse(read_log(raw), outcome)
     except Exception as error:
         logger.exception("the parser of %s failed on a log", suite.id)
-        text = f"The parser of {suite.id} failed on this log ({type(error).__name__}); that is a mistake of gpudash."
+        text = sentence(
+            "The parser of {id} failed on this log ({name}); that is a mistake of gpudash.",
+            id=suite.id,
+            name=type(error).__name__,
+        )
         return without_log(suite.id, suite.parser_version, [Reason("parser", text)])
 
 

@@ -9,8 +9,15 @@ from validations.lifecycle.cluster_api import ClusterApi
 from validations.maker import MAKER_LABEL
 from validations.models import Run
 from validations.suites.engine.manifest import RUN_LABEL, job_name, run_label
+from wording.said import sentence
 
-FOREIGN = "The Job {name} was made by another launcher (a copy of this database, or the one that this is a copy of)."
+
+def foreign(name: str) -> str:
+    """What is said of a Job of this name that is not ours."""
+    return sentence(
+        "The Job {name} was made by another launcher (a copy of this database, or the one that this is a copy of).",
+        name=name,
+    )
 
 
 class Mine(msgspec.Struct, frozen=True):

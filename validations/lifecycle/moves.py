@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from inventory.clock import database_now
+from validations.lifecycle.wordings import wordings
 from validations.models import Run, RunStep, State
 
 #: Seconds beyond the Job's own deadline before gpudash ends the run itself: the Job controller then did not.
@@ -54,7 +55,7 @@ def end(run: Run, from_state: str, at: datetime | None = None, **columns: Any) -
 
 def _enter(run: Run, same: QuerySet[Run], new: State, now: datetime, **columns: Any) -> bool:
     """same: the row as we know it."""
-    columns |= {"state": new.value, "state_since": now, "trouble_since": None}
+    columns |= {"state": new.value, "state_since": now, "trouble_since": None} | wordings(run, columns)
     with transaction.atomic():
         if same.filter(pk=run.pk).update(**columns) != 1:
             return False
@@ -67,6 +68,7 @@ def _enter(run: Run, same: QuerySet[Run], new: State, now: datetime, **columns: 
 def note(run: Run, **columns: Any) -> None:
     """Write what is known better now; nothing when it is known already, or when the run has moved."""
     changed = {name: value for name, value in columns.items() if getattr(run, name) != value}
+    changed |= wordings(run, changed)
     if changed and Run.objects.filter(pk=run.pk, state=run.state).update(**changed):
         for name, value in changed.items():
             setattr(run, name, value)

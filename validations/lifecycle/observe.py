@@ -14,6 +14,7 @@ from kube.workloads import ContainerStatus, Event, Job, Pod, Terminated
 from validations.lifecycle.endings import Ending
 from validations.models.state import State
 from validations.suites.engine.manifest import CONTAINER
+from wording.said import sentence
 
 #: The kubelet tries these again, but they seldom mend themselves: given up after a while.
 TROUBLE = {
@@ -87,7 +88,9 @@ def _complete(job: Job, seen: Seen) -> Seen:
     done = _condition(job.status.conditions if job.status else None, "Complete")
     if done is None or seen.state is State.COLLECTING:
         return seen
-    return msgspec.structs.replace(seen, reason="Complete", message="The Job is complete; the pod's status is awaited.")
+    return msgspec.structs.replace(
+        seen, reason="Complete", message=sentence("The Job is complete; the pod's status is awaited.")
+    )
 
 
 def _awaited(seen: Seen) -> Seen:
@@ -95,7 +98,7 @@ def _awaited(seen: Seen) -> Seen:
     killed = seen.terminated is not None and seen.terminated.exitCode != 0
     if seen.state is not State.COLLECTING or not seen.terminating_since or not killed:
         return seen
-    message = "The pod is being deleted; the Job's word why is awaited."
+    message = sentence("The pod is being deleted; the Job's word why is awaited.")
     return msgspec.structs.replace(seen, state=State.RUNNING, reason="Terminating", message=message)
 
 
@@ -104,10 +107,13 @@ def _without_pod(job: Job, failure: Condition | None, was: State) -> Seen:
     if failure is not None:
         return Seen(state=State.COLLECTING, ending=_why_failed(failure, None, was))
     if _condition(conditions, "Complete"):
-        return Seen(state=State.COLLECTING, ending=Ending("pod-deleted", "The pod is gone, and its exit code with it."))
+        return Seen(
+            state=State.COLLECTING,
+            ending=Ending("pod-deleted", sentence("The pod is gone, and its exit code with it.")),
+        )
     if _condition(conditions, "Suspended"):
-        return Seen(state=State.PENDING, reason="Suspended", message="The Job is suspended by the cluster.")
-    return Seen(state=State.PENDING, reason="NoPod", message="The Job has no pod yet.")
+        return Seen(state=State.PENDING, reason="Suspended", message=sentence("The Job is suspended by the cluster."))
+    return Seen(state=State.PENDING, reason="NoPod", message=sentence("The Job has no pod yet."))
 
 
 def _why_failed(failure: Condition, seen: Seen | None, was: State) -> Ending:
@@ -115,18 +121,28 @@ def _why_failed(failure: Condition, seen: Seen | None, was: State) -> Ending:
     if failure.reason == "DeadlineExceeded":
         return _deadline(seen, was, text)
     if seen is None or seen.terminating_since:
-        return Ending("pod-deleted", f"The pod was deleted before its end ({text}).")
-    return Ending("job-failed", f"The Job failed: {text}.")
+        return Ending("pod-deleted", sentence("The pod was deleted before its end ({text}).", text=text))
+    return Ending("job-failed", sentence("The Job failed: {text}.", text=text))
 
 
 def _deadline(seen: Seen | None, was: State, text: str) -> Ending:
     """The Job's deadline has its own words for each step that it hits."""
-    where = f" Last seen: {seen.reason}: {seen.message}" if seen and seen.reason else ""
+    where = (
+        sentence(" Last seen: {reason}: {message}", reason=seen.reason, message=seen.message)
+        if seen and seen.reason
+        else ""
+    )
     if was not in (State.PULLING, State.RUNNING, State.COLLECTING):
-        return Ending("unschedulable", f"No node took the pod within the Job's deadline ({text}).{where}")
+        return Ending(
+            "unschedulable",
+            sentence("No node took the pod within the Job's deadline ({text}).{where}", text=text, where=where),
+        )
     if was is State.PULLING:
-        return Ending("image", f"The image was not there within the Job's deadline ({text}).{where}")
-    return Ending("timeout", f"The run took longer than the Job's deadline ({text}).")
+        return Ending(
+            "image",
+            sentence("The image was not there within the Job's deadline ({text}).{where}", text=text, where=where),
+        )
+    return Ending("timeout", sentence("The run took longer than the Job's deadline ({text}).", text=text))
 
 
 def _of_pod(pod: Pod) -> Seen:
@@ -168,9 +184,15 @@ def _ended(seen: Seen, pod: Pod, terminated: Terminated | None) -> Seen:
     ending = None
     if seen.pod_reason and seen.pod_reason != "Completed":
         text = f"{seen.pod_reason}: {message}" if message else f"{seen.pod_reason}."
-        ending = Ending(_POD_REASONS.get(seen.pod_reason, "killed"), f"The pod was ended from outside: {text}"[:1000])
+        ending = Ending(
+            _POD_REASONS.get(seen.pod_reason, "killed"),
+            sentence("The pod was ended from outside: {text}", text=text[:900]),
+        )
     elif terminated is None:
-        ending = Ending("pod-deleted", f"The pod ended without a word about its container. {message}".strip()[:1000])
+        ending = Ending(
+            "pod-deleted",
+            _without_a_word(message[:900]),
+        )
     started = (terminated.startedAt if terminated else None) or ""
     return msgspec.structs.replace(
         seen, state=State.COLLECTING, terminated=terminated, ending=ending, message=message[:1000], started_at=started
@@ -209,7 +231,9 @@ def _unscheduled(seen: Seen, pod: Pod) -> Seen:
     conditions = (pod.status.conditions if pod.status else None) or []
     refused = next((one for one in conditions if one.type == "PodScheduled" and one.status == "False"), None)
     if refused is None:
-        return msgspec.structs.replace(seen, reason="Scheduling", message="The scheduler has not answered yet.")
+        return msgspec.structs.replace(
+            seen, reason="Scheduling", message=sentence("The scheduler has not answered yet.")
+        )
     return msgspec.structs.replace(
         seen, reason=refused.reason or "Unschedulable", message=(refused.message or "")[:1000]
     )
@@ -223,3 +247,8 @@ def last_word(events: list[Event]) -> str:
     # Of one second, as most events are, the last in the list.
     newest = max(reversed(told), key=lambda one: one.lastTimestamp or one.eventTime or "")
     return f"{newest.reason or 'event'}: {newest.message}"[:1000]
+
+
+def _without_a_word(message: str) -> str:
+    said = sentence("The pod ended without a word about its container.")
+    return sentence("{said} {message}", said=said, message=message) if message.strip() else said

@@ -22,6 +22,7 @@ from validations.lifecycle.moves import note
 from validations.lifecycle.refusals import refusal
 from validations.lifecycle.step import too_late
 from validations.models import STARTED, Launcher, Run
+from wording.said import sentence, stored
 
 logger = logging.getLogger(__name__)
 
@@ -36,13 +37,13 @@ _AT_CREATION = "create jobs"
 def not_seen(lease: Lease, launcher: Launcher, runs: list[Run], error: ApiError, now: datetime) -> None:
     """Write why nobody could look, to the launcher's row and to the runs; end those that need not wait for it."""
     refused = refusal(error, settings.VALIDATION_NAMESPACE)
-    text = (refused.text if refused else f"The cluster was not reached: {error}")[:2000]
+    text = refused.text if refused else sentence("The cluster was not reached: {error}", error=str(error)[:1900])
     known: dict[str, Any] = {}
     if refused:
         known["refused"] = {"at": now.isoformat(), "code": refused.code, "text": text, "call": error.call}
     again = now + timedelta(seconds=wait_s(launcher.tries))
     known |= {"failing_since": launcher.failing_since or now, "tries": min(launcher.tries + 1, 1000)}
-    lease.update(error=text, next_try_at=again, **known)
+    lease.update(error=text, wording=stored(text), next_try_at=again, **known)
     told = {"last_error": text, "waiting_reason": refused.code if refused else "unreachable", "waiting_message": ""}
     _tell(runs, told)
     for run in runs:
@@ -59,7 +60,7 @@ def wait_s(tries: int) -> float:
 def _tell(runs: list[Run], told: dict[str, str]) -> None:
     """One write for all runs under way."""
     same = Run.objects.filter(pk__in=[run.pk for run in runs], state__in=STARTED)
-    same.exclude(**told).update(**told)
+    same.exclude(**told).update(**told, wordings={"last_error": stored(told["last_error"])})
 
 
 def _ending(run: Run, refused: Ending | None, text: str, now: datetime) -> Ending | None:
@@ -80,8 +81,9 @@ def still_refused(launcher: Launcher) -> dict[str, Any]:
 
 def mistaken(run: Run, error: Exception, now: datetime) -> None:
     """A mistake of ours with one run. It may pass; it keeps nobody from cancelling the run, and the run from its end."""
-    text = (
-        f"gpudash made a mistake with this run ({type(error).__name__}); the log of the launch worker has it in full."
+    text = sentence(
+        "gpudash made a mistake with this run ({name}); the log of the launch worker has it in full.",
+        name=type(error).__name__,
     )
     try:
         note(run, last_error=text)

@@ -18,6 +18,7 @@ from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import Ending, cancelled_by
 from validations.models import STARTED, Run, State
 from validations.waiting import reasons
+from wording.said import sentence
 
 #: Runs that end in the queue, in one pass; the rest in the next.
 MOST_ENDED = 50
@@ -43,7 +44,11 @@ def end_in_queue(cluster_id: int, now: datetime) -> None:
     why = reasons(overdue)
     for run in overdue:
         told = why[run.pk].message
-        text = f"No slot came free within {settings.RUN_QUEUE_TIMEOUT_S} s (GPUDASH_RUN_QUEUE_TIMEOUT_S). {told}"
+        text = sentence(
+            "No slot came free within {run_queue_timeout_s} s (GPUDASH_RUN_QUEUE_TIMEOUT_S). {told}",
+            run_queue_timeout_s=settings.RUN_QUEUE_TIMEOUT_S,
+            told=told,
+        )
         end_run(run, State.QUEUED, ending=Ending("timeout", text).stored(), job_removed=True)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from kube.client import ApiError
 from validations.lifecycle.endings import Ending
 from validations.wanted import missing_rule
+from wording.said import sentence
 
 #: Reason of an ApiError for which there was no client: the kubeconfig cannot be used.
 NO_CLIENT = "NoClient"
@@ -17,12 +18,16 @@ def refusal(error: ApiError, namespace: str) -> Ending | None:
     """The no of the API server; None for an error that may pass by itself (not reached, 5xx, too many requests)."""
     message = (error.message or str(error))[:1000]
     if error.reason == NO_CLIENT:
-        return Ending("kubeconfig", f"The launcher's kubeconfig cannot be used: {message}")
+        return Ending("kubeconfig", sentence("The launcher's kubeconfig cannot be used: {message}", message=message))
     if error.status == 401:
         return Ending(
             "unauthorized",
-            f"The cluster does not accept the launcher's credentials (401, asked to {_call(error)}). "
-            f"Renew the token or certificate of its kubeconfig. {message}",
+            sentence(
+                "The cluster does not accept the launcher's credentials (401, asked to {error}). Renew the token or "
+                "certificate of its kubeconfig. {message}",
+                error=_call(error),
+                message=message,
+            ),
         )
     if error.status == 403:
         return _forbidden(error, namespace, message)
@@ -31,14 +36,33 @@ def refusal(error: ApiError, namespace: str) -> Ending | None:
 
 def _forbidden(error: ApiError, namespace: str, message: str) -> Ending:
     if "quota" in message.lower():
-        return Ending("quota", f"A quota of the namespace {namespace} does not admit the Job: {message}")
+        return Ending(
+            "quota",
+            sentence(
+                "A quota of the namespace {namespace} does not admit the Job: {message}",
+                namespace=namespace,
+                message=message,
+            ),
+        )
     if "being terminated" in message:
-        return Ending("namespace", f"The namespace {namespace} is being deleted: {message}")
+        return Ending(
+            "namespace",
+            sentence("The namespace {namespace} is being deleted: {message}", namespace=namespace, message=message),
+        )
     if not by_rule(error):
         return Ending(
-            "forbidden", f"The cluster did not admit to {_call(error)} in the namespace {namespace}: {message}"
+            "forbidden",
+            sentence(
+                "The cluster did not admit to {error} in the namespace {namespace}: {message}",
+                error=_call(error),
+                namespace=namespace,
+                message=message,
+            ),
         )
-    return Ending("forbidden", f"{missing_rule(_call(error), namespace)} The cluster says: {message}")
+    return Ending(
+        "forbidden",
+        sentence("{error} The cluster says: {message}", error=missing_rule(_call(error), namespace), message=message),
+    )
 
 
 def by_rule(error: ApiError) -> bool:
@@ -52,9 +76,14 @@ def at_creation(error: ApiError, namespace: str) -> Ending:
         return known
     message = error.message or str(error)
     if error.status == 404:
-        text = f"The namespace {namespace} does not exist in the cluster; create it (GPUDASH_VALIDATION_NAMESPACE). {message}"
+        text = sentence(
+            "The namespace {namespace} does not exist in the cluster; create it (GPUDASH_VALIDATION_NAMESPACE). "
+            "{message}",
+            namespace=namespace,
+            message=message,
+        )
         return Ending("namespace", text)
-    return Ending("refused", f"The API server refused the Job: {error}")
+    return Ending("refused", sentence("The API server refused the Job: {error}", error=str(error)))
 
 
 def _call(error: ApiError) -> str:

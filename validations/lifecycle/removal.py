@@ -18,8 +18,10 @@ from validations.lifecycle.look import Look
 from validations.lifecycle.mine import delete_job
 from validations.lifecycle.reality import Reality
 from validations.lifecycle.refusals import refusal
+from validations.lifecycle.wordings import wordings
 from validations.models import Launcher, Run, State
 from validations.suites.engine.manifest import job_name
+from wording.said import sentence
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +54,11 @@ def remove(run: Run, look: Look) -> None:
 
 def _words(run_id: str, error: ApiError, look: Look) -> str:
     told = refusal(error, look.api.namespace)
-    return f"The Job {job_name(run_id)} is still in the cluster: {told.text if told else error}"[:2000]
+    return sentence(
+        "The Job {job} is still in the cluster: {text}",
+        job=job_name(run_id),
+        text=told.text if told else str(error)[:1800],
+    )
 
 
 def _stays(run: Run, text: str, now: datetime) -> None:
@@ -61,7 +67,8 @@ def _stays(run: Run, text: str, now: datetime) -> None:
         logger.warning("run %s: %s It is tried again, ever more rarely.", run.pk, text)
     run.last_error = text
     tries = min(run.delete_tries + 1, 1000)
-    _next(run, later(now, tries), delete_tries=tries, last_error=text)
+    columns = {"delete_tries": tries, "last_error": text}
+    _next(run, later(now, tries), **columns, **wordings(run, columns))
 
 
 def _next(run: Run, at: datetime, **columns: Any) -> None:
@@ -92,7 +99,7 @@ def reap(lease: Lease, launcher: Launcher, reality: Reality, look: Look) -> None
 
 
 def _rows(run_ids: Iterable[str]) -> Iterable[Run]:
-    columns = ("id", "state", "job_uid", "delete_tries", "delete_next_at", "last_error")
+    columns = ("id", "state", "job_uid", "delete_tries", "delete_next_at", "last_error", "wordings")
     return Run.objects.filter(pk__in=list(run_ids)).only(*columns)
 
 
@@ -129,10 +136,12 @@ def _held(job: Job) -> str:
     """Why a Job that is being deleted is still there; "" for one that is not."""
     if not job.metadata.deletionTimestamp:
         return ""
-    names = ", ".join(job.metadata.finalizers or []) or "none that can be seen"
-    return f"The Job {job.metadata.name} is still in the cluster: it is being deleted, and its finalizers keep it ({names})."[
-        :2000
-    ].replace("\0", "")
+    names = ", ".join(job.metadata.finalizers or [])[:1800].replace("\0", "") or sentence("none that can be seen")
+    return sentence(
+        "The Job {name} is still in the cluster: it is being deleted, and its finalizers keep it ({names}).",
+        name=job.metadata.name,
+        names=names,
+    )
 
 
 def _remove_stray(launcher: Launcher, job: Job, look: Look) -> dict[str, Any]:
@@ -144,7 +153,11 @@ def _remove_stray(launcher: Launcher, job: Job, look: Look) -> dict[str, Any]:
         try:
             look.api.delete(name, job.metadata.uid)
         except ApiError as error:
-            text = f"The Job {name}, of no run of ours, is still in the cluster: {error}"[:1000].replace("\0", "")
+            text = sentence(
+                "The Job {name}, of no run of ours, is still in the cluster: {error}",
+                name=name,
+                error=str(error)[:900].replace("\0", ""),
+            )
         else:
             logger.warning(
                 "The Job %s is of no run that this database knows (was a backup put back?): it is removed.", name

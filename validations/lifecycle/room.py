@@ -19,6 +19,7 @@ from validations.suites.engine.family import PodRecord
 from validations.suites.engine.manifest import Bound, bound
 from validations.suites.engine.target import Settings
 from validations.targets import UNIT_BYTES, free_units
+from wording.said import sentence
 
 _pod = msgspec.json.Decoder(kube.Pod)
 _NOT_ASSIGNED = (State.CREATING.value, State.PENDING.value, State.PULLING.value)
@@ -39,8 +40,8 @@ def no_room(run: Run) -> str:
 def _of_node(run: Run) -> str:
     node = Node.objects.filter(cluster_id=run.cluster_id, name=run.node_name).only("ready").first()
     if node is None:
-        return f"The node {run.node_name} is not in the cluster now."
-    return f"The node {run.node_name} is not ready." if node.ready is False else ""
+        return sentence("The node {node_name} is not in the cluster now.", node_name=run.node_name)
+    return sentence("The node {node_name} is not ready.", node_name=run.node_name) if node.ready is False else ""
 
 
 def _of_card(run: Run, units: int) -> str:
@@ -49,11 +50,22 @@ def _of_card(run: Run, units: int) -> str:
     node_totals = NodeTotals.objects.filter(**where).defer("tiles").first()
     card = Card.objects.filter(**where, key=run.card_key, gone_at=None).first()
     if card is None:
-        return f"The node {run.node_name} has no card {run.card_key} now."
+        return sentence(
+            "The node {node_name} has no card {card_key} now.", node_name=run.node_name, card_key=run.card_key
+        )
     free = free_units(card, node_totals, UNIT_BYTES.get(node_totals.unit) if node_totals else None)
     if free is None:
-        return f"How much of card {run.card_key} is free is not known now."
-    return f"{units} units are needed on card {run.card_key}; {free} are free there." if free < units else ""
+        return sentence("How much of card {card_key} is free is not known now.", card_key=run.card_key)
+    return (
+        sentence(
+            "{units} units are needed on card {card_key}; {free} are free there.",
+            units=units,
+            card_key=run.card_key,
+            free=free,
+        )
+        if free < units
+        else ""
+    )
 
 
 def _of_others(run: Run, asked: Bound, settings: Settings) -> str:
@@ -66,7 +78,11 @@ def _of_runs(run: Run) -> str:
     """Two of ours of the same request on their way to one node might get each other's card."""
     others = Run.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name, state__in=_NOT_ASSIGNED)
     other = others.filter(card_evidence=ASKED).exclude(pk=run.pk).exclude(card_key="").only("id").first()
-    return f"Run {other.pk} waits for its card on this node; two at once might get each other's." if other else ""
+    return (
+        sentence("Run {pk} waits for its card on this node; two at once might get each other's.", pk=other.pk)
+        if other
+        else ""
+    )
 
 
 def _of_pods(run: Run, units: int, record: PodRecord, settings: Settings) -> str:
@@ -75,5 +91,8 @@ def _of_pods(run: Run, units: int, record: PodRecord, settings: Settings) -> str
     for facts in rows.values_list("facts", flat=True)[:200]:
         pod = _pod.decode(facts)
         if record.waiting(pod, settings) == units:
-            return f"{name_of(pod)} waits for as much memory on this node; the device plugin might take the two for each other."
+            return sentence(
+                "{pod} waits for as much memory on this node; the device plugin might take the two for each other.",
+                pod=name_of(pod),
+            )
     return ""

@@ -14,13 +14,15 @@ from validations.lifecycle.create import adopt
 from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import Ending, cancelled_by, of_row
 from validations.lifecycle.look import Look
-from validations.lifecycle.mine import FOREIGN
+from validations.lifecycle.mine import foreign
 from validations.lifecycle.moves import move, note
 from validations.lifecycle.observe import Seen, last_word, observe
 from validations.models import Run, State
+from validations.models.run import said_of
 from validations.suites.engine.manifest import job_name
+from wording.said import sentence
 
-UNREADABLE = "The cluster's answer about the Job or the pod of this run could not be read."
+UNREADABLE = sentence("The cluster's answer about the Job or the pod of this run could not be read.")
 #: A pod that is being deleted this long is not let go by its node.
 STUCK_S = 120
 #: Events of a waiting run are asked for at the first look at its state, then this often.
@@ -34,7 +36,11 @@ def too_late(run: Run, now: datetime) -> bool:
 
 def give_up_creating(run: Run, look: Look) -> None:
     """The Job may exist all the same (an answer that was lost): it is deleted by its name, now or when it is found later."""
-    text = f"The Job could not be created within {settings.RUN_CREATE_TIMEOUT_S} s. {run.last_error}"
+    text = sentence(
+        "The Job could not be created within {run_create_timeout_s} s. {last_error}",
+        run_create_timeout_s=settings.RUN_CREATE_TIMEOUT_S,
+        last_error=run.last_error,
+    )
     _end(run, look, None, Ending("timeout", text), patient=False)
 
 
@@ -72,7 +78,7 @@ def _look(run: Run, seen: Seen, look: Look) -> None:
     )
     if run.state == State.COLLECTING:
         patient = not too_late(run, look.now)
-        _end(run, look, seen, of_row(run.ending) or seen.ending, patient)
+        _end(run, look, seen, of_row(run.ending, said_of(run, "ending")) or seen.ending, patient)
         return
     # Of the log that comes while it runs: a refusal is told now, not only at the end.
     error = collect.follow_log(run, look) if run.state == State.RUNNING else ""
@@ -139,12 +145,20 @@ def _stuck(run: Run, seen: Seen, now: datetime) -> Ending | None:
         return None
     node = Node.objects.filter(cluster_id=run.cluster_id, name=run.node_name).first()
     if node is None:
-        return Ending("node-lost", f"The node {run.node_name} left the cluster while the run was on it.")
+        return Ending(
+            "node-lost",
+            sentence("The node {node_name} left the cluster while the run was on it.", node_name=run.node_name),
+        )
     if node.ready is not True:
         return Ending(
-            "node-lost", f"The node {run.node_name} was lost while the run was on it: {node.ready_reason}"[:1000]
+            "node-lost",
+            sentence(
+                "The node {node_name} was lost while the run was on it: {ready_reason}",
+                node_name=run.node_name,
+                ready_reason=node.ready_reason[:900],
+            ),
         )
-    return Ending("pod-deleted", "The pod was deleted from outside, and its node does not let it go.")
+    return Ending("pod-deleted", sentence("The pod was deleted from outside, and its node does not let it go."))
 
 
 def _check_deadline(run: Run, seen: Seen, look: Look) -> None:
@@ -153,16 +167,26 @@ def _check_deadline(run: Run, seen: Seen, look: Look) -> None:
     told = f"{run.waiting_reason}: {run.waiting_message}".strip(": ")
     endings = {
         State.PENDING.value: Ending(
-            "unschedulable", f"No node took the pod within {settings.RUN_SCHEDULE_TIMEOUT_S} s. {told}"
+            "unschedulable",
+            sentence(
+                "No node took the pod within {run_schedule_timeout_s} s. {told}",
+                run_schedule_timeout_s=settings.RUN_SCHEDULE_TIMEOUT_S,
+                told=told,
+            ),
         ),
         State.PULLING.value: Ending(
-            "image", f"The container did not start within {settings.RUN_PULL_TIMEOUT_S} s. {told}"
+            "image",
+            sentence(
+                "The container did not start within {run_pull_timeout_s} s. {told}",
+                run_pull_timeout_s=settings.RUN_PULL_TIMEOUT_S,
+                told=told,
+            ),
         ),
         State.RUNNING.value: Ending(
-            "timeout", "The run took longer than its deadline, and its Job was not ended by the cluster."
+            "timeout", sentence("The run took longer than its deadline, and its Job was not ended by the cluster.")
         ),
     }
-    _end(run, look, seen, endings.get(run.state, Ending("timeout", "The run took too long.")), patient=False)
+    _end(run, look, seen, endings.get(run.state, Ending("timeout", sentence("The run took too long."))), patient=False)
 
 
 def _without_job(run: Run, pods: list[Pod], unreadable: bool, look: Look) -> None:
@@ -175,7 +199,7 @@ def _without_job(run: Run, pods: list[Pod], unreadable: bool, look: Look) -> Non
     there = look.api.job(job_name(run.pk))
     if there is not None and there.metadata.uid == run.job_uid:
         return  # the list was not whole
-    text = f"The Job {job_name(run.pk)} was deleted from outside before its end."
+    text = sentence("The Job {job} was deleted from outside before its end.", job=job_name(run.pk))
     newest = max(pods, key=lambda pod: pod.metadata.creationTimestamp or "", default=None)
     seen = observe(Job(), [newest]) if newest else None
     _end(run, look, seen, Ending("job-deleted", text), patient=False)
@@ -189,7 +213,7 @@ def _end(run: Run, look: Look, seen: Seen | None, ending: Ending | None, patient
 
 def _not_ours(run: Run, look: Look) -> None:
     """Another launcher made the Job of this run: nothing of it is read or deleted, and the run ends in its time."""
-    text = FOREIGN.format(name=job_name(run.pk))
+    text = foreign(job_name(run.pk))
     note(run, last_error=text)
     if run.cancel_requested_at is not None or too_late(run, look.now):
         ending = cancelled_by(run.cancelled_by) if run.cancel_requested_at else Ending("foreign-job", text)

@@ -39,6 +39,8 @@ class Campaign(models.Model):
     stop_after_failures = models.PositiveIntegerField(null=True)
     state = models.CharField(max_length=16, choices=CampaignState.choices, default=CampaignState.RUNNING)
     state_reason = models.TextField(blank=True)
+    #: How it was made, see `wording.said`.
+    wording = models.JSONField(null=True)
     #: Paused because a cluster does not accept the launcher's credentials: it goes on by itself when that is over.
     resumes = models.BooleanField(default=False, db_default=False)
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -97,6 +99,8 @@ class CampaignTarget(OfCluster):
     skipped = models.TextField(blank=True)
     #: Runs were made and none is known to have taken this card: why not.
     not_reached = models.TextField(blank=True, default="", db_default="")
+    #: How the one or the other was made, see `wording.said`.
+    wording = models.JSONField(null=True)
     tried = models.ForeignKey("validations.Run", null=True, on_delete=models.SET_NULL, related_name="+")
 
     class Meta:

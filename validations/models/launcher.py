@@ -21,6 +21,8 @@ class Launcher(LeaseRow, OfCluster):
     reached_at = models.DateTimeField(null=True)
     failing_since = models.DateTimeField(null=True)
     error = models.TextField(blank=True)
+    #: How it was made, see `wording.said`.
+    wording = models.JSONField(null=True)
     #: A cluster that was not reached is tried again from then on.
     next_try_at = models.DateTimeField(null=True)
     #: Passes one after the other that could not look.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -13,11 +15,16 @@ from inventory.scoped import OfNamespace, ScopedManager
 from validations.ids import ByIdManager, new_id
 from validations.models.campaign import Campaign
 from validations.models.state import ACTIVE, LOOKS, STARTED, LevelChoice, Look, State, VerdictChoice
+from wording.said import sentence
 
 _ACTIVE = Q(state__in=ACTIVE)
 _ENDED = Q(state=State.ENDED.value)
 _QUEUED = Q(state=State.QUEUED.value)
 _STARTED = Q(state__in=STARTED)
+
+
+#: Texts of a run's row whose form is kept in `wordings`; of `ending` the second of the pair.
+TEXTS = ("card_note", "level_note", "waiting_message", "last_error", "ending")
 
 
 class Run(OfNamespace):
@@ -99,6 +106,8 @@ class Run(OfNamespace):
     reasons = models.JSONField(default=list)
     facts = models.JSONField(default=dict)
     parser_version = models.IntegerField(null=True)
+    #: How texts of this row were made, by their names, see `wording.said`; of the reasons it stands in each.
+    wordings = models.JSONField(null=True)
     #: Line of the stored text that the verdict rests on besides the lines of its reasons; None for none.
     proof_line = models.IntegerField(null=True)
     #: The stored log is to be read again, by a worker; None when it is not, or has been.
@@ -218,8 +227,13 @@ class Run(OfNamespace):
     def target_text(self) -> str:
         """ "node gpu-1, card 0" or "some card of node gpu-1"."""
         if self.card_key:
-            return f"node {self.node_name}, card {self.card_key}"
-        return f"some card of node {self.node_name}"
+            return sentence("node {node}, card {card}", node=self.node_name, card=self.card_key)
+        return sentence("some card of node {node}", node=self.node_name)
+
+
+def said_of(run: Run, name: str) -> Any:
+    """How one of `TEXTS` was made; None where that is not known."""
+    return run.wordings.get(name) if isinstance(run.wordings, dict) else None
 
 
 class OfRun(models.Model):

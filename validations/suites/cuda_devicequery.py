@@ -27,6 +27,7 @@ from validations.suites.engine.options import IMAGE, common, linux
 from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
 from validations.suites.shared import cuda_texts, tensorworks
+from wording.said import sentence
 
 VERSION = 2
 _LINUX = "nvcr.io/nvidia/k8s/cuda-sample:devicequery-cuda12.5.0"
@@ -48,7 +49,7 @@ _COUNT_FAILED = re.compile(r"cudaGetDeviceCount returned (\d{1,6})")
 
 def read(lines: Lines) -> Reading:
     """Facts `devices`, `driver_version` and `runtime_version` (CUDA's); the proof is PASS with one device or more."""
-    reading = Reading(missing="The log has no result of deviceQuery.")
+    reading = Reading(missing=sentence("The log has no result of deviceQuery."))
     devices: list[dict[str, Any]] = []
     seen: dict[str, list[tuple[int, int]]] = {"detected": [], "summary": [], "pass": []}
     for line, text in lines:
@@ -78,17 +79,23 @@ def _property(reading: Reading, devices: list[dict[str, Any]], text: str, line: 
     elif match := _CAPABILITY.match(text):
         device["compute_capability"] = match[1]
         if match[1] in _NO_CAPABILITY:
-            reading.failed("unreadable-card", f"{device['name']} has the compute capability {match[1]}.", line)
+            reading.failed(
+                "unreadable-card",
+                sentence("{name} has the compute capability {capability}.", name=device["name"], capability=match[1]),
+                line,
+            )
     elif match := _MEMORY.match(text):
         device["memory_bytes"] = count(match[1]) or None
         if not count(match[1]):
-            reading.failed("unreadable-card", f"{device['name']} has no memory.", line)
+            reading.failed("unreadable-card", sentence("{name} has no memory.", name=device["name"]), line)
     elif (match := _MULTIPROCESSORS.match(text)) and not int(match[1]):
-        reading.failed("unreadable-card", f"{device['name']} has no multiprocessors.", line)
+        reading.failed("unreadable-card", sentence("{name} has no multiprocessors.", name=device["name"]), line)
     elif (match := _COMPUTE_MODE.match(text)) and match["mode"] == "Prohibited":
         device["compute_mode"] = match["mode"]
         reading.warning(
-            "compute-mode", f"The compute mode of {device['name']} is Prohibited: no program can use it.", line
+            "compute-mode",
+            sentence("The compute mode of {name} is Prohibited: no program can use it.", name=device["name"]),
+            line,
         )
     elif match := _MODE.match(text):
         device["driver_mode"] = match[1]
@@ -102,25 +109,29 @@ def _failure(reading: Reading, text: str, line: int) -> None:
     if text.startswith("-> "):
         cuda_texts.report(reading, text[3:], text[3:], line)
     elif (match := _COUNT_FAILED.match(text)) and match[1] != "0":
-        reading.remark("cuda-error", f"cudaGetDeviceCount returned {match[1]}.", line)
+        reading.remark("cuda-error", sentence("cudaGetDeviceCount returned {error}.", error=match[1]), line)
     elif "no available device(s) that support CUDA" in text:
-        reading.failed("no-device", "There is no CUDA device in the container.", line)
+        reading.failed("no-device", sentence("There is no CUDA device in the container."), line)
     elif text.rstrip() == "Result = FAIL" and not reading.has("failed", "errored"):
-        reading.failed("cuda-error", "deviceQuery says FAIL.", line)
+        reading.failed("cuda-error", sentence("deviceQuery says FAIL."), line)
 
 
 def _conclude(reading: Reading, seen: dict[str, list[tuple[int, int]]], devices: list[dict[str, Any]]) -> None:
     if not seen["pass"] or not seen["summary"]:
         return
     if any(len(found) > 1 for found in seen.values()):
-        reading.errored("mixed-log", "The log holds more than one run.", seen["pass"][-1][1])
+        reading.errored("mixed-log", sentence("The log holds more than one run."), seen["pass"][-1][1])
         return
     number, line = seen["summary"][0]
     detected = seen["detected"][0][0] if seen["detected"] else None
     if number == 0:
-        reading.failed("no-device", "PASS with no device at all.", line)
+        reading.failed("no-device", sentence("PASS with no device at all."), line)
     elif detected != number or len(devices) != number:
-        reading.missing = f"{number} devices are summed up, the details of {len(devices)} are in the log."
+        reading.missing = sentence(
+            "{number} devices are summed up, the details of {told} are in the log.",
+            number=number,
+            told=len(devices),
+        )
     else:
         reading.proof = seen["pass"][0][1]
 

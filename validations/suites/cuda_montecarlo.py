@@ -26,6 +26,7 @@ from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
 from validations.suites.shared import cuda_texts
 from validations.suites.shared.tensorworks import example, options, workload
+from wording.said import sentence
 
 VERSION = 2
 _IMAGE = example("cuda-montecarlo")
@@ -51,7 +52,7 @@ class _Estimate(msgspec.Struct):
 
 def read(lines: Lines) -> Reading:
     """The proof is a performance line after an estimate within its own tolerance."""
-    reading = Reading(missing="The log has no complete estimate.")
+    reading = Reading(missing=sentence("The log has no complete estimate."))
     estimates: list[_Estimate] = []
     for line, text in lines:
         if match := _GPU.match(text):
@@ -76,14 +77,14 @@ def _performance(reading: Reading, estimates: list[_Estimate], match: re.Match[s
     reading.measure("sims_per_second", rate, "1/s")
     reading.measure("time", time, "ms")
     if not int(match["devices"]):
-        reading.failed("no-device", "No device was used.", line)
+        reading.failed("no-device", sentence("No device was used."), line)
 
 
 def _failure(reading: Reading, text: str, line: int) -> None:
     if "does not match expected result" in text:
-        reading.failed("verification", f"The card gave a wrong result: {name(text)}", line)
+        reading.failed("verification", sentence("The card gave a wrong result: {text}", text=name(text)), line)
     elif text.startswith("could not get device count"):
-        reading.failed("no-device", "The runtime could not count the devices.", line)
+        reading.failed("no-device", sentence("The runtime could not count the devices."), line)
     elif "untime error" in text and (match := _RUNTIME.search(text)):
         cuda_texts.report(reading, match[1], text, line)
     elif text.startswith("CUDA error at "):
@@ -99,12 +100,14 @@ def _conclude(reading: Reading, estimates: list[_Estimate]) -> None:
     line = estimates[-1].performance
     if False in right:
         wrong = estimates[right.index(False)]
-        reading.failed("verification", "The estimate is further from pi than the tolerance allows.", wrong.performance)
+        reading.failed(
+            "verification", sentence("The estimate is further from pi than the tolerance allows."), wrong.performance
+        )
     elif None not in right and line is not None:
         if all(estimate.measured for estimate in estimates):
             reading.proof = line
         else:
-            reading.missing = "The performance is no measurement."
+            reading.missing = sentence("The performance is no measurement.")
 
 
 def _right(estimate: _Estimate) -> bool | None:

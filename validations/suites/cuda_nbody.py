@@ -25,6 +25,7 @@ from validations.suites.engine.options import common, image, linux
 from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
 from validations.suites.shared import cuda_texts
+from wording.said import sentence
 
 VERSION = 2
 #: What the demo prints for a container that was not told how many.
@@ -43,7 +44,7 @@ _TOO_FEW = re.compile(r"Error: only (\d{1,6}) Devices available, (\d{1,6}) reque
 
 def read(lines: Lines) -> Reading:
     """The proof is the GFLOP/s line with a number above zero, on one named CUDA device or more."""
-    reading = Reading(missing="The log has no GFLOP/s line.")
+    reading = Reading(missing=sentence("The log has no GFLOP/s line."))
     unmeasured = False
     for line, text in lines:
         head = text[:2]
@@ -60,10 +61,10 @@ def read(lines: Lines) -> Reading:
             _failure(reading, text, line)
     if unmeasured and reading.proof is not None:
         reading.proof = None
-        reading.missing = "Bodies, iterations and time are no measurement."
+        reading.missing = sentence("Bodies, iterations and time are no measurement.")
     elif reading.proof is not None and "gpu_name" not in reading.facts:
         reading.proof = None
-        reading.missing = "The log names no CUDA device."
+        reading.missing = sentence("The log names no CUDA device.")
     return reading
 
 
@@ -74,11 +75,11 @@ def _setup(reading: Reading, text: str, line: int) -> None:
     elif match := _USED.match(text):
         reading.facts["devices_used"] = int(match[1])
         if int(match[1]) == 0:
-            reading.failed("no-device", "No device was used for the simulation.", line)
+            reading.failed("no-device", sentence("No device was used for the simulation."), line)
     elif match := _PRECISION.match(text):
         reading.facts["precision"] = match[1].lower()
     elif text.startswith("> Simulation with CPU"):
-        reading.failed("cpu-only", "The simulation ran on the CPU.", line)
+        reading.failed("cpu-only", sentence("The simulation ran on the CPU."), line)
 
 
 def _speed(reading: Reading, text: str, line: int) -> None:
@@ -88,7 +89,7 @@ def _speed(reading: Reading, text: str, line: int) -> None:
         value = duration(match[1])
         reading.measure("gflops", value, "GFLOP/s")
         if value is None:
-            reading.missing = f"The speed is {name(match[1])}, which is no measurement."
+            reading.missing = sentence("The speed is {speed}, which is no measurement.", speed=name(match[1]))
         else:
             reading.proof = line
 
@@ -105,11 +106,15 @@ def _failure(reading: Reading, text: str, line: int) -> None:
 def _refused(reading: Reading, text: str, line: int) -> bool:
     """What the sample says before it starts, and when it compares."""
     if match := _TOO_FEW.match(text):
-        reading.failed("no-device", f"{match[1]} devices are there, {match[2]} were asked for.", line)
+        reading.failed(
+            "no-device",
+            sentence("{there} devices are there, {asked} were asked for.", there=match[1], asked=match[2]),
+            line,
+        )
     elif text.startswith(_BAD):
         reading.errored("bad-arguments", name(text), line)
     elif text.startswith("Error: (host)"):
-        reading.failed("verification", f"Card and processor disagree: {name(text)}", line)
+        reading.failed("verification", sentence("Card and processor disagree: {text}", text=name(text)), line)
     else:
         return False
     return True

@@ -26,6 +26,7 @@ from validations.suites.engine.options import common, image, linux
 from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
 from validations.suites.shared import cuda_texts
+from wording.said import sentence
 
 VERSION = 2
 _HEADER = re.compile(r"\[Vector addition of (\d{1,16}) elements\]")
@@ -45,7 +46,7 @@ class _Marks(msgspec.Struct):
 
 def read(lines: Lines) -> Reading:
     """The proof is the whole sequence of one run, each line alone on its line, once and in order."""
-    reading = Reading(missing="The log does not have all lines of one vectorAdd run.")
+    reading = Reading(missing=sentence("The log does not have all lines of one vectorAdd run."))
     marks = _Marks()
     for at, raw in enumerate(lines.texts):
         text = raw.strip()
@@ -68,11 +69,11 @@ def _failure(reading: Reading, text: str, line: int) -> None:
     if text.startswith("Failed to ") and (match := _FAILED.match(text)):
         cuda_texts.report(reading, match["message"], text, line)
     elif text.startswith("Failed to allocate host vectors!"):
-        reading.errored("out-of-memory", "The container has too little main memory.", line)
+        reading.errored("out-of-memory", sentence("The container has too little main memory."), line)
     elif text.startswith("Result v") and _VERIFICATION.match(text):
-        reading.failed("verification", f"The card gave a wrong result: {name(text)}", line)
+        reading.failed("verification", sentence("The card gave a wrong result: {text}", text=name(text)), line)
     elif text.startswith("Test FAILED"):
-        reading.failed("verification", "The test says that it failed.", line)
+        reading.failed("verification", sentence("The test says that it failed."), line)
 
 
 def _sizes(reading: Reading, marks: _Marks) -> None:
@@ -88,17 +89,22 @@ def _sizes(reading: Reading, marks: _Marks) -> None:
 def _proof(reading: Reading, marks: _Marks, lines: Lines) -> None:
     places = [[one[0] for one in marks.headers], [one[0] for one in marks.launches], marks.passed, marks.done]
     if twice := next((found for found in places if len(found) > 1), None):
-        reading.errored("mixed-log", "The log holds the lines of more than one run.", lines.numbers[twice[1]])
+        reading.errored("mixed-log", sentence("The log holds the lines of more than one run."), lines.numbers[twice[1]])
         return
     order = [found[0] for found in places if found]
     if len(order) < len(places) or order != sorted(order):
         return
     elements, blocks, threads = (reading.facts.get(key, 0) for key in ("elements", "blocks", "threads_per_block"))
     if not elements:
-        reading.missing = "The run added no elements."
+        reading.missing = sentence("The run added no elements.")
         return
     if not (blocks - 1) * threads < elements <= blocks * threads:
-        text = f"{blocks} blocks of {threads} threads do not suit {elements} elements: lines of several runs are mixed."
+        text = sentence(
+            "{blocks} blocks of {threads} threads do not suit {elements} elements: lines of several runs are mixed.",
+            blocks=blocks,
+            threads=threads,
+            elements=elements,
+        )
         reading.errored("mixed-log", text, lines.numbers[order[1]])
         return
     reading.proof = lines.numbers[marks.passed[0]]

@@ -27,6 +27,7 @@ from validations.suites.engine.figures import count, name
 from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
 from validations.suites.shared.tensorworks import example, options, workload
+from wording.said import sentence
 
 VERSION = 2
 _IMAGE = example("device-discovery")
@@ -50,7 +51,7 @@ _MOST_DEVICES = 256
 
 def read(lines: Lines) -> Reading:
     """Facts `devices`; the proof is a count of one or more with as many complete sections."""
-    reading = Reading(missing="The log does not say how many devices were discovered.")
+    reading = Reading(missing=sentence("The log does not say how many devices were discovered."))
     found: list[tuple[int, int]] = []
     devices: list[dict[str, Any]] = []
     for number, text in lines:
@@ -59,7 +60,9 @@ def read(lines: Lines) -> Reading:
         elif text.startswith("[Device ") and _SECTION.match(text):
             devices.append({})
         elif text.startswith("Error:"):
-            reading.errored("discovery-error", f"The discovery did not work: {name(text[6:])}", number)
+            reading.errored(
+                "discovery-error", sentence("The discovery did not work: {text}", text=name(text[6:])), number
+            )
         elif devices and (match := _FIELD.match(text)) and (label := _LABELS.get(match["label"])):
             devices[-1].setdefault(label, _value(label, match["value"].strip()))
     reading.facts["devices"] = devices[:_MOST_DEVICES]
@@ -81,11 +84,15 @@ def _conclude(reading: Reading, found: list[tuple[int, int]], devices: list[dict
     number, line = found[0]
     whole = [device for device in devices if device.get("name") and "compute" in device]
     if number == 0:
-        reading.failed("no-adapter", "The container sees no DirectX adapter.", line)
+        reading.failed("no-adapter", sentence("The container sees no DirectX adapter."), line)
     elif len(whole) != number or len(devices) != number:
-        reading.missing = f"{number} devices are announced, the details of {len(whole)} are in the log."
+        reading.missing = sentence(
+            "{number} devices are announced, the details of {told} are in the log.",
+            number=number,
+            told=len(whole),
+        )
     elif all(is_software(str(device["name"])) for device in devices):
-        reading.failed("software-adapter", f"Only software adapters: {devices[0]['name']}.", line)
+        reading.failed("software-adapter", sentence("Only software adapters: {name}.", name=devices[0]["name"]), line)
     else:
         reading.proof = line
 

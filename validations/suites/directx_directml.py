@@ -23,6 +23,7 @@ from validations.suites.engine.figures import name, number
 from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
 from validations.suites.shared.tensorworks import example, options, workload
+from wording.said import sentence
 
 VERSION = 2
 _IMAGE = example("directml")
@@ -32,7 +33,7 @@ _ADAPTER_LABELS = ("adapter:", "description:", "gpu:", "device:", "using adapter
 
 def read(lines: Lines) -> Reading:
     """The proof is an output line of 24 finite numbers equal to the input line."""
-    reading = Reading(missing="The log does not have both tensors.")
+    reading = Reading(missing=sentence("The log does not have both tensors."))
     tensors: dict[str, list[tuple[int, list[float | None]]]] = {"input": [], "output": []}
     for line, text in lines:
         low = text[:32].lower()
@@ -42,7 +43,9 @@ def read(lines: Lines) -> Reading:
         if low.startswith(_ADAPTER_LABELS):
             _adapter(reading, text, line)
     if "gpu_name" not in reading.facts:
-        reading.lower("none", "The program does not say on which adapter it ran: nothing is known of the card.")
+        reading.lower(
+            "none", sentence("The program does not say on which adapter it ran: nothing is known of the card.")
+        )
     if len(tensors["input"]) == len(tensors["output"]) == 1:
         _compare(reading, tensors["input"][0][1], *tensors["output"][0])
     return reading
@@ -53,22 +56,26 @@ def _adapter(reading: Reading, text: str, line: int) -> None:
     if adapter:
         reading.facts.setdefault("gpu_name", adapter)
     if is_software(adapter):
-        reading.failed("software-adapter", f"The work ran on a software adapter: {adapter}.", line)
+        reading.failed(
+            "software-adapter", sentence("The work ran on a software adapter: {adapter}.", adapter=adapter), line
+        )
 
 
 def _compare(reading: Reading, given: list[float | None], line: int, got: list[float | None]) -> None:
     if len(given) != _LENGTH or None in given:
-        reading.missing = f"The input line does not have {_LENGTH} numbers."
+        reading.missing = sentence("The input line does not have {length} numbers.", length=_LENGTH)
     elif len(got) < _LENGTH:
-        reading.missing = f"The output line does not have {_LENGTH} numbers."
+        reading.missing = sentence("The output line does not have {length} numbers.", length=_LENGTH)
     elif not any(given):
-        reading.missing = "The input is all zeros: an output that is equal to it proves nothing."
+        reading.missing = sentence("The input is all zeros: an output that is equal to it proves nothing.")
     elif got != given:
-        reading.failed("verification", "The output tensor is not equal to the input tensor.", line)
+        reading.failed("verification", sentence("The output tensor is not equal to the input tensor."), line)
     else:
         reading.proof = line
         if "gpu_name" not in reading.facts:
-            reading.remark("adapter-not-named", "DirectML works; the program does not say on which adapter.", line)
+            reading.remark(
+                "adapter-not-named", sentence("DirectML works; the program does not say on which adapter."), line
+            )
 
 
 def _workload(target: Target, values: Values) -> Workload:

@@ -26,6 +26,7 @@ from validations.suites.engine.figures import count, name
 from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
 from validations.suites.shared.tensorworks import example, options, workload
+from wording.said import sentence
 
 VERSION = 2
 _IMAGE = example("opencl-enum")
@@ -61,7 +62,7 @@ class _Walk:
 
 def read(lines: Lines) -> Reading:
     """Facts `devices`; the proof is a device of type GPU on one of the platforms."""
-    reading = Reading(missing="The log does not have the whole enumeration.")
+    reading = Reading(missing=sentence("The log does not have the whole enumeration."))
     walk = _Walk()
     for line, text in lines:
         if not text or text.isspace():
@@ -77,7 +78,7 @@ def _line(walk: _Walk, reading: Reading, line: int, text: str) -> None:
         walk.platforms = (int(match[1] or match[2]), line)
         walk.clinfo = match[2] is not None
     elif text.startswith("Error getting device info"):
-        reading.failed("device-info", f"A device gave no information: {name(text)}", line)
+        reading.failed("device-info", sentence("A device gave no information: {text}", text=name(text)), line)
     elif text.strip() == "Done.":
         walk.done = True
     elif _PLATFORM.match(text):
@@ -118,11 +119,13 @@ def _conclude(reading: Reading, walk: _Walk) -> None:
     if hardware and number:
         reading.proof = hardware[0][0]
     elif gpus:
-        reading.failed("software-adapter", f"Only software devices: {gpus[0][1]['name']}.", gpus[0][0])
+        reading.failed(
+            "software-adapter", sentence("Only software devices: {name}.", name=gpus[0][1]["name"]), gpus[0][0]
+        )
     elif any("CPU" in _types(device) for _, device in walk.devices):
-        reading.failed("cpu-only", "OpenCL has CPU devices only.", walk.devices[0][0])
+        reading.failed("cpu-only", sentence("OpenCL has CPU devices only."), walk.devices[0][0])
     else:
-        reading.failed("no-device", "OpenCL has no GPU device in the container.", line)
+        reading.failed("no-device", sentence("OpenCL has no GPU device in the container."), line)
 
 
 def _types(device: dict[str, Any]) -> set[str]:

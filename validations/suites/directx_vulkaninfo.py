@@ -14,6 +14,7 @@ from validations.suites.engine.figures import count, name
 from validations.suites.engine.phrases import Phrase, first, tell
 from validations.suites.engine.placement import with_api
 from validations.suites.shared.tensorworks import SERVER, options, workload
+from wording.said import sentence
 
 VERSION = 2
 _SECTION = re.compile(r"GPU(\d{1,4}):\s*\Z")
@@ -24,7 +25,7 @@ _HEAP = re.compile(r"\s{1,20}memoryHeaps\[\d{1,4}\]:?")
 _SIZE = re.compile(r"\s{1,20}size\s{0,40}= ?(\d{1,16})\b")
 _DOTTED = re.compile(r"\d{1,5}(?:\.\d{1,5}){1,3}")
 _SOURCE = "KhronosGroup/Vulkan-Tools `vulkaninfo.h`"
-_LIMIT = "The driver offers no Vulkan in containers, a known limit of NVIDIA's"
+_LIMIT = sentence("The driver offers no Vulkan in containers, a known limit of NVIDIA's")
 _PHRASES = (
     Phrase(
         "Registry lookup failed to get ICD manifest files",
@@ -36,29 +37,46 @@ _PHRASES = (
     Phrase(
         "loader is not installed, not found, or failed to load",
         "driver-missing",
-        "The container has no loader of Vulkan: the device plugin mounts it from the driver",
+        sentence("The container has no loader of Vulkan: the device plugin mounts it from the driver"),
         source=_SOURCE,
     ),
-    Phrase("failed with ERROR_OUT_OF_DEVICE_MEMORY", "out-of-memory", "Others hold the memory", "errored", _SOURCE),
-    Phrase("failed with ERROR_OUT_OF_HOST_MEMORY", "out-of-memory", "The container has too little", "errored", _SOURCE),
-    Phrase("failed with ERROR_DEVICE_LOST", "device-removed", "The device was lost", source=_SOURCE),
     Phrase(
-        "vkCreateInstance failed with ERROR_INITIALIZATION_FAILED", "driver", "The driver did not start", source=_SOURCE
+        "failed with ERROR_OUT_OF_DEVICE_MEMORY",
+        "out-of-memory",
+        sentence("Others hold the memory"),
+        "errored",
+        _SOURCE,
+    ),
+    Phrase(
+        "failed with ERROR_OUT_OF_HOST_MEMORY",
+        "out-of-memory",
+        sentence("The container has too little"),
+        "errored",
+        _SOURCE,
+    ),
+    Phrase("failed with ERROR_DEVICE_LOST", "device-removed", sentence("The device was lost"), source=_SOURCE),
+    Phrase(
+        "vkCreateInstance failed with ERROR_INITIALIZATION_FAILED",
+        "driver",
+        sentence("The driver did not start"),
+        source=_SOURCE,
     ),
     Phrase(
         "vkEnumeratePhysicalDevices failed with ERROR_INITIALIZATION_FAILED",
         "driver",
-        "The driver did not start",
+        sentence("The driver did not start"),
         source=_SOURCE,
     ),
-    Phrase("could not find any GPU's", "no-adapter", "The driver has no device in the container", source=_SOURCE),
+    Phrase(
+        "could not find any GPU's", "no-adapter", sentence("The driver has no device in the container"), source=_SOURCE
+    ),
 )
 _LABELS = {"apiVersion": "api_version", "driverVersion": "driver_version", "deviceType": "type", "deviceName": "name"}
 
 
 def read(lines: Lines) -> Reading:
     """Facts `devices`; the proof is the properties of a device that is hardware."""
-    reading = Reading(missing="The log has no complete properties of a Vulkan device.")
+    reading = Reading(missing=sentence("The log has no complete properties of a Vulkan device."))
     devices: dict[str, dict[str, Any]] = {}
     current: dict[str, Any] | None = None
     heap: int | None = None
@@ -68,7 +86,7 @@ def read(lines: Lines) -> Reading:
         elif ("ERROR_" in text or "ailed" in text or "not find" in text) and (
             phrase := first(_PHRASES, text)
         ) is not None:
-            tell(reading, phrase, f"{phrase.meaning}: {name(text)}", line)
+            tell(reading, phrase, sentence("{meaning}: {text}", meaning=phrase.meaning, text=name(text)), line)
         elif current is None:
             continue
         elif match := _PROPERTY.match(text):
@@ -102,7 +120,7 @@ def _conclude(reading: Reading, devices: list[dict[str, Any]]) -> None:
     reading.facts["devices"] = devices[:64]
     soft = [device["type"] == "CPU" or is_software(device["name"]) for device in named]
     if named and all(soft):
-        reading.failed("software-adapter", f"Only software devices: {named[0]['name']}.", lines[0])
+        reading.failed("software-adapter", sentence("Only software devices: {name}.", name=named[0]["name"]), lines[0])
     for device, software, line in zip(named, soft, lines, strict=True):
         if not software and device["type"] in ("DISCRETE_GPU", "INTEGRATED_GPU", "VIRTUAL_GPU"):
             reading.proof = line

@@ -41,6 +41,7 @@ from inventory.stacks.engine.requests import Need, allocation, holds, name_of, r
 from inventory.stacks.engine.stack import Components, Kept, NodeLabels, Stack
 from inventory.stacks.shared.ways import whole_cards
 from kube.objects import Node, Pod
+from wording.said import sentence
 
 _DOMAIN = "huawei.com/"
 WHOLE_CHIPS = tuple(f"{_DOMAIN}{word}" for word in ("Ascend910", "Ascend310", "Ascend310P", "npu"))
@@ -87,7 +88,9 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     allocations = [one for item in held for one in _placed(item, by_resource.get(item.need.resource), kept, findings)]
     findings += _without_cores(groups)
     for group in groups:
-        findings += shortfall(group.resource, group.offer, "The plugin has marked chips unhealthy, or has lost them.")
+        findings += shortfall(
+            group.resource, group.offer, sentence("The plugin has marked chips unhealthy, or has lost them.")
+        )
     findings += of_chips(context, node.metadata.name, kept)
     parts = [group for group in groups if group.profile and group.number]
     return StackReport(
@@ -145,9 +148,13 @@ def _held(pod: Pod, needs: list[Need], findings: list[Finding]) -> list[_Held]:
         named = _recorded(pod, resource, findings)
         wanted = sum(need.quantity for need in mine)
         if named is not None and resource != CORES and len(named) != wanted:
-            said = (
-                f"{name_of(pod)} asks for {wanted} of {resource}, but {len(named)} chips are recorded on it. "
-                "They are shown as not known."
+            said = sentence(
+                "{pod} asks for {wanted} of {resource}, but {number} chips are recorded on it. They are shown as not "
+                "known.",
+                pod=name_of(pod),
+                wanted=wanted,
+                resource=resource,
+                number=len(named),
             )
             findings.append(_finding("request-annotation-mismatch", WARNING, said, pod))
             named = None
@@ -172,7 +179,7 @@ def _recorded(pod: Pod, resource: str, findings: list[Finding]) -> list[Device] 
             continue
         named = names(value)
         if named is None:
-            said = f"The annotation {key} of {name_of(pod)} cannot be read."
+            said = sentence("The annotation {key} of {pod} cannot be read.", key=key, pod=name_of(pod))
             findings.append(_finding("annotation-unreadable", WARNING, said, pod))
             continue
         return named
@@ -210,7 +217,11 @@ def _placed(item: _Held, group: Group | None, cards: dict[str, Card], findings: 
         return [_allocation(item, group, None, item.need.quantity)]
     strange = [one.key for one in names if one.key not in cards]
     if strange:
-        said = f"{name_of(item.pod)} is recorded on {', '.join(strange[:5])}, but the node's capacity has no room for one more chip."
+        said = sentence(
+            "{pod} is recorded on {names}, but the node's capacity has no room for one more chip.",
+            pod=name_of(item.pod),
+            names=", ".join(strange[:5]),
+        )
         findings.append(_finding("index-out-of-range", ERROR, said, item.pod))
     if item.need.resource == CORES:
         each, rest = divmod(item.need.quantity, len(names))
@@ -243,8 +254,12 @@ def _without_cores(groups: list[Group]) -> list[Finding]:
         Finding(
             code="resource-not-understood",
             severity=INFO,
-            text=f"{CORES} counts AI cores, and no label {SERVER} (such as Ascend910-20) of which they are a multiple says how many "
-            "a chip has: how many chips there are is not known.",
+            text=sentence(
+                "{cores} counts AI cores, and no label {server} (such as Ascend910-20) of which they are a multiple "
+                "says how many a chip has: how many chips there are is not known.",
+                cores=CORES,
+                server=SERVER,
+            ),
         )
         for group in unknown
     ]

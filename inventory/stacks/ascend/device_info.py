@@ -20,6 +20,7 @@ from inventory.stacks.engine.stack import ConfigMaps, Entry
 from inventory.stacks.shared.plugin_daemonsets import of
 from kube.config_maps import ConfigMap
 from kube.objects import DaemonSet
+from wording.said import sentence, series
 
 NAME, PLUGIN = "ascend", "ascend-device-plugin"
 #: All that the plugin writes for other parts of MindCluster carries the label; the name says of which node it is.
@@ -168,27 +169,42 @@ def chips_of(context: Context, node: str) -> Chips | None:
     return _decoded(text) if text and not too_long(text) else None
 
 
+def _fault(codes: str, level: str) -> str:
+    return sentence("{codes} ({level})", codes=codes or sentence("no code"), level=level or sentence("no level"))
+
+
 def findings(context: Context, node: str, keys: Container[str]) -> list[Finding]:
     """One for each chip that something is wrong with; keys: of cards. And one where what the plugin tells cannot be read."""
     place, chips = f"{NAMESPACE}/{PREFIX}{node}", chips_of(context, node)
     if said_of_node(context, NAME, node) is None:
         return []
     if chips is None:
-        text = f"The ConfigMap {place} cannot be read, so no fault of a chip is known. Look at the log of the device plugin."
+        text = sentence(
+            "The ConfigMap {place} cannot be read, so no fault of a chip is known. Look at the log of the device "
+            "plugin.",
+            place=place,
+        )
         return [Finding(code="annotation-unreadable", severity=WARNING, text=text)]
     words = {
-        "is not healthy": chips.unhealthy,
-        "was set apart": chips.apart,
-        "has no network": chips.network,
-        "is recovering": chips.recovering,
+        sentence("is not healthy"): chips.unhealthy,
+        sentence("was set apart"): chips.apart,
+        sentence("has no network"): chips.network,
+        sentence("is recovering"): chips.recovering,
     }
     wrong = _sorted((*(one for chosen in words.values() for one in chosen), *(one.chip for one in chips.faults)))
     found = []
     for number in wrong:
         said = [word for word, chosen in words.items() if number in chosen]
-        faults = [f"{one.codes or 'no code'} ({one.level or 'no level'})" for one in chips.faults if one.chip == number]
-        told = " and ".join([*said, *([f"reports the fault {'; '.join(faults)}"] if faults else [])])
-        text = f"The chip {number} {told}, as the device plugin writes into the ConfigMap {place}."
+        faults = [_fault(one.codes, one.level) for one in chips.faults if one.chip == number]
+        told = series(
+            [*said, *([sentence("reports the fault {faults}", faults=series(faults, "; "))] if faults else [])], " and "
+        )
+        text = sentence(
+            "The chip {number} {told}, as the device plugin writes into the ConfigMap {place}.",
+            number=number,
+            told=told,
+            place=place,
+        )
         card = number if number in keys else None
         found.append(Finding(code="chip-fault", severity=WARNING, text=text, card=card))
     return found

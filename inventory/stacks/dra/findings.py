@@ -10,6 +10,7 @@ from inventory.stacks.dra.holders import Held
 from inventory.stacks.dra.pools import Offered, Pools
 from inventory.stacks.engine.base import ERROR, INFO, WARNING, Finding
 from inventory.stacks.engine.stack import Entry
+from wording.said import sentence
 
 #: A claim that is being deleted for longer keeps its devices from everybody.
 TERMINATING_S = 600.0
@@ -80,35 +81,58 @@ def _name(item: Held) -> str:
 
 
 def _incomplete(driver: str, pool: str, there: int, wanted: int) -> Finding:
-    text = (
-        f"The driver {driver} has published {there} of {wanted} slices of the pool {pool}: none of its devices is given out or "
-        "counted."
+    text = sentence(
+        "The driver {driver} has published {there} of {wanted} slices of the pool {pool}: none of its "
+        "devices is given out or counted.",
+        driver=driver,
+        there=there,
+        wanted=wanted,
+        pool=pool,
     )
     return Finding(code="dra-pool-incomplete", severity=WARNING, text=text)
 
 
 def _tainted(device: Offered, cards: Cards) -> Finding:
     taints = ", ".join(f"{key}:{effect}" for key, effect in device.taints)
-    text = f"The device {device.key[2]} of the driver {device.key[0]} is tainted ({taints}): new claims do not get it."
+    text = sentence(
+        "The device {device} of the driver {driver} is tainted ({taints}): new claims do not get it.",
+        device=device.key[2],
+        driver=device.key[0],
+        taints=taints,
+    )
     return Finding(code="device-tainted", severity=WARNING, text=text, card=cards.on[device.key])
 
 
 def _gone(item: Held) -> Finding:
     driver, pool, device = item.key
-    text = f"The claim {_name(item)} holds the device {device} of the pool {pool}, which the driver {driver} does not offer any more."
+    text = sentence(
+        "The claim {claim} holds the device {device} of the pool {pool}, which the driver {driver} does not "
+        "offer any more.",
+        claim=_name(item),
+        device=device,
+        pool=pool,
+        driver=driver,
+    )
     return Finding(code="dra-device-gone", severity=ERROR, text=text, pod=_name(item))
 
 
 def _idle(item: Held, cards: Cards) -> Finding:
-    text = (
-        f"The claim {_name(item)} holds the device {item.key[2]}, and no pod uses it. Delete the claim to have it back."
+    text = sentence(
+        "The claim {claim} holds the device {device}, and no pod uses it. Delete the claim to have it back.",
+        claim=_name(item),
+        device=item.key[2],
     )
     return Finding(code="dra-claim-idle", severity=INFO, text=text, card=cards.on.get(item.key), pod=_name(item))
 
 
 def _terminating(item: Held, cards: Cards) -> Finding:
     since = item.claim.metadata.deletionTimestamp
-    text = f"The claim {_name(item)} was deleted at {since} and still holds the device {item.key[2]}."
+    text = sentence(
+        "The claim {claim} was deleted at {since} and still holds the device {device}.",
+        claim=_name(item),
+        since=since,
+        device=item.key[2],
+    )
     return Finding(
         code="dra-claim-terminating", severity=WARNING, text=text, card=cards.on.get(item.key), pod=_name(item)
     )

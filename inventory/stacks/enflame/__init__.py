@@ -27,6 +27,7 @@ from inventory.stacks.shared import counted
 from inventory.stacks.shared.named import free
 from inventory.stacks.shared.ways import whole_cards
 from kube.objects import Node, Pod
+from wording.said import sentence
 
 GCU = f"{DOMAIN}gcu"
 PRESENT = f"{DOMAIN}gcu.present"
@@ -55,7 +56,9 @@ def _slices(node: Node, pods: list[Pod], about: Described) -> StackReport | None
     findings: list[Finding] = []
     here = cut(node, findings)
     group = _group(node, here, about)
-    findings += shortfall(group.resource, group.offer, "The plugin has marked slices unhealthy, or has lost a card.")
+    findings += shortfall(
+        group.resource, group.offer, sentence("The plugin has marked slices unhealthy, or has lost a card.")
+    )
     return StackReport(
         stack=NAME,
         vendor=NAME,

@@ -18,6 +18,7 @@ from inventory.stacks.engine.labels import GIB
 from inventory.stacks.engine.names import MAX_CARDS, annotations_of
 from inventory.stacks.engine.offers import offer
 from kube.objects import Node
+from wording.said import sentence
 
 DRS_CARDS, SHARED_CARDS = f"{DOMAIN}gcu-drs-capacity", f"{DOMAIN}gcu-shared-capacity"
 _PROFILE = re.compile(r"([1-9][0-9]?)g\.([1-9][0-9]{0,3})gb")
@@ -58,7 +59,7 @@ def _read(node: Node, name: str, findings: list[Finding]) -> dict[str, object]:
     value = annotations_of(node).get(name)
     found = mapping(value) if value is not None else {}
     if found is None:
-        said = f"The annotation {name} of this node cannot be read. Restart the device plugin."
+        said = sentence("The annotation {name} of this node cannot be read. Restart the device plugin.", name=name)
         findings.append(Finding(code="annotation-unreadable", severity=WARNING, text=said))
     return found or {}
 

@@ -11,10 +11,11 @@ from inventory.stacks.enflame.names import DOMAIN, DRS, NAME, OF_SLICES, SHARED,
 from inventory.stacks.engine.base import ANNOTATION, MEMORY, PARTS, Allocation, Finding
 from inventory.stacks.engine.describe import Described
 from inventory.stacks.engine.names import annotations_of
-from inventory.stacks.engine.requests import Need, allocation
+from inventory.stacks.engine.requests import Need, allocation, name_of
 from inventory.stacks.shared import chosen
 from inventory.stacks.shared.holding import warning
 from kube.objects import Pod
+from wording.said import sentence
 
 #: By index where there are slices of the hardware, else by minor number; an older name of several cards.
 _INDEX, _MINOR, _CARDS = f"{DOMAIN}gcu-assigned-index", f"{DOMAIN}gcu-assigned-minor", f"{DOMAIN}gcu-assigned-id"
@@ -76,7 +77,11 @@ def _made(pod: Pod, findings: list[Finding]) -> dict[str, int]:
     decoded = mapping(value) if value is not None else {}
     if decoded is None:
         findings.append(
-            warning("annotation-unreadable", pod, f"The annotation {_CONTAINERS} of {{pod}} cannot be read.")
+            warning(
+                "annotation-unreadable",
+                pod,
+                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=_CONTAINERS),
+            )
         )
     made = {name: item.get("request") for name, item in (decoded or {}).items() if isinstance(item, dict)}
     return {name: number for name, number in made.items() if type(number) is int and 0 < number <= 128}

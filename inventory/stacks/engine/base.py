@@ -7,7 +7,7 @@ Memory is in bytes. None means unknown; it is never written as 0.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -55,7 +55,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     UNHEALTHY, or HEALTH_UNKNOWN where it says something that tells nothing of the card's health. code: what it is, stable. says:
     the same as an English sentence, the key of its translation. text: as the source wrote it. since: unix seconds; None: not
     known. action: what to do, a key of `inventory.health.words.ACTIONS`; "" for nothing. lost_at: since when the source says
-    nothing any more, so that this is the last that it said; None: it says so now.
+    nothing any more, so that this is the last that it said; None: it says so now. wording: how `text` was made, as it is stored.
     """
 
     source: str
@@ -66,6 +66,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     since: float | None = None
     action: str = ""
     lost_at: float | None = None
+    wording: dict[str, Any] | None = None
 
 
 class Card(msgspec.Struct, frozen=True, kw_only=True):

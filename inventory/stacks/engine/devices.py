@@ -12,6 +12,7 @@ from typing import NamedTuple
 from inventory.stacks.engine.base import ERROR, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, WARNING, Finding
 from inventory.stacks.engine.requests import Need, name_of, requests
 from kube.objects import Pod
+from wording.said import sentence
 
 _HEALTH = {"Healthy": HEALTHY, "Unhealthy": UNHEALTHY}
 
@@ -90,9 +91,14 @@ def where(entry: Held, keys: set[str]) -> tuple[dict[str | None, int], list[Find
     if not named:
         return {None: need.quantity}, []
     if len(named) != need.quantity:
-        text = (
-            f"The status of {name_of(entry.pod)} names {len(named)} devices of {need.resource} for the container "
-            f"{need.container}, which asks for {need.quantity}. Its cards are shown as not known."
+        text = sentence(
+            "The status of {pod} names {number} devices of {resource} for the container {container}, which asks "
+            "for {quantity}. Its cards are shown as not known.",
+            pod=name_of(entry.pod),
+            number=len(named),
+            resource=need.resource,
+            container=need.container,
+            quantity=need.quantity,
         )
         return {None: need.quantity}, [_finding("request-annotation-mismatch", WARNING, text, entry.pod)]
     found: dict[str | None, int] = {}
@@ -119,9 +125,11 @@ def worse(before: Device | None, now: Device) -> Device:
 
 
 def _unknown_card(entry: Held, strange: Iterable[str]) -> Finding:
-    text = (
-        f"The status of {name_of(entry.pod)} names {', '.join(strange)}, but the node's capacity has no room for one more "
-        "card. Compare the capacity of the node with the cards that its driver lists."
+    text = sentence(
+        "The status of {pod} names {names}, but the node's capacity has no room for one more card. Compare "
+        "the capacity of the node with the cards that its driver lists.",
+        pod=name_of(entry.pod),
+        names=", ".join(strange),
     )
     return _finding("index-out-of-range", ERROR, text, entry.pod)
 

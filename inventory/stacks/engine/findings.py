@@ -22,6 +22,7 @@ from inventory.stacks.engine.base import (
     StackReport,
 )
 from inventory.stacks.engine.joining import JoinedCards
+from wording.said import sentence, series
 
 GIB = 2**30
 
@@ -51,34 +52,57 @@ def _card_over(one: CardReport, unit: str | None) -> list[Finding]:
             slots += item.quantity
     said = ""
     if whole > 1:
-        said = f"it is given out as a whole {whole} times"
+        said = sentence("it is given out as a whole {whole} times", whole=whole)
     elif card.units is not None and units > card.units:
-        said = f"{units} of {card.units} {unit or 'units'} of memory are promised"
+        said = sentence(
+            "{promised} of {units} {unit} of memory are promised",
+            promised=units,
+            units=card.units,
+            unit=unit or sentence("units"),
+        )
     elif card.units is None and card.memory_total_bytes is not None and memory > card.memory_total_bytes:
-        said = f"{_size(memory)} of {_size(card.memory_total_bytes)} are promised"
+        said = sentence(
+            "{promised} of {memory} are promised",
+            promised=_size(memory),
+            memory=_size(card.memory_total_bytes),
+        )
     elif card.mode != MEMORY and card.shares is not None and slots > card.shares:
-        said = f"{slots} of {card.shares} shares are given out"
+        said = sentence("{slots} of {shares} shares are given out", slots=slots, shares=card.shares)
     holders = held if whole > 1 else [item for item in held if item.mode != WHOLE] if said else ()
-    return [_over(f"Card {card.key}: {said}, to {_pods(holders)}.", card)] if said else []
+    return (
+        [_over(sentence("Card {key}: {said}, to {holders}.", key=card.key, said=said, holders=_pods(holders)), card)]
+        if said
+        else []
+    )
 
 
 def _node_over(joined: JoinedCards, unplaced: tuple[Allocation, ...]) -> list[Finding]:
     whole = [item for item in joined.allocations if item.mode == WHOLE]
     held = sum(item.quantity for item in whole)
     if held > len(joined.cards):
-        text = f"{held} cards of this node are held as a whole, and it has {len(joined.cards)}; held by {_pods(whole)}."
+        text = sentence(
+            "{held} cards of this node are held as a whole, and it has {number}; held by {whole}.",
+            held=held,
+            number=len(joined.cards),
+            whole=_pods(whole),
+        )
         return [_over(text, None)]
     parts = [item for item in joined.allocations if item.mode == MEMORY]
     units, promised = [card.units for card in joined.cards.values()], sum(item.quantity for item in parts)
     if parts and units and all(unit is not None for unit in units) and promised > sum(unit or 0 for unit in units):
-        name = (joined.primary.unit if joined.primary else None) or "units"
-        text = f"{promised} of {sum(unit or 0 for unit in units)} {name} of this node's memory are promised."
+        name = (joined.primary.unit if joined.primary else None) or sentence("units")
+        text = sentence(
+            "{promised} of {units} {unit} of this node's memory are promised.",
+            promised=promised,
+            units=sum(unit or 0 for unit in units),
+            unit=name,
+        )
         return [_over(text, None)]
     return []
 
 
 def _over(what: str, card: Card | None) -> Finding:
-    text = f"{what} A workload may fail for lack of memory. Delete a pod that can be placed again."
+    text = sentence("{what} A workload may fail for lack of memory. Delete a pod that can be placed again.", what=what)
     return Finding(code="card-over-committed", severity=ERROR, text=text, card=card.key if card else None)
 
 
@@ -94,9 +118,14 @@ def promised_twice(cards: tuple[CardReport, ...], unplaced: tuple[Allocation, ..
     wanted, free = sum(item.quantity for item in whole), len(cards) - shared - whole_cards
     if not shared or not wanted or not cards or wanted <= free:
         return []
-    text = (
-        f"{wanted + whole_cards} cards of this node are held as a whole ({_pods(whole)}) and {shared} in parts, but it has "
-        f"{len(cards)}: at least one card is double-allocated. Let one sharing system only give out the cards of a node."
+    text = sentence(
+        "{wanted} cards of this node are held as a whole ({whole}) and {shared} in parts, but it has "
+        "{number}: at least one card is double-allocated. Let one sharing system only give out the cards of "
+        "a node.",
+        wanted=wanted + whole_cards,
+        whole=_pods(whole),
+        shared=shared,
+        number=len(cards),
     )
     return [Finding(code="card-promised-twice", severity=ERROR, text=text)]
 
@@ -104,9 +133,12 @@ def promised_twice(cards: tuple[CardReport, ...], unplaced: tuple[Allocation, ..
 def _twice(one: CardReport) -> Finding:
     whole = [item for item in one.allocations if item.mode == WHOLE]
     parts = [item for item in one.allocations if item.mode != WHOLE]
-    text = (
-        f"Card {one.card.key} is held as a whole by {_pods(whole)} and in parts by {_pods(parts)}. "
-        "Let one sharing system only give out the cards of a node."
+    text = sentence(
+        "Card {key} is held as a whole by {whole} and in parts by {parts}. Let one sharing system only give "
+        "out the cards of a node.",
+        key=one.card.key,
+        whole=_pods(whole),
+        parts=_pods(parts),
     )
     return Finding(code="card-promised-twice", severity=ERROR, text=text, card=one.card.key)
 
@@ -121,10 +153,12 @@ def two_stacks(reports: list[StackReport], joined: JoinedCards) -> list[Finding]
     exclusive = any(card.mode != SHARES for report in rivals for card in report.cards)
     if not rivals or not exclusive or seen <= len(joined.cards):
         return []
-    names = " and ".join(dict.fromkeys(report.stack for report in rivals))
-    text = (
-        f"The cards of this node are given out by {names}, which do not know of each other: a card may be double-allocated. "
-        "Run one of the device plugins only on this node (by its node label), or give each its own nodes."
+    names = series(dict.fromkeys(report.stack for report in rivals), " and ")
+    text = sentence(
+        "The cards of this node are given out by {names}, which do not know of each other: a card may be "
+        "double-allocated. Run one of the device plugins only on this node (by its node label), or give each "
+        "its own nodes.",
+        names=names,
     )
     return [Finding(code="two-stacks-one-card", severity=WARNING, text=text)]
 
@@ -137,17 +171,24 @@ def units_mixed(accounts: Iterable[tuple[str, str | None]]) -> Finding | None:
             by_unit.setdefault(unit, []).append(node)
     if len(by_unit) < 2:
         return None
-    said = "; ".join(f"{unit} on {_some(sorted(nodes))}" for unit, nodes in sorted(by_unit.items()))
-    text = (
-        f"Nodes of this cluster count GPU memory in different units: {said}. A pod that asks for 8 gets 8 GiB on one node "
-        "and 8 MiB on another. Start all device plugins with the same --memory-unit."
+    said = series(
+        (
+            sentence("{unit} on {nodes}", unit=unit, nodes=_some(sorted(nodes)))
+            for unit, nodes in sorted(by_unit.items())
+        ),
+        "; ",
+    )
+    text = sentence(
+        "Nodes of this cluster count GPU memory in different units: {said}. A pod that asks for 8 gets 8 GiB "
+        "on one node and 8 MiB on another. Start all device plugins with the same --memory-unit.",
+        said=said,
     )
     return Finding(code="units-mixed", severity=WARNING, text=text)
 
 
 def _some(names: list[str], most: int = 5) -> str:
     """The first few names, and how many more."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
+    more = sentence(" and {number} more", number=len(names) - most) if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 

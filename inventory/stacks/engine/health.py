@@ -16,6 +16,7 @@ from inventory.stacks.engine.joining import JoinedCards
 from inventory.stacks.engine.registry import names
 from inventory.stacks.engine.requests import holds, name_of
 from kube.objects import Pod, ResourceHealth
+from wording.said import sentence
 
 _UNHEALTHY = "Unhealthy"
 _MOST_NAMED = 8
@@ -62,8 +63,11 @@ def _reported(pods: list[Pod], context: Context) -> Iterator[tuple[Pod, str, str
 
 def _finding(pod: Pod, container: str, sick: list[ResourceHealth], card: str | None) -> Finding:
     shown = ", ".join(entry.resourceID[:100] for entry in sick[:_MOST_NAMED])
-    text = (
-        f"The kubelet calls {shown} unhealthy, which {name_of(pod)} holds (container {container}). Look at the log of the device "
-        "plugin and at the driver's messages (XID) on the node, and move the pod."
+    text = sentence(
+        "The kubelet calls {shown} unhealthy, which {pod} holds (container {container}). Look at the log of "
+        "the device plugin and at the driver's messages (XID) on the node, and move the pod.",
+        shown=shown,
+        pod=name_of(pod),
+        container=container,
     )
     return Finding(code="device-unhealthy", severity=ERROR, text=text, card=card, pod=name_of(pod))

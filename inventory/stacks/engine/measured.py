@@ -22,6 +22,7 @@ from inventory.stacks.engine.base import (
     MeasuredCard,
 )
 from inventory.stacks.engine.joining import JoinedCards
+from wording.said import sentence, series
 
 DISAGREES = "exporter-disagrees"
 _MOST_NAMED = 8
@@ -115,15 +116,19 @@ def _disagreements(joined: JoinedCards, named: dict[tuple[str, str, str], tuple[
         mine = known.get(who)
         if mine and not mine & set(keys):
             namespace, pod, container = who
-            text = (
-                f"{namespace}/{pod} (container {container}) holds {_list(mine)} by what the cluster records, and {_list(set(keys))} "
-                "by the labels of the exporter. The record counts. Look at nvidia-smi in the container; labels of an exporter "
-                "may be of a pod that has ended, or its numbering another one."
+            text = sentence(
+                "{pod} (container {container}) holds {mine} by what the cluster records, and {keys} by "
+                "the labels of the exporter. The record counts. Look at nvidia-smi in the container; labels of an "
+                "exporter may be of a pod that has ended, or its numbering another one.",
+                pod=f"{namespace}/{pod}",
+                container=container,
+                mine=_list(mine),
+                keys=_list(set(keys)),
             )
             findings.append(Finding(code=DISAGREES, severity=WARNING, text=text, pod=f"{namespace}/{pod}"))
     return findings
 
 
 def _list(keys: set[str]) -> str:
-    shown = ", ".join(f"card {key}" for key in sorted(keys)[:_MOST_NAMED])
-    return shown if len(keys) <= _MOST_NAMED else f"{shown}, …"
+    shown = series((sentence("card {key}", key=key) for key in sorted(keys)[:_MOST_NAMED]), ", ")
+    return shown if len(keys) <= _MOST_NAMED else shown + ", …"

@@ -14,6 +14,7 @@ from inventory.stacks.engine.registry import Names, marked, names, registry
 from inventory.stacks.engine.requests import asked, containers, devices, holds, name_of
 from kube.objects import Node, Pod
 from kube.quantity import size
+from wording.said import sentence, series
 
 _MOST_LISTED = 20
 
@@ -91,7 +92,11 @@ def _see_offer(seen: Seen, name: str, value: str | int, known: Names) -> None:
     seen.gpu_resources[name] = number
     seen.names.add(name)
     if number is None:
-        text = f"The node states {str(value)[:40]!r} of {name}, which is no number of devices. How many there are is not known."
+        text = sentence(
+            "The node states {value} of {name}, which is no number of devices. How many there are is not known.",
+            value=f"{str(value)[:40]!r}",
+            name=name,
+        )
         seen.unreadable.append(Finding(code="quantity-unreadable", severity=WARNING, text=text))
     if known.owner(name) is None and name not in seen.counted_here:
         seen.strange.setdefault(name, 0)
@@ -127,9 +132,13 @@ def _see_pod(seen: Seen, pod: Pod, known: Names) -> None:
 
 def _see_unreadable(seen: Seen, pod: Pod, container: str, name: str, value: str | int) -> None:
     seen.unreadable_holders = True
-    text = (
-        f"{name_of(pod)}, container {container}, asks for {str(value)[:40]!r} of {name}, which is no number of devices. "
-        "What it holds is not known, so the sums of this node are not known either."
+    text = sentence(
+        "{pod}, container {container}, asks for {value} of {name}, which is no number of devices. What it "
+        "holds is not known, so the sums of this node are not known either.",
+        pod=name_of(pod),
+        container=container,
+        value=f"{str(value)[:40]!r}",
+        name=name,
     )
     seen.unreadable.append(Finding(code="quantity-unreadable", severity=WARNING, text=text, pod=name_of(pod)))
 
@@ -166,10 +175,13 @@ def _is_not_ready(pod: Pod) -> bool:
 
 def _not_ready(pod: Pod) -> Finding:
     reason, message = waiting_reason(pod)
-    why = f"{reason}: {message}" if reason and message else reason or "its Ready condition is not True"
-    text = (
-        f"The device plugin pod {name_of(pod)} ({component(pod)}) is not ready on this node: {why}. New pods may get no GPU "
-        "here, and the numbers of the node may be old. Look at its log and events."
+    why = f"{reason}: {message}" if reason and message else reason or sentence("its Ready condition is not True")
+    text = sentence(
+        "The device plugin pod {pod} ({component}) is not ready on this node: {why}. New pods may get no GPU "
+        "here, and the numbers of the node may be old. Look at its log and events.",
+        pod=name_of(pod),
+        component=component(pod),
+        why=why,
     )
     return Finding(code="plugin-not-ready", severity=ERROR, text=text, pod=name_of(pod))
 
@@ -179,14 +191,16 @@ def _without_resource(seen: Seen) -> list[Finding]:
     if seen.gpu_label is None or offered or seen.by_slices:
         return []
     if seen.by_claims:
-        text = (
-            "The cards of this node are given out by dynamic resource allocation (DRA), and no slice of a driver is there: they "
-            "are not in the totals. Look whether the cluster lets resourceslices be read, and whether the DRA driver runs here."
+        text = sentence(
+            "The cards of this node are given out by dynamic resource allocation (DRA), and no slice of a driver "
+            "is there: they are not in the totals. Look whether the cluster lets resourceslices be read, and "
+            "whether the DRA driver runs here."
         )
         return [Finding(code="resource-not-understood", severity=INFO, text=text)]
-    text = (
-        f"The node has the label {seen.gpu_label} but offers no GPU resource. Look whether the driver is installed and the "
-        "device plugin runs here."
+    text = sentence(
+        "The node has the label {gpu_label} but offers no GPU resource. Look whether the driver is installed "
+        "and the device plugin runs here.",
+        gpu_label=seen.gpu_label,
     )
     return [Finding(code="label-without-resource", severity=WARNING, text=text)]
 
@@ -194,9 +208,11 @@ def _without_resource(seen: Seen) -> list[Finding]:
 def _claims_unread(seen: Seen) -> list[Finding]:
     if not seen.unread_claims:
         return []
-    text = (
-        f"Pods with resource claims (dynamic resource allocation) on this node: {seen.unread_claims}. The cluster does not let "
-        "resourceslices and resourceclaims be read, so which cards there are and what these pods hold is not known."
+    text = sentence(
+        "Pods with resource claims (dynamic resource allocation) on this node: {unread_claims}. The cluster "
+        "does not let resourceslices and resourceclaims be read, so which cards there are and what these "
+        "pods hold is not known.",
+        unread_claims=seen.unread_claims,
     )
     return [Finding(code="resource-not-understood", severity=INFO, text=text)]
 
@@ -218,12 +234,18 @@ _SAY_WHY = frozenset(
 
 def uncounted(seen: Seen, found: list[Finding]) -> list[Finding]:
     """`cards-unknown`, for a node whose number of cards is not known, where no other finding says why."""
-    offered = [f"{number} of {name}" for name, number in sorted(seen.gpu_resources.items()) if number]
+    offered = [
+        sentence("{number} of {name}", number=number, name=name)
+        for name, number in sorted(seen.gpu_resources.items())
+        if number
+    ]
     if not offered or any(finding.code in _SAY_WHY for finding in found):
         return []
-    text = (
-        f"The node offers {', '.join(offered)}, and nothing says how many cards these are: neither its labels nor its instance type "
-        "nor what can be read of the plugin. State the number in the annotation gpudash.io/card-count."
+    text = sentence(
+        "The node offers {names}, and nothing says how many cards these are: neither its labels nor its "
+        "instance type nor what can be read of the plugin. State the number in the annotation "
+        "gpudash.io/card-count.",
+        names=series(offered, ", "),
     )
     return [Finding(code="cards-unknown", severity=INFO, text=text)]
 
@@ -231,8 +253,11 @@ def uncounted(seen: Seen, found: list[Finding]) -> list[Finding]:
 def _not_understood(name: str, held: int, seen: Seen) -> Finding:
     offered = seen.gpu_resources.get(name)
     capacity = "not stated" if offered is None else str(offered)
-    text = (
-        f"{name} looks like a GPU resource, but gpudash does not understand it: capacity {capacity}, pods that hold it: {held}. "
-        "Its cards are not in the totals of this node."
+    text = sentence(
+        "{name} looks like a GPU resource, but gpudash does not understand it: capacity {capacity}, pods "
+        "that hold it: {held}. Its cards are not in the totals of this node.",
+        name=name,
+        capacity=capacity,
+        held=held,
     )
     return Finding(code="resource-not-understood", severity=INFO, text=text)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from inventory.stacks.engine.base import WARNING, Finding
 from inventory.stacks.engine.requests import devices
 from kube.objects import Node
+from wording.said import sentence
 
 
 class Offer(NamedTuple):
@@ -58,8 +59,12 @@ def shortfall(resource: str, found: Offer, consequence: str) -> list[Finding]:
     """`capacity-not-allocatable` when the device plugin withholds devices. consequence: a sentence for the reader."""
     if not found.short:
         return []
-    text = (
-        f"{resource}: capacity {found.capacity}, allocatable {found.allocatable}. {consequence} "
-        "Look at the log of the device plugin and at the driver's messages (XID) on the node."
+    text = sentence(
+        "{resource}: capacity {capacity}, allocatable {allocatable}. {consequence} Look at the log of the "
+        "device plugin and at the driver's messages (XID) on the node.",
+        resource=resource,
+        capacity=found.capacity,
+        allocatable=found.allocatable,
+        consequence=consequence,
     )
     return [Finding(code="capacity-not-allocatable", severity=WARNING, text=text)]

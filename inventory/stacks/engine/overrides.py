@@ -12,6 +12,7 @@ from inventory.stacks.engine.base import WARNING, Finding
 from inventory.stacks.engine.names import MAX_CARDS, OVERRIDE_PREFIX
 from kube.objects import Node
 from kube.quantity import count, size
+from wording.said import sentence
 
 UNIT = OVERRIDE_PREFIX + "memory-unit"
 COUNT = OVERRIDE_PREFIX + "card-count"
@@ -62,16 +63,21 @@ def overrides(node: Node) -> Overrides:
 
 
 _EXPECTED = {
-    UNIT: '"GiB" or "MiB"',
-    COUNT: f"a whole number from 0 to {MAX_CARDS}",
-    MODEL: f"a name of at most {_LONGEST_MODEL} characters",
-    MEMORY: 'the memory of one card as a quantity, such as "24Gi"',
+    UNIT: sentence('"GiB" or "MiB"'),
+    COUNT: sentence("a whole number from 0 to {max_cards}", max_cards=MAX_CARDS),
+    MODEL: sentence("a name of at most {longest_model} characters", longest_model=_LONGEST_MODEL),
+    MEMORY: sentence('the memory of one card as a quantity, such as "24Gi"'),
 }
 
 
 def _bad(name: str, value: str) -> Finding:
     shown = value if len(value) <= 40 else value[:40] + "…"
-    text = f"The annotation {name} of this node is {shown!r}; it is ignored. Write {_EXPECTED[name]}."
+    text = sentence(
+        "The annotation {name} of this node is {shown}; it is ignored. Write {expected}.",
+        name=name,
+        shown=f"{shown!r}",
+        expected=_EXPECTED[name],
+    )
     return Finding(code="override-unreadable", severity=WARNING, text=text)
 
 

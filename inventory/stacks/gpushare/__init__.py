@@ -46,6 +46,7 @@ from inventory.stacks.gpushare.unhealthy import CONFIG_MAPS, LeftOut, findings, 
 from inventory.stacks.gpushare.unit import Unit, unit_of
 from inventory.stacks.gpushare.ways import WAYS
 from kube.objects import Node, Pod
+from wording.said import sentence
 
 
 class _Offers(NamedTuple):
@@ -200,13 +201,15 @@ def _memory_source(offers: _Offers, unit: Unit, about: Described) -> str:
 
 def _of_node(context: Context, offers: _Offers, unit: Unit) -> list[Finding]:
     memory, count, _ = names(context)
-    withheld = "The plugin has marked devices unhealthy; the scheduler gives out less than the cards have."
+    withheld = sentence("The plugin has marked devices unhealthy; the scheduler gives out less than the cards have.")
     count = EXCLUSIVE if offers.by_topology else count
     found = [*shortfall(memory, offers.memory, withheld), *shortfall(count, offers.whole, withheld)]
     if offers.memory.slots and unit.name is None:
-        text = (
-            f"Whether {memory} counts GiB or MiB on this node is not known: {unit.why_not}. Its memory is shown as unknown. "
-            "Set the annotation gpudash.io/memory-unit (GiB or MiB) on the node."
+        text = sentence(
+            "Whether {memory} counts GiB or MiB on this node is not known: {why_not}. Its memory is shown as "
+            "unknown. Set the annotation gpudash.io/memory-unit (GiB or MiB) on the node.",
+            memory=memory,
+            why_not=unit.why_not,
         )
         found.append(Finding(code="unit-unknown", severity=WARNING, text=text))
     return [*found, *_of_count(memory, count, offers)]
@@ -215,19 +218,33 @@ def _of_node(context: Context, offers: _Offers, unit: Unit) -> list[Finding]:
 def _of_count(memory: str, count: str, offers: _Offers) -> list[Finding]:
     units, cards = offers.memory.slots, offers.whole.slots
     if cards is not None and cards > MAX_CARDS:
-        text = f"The node states {cards} of {count}; more than {MAX_CARDS} cards are not believed. Look who has written it."
+        text = sentence(
+            "The node states {cards} of {count}; more than {max_cards} cards are not believed. Look who has "
+            "written it.",
+            cards=cards,
+            count=count,
+            max_cards=MAX_CARDS,
+        )
         return [Finding(code="quantity-unreadable", severity=WARNING, text=text)]
     if units and not cards:
-        said = "does not state" if cards is None else "states 0 of"
-        text = (
-            f"The node states {units} of {memory} but {said} {count}: how many cards there are is not known, so no card can be "
-            f"shown; holders are counted on the node. Restart the gpushare device plugin."
+        said = sentence("does not state") if cards is None else sentence("states 0 of")
+        text = sentence(
+            "The node states {units} of {memory} but {said} {count}: how many cards there are is not known, so "
+            "no card can be shown; holders are counted on the node. Restart the gpushare device plugin.",
+            units=units,
+            memory=memory,
+            said=said,
+            count=count,
         )
         return [Finding(code="count-zero", severity=ERROR, text=text)]
     if cards and units == 0:
-        text = (
-            f"The node states {cards} of {count} but 0 of {memory}: the plugin could not register its memory. In MiB mode with "
-            "many cards the list of devices is larger than the kubelet takes (4 MiB): start the plugin with --memory-unit=GiB."
+        text = sentence(
+            "The node states {cards} of {count} but 0 of {memory}: the plugin could not register its memory. In "
+            "MiB mode with many cards the list of devices is larger than the kubelet takes (4 MiB): start the "
+            "plugin with --memory-unit=GiB.",
+            cards=cards,
+            count=count,
+            memory=memory,
         )
         return [Finding(code="count-zero", severity=ERROR, text=text)]
     return []

@@ -23,6 +23,7 @@ from inventory.stacks.engine.requests import Need, allocation, containers, name_
 from inventory.stacks.gpushare.declared import BY_HAND, CORE_RESOURCE, names
 from inventory.stacks.gpushare.records import Record, record
 from kube.objects import Pod
+from wording.said import sentence
 
 NAME = "gpushare"
 #: A clock that is further ahead than this is wrong, not early.
@@ -168,7 +169,12 @@ def _problems(pod: Pod, written: Record) -> list[Finding]:
             "annotation-unreadable",
             WARNING,
             pod,
-            f"The annotation {name} of {name_of(pod)} cannot be read: {what}. Delete the pod so that it is placed again.",
+            sentence(
+                "The annotation {name} of {pod} cannot be read: {what}. Delete the pod so that it is placed again.",
+                name=name,
+                pod=name_of(pod),
+                what=what,
+            ),
         )
         for name, what in written.problems
     ]
@@ -177,17 +183,25 @@ def _problems(pod: Pod, written: Record) -> list[Finding]:
 def _of_card(pod: Pod, needs: list[Need], written: Record, outside: set[int], place: Place) -> list[Finding]:
     if outside:
         names = ", ".join(str(index) for index in sorted(outside)[:20])
-        text = (
-            f"{name_of(pod)} is recorded on card {names}, but the node has {place.cards} cards (from 0). It is counted on the "
-            "node with its card unknown. Restart the scheduler extender if cards were swapped, then delete the pod."
+        text = sentence(
+            "{pod} is recorded on card {names}, but the node has {cards} cards (from 0). It is counted on the "
+            "node with its card unknown. Restart the scheduler extender if cards were swapped, then delete the "
+            "pod.",
+            pod=name_of(pod),
+            names=names,
+            cards=place.cards,
         )
         return [_finding("index-out-of-range", ERROR, pod, text)]
     if written.v2 or written.index is not None or needs[0].resource in (*place.counted, CORE_RESOURCE):
         return []
     asked = sum(need.quantity for need in needs)
-    text = (
-        f"{name_of(pod)} holds {asked} units of {needs[0].resource} on this node, but no card is recorded on it. Look whether "
-        "the scheduler extender is wired in, and whether the pod was bound by another scheduler or by nodeName."
+    text = sentence(
+        "{pod} holds {asked} units of {resource} on this node, but no card is recorded on it. Look whether "
+        "the scheduler extender is wired in, and whether the pod was bound by another scheduler or by "
+        "nodeName.",
+        pod=name_of(pod),
+        asked=asked,
+        resource=needs[0].resource,
     )
     return [_finding("bound-without-card", WARNING, pod, text)]
 
@@ -201,9 +215,13 @@ def _mismatch(pod: Pod, needs: list[Need], written: Record) -> list[Finding]:
         recorded = written.total
     if recorded is None or recorded == asked:
         return []
-    text = (
-        f"{name_of(pod)} asks for {asked} units of {needs[0].resource}, but {recorded} are recorded on it. The request is "
-        "counted. Delete the pod so that it is placed again."
+    text = sentence(
+        "{pod} asks for {asked} units of {resource}, but {recorded} are recorded on it. The request is "
+        "counted. Delete the pod so that it is placed again.",
+        pod=name_of(pod),
+        asked=asked,
+        resource=needs[0].resource,
+        recorded=recorded,
     )
     return [_finding("request-annotation-mismatch", WARNING, pod, text)]
 
@@ -212,16 +230,22 @@ def _of_spec(pod: Pod, needs: list[Need], written: Record) -> list[Finding]:
     found = []
     several = [need.container for need in needs if not need.init]
     if len(several) > 1 and not written.v2:
-        text = (
-            f"{name_of(pod)} asks for GPU memory in {len(several)} containers ({', '.join(several[:5])}). The open-source "
-            "gpushare plugin cannot match such a pod: its containers may not start. Ask in one container only."
+        text = sentence(
+            "{pod} asks for GPU memory in {number} containers ({names}). The open-source gpushare plugin cannot "
+            "match such a pod: its containers may not start. Ask in one container only.",
+            pod=name_of(pod),
+            number=len(several),
+            names=", ".join(several[:5]),
         )
         found.append(_finding("several-gpu-containers", WARNING, pod, text))
     by_hand = [item.name for _, _, item in containers(pod) if item.env and any(env.name == BY_HAND for env in item.env)]
     if by_hand:
-        text = (
-            f"{name_of(pod)} sets {BY_HAND} itself in {', '.join(by_hand[:5])}, which defeats the scheduler's choice of card: "
-            "it may run on any card of the node. Take the variable out of the pod's specification."
+        text = sentence(
+            "{pod} sets {by_hand} itself in {names}, which defeats the scheduler's choice of card: it may run on "
+            "any card of the node. Take the variable out of the pod's specification.",
+            pod=name_of(pod),
+            by_hand=BY_HAND,
+            names=", ".join(by_hand[:5]),
         )
         found.append(_finding("visible-devices-by-hand", WARNING, pod, text))
     return found
@@ -233,7 +257,10 @@ def _assumed(pod: Pod, written: Record, context: Context, result: Holding) -> No
         return
     since = written.assumed_at
     if since is None or since > context.now + _MOST_SKEW_S:
-        text = f"{name_of(pod)} is assumed on a card, but not since a time that can be read. Look at the clock of its scheduler."
+        text = sentence(
+            "{pod} is assumed on a card, but not since a time that can be read. Look at the clock of its scheduler.",
+            pod=name_of(pod),
+        )
         result.findings.append(_finding("annotation-unreadable", WARNING, pod, text))
         return
     due = since + context.assume_timeout_s
@@ -241,8 +268,11 @@ def _assumed(pod: Pod, written: Record, context: Context, result: Holding) -> No
         result.recheck_at = due
         return
     # The text must not change with every look, so it says the time limit, not the age.
-    text = (
-        f"{name_of(pod)} was assumed on a card more than {context.assume_timeout_s // 60} minutes ago and the device plugin has "
-        "not assigned it. Look at the pod's events and the plugin's log; delete the pod if its containers do not start."
+    text = sentence(
+        "{pod} was assumed on a card more than {assume_timeout_s} minutes ago and the device plugin has not "
+        "assigned it. Look at the pod's events and the plugin's log; delete the pod if its containers do not "
+        "start.",
+        pod=name_of(pod),
+        assume_timeout_s=context.assume_timeout_s // 60,
     )
     result.findings.append(_finding("assumed-not-assigned", WARNING, pod, text))

@@ -16,6 +16,7 @@ import msgspec
 
 from inventory.stacks.engine.names import LONGEST_ANNOTATION, too_long
 from kube.objects import Pod
+from wording.said import sentence
 
 V2 = "scheduler.framework.gpushare.allocation"
 V2_ASSIGNED = "scheduler.framework.gpushare.assigned"
@@ -110,7 +111,12 @@ class _Reader:
         value = self.annotations.get(name)
         if value is None or not too_long(value):
             return value
-        self.problems.append((name, f"it is longer than {LONGEST_ANNOTATION // 1024} KiB"))
+        self.problems.append(
+            (
+                name,
+                sentence("it is longer than {longest_annotation} KiB", longest_annotation=LONGEST_ANNOTATION // 1024),
+            )
+        )
         return None
 
     def number(self, name: str, digits: int, none: str | None = None) -> int | None:
@@ -120,7 +126,7 @@ class _Reader:
         if value is None or value == none:
             return None
         if len(value) > digits or not (value.isascii() and value.isdigit()):
-            self.problems.append((name, f"{_shown(value)} is not a whole number"))
+            self.problems.append((name, sentence("{value} is not a whole number", value=_shown(value))))
             return None
         return int(value)
 
@@ -130,7 +136,7 @@ class _Reader:
             return None
         known = _FLAGS.get(value)
         if known is None:
-            self.problems.append((name, f'{_shown(value)} is neither "true" nor "false"'))
+            self.problems.append((name, sentence('{value} is neither "true" nor "false"', value=_shown(value))))
         return known
 
     def layout(self, name: str) -> Layout:
@@ -139,7 +145,9 @@ class _Reader:
             return {}
         layout = parse_layout(value)
         if layout is None:
-            self.problems.append((name, f"{_shown(value)} is not JSON of the form container, card, units"))
+            self.problems.append(
+                (name, sentence("{value} is not JSON of the form container, card, units", value=_shown(value)))
+            )
         return layout or {}
 
 

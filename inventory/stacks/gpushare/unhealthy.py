@@ -18,6 +18,7 @@ from inventory.stacks.gpushare.declared import PLUGIN
 from inventory.stacks.shared.plugin_daemonsets import of
 from kube.config_maps import ConfigMap
 from kube.objects import DaemonSet
+from wording.said import sentence
 
 STACK, NAMESPACE, PREFIX, KEY = "gpushare", "kube-system", "unhealthy-gpu-", "gpus"
 _NUMBER = re.compile(r"[+-]?[0-9]+", re.ASCII)
@@ -54,9 +55,12 @@ def findings(found: LeftOut, node: str) -> list[Finding]:
     if not found.misread:
         return []
     entries = ", ".join(f'"{entry[:_SHOWN]}"' for entry in found.misread[:4])
-    text = (
-        f"The ConfigMap {place(node)} has {entries} among its cards: the scheduler takes what is no number for card 0, and gives "
-        f"card 0 to nobody. Write numbers with commas and without blanks, or delete the ConfigMap when all cards are well."
+    text = sentence(
+        "The ConfigMap {node} has {entries} among its cards: the scheduler takes what is no number for card "
+        "0, and gives card 0 to nobody. Write numbers with commas and without blanks, or delete the "
+        "ConfigMap when all cards are well.",
+        node=place(node),
+        entries=entries,
     )
     return [Finding(code="annotation-unreadable", severity=WARNING, text=text)]
 

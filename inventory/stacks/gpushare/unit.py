@@ -22,6 +22,7 @@ from inventory.stacks.engine.requests import holds
 from inventory.stacks.gpushare.declared import ALIYUN_COUNT, ALIYUN_MEMORY, PLUGIN
 from kube.objects import Container, Node, Pod
 from kube.quantity import count
+from wording.said import sentence
 
 BYTES = {"GiB": GIB, "MiB": MIB}
 _FLAG = re.compile(r"--?memory-unit(?:=|\s+)[\"']?([A-Za-z]{1,16})")
@@ -61,7 +62,11 @@ def unit_of(
     said, source = _of_plugin(pods, context)
     if said is not None and _plausible(said, each):
         return Unit(said, source)
-    note = f" ({source} says {said}, which the values rule out)" if said is not None else ""
+    note = (
+        sentence(" ({source} says {said}, which the values rule out)", source=source, said=said)
+        if said is not None
+        else ""
+    )
     for memory, who in (
         (labelled_memory(labels_of(node).get(ALIYUN_MEMORY)), f"label {ALIYUN_MEMORY}"),
         (about.memory_bytes, about.memory_source),
@@ -88,7 +93,7 @@ def _of_plugin(pods: list[Pod], context: Context) -> tuple[str | None, str]:
     running = [pod for pod in pods if component(pod) == PLUGIN and holds(pod)]
     here = {unit for pod in running for unit in _flags((pod.spec.containers if pod.spec else None) or ())}
     if len(here) == 1:
-        return here.pop(), "--memory-unit of the device plugin on this node"
+        return here.pop(), sentence("--memory-unit of the device plugin on this node")
     sets: set[str | None] = set()
     for daemonset in context.daemonsets:
         template = daemonset.spec.template if daemonset.spec else None
@@ -97,7 +102,7 @@ def _of_plugin(pods: list[Pod], context: Context) -> tuple[str | None, str]:
             found = _flags((template.spec.containers if template and template.spec else None) or ())
             sets |= found or {None}
     only = sets.pop() if len(sets) == 1 else None
-    return only, "--memory-unit of the device plugin's DaemonSet" if only else ""
+    return only, sentence("--memory-unit of the device plugin's DaemonSet") if only else ""
 
 
 def _flags(containers: Iterable[Container]) -> set[str]:
@@ -126,9 +131,20 @@ def _that_fits(memory: int | None, each: int | None) -> str | None:
 
 def _by_thumb(each: int | None, note: str) -> Unit:
     if each and each > _SURELY_MIB:
-        return Unit("MiB", f"more than {_SURELY_GIB} units a card: rule of thumb{note}")
+        return Unit(
+            "MiB",
+            sentence("more than {surely_gib} units a card: rule of thumb{note}", surely_gib=_SURELY_GIB, note=note),
+        )
     if each and each <= _SURELY_GIB:
-        return Unit("GiB", f"at most {_SURELY_GIB} units a card: rule of thumb{note}")
+        return Unit(
+            "GiB", sentence("at most {surely_gib} units a card: rule of thumb{note}", surely_gib=_SURELY_GIB, note=note)
+        )
     if each:
-        return Unit(None, "", f"{each} units a card may be GiB of a large card or MiB of a small one{note}")
-    return Unit(None, "", f"how many units a card has is not known{note}")
+        return Unit(
+            None,
+            "",
+            sentence(
+                "{each} units a card may be GiB of a large card or MiB of a small one{note}", each=each, note=note
+            ),
+        )
+    return Unit(None, "", sentence("how many units a card has is not known{note}", note=note))

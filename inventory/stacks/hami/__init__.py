@@ -29,6 +29,7 @@ from inventory.stacks.hami.settings import CONFIG_MAPS, NOTHING, PLUGIN, Setting
 from inventory.stacks.hami.vendors import PREFIXES, TAKEN, Vendor, vendors_of
 from inventory.stacks.hami.ways import CORDON, way
 from kube.objects import Node, Pod
+from wording.said import sentence
 
 GPU = "nvidia.com/gpu"
 #: What HAMi adds to a request of a vendor's own resource: properties of the slots, held together with them.
@@ -118,7 +119,7 @@ def _part(
     held = [found for pod in pods if (found := holding(pod, place, context)) is not None]
     findings += [item for found in held for item in found.findings]
     offered = offer(node, vendor.resource)
-    findings += shortfall(vendor.resource, offered, "HAMi gives out fewer slots than the cards have.")
+    findings += shortfall(vendor.resource, offered, sentence("HAMi gives out fewer slots than the cards have."))
     return StackReport(
         stack=NAME,
         vendor=vendor.name,
@@ -136,18 +137,27 @@ def _registered(node: Node, name: str, findings: list[Finding]) -> list[Register
         return None
     listed = register(text)
     if listed is None:
-        said = f"The annotation {name} of this node cannot be read, so its cards are not known. Restart HAMi's device plugin."
+        said = sentence(
+            "The annotation {name} of this node cannot be read, so its cards are not known. Restart HAMi's "
+            "device plugin.",
+            name=name,
+        )
         findings.append(Finding(code="annotation-unreadable", severity=WARNING, text=said))
         return None
     if listed.repeated:
-        said = f"The annotation {name} of this node names {', '.join(listed.repeated[:5])} more than once; the first counts."
+        said = sentence(
+            "The annotation {name} of this node names {names} more than once; the first counts.",
+            name=name,
+            names=", ".join(listed.repeated[:5]),
+        )
         findings.append(Finding(code="annotation-unreadable", severity=WARNING, text=said))
     return listed.cards
 
 
 def _not_read(name: str) -> Finding:
-    said = (
-        f"{name} lists cards of another vendor, which gpudash does not read. They are not in the totals of this node."
+    said = sentence(
+        "{name} lists cards of another vendor, which gpudash does not read. They are not in the totals of this node.",
+        name=name,
     )
     return Finding(code="resource-not-understood", severity=INFO, text=said)
 

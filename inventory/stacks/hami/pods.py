@@ -17,6 +17,7 @@ from inventory.stacks.hami.vendors import Vendor
 from inventory.stacks.shared import slots
 from inventory.stacks.shared.slots import Device, Got, Terms
 from kube.objects import Container, Pod
+from wording.said import sentence
 
 NAME = "hami"
 GPU_MEMORY = "nvidia.com/gpumem"
@@ -88,11 +89,14 @@ def holding(pod: Pod, place: Place, context: Context) -> Holding | None:
                 "annotation-unreadable",
                 WARNING,
                 pod,
-                f"The annotation {place.vendor.record} of {{pod}} cannot be read.",
+                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=place.vendor.record),
             )
         )
     if text is None:
-        said = "{pod} holds a slot of HAMi, but no card is recorded on it. Look whether HAMi's scheduler has placed it."
+        said = sentence(
+            "{pod} holds a slot of HAMi, but no card is recorded on it. Look whether HAMi's scheduler has placed it.",
+            pod=name_of(pod),
+        )
         findings.append(_finding("bound-without-card", WARNING, pod, said))
     got = slots.got(pod, place.terms(), record or [], findings if record is not None and asks else None)
     cut = parents(annotations_of(pod).get(MIG_ALLOCATIONS))
@@ -101,7 +105,11 @@ def holding(pod: Pod, place: Place, context: Context) -> Holding | None:
             item.uuid = cut.get(item.uuid, item.uuid)
     strange = sorted({item.uuid for item in got if item.uuid is not None and item.uuid not in place.cards})
     if strange and place.registered:
-        said = f"{{pod}} is recorded on {', '.join(strange[:5])}, which is not in the register of this node."
+        said = sentence(
+            "{pod} is recorded on {names}, which is not in the register of this node.",
+            pod=name_of(pod),
+            names=", ".join(strange[:5]),
+        )
         findings.append(_finding("index-out-of-range", ERROR, pod, said))
     due = _binding(pod, context, findings)
     return Holding(_allocations(pod, got, place), findings, due)
@@ -132,9 +140,11 @@ def _binding(pod: Pod, context: Context, findings: list[Finding]) -> list[float]
     due = since + context.assume_timeout_s
     if context.now < due:
         return [due]
-    said = (
-        f"{{pod}} was given a card more than {context.assume_timeout_s // 60} minutes ago and HAMi's device plugin has not "
-        "confirmed it. Look at the pod's events and the plugin's log."
+    said = sentence(
+        "{pod} was given a card more than {assume_timeout_s} minutes ago and HAMi's device plugin has not "
+        "confirmed it. Look at the pod's events and the plugin's log.",
+        pod=name_of(pod),
+        assume_timeout_s=context.assume_timeout_s // 60,
     )
     findings.append(_finding("assumed-not-assigned", WARNING, pod, said))
     return []
@@ -147,4 +157,4 @@ def _seconds(text: str | None) -> float | None:
 
 def _finding(code: str, severity: str, pod: Pod, text: str) -> Finding:
     name = name_of(pod)
-    return Finding(code=code, severity=severity, text=text.replace("{pod}", name), pod=name)
+    return Finding(code=code, severity=severity, text=text, pod=name)

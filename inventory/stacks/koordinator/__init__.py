@@ -28,7 +28,7 @@ from inventory.stacks.engine.labels import first, text
 from inventory.stacks.engine.names import MAX_CARDS, annotations_of, too_long
 from inventory.stacks.engine.offers import states
 from inventory.stacks.engine.overrides import overrides
-from inventory.stacks.engine.requests import asked, containers, devices, holds
+from inventory.stacks.engine.requests import asked, containers, devices, holds, name_of
 from inventory.stacks.engine.stack import Kept, NodeLabels, Stack
 from inventory.stacks.koordinator.agent import BYTES as _BYTES
 from inventory.stacks.koordinator.agent import MODEL as _MODEL
@@ -37,6 +37,7 @@ from inventory.stacks.koordinator.agent import findings as of_device
 from inventory.stacks.shared.holding import held, warning
 from kube.objects import Node, Pod
 from kube.quantity import size
+from wording.said import sentence
 
 NAME = "koordinator"
 #: Of the device plugin; pods that ask for it are recorded as well.
@@ -253,9 +254,13 @@ def _held(
     if not got:
         code = "annotation-unreadable" if _recorded(pod) and got is None else "bound-without-card"
         said = (
-            f"The annotation {ALLOCATED} of {{pod}} cannot be read."
+            sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=ALLOCATED)
             if code == "annotation-unreadable"
-            else "{pod} holds a part of a card, but none is recorded on it. Look whether Koordinator's scheduler has placed it."
+            else sentence(
+                "{pod} holds a part of a card, but none is recorded on it. Look whether Koordinator's scheduler has "
+                "placed it.",
+                pod=name_of(pod),
+            )
         )
         findings.append(warning(code, pod, said))
         ratio = _quantity(pod, (_RATIO, _GPU))
@@ -267,8 +272,11 @@ def _held(
         key = str(item.minor) if item.minor is not None else by_name.get(item.name or "")
         card = key if key in keys else None
         if card is None and keys:
-            said = (
-                f"{{pod}} is recorded on the card {(item.name or str(item.minor))[:60]}, and the node has {len(keys)}."
+            said = sentence(
+                "{pod} is recorded on the card {name}, and the node has {number}.",
+                pod=name_of(pod),
+                name=(item.name or str(item.minor))[:60],
+                number=len(keys),
             )
             findings.append(warning("index-out-of-range", pod, said))
         memory = item.memory if item.memory is not None else _part(item.ratio, here.memory(card))

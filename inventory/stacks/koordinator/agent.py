@@ -15,6 +15,7 @@ from inventory.stacks.engine.base import WARNING, Finding
 from inventory.stacks.engine.names import MAX_CARDS
 from kube.devices import GPU, Device, DeviceInfo
 from kube.quantity import size
+from wording.said import sentence
 
 BYTES, MODEL = "koordinator.sh/gpu-memory", "node.koordinator.sh/gpu-model"
 SOURCE = "Device of Koordinator"
@@ -65,9 +66,10 @@ def _reported(one: DeviceInfo, minor: int) -> Reported:
 def findings(device: Device | None, cards: list[Reported] | None) -> list[Finding]:
     """What is wrong with the object, and each card that the agent calls unhealthy."""
     if device is not None and cards is None:
-        text = (
-            f"The Device of this node lists cards without numbers, or several of one number, or more than {MAX_CARDS}: it is not "
-            "believed. Restart koordlet on the node."
+        text = sentence(
+            "The Device of this node lists cards without numbers, or several of one number, or more than "
+            "{max_cards}: it is not believed. Restart koordlet on the node.",
+            max_cards=MAX_CARDS,
         )
         return [Finding(code="annotation-unreadable", severity=WARNING, text=text)]
     return [_unhealthy(one) for one in cards or () if not one.healthy]
@@ -75,8 +77,11 @@ def findings(device: Device | None, cards: list[Reported] | None) -> list[Findin
 
 def _unhealthy(one: Reported) -> Finding:
     name, why = f", {one.uuid}," if one.uuid else "", f" ({one.reason})" if one.reason else ""
-    text = (
-        f"Koordinator's agent calls the card {one.minor}{name} unhealthy{why} and gives out nothing of it. "
-        "Look at the driver's messages (XID) on the node; koordlet has to be restarted to call it healthy again."
+    text = sentence(
+        "Koordinator's agent calls the card {minor}{name} unhealthy{why} and gives out nothing of it. Look "
+        "at the driver's messages (XID) on the node; koordlet has to be restarted to call it healthy again.",
+        minor=one.minor,
+        name=name,
+        why=why,
     )
     return Finding(code="capacity-not-allocatable", severity=WARNING, text=text, card=one.key)

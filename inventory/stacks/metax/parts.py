@@ -17,13 +17,14 @@ from inventory.stacks.engine.describe import Described
 from inventory.stacks.engine.labels import GIB, MIB
 from inventory.stacks.engine.names import MAX_CARDS, annotations_of, too_long
 from inventory.stacks.engine.offers import offer, shortfall, states
-from inventory.stacks.engine.requests import MOST_DEVICES, Need, allocation, asked, holds
+from inventory.stacks.engine.requests import MOST_DEVICES, Need, allocation, asked, holds, name_of
 from inventory.stacks.engine.sums import total
 from inventory.stacks.shared import slots
 from inventory.stacks.shared.holding import warning
 from inventory.stacks.shared.slots import Device, Got, Terms
 from kube.objects import Container, Node, Pod
 from kube.quantity import size
+from wording.said import sentence
 
 NAME = "metax"
 DOMAIN = "metax-tech.com/"
@@ -40,14 +41,18 @@ def read(node: Node, pods: list[Pod], about: Described) -> StackReport | None:
     text, findings = annotations_of(node).get(REGISTER), list[Finding]()
     listed = _listed(text, about) if text is not None else None
     if text is not None and listed is None:
-        said = f"The annotation {REGISTER} of this node cannot be read, so its cards are not known. Restart the device plugin."
+        said = sentence(
+            "The annotation {register} of this node cannot be read, so its cards are not known. Restart the "
+            "device plugin.",
+            register=REGISTER,
+        )
         findings.append(Finding(code="annotation-unreadable", severity=WARNING, text=said))
     cards = {card.key: card for card in listed or ()}
     held = [item for pod in pods if holds(pod) for item in _holding(pod, cards, listed is not None, findings)]
     if text is None and not held and not states(node, PARTS):
         return None
     offered = offer(node, PARTS)
-    findings += shortfall(PARTS, offered, "The plugin gives out fewer parts than the cards have.")
+    findings += shortfall(PARTS, offered, sentence("The plugin gives out fewer parts than the cards have."))
     # Where the kubelet has no part left to give, the plugin is gone.
     healthy = [
         card.memory_total_bytes for card in cards.values() if card.health == HEALTHY and offered.allocatable != 0
@@ -124,11 +129,21 @@ def _holding(pod: Pod, cards: Mapping[str, Card], known: bool, findings: list[Fi
     text = annotations_of(pod).get(ALLOCATED)
     record = _record(text) if text is not None else None
     if text is not None and record is None:
-        findings.append(warning("annotation-unreadable", pod, f"The annotation {ALLOCATED} of {{pod}} cannot be read."))
+        findings.append(
+            warning(
+                "annotation-unreadable",
+                pod,
+                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=ALLOCATED),
+            )
+        )
     got = slots.got(pod, _TERMS, record or [], findings if record is not None else None)
     strange = sorted({item.uuid for item in got if item.uuid is not None and item.uuid not in cards})
     if strange and known:
-        said = f"{{pod}} is recorded on {', '.join(strange[:5])}, which is not in the list of this node."
+        said = sentence(
+            "{pod} is recorded on {names}, which is not in the list of this node.",
+            pod=name_of(pod),
+            names=", ".join(strange[:5]),
+        )
         findings.append(warning("index-out-of-range", pod, said))
     return [
         allocation(

@@ -35,6 +35,7 @@ from inventory.stacks.nvidia.layout import RESOURCES, groups
 from inventory.stacks.nvidia.rooms import rooms
 from inventory.stacks.nvidia.ways import WAYS
 from kube.objects import Node, Pod
+from wording.said import sentence
 
 
 def owns(resource: str, context: Context) -> bool:
@@ -99,8 +100,11 @@ def _cards_known(found: list[Group], held_: list[Held]) -> bool:
 
 def _withheld(group: Group) -> str:
     if group.mode == WHOLE:
-        return "The plugin has marked devices unhealthy, or the node has lost them."
-    return f"The plugin has marked devices unhealthy; each card has {group.replicas or 'several'} of them."
+        return sentence("The plugin has marked devices unhealthy, or the node has lost them.")
+    return sentence(
+        "The plugin has marked devices unhealthy; each card has {shares} of them.",
+        shares=group.replicas or sentence("several"),
+    )
 
 
 def _place(held_: list[Held], by_resource: dict[str, Group], keys: set[str]) -> tuple[list[Allocation], list[Finding]]:

@@ -12,6 +12,7 @@ from inventory.stacks.engine.labels import mebibytes
 from inventory.stacks.engine.stack import Labels as NodeLabels
 from inventory.stacks.nvidia import mig
 from kube.quantity import count
+from wording.said import sentence, series
 
 PREFIX = "nvidia.com/gpu"
 MIG_CONFIG, MIG_STATE = "nvidia.com/mig.config", "nvidia.com/mig.config.state"
@@ -77,10 +78,11 @@ class Labels(msgspec.Struct, frozen=True, kw_only=True):
     def said(self, cards: int | None = None, source: str = "") -> str:
         """The labels in words. cards, source: what others than GPU Feature Discovery say of the number of cards."""
         known = {".count": self.count, ".replicas": self.replicas, ".sharing-strategy": self.strategy or None}
-        said = [f"{self.prefix}{name}={value}" for name, value in known.items() if value is not None]
-        said = [f"{', '.join(said)} by the ConfigMap {self.place}"] if said and self.place else said
-        said += [f"{cards} cards by the {source}"] if cards is not None else []
-        return ", ".join(said) or "no labels of GPU Feature Discovery"
+        said: list[str] = [f"{self.prefix}{name}={value}" for name, value in known.items() if value is not None]
+        if said and self.place:
+            said = [sentence("{labels} by the ConfigMap {place}", labels=", ".join(said), place=self.place)]
+        said += [sentence("{cards} cards by the {source}", cards=cards, source=source)] if cards is not None else []
+        return series(said, ", ") if said else sentence("no labels of GPU Feature Discovery")
 
 
 def read(labels: NodeLabels, place: str = "") -> Labels:

@@ -7,6 +7,7 @@ import msgspec
 from inventory.stacks.engine.base import WARNING, Finding
 from inventory.stacks.engine.describe import Described
 from inventory.stacks.engine.offers import Offer
+from wording.said import sentence
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,11 +39,22 @@ def without_memory(about: Described) -> Described:
 def disagree(resource: str, slots: int | None, said: str, cards: int | None, discovered: bool) -> Finding:
     """`labels-disagree`: what labels say does not fit the capacity. discovered: labels of GPU Feature Discovery are among them."""
     whoever = (
-        "Restart GPU Feature Discovery on this node" if discovered else "Look which cards the driver of this node lists"
+        sentence("Restart GPU Feature Discovery on this node")
+        if discovered
+        else sentence("Look which cards the driver of this node lists")
     )
-    held = "the number of cards is not known" if cards is None else f"{cards} cards are shown"
-    text = (
-        f"{resource}: capacity {slots}, but {said}. Capacity counts, so {held}. {whoever}, "
-        "or state the number of cards in the annotation gpudash.io/card-count."
+    held = (
+        sentence("the number of cards is not known")
+        if cards is None
+        else sentence("{cards} cards are shown", cards=cards)
+    )
+    text = sentence(
+        "{resource}: capacity {slots}, but {said}. Capacity counts, so {held}. {whoever}, or state the "
+        "number of cards in the annotation gpudash.io/card-count.",
+        resource=resource,
+        slots=slots,
+        said=said,
+        held=held,
+        whoever=whoever,
     )
     return Finding(code="labels-disagree", severity=WARNING, text=text)

@@ -28,6 +28,7 @@ from inventory.stacks.shared.yaml_text import Read, mapping, read, sequence, wor
 from kube.config_maps import ConfigMap
 from kube.objects import DaemonSet, Node, Pod
 from kube.quantity import count
+from wording.said import sentence
 
 NAME, PLUGIN, DISCOVERY = "nvidia", "nvidia-device-plugin", "gpu-feature-discovery"
 LABEL = "nvidia.com/device-plugin.config"
@@ -71,7 +72,7 @@ def said(node: Node, pods: list[Pod], context: Context) -> Said:
     shared, why = answers.pop() if len(answers) == 1 else (None, None)
     if shared is not None and why is not None:
         return Said(_as_labels(shared), why.place)
-    return Said({}, findings=(unread("How often each card is given out", why),) if why is not None else ())
+    return Said({}, findings=(unread(sentence("How often each card is given out"), why),) if why is not None else ())
 
 
 def _file(found: DaemonSet) -> File | None:

@@ -9,6 +9,7 @@ from inventory.stacks.engine.describe import Described
 from inventory.stacks.nvidia import mig, placement
 from inventory.stacks.nvidia.gfd import INVALID, MIG_CONFIG, MIG_STATE, Labels
 from inventory.stacks.nvidia.group import Group
+from wording.said import sentence
 
 
 def described(about: Described, profile: str, joint: str = "-MIG-") -> Described:
@@ -56,10 +57,14 @@ def checked(found: list[Group], labels: Labels, about: Described) -> list[Group]
     needed, held = mig.cards_needed(slices), sum(group.cards or 0 for group in whole)
     if needed + held <= total:
         return found
-    text = (
-        f"The slices of this node are parts of at least {needed} cards and {', '.join(group.resource for group in whole) or 'none'} "
-        f"offers {held} more, but it has {total}: one of the resources is left over from an earlier MIG layout, so the number of "
-        "cards is not known. Restart the kubelet on this node."
+    text = sentence(
+        "The slices of this node are parts of at least {needed} cards and {names} offers {held} more, but it "
+        "has {total}: one of the resources is left over from an earlier MIG layout, so the number of cards "
+        "is not known. Restart the kubelet on this node.",
+        needed=needed,
+        names=", ".join(group.resource for group in whole) or "none",
+        held=held,
+        total=total,
     )
     wrong = Finding(code="labels-disagree", severity=WARNING, text=text)
     if not whole:

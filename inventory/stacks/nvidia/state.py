@@ -11,6 +11,7 @@ from inventory.stacks.engine.stack import Entry, Labels
 from inventory.stacks.nvidia.gfd import INVALID, MIG_CONFIG, MIG_STATE
 from inventory.stacks.nvidia.gfd import read as read_labels
 from kube.objects import Node
+from wording.said import sentence
 
 UPGRADE = "nvidia.com/gpu-driver-upgrade-state"
 _DEPLOY = "nvidia.com/gpu.deploy."
@@ -63,32 +64,38 @@ def _upgrade(labels: Labels) -> str | None:
     state = labels.get(UPGRADE, "")
     paused = [name for name, value in labels.items() if value == _FOR_DRIVER and name.startswith(_DEPLOY)]
     if state == "upgrade-failed":
-        return (
-            f"The upgrade of the driver on this node has failed ({UPGRADE}={state}). Its cards may be given out no longer. Look at "
-            "the driver pod of this node and at the operator's log."
+        return sentence(
+            "The upgrade of the driver on this node has failed ({upgrade}={state}). Its cards may be given out "
+            "no longer. Look at the driver pod of this node and at the operator's log.",
+            upgrade=UPGRADE,
+            state=state,
         )
     if not paused and state in _NOT_UNDER_WAY:
         return None
     why = f"{UPGRADE}={state[:40]}" if state else f"{sorted(paused)[0]}={_FOR_DRIVER}"
-    return (
-        f"The driver of this node is being upgraded ({why}). The device plugin is paused, so the cards are not given out until it "
-        "is done. Nothing is wrong with them; look at the driver pod if it takes long."
+    return sentence(
+        "The driver of this node is being upgraded ({why}). The device plugin is paused, so the cards are "
+        "not given out until it is done. Nothing is wrong with them; look at the driver pod if it takes long.",
+        why=why,
     )
 
 
 def _mig_change(labels: Labels) -> str | None:
     state, wanted = labels.get(MIG_STATE, ""), labels.get(MIG_CONFIG, "")[:60]
     if state == "failed":
-        return (
-            f"The MIG layout {wanted!r} could not be applied to this node ({MIG_STATE}=failed), so what it offers may be nothing, "
-            "or left over from the layout before. Look at the log of the MIG manager: a pod may hold a card, or the card may not "
-            "have the profile."
+        return sentence(
+            "The MIG layout {wanted} could not be applied to this node ({mig_state}=failed), so what it offers "
+            "may be nothing, or left over from the layout before. Look at the log of the MIG manager: a pod may "
+            "hold a card, or the card may not have the profile.",
+            wanted=f"{wanted!r}",
+            mig_state=MIG_STATE,
         )
     paused = any(value == _FOR_MIG and name.startswith(_DEPLOY) for name, value in labels.items())
     if state in _CHANGING or paused:
-        return (
-            f"The MIG layout of this node is being changed to {wanted!r}. The device plugin is off meanwhile, so the numbers of this "
-            "node are old or 0. Look at the log of the MIG manager if it takes long."
+        return sentence(
+            "The MIG layout of this node is being changed to {wanted}. The device plugin is off meanwhile, so "
+            "the numbers of this node are old or 0. Look at the log of the MIG manager if it takes long.",
+            wanted=f"{wanted!r}",
         )
     return None
 
@@ -97,15 +104,20 @@ def _layout(labels: Labels, whole_offered: bool) -> str | None:
     """A layout that is applied, and that the plugin does not give out."""
     said = read_labels(labels)
     if _is_invalid(labels):
-        return (
-            f"The MIG layout of this node is none for the plugin's strategy single ({said.product}): all cards must be cut alike. "
-            "The plugin does not run on it, and what the node still offers is left over. Cut them alike or set the strategy to mixed."
+        return sentence(
+            "The MIG layout of this node is none for the plugin's strategy single ({product}): all cards must be "
+            "cut alike. The plugin does not run on it, and what the node still offers is left over. Cut them "
+            "alike or set the strategy to mixed.",
+            product=said.product,
         )
     wanted = labels.get(MIG_CONFIG, "")
     cut = wanted.startswith("all-") and wanted != "all-disabled" and labels.get(MIG_STATE) == "success"
     if cut and whole_offered and not said.mig and not said.slice_profile:
-        return (
-            f"The cards of this node are in MIG mode ({MIG_CONFIG}={wanted[:60]}), but the device plugin gives them out as whole: "
-            "its MIG strategy is none. Pods that get one may fail. Set the strategy to single or mixed or the layout to all-disabled."
+        return sentence(
+            "The cards of this node are in MIG mode ({mig_config}={wanted}), but the device plugin gives them "
+            "out as whole: its MIG strategy is none. Pods that get one may fail. Set the strategy to single or "
+            "mixed or the layout to all-disabled.",
+            mig_config=MIG_CONFIG,
+            wanted=wanted[:60],
         )
     return None

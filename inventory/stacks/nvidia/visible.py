@@ -11,6 +11,7 @@ from inventory.stacks.engine.components import component
 from inventory.stacks.engine.requests import asked, containers, holds, name_of
 from inventory.stacks.nvidia.declared import VISIBLE
 from kube.objects import Container, Pod
+from wording.said import sentence
 
 #: The runtime gives no card for these.
 _NOTHING = frozenset(("", "void", "none"))
@@ -38,9 +39,12 @@ def _takes(container: Container) -> bool:
 
 
 def _finding(pod: Pod, names: list[str]) -> Finding:
-    text = (
-        f"{name_of(pod)} sets {VISIBLE} itself in {', '.join(names[:5])} and asks for no card: it may use every card of this node, "
-        "also those that others hold, and is excluded from totals. Take the variable out of the pod's specification, and let it "
-        "ask for a card."
+    text = sentence(
+        "{pod} sets {visible} itself in {names} and asks for no card: it may use every card of this node, "
+        "also those that others hold, and is excluded from totals. Take the variable out of the pod's "
+        "specification, and let it ask for a card.",
+        pod=name_of(pod),
+        visible=VISIBLE,
+        names=", ".join(names[:5]),
     )
     return Finding(code="visible-devices-by-hand", severity=WARNING, text=text, pod=name_of(pod))

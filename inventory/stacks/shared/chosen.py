@@ -11,9 +11,10 @@ from collections.abc import Callable, Collection
 from inventory.stacks.engine.base import ANNOTATION, WHOLE, Allocation, Finding
 from inventory.stacks.engine.groups import Group
 from inventory.stacks.engine.names import annotations_of
-from inventory.stacks.engine.requests import Need, allocation
+from inventory.stacks.engine.requests import Need, allocation, name_of
 from inventory.stacks.shared.holding import indices, warning
 from kube.objects import Pod
+from wording.said import sentence
 
 Reader = Callable[[str | None], list[int] | None]
 
@@ -26,7 +27,13 @@ def numbers(pod: Pod, names: tuple[str, ...], findings: list[Finding], read: Rea
         return None
     found = read(annotations[name])
     if found is None:
-        findings.append(warning("annotation-unreadable", pod, f"The annotation {name} of {{pod}} cannot be read."))
+        findings.append(
+            warning(
+                "annotation-unreadable",
+                pod,
+                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=name),
+            )
+        )
     return list(dict.fromkeys(found)) if found is not None else None
 
 
@@ -34,8 +41,11 @@ def inside(pod: Pod, found: list[int], keys: Collection[str], known: bool, findi
     """The keys of these cards; None for one that the node does not have. known: whether its cards are."""
     strange = [number for number in found if str(number) not in keys]
     if strange and known:
-        said = (
-            f"{{pod}} is recorded on the card {', '.join(map(str, strange[:5]))}, and the node has {len(keys)} cards."
+        said = sentence(
+            "{pod} is recorded on the card {names}, and the node has {number} cards.",
+            pod=name_of(pod),
+            names=", ".join(map(str, strange[:5])),
+            number=len(keys),
         )
         findings.append(warning("index-out-of-range", pod, said))
     return [str(number) if str(number) in keys else None for number in found]
@@ -55,7 +65,13 @@ def whole(
         keys = {str(index) for index in range(group.number or 0)} if group is not None else set[str]()
         places = inside(pod, found, keys, group is not None and group.number is not None, findings)
         if not before and len(found) != wanted:
-            said = f"{{pod}} asks for {wanted} of {needs[0].resource}, but {len(found)} cards are recorded on it."
+            said = sentence(
+                "{pod} asks for {wanted} of {resource}, but {number} cards are recorded on it.",
+                pod=name_of(pod),
+                wanted=wanted,
+                resource=needs[0].resource,
+                number=len(found),
+            )
             findings.append(warning("request-annotation-mismatch", pod, said))
             places = []
     held = [_one(pod, need, group, stack, need.quantity, None) for need in before]

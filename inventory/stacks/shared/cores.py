@@ -14,10 +14,11 @@ from inventory.stacks.engine.describe import Described, describe
 from inventory.stacks.engine.names import MAX_CARDS, annotations_of
 from inventory.stacks.engine.offers import offer, shortfall, states
 from inventory.stacks.engine.overrides import Overrides, overrides
-from inventory.stacks.engine.requests import Need, holds, requests
+from inventory.stacks.engine.requests import Need, holds, name_of, requests
 from inventory.stacks.engine.stack import NodeLabels
 from inventory.stacks.shared.holding import held, indices, warning
 from kube.objects import Node, Pod
+from wording.said import sentence
 
 
 class Kind(NamedTuple):
@@ -65,7 +66,7 @@ def read(name: str, kind: Kind, node: Node, pods: list[Pod]) -> StackReport | No
     given, findings = overrides(node), list[Finding]()
     here, about = _node(kind, node, given), describe(node, given, kind.labels)
     allocations = [item for pod, needs in asking for item in _pod(name, kind, here, pod, needs, findings)]
-    findings += shortfall(kind.cores, offer(node, kind.cores), "The node gives out less than its cards have.")
+    findings += shortfall(kind.cores, offer(node, kind.cores), sentence("The node gives out less than its cards have."))
     return StackReport(
         stack=name,
         vendor=kind.vendor,
@@ -130,18 +131,31 @@ def _recorded(kind: Kind, here: _Node, pod: Pod, need: Need, findings: list[Find
     name = next((name for name in names if name in annotations), None)
     if name is None:
         if kind.required:
-            said = (
-                "{pod} holds a part of a card, but no card is recorded on it. Look whether its scheduler has placed it."
+            said = sentence(
+                "{pod} holds a part of a card, but no card is recorded on it. Look whether its scheduler has placed "
+                "it.",
+                pod=name_of(pod),
             )
             findings.append(warning("bound-without-card", pod, said))
         return []
     text = annotations[name]
     found = kind.read(text)
     if found is None:
-        findings.append(warning("annotation-unreadable", pod, f"The annotation {name} of {{pod}} cannot be read."))
+        findings.append(
+            warning(
+                "annotation-unreadable",
+                pod,
+                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=name),
+            )
+        )
         return []
     if here.cards is not None and any(index >= here.cards for index in found):
-        said = f"{{pod}} is recorded on the cards {text[:40]}, and the node has {here.cards}."
+        said = sentence(
+            "{pod} is recorded on the cards {text}, and the node has {cards}.",
+            pod=name_of(pod),
+            text=text[:40],
+            cards=here.cards,
+        )
         findings.append(warning("index-out-of-range", pod, said))
         return []
     return [str(index) for index in dict.fromkeys(found)] if here.cards is not None else []

@@ -17,6 +17,7 @@ from inventory.stacks.engine.overrides import overrides
 from inventory.stacks.engine.requests import Need, allocation, holds, requests
 from inventory.stacks.engine.sums import total
 from kube.objects import Node, Pod
+from wording.said import sentence
 
 #: A pod, and what resources are wanted → its needs of them.
 Needs = Callable[[Pod, Callable[[str], bool]], list[Need]]
@@ -60,7 +61,7 @@ def beside(
     asking = [(pod, need) for pod in pods if holds(pod) for need in needs(pod, by_resource.__contains__)]
     before = report if report is not None else StackReport(stack=stack, vendor=stack, memory_total_bytes=0)
     first = sum(1 for card in before.cards if not card.profile)
-    withheld = "The plugin has marked devices unhealthy, or has lost them."
+    withheld = sentence("The plugin has marked devices unhealthy, or has lost them.")
     return msgspec.structs.replace(
         before,
         cards=(*before.cards, *numbered(groups, first)),

@@ -29,6 +29,7 @@ from inventory.stacks.engine.overrides import COUNT, Overrides, overrides
 from inventory.stacks.engine.requests import allocation, holds
 from inventory.stacks.shared.instances import by_instance_type
 from kube.objects import Node, Pod
+from wording.said import sentence
 
 GIB = 2**30
 #: "NVIDIA GRID T4-8Q": a slice of 8 GiB of a T4.
@@ -98,7 +99,7 @@ def share(stack: str, node: Node, offers: dict[str, Offer], held_: list[Held], a
         allocations += [_allocation(stack, entry, card, quantity) for card, quantity in places.items()]
         findings += wrong
     for name, found in offers.items():
-        findings += shortfall(name, found, "The plugin has withdrawn devices.")
+        findings += shortfall(name, found, sentence("The plugin has withdrawn devices."))
     return StackReport(
         stack=stack,
         cards=tuple(cards),
@@ -146,9 +147,13 @@ def _named(pool: _Pool, held_: list[Held]) -> dict[str, Device]:
 
 
 def _disagree(adapters: Adapters, number: int, by_type: int) -> Finding:
-    text = (
-        f"The plugin offers {number} cards ({adapters.source}), the instance type has {by_type}. The plugin counts. "
-        f"State the number of cards in the annotation {COUNT} if it is wrong."
+    text = sentence(
+        "The plugin offers {number} cards ({source}), the instance type has {by_type}. The plugin counts. "
+        "State the number of cards in the annotation {count} if it is wrong.",
+        number=number,
+        source=adapters.source,
+        by_type=by_type,
+        count=COUNT,
     )
     return Finding(code="labels-disagree", severity=WARNING, text=text)
 

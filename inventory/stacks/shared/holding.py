@@ -35,9 +35,9 @@ def held(
 
 
 def warning(code: str, pod: Pod, text: str) -> Finding:
-    """A finding about a pod; "{pod}" in the text is its name."""
+    """A finding about a pod."""
     severity = ERROR if code == "index-out-of-range" else WARNING
-    return Finding(code=code, severity=severity, text=text.replace("{pod}", name_of(pod)), pod=name_of(pod))
+    return Finding(code=code, severity=severity, text=text, pod=name_of(pod))
 
 
 def indices(text: str | None) -> list[int] | None:

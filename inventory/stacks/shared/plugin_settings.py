@@ -12,14 +12,21 @@ from inventory.stacks.engine.base import INFO, Context, Finding, Selection
 from inventory.stacks.engine.config_maps import found_in
 from kube.config_maps import ConfigMap
 from kube.objects import Container, EnvFrom, Pod, TemplateContainer
+from wording.said import sentence
 
 UNREAD = "plugin-settings-unread"
 #: It was changed when the plugin ran already, which goes by what it said before; it cannot be read.
 LATE, BAD = "late", "bad"
 _WHY = {
-    "": "The mirror does not have it: it does not exist, or may not be read. On the command line: manage.py cluster check",
-    LATE: "It was changed after the plugin had started on this node: restart the plugin's pod, so that it goes by what is there now.",
-    BAD: "What is there cannot be read. Look at the plugin's log.",
+    "": sentence(
+        "The mirror does not have it: it does not exist, or may not be read. On the command line: manage.py "
+        "cluster check"
+    ),
+    LATE: sentence(
+        "It was changed after the plugin had started on this node: restart the plugin's pod, so that it goes "
+        "by what is there now."
+    ),
+    BAD: sentence("What is there cannot be read. Look at the plugin's log."),
 }
 #: No setting that is read is longer.
 _LONGEST = 256
@@ -118,5 +125,10 @@ def of_keys(found: ConfigMap, keys: tuple[str, ...]) -> dict[str, str]:
 
 def unread(what: str, said: Stated) -> Finding:
     """A setting that decides what is shown is in a ConfigMap that the mirror does not have, or that the plugin does not go by."""
-    text = f"{what} is a setting of the plugin, which it takes from the ConfigMap {said.place[:300]}. {_WHY[said.why]}"
+    text = sentence(
+        "{what} is a setting of the plugin, which it takes from the ConfigMap {place}. {why}",
+        what=what,
+        place=said.place[:300],
+        why=_WHY[said.why],
+    )
     return Finding(code=UNREAD, severity=INFO, text=text)

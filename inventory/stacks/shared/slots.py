@@ -14,6 +14,7 @@ import msgspec
 from inventory.stacks.engine.base import WARNING, Finding
 from inventory.stacks.engine.requests import asked, devices, name_of
 from kube.objects import Container, Pod
+from wording.said import sentence
 
 
 class Device(msgspec.Struct, frozen=True):
@@ -81,7 +82,13 @@ def got(pod: Pod, terms: Terms, slots: list[list[Device]], findings: list[Findin
             found.append(terms.unrecorded(container, missing))
     recorded, expected = sum(len(mine) for _, mine in running), sum(terms.number(item) for item, _ in running)
     if findings is not None and recorded != expected:
-        said = f"{name_of(pod)} asks for {expected} of {terms.resource}, but {recorded} devices are recorded on it."
+        said = sentence(
+            "{pod} asks for {expected} of {resource}, but {recorded} devices are recorded on it.",
+            pod=name_of(pod),
+            expected=expected,
+            resource=terms.resource,
+            recorded=recorded,
+        )
         findings.append(Finding(code="request-annotation-mismatch", severity=WARNING, text=said, pod=name_of(pod)))
     if pod.status is None or pod.status.phase != "Running":
         found += _excess(init, of_init, found, terms) if any(slots) else _unrecorded(init, expected, terms)

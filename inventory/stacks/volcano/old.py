@@ -13,9 +13,10 @@ from inventory.stacks.engine.labels import MIB
 from inventory.stacks.engine.names import MAX_CARDS, annotations_of
 from inventory.stacks.engine.offers import offer, states
 from inventory.stacks.engine.overrides import overrides
-from inventory.stacks.engine.requests import Need, holds, requests
+from inventory.stacks.engine.requests import Need, holds, name_of, requests
 from inventory.stacks.shared.holding import held, indices, warning
 from kube.objects import Node, Pod
+from wording.said import sentence
 
 NAME = "volcano"
 MEMORY_MIB, NUMBER = "volcano.sh/gpu-memory", "volcano.sh/gpu-number"
@@ -71,12 +72,26 @@ def _holding(
     text = annotations_of(pod).get(INDEX)
     named = indices(text) if text is not None else None
     if text is None:
-        said = "{pod} holds GPU memory, but no card is recorded on it. Look whether Volcano's scheduler has placed it."
+        said = sentence(
+            "{pod} holds GPU memory, but no card is recorded on it. Look whether Volcano's scheduler has placed it.",
+            pod=name_of(pod),
+        )
         findings.append(warning("bound-without-card", pod, said))
     elif named is None:
-        findings.append(warning("annotation-unreadable", pod, f"The annotation {INDEX} of {{pod}} cannot be read."))
+        findings.append(
+            warning(
+                "annotation-unreadable",
+                pod,
+                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=INDEX),
+            )
+        )
     elif known is not None and any(index >= known for index in named):
-        said = f"{{pod}} is recorded on the cards {text[:40]}, and the node has {known}."
+        said = sentence(
+            "{pod} is recorded on the cards {text}, and the node has {cards}.",
+            pod=name_of(pod),
+            text=text[:40],
+            cards=known,
+        )
         findings.append(warning("index-out-of-range", pod, said))
     cards = [str(index) if known is not None and index < known else None for index in named or ()]
     found: list[Allocation] = []
@@ -97,6 +112,12 @@ def _holding(
             found.append(held(pod, need.container, NUMBER, rest, NAME, memory=total, whole=True))
     wanted = sum(need.quantity for need in needs if need.resource == NUMBER)
     if named is not None and wanted and wanted != len(named):
-        said = f"{{pod}} asks for {wanted} of {NUMBER}, but {len(named)} cards are recorded on it."
+        said = sentence(
+            "{pod} asks for {wanted} of {resource}, but {number} cards are recorded on it.",
+            pod=name_of(pod),
+            wanted=wanted,
+            resource=NUMBER,
+            number=len(named),
+        )
         findings.append(warning("request-annotation-mismatch", pod, said))
     return found

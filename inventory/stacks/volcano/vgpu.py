@@ -22,11 +22,12 @@ from inventory.stacks.engine.labels import MIB
 from inventory.stacks.engine.names import annotations_of
 from inventory.stacks.engine.offers import offer, shortfall, states
 from inventory.stacks.engine.overrides import overrides
-from inventory.stacks.engine.requests import asked, devices, holds
+from inventory.stacks.engine.requests import asked, devices, holds, name_of
 from inventory.stacks.shared.holding import held, warning
 from inventory.stacks.volcano.register import ALLOCATED, REGISTER, Device, Registered, allocated, factor, register
 from inventory.stacks.volcano.settings import unit
 from kube.objects import Container, Node, Pod
+from wording.said import sentence
 
 NAME = "volcano"
 NUMBER, MEMORY_UNITS = "volcano.sh/vgpu-number", "volcano.sh/vgpu-memory"
@@ -42,7 +43,11 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         return None
     found, findings = register(text) if text is not None else None, list[Finding]()
     if text is not None and found is None:
-        said = f"The annotation {REGISTER} of this node cannot be read, so its cards are not known. Restart Volcano's device plugin."
+        said = sentence(
+            "The annotation {register} of this node cannot be read, so its cards are not known. Restart "
+            "Volcano's device plugin.",
+            register=REGISTER,
+        )
         findings.append(Finding(code="annotation-unreadable", severity=WARNING, text=said))
     about = describe(node, overrides(node))
     size, unit_of = factor(found or [], about.memory_bytes), about.memory_source
@@ -51,7 +56,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     keys = {card.uuid for card in found} if found is not None else None
     allocations = [item for pod in asking for item in _holding(pod, keys, size, findings)]
     offered = offer(node, NUMBER)
-    findings += shortfall(NUMBER, offered, "Volcano gives out fewer virtual GPUs than the cards have.")
+    findings += shortfall(NUMBER, offered, sentence("Volcano gives out fewer virtual GPUs than the cards have."))
     healthy = [card.units for card in found or () if card.healthy]
     return StackReport(
         stack=NAME,
@@ -116,10 +121,20 @@ def _holding(pod: Pod, keys: set[str] | None, size: int | None, findings: list[F
             found.append(_unrecorded(pod, container, missing, size))
     recorded, wanted = sum(map(len, slots)), sum(map(_number, asking))
     if slots and recorded != wanted:
-        said = f"{{pod}} asks for {wanted} of {NUMBER}, but {recorded} devices are recorded on it."
+        said = sentence(
+            "{pod} asks for {wanted} of {resource}, but {recorded} devices are recorded on it.",
+            pod=name_of(pod),
+            wanted=wanted,
+            resource=NUMBER,
+            recorded=recorded,
+        )
         findings.append(warning("request-annotation-mismatch", pod, said))
     if strange:
-        said = f"{{pod}} is recorded on {', '.join(sorted(strange)[:5])}, which is not in the register of this node."
+        said = sentence(
+            "{pod} is recorded on {names}, which is not in the register of this node.",
+            pod=name_of(pod),
+            names=", ".join(sorted(strange)[:5]),
+        )
         findings.append(warning("index-out-of-range", pod, said))
     return found
 
@@ -138,15 +153,26 @@ def _slots(pod: Pod, findings: list[Finding]) -> list[list[Device]]:
     meant = annotations.get(BOUND_TO)
     here = pod.spec.nodeName if pod.spec else None
     if text is None:
-        said = (
-            "{pod} holds a virtual GPU, but no card is recorded on it. Look whether Volcano's scheduler has placed it."
+        said = sentence(
+            "{pod} holds a virtual GPU, but no card is recorded on it. Look whether Volcano's scheduler has placed it.",
+            pod=name_of(pod),
         )
         findings.append(warning("bound-without-card", pod, said))
         return []
     if meant and meant != here:
-        said = f"The record of {{pod}} was written for the node {meant[:80]}, and it is on this one: its card is not known."
+        said = sentence(
+            "The record of {pod} was written for the node {meant}, and it is on this one: its card is not known.",
+            pod=name_of(pod),
+            meant=meant[:80],
+        )
         findings.append(warning("request-annotation-mismatch", pod, said))
         return []
     if (slots := allocated(text)) is None:
-        findings.append(warning("annotation-unreadable", pod, f"The annotation {ALLOCATED} of {{pod}} cannot be read."))
+        findings.append(
+            warning(
+                "annotation-unreadable",
+                pod,
+                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=ALLOCATED),
+            )
+        )
     return slots or []

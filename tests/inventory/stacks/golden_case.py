@@ -80,7 +80,7 @@ def config_maps(found: list[ConfigMap], daemonsets: tuple[DaemonSet, ...]) -> di
 
 def rendered(account: NodeReport) -> str:
     """The account as JSON that is pleasant to read in a diff: one line per card, allocation and finding."""
-    flat: dict[str, Any] = msgspec.to_builtins(account)
+    flat: dict[str, Any] = msgspec.to_builtins(account, enc_hook=str)
     flat["cards"] = [
         item["card"] | {"allocated_bytes": item["memory_allocated_bytes"], "held_by": item["allocations"]}
         for item in flat["cards"]

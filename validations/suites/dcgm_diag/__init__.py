@@ -27,11 +27,12 @@ from validations.suites.engine.base import (
 from validations.suites.engine.figures import name
 from validations.suites.engine.options import common, image, linux
 from validations.suites.engine.phrases import Phrase, first, tell
+from wording.said import sentence
 
 VERSION = 2
 _SOURCE = "NVIDIA/DCGM `dcgmi/Diag.cpp`"
-_NOT_RUN = "DCGM could not run the diagnostic"
-_NO_ENGINE = "The host engine of DCGM is not running"
+_NOT_RUN = sentence("DCGM could not run the diagnostic")
+_NO_ENGINE = sentence("The host engine of DCGM is not running")
 _ENGINE = (
     Phrase("Unable to connect to host engine", "host-engine", _NO_ENGINE, "errored", _SOURCE),
     Phrase("unable to establish a connection to the specified host", "host-engine", _NO_ENGINE, "errored", _SOURCE),
@@ -128,7 +129,7 @@ _NO_DEVICE = ("No supported GPUs", "No GPUs found", "group is empty", "The Group
 
 def read(lines: Lines) -> Reading:
     """Facts `tests` (name → status); the proof is a whole report in which a test passed and none failed."""
-    reading = Reading(missing="The log has no whole report of the diagnostic.")
+    reading = Reading(missing=sentence("The log has no whole report of the diagnostic."))
     for line, text in lines:
         _failure(reading, text, line)
     report = reports.from_json(lines) or reports.table(lines)
@@ -147,35 +148,41 @@ def _failure(reading: Reading, text: str, line: int) -> None:
         return
     phrase = first(_ENGINE, text)
     if (phrase is not None or text.startswith("Error: ")) and _CARD_GONE.search(text):
-        reading.failed("device-removed", f"The card is gone: {name(text)}", line)
+        reading.failed("device-removed", sentence("The card is gone: {text}", text=name(text)), line)
     elif phrase is not None:
-        tell(reading, phrase, f"{phrase.meaning}: {name(text)}", line)
+        tell(reading, phrase, sentence("{meaning}: {text}", meaning=phrase.meaning, text=name(text)), line)
     elif any(words in text for words in _NO_DEVICE):
-        reading.failed("no-device", f"DCGM has no device: {name(text)}", line)
+        reading.failed("no-device", sentence("DCGM has no device: {text}", text=name(text)), line)
 
 
 def _conclude(reading: Reading, report: Report, lines: Lines) -> None:
     if report.error is not None and _CARD_GONE.search(report.error[0]):
-        reading.failed("device-removed", f"The card is gone: {report.error[0]}", report.error[1])
+        reading.failed("device-removed", sentence("The card is gone: {error}", error=report.error[0]), report.error[1])
     elif report.error is not None:
-        reading.errored("diagnostic", f"DCGM stopped with an error: {report.error[0]}", report.error[1])
+        reading.errored(
+            "diagnostic", sentence("DCGM stopped with an error: {error}", error=report.error[0]), report.error[1]
+        )
     for test in report.tests:
         _test(reading, test)
     passed = [test for test in report.tests if test.status == "pass"]
     at_work = [test for test in report.tests if _at_work(test)]
     if not any(test.status != "skip" for test in at_work):
-        reading.lower("seen", "No test of the diagnostic has worked on the card.")
+        reading.lower("seen", sentence("No test of the diagnostic has worked on the card."))
     if report.twice is not None:
-        reading.errored("mixed-log", "The log holds more than one report.", report.twice)
+        reading.errored("mixed-log", sentence("The log holds more than one report."), report.twice)
     elif lines.cut or not report.whole:
-        reading.missing = "The report of the diagnostic is not whole."
+        reading.missing = sentence("The report of the diagnostic is not whole.")
     elif passed:
         reading.proof = passed[-1].line
         if at_work and all(test.status == "skip" for test in at_work):
-            text = "Every test that would have worked on the card was skipped"
-            reading.warning("diagnostic", f"{text}: {', '.join(test.name for test in at_work[:16])}.", at_work[0].line)
+            text = sentence("Every test that would have worked on the card was skipped")
+            reading.warning(
+                "diagnostic",
+                sentence("{text}: {names}.", text=text, names=", ".join(test.name for test in at_work[:16])),
+                at_work[0].line,
+            )
     elif report.tests and all(test.status == "skip" for test in report.tests):
-        reading.skipped("diagnostic", "Every test of the diagnostic was skipped.", report.tests[0].line)
+        reading.skipped("diagnostic", sentence("Every test of the diagnostic was skipped."), report.tests[0].line)
 
 
 def _at_work(test: Test) -> bool:
@@ -186,16 +193,22 @@ def _at_work(test: Test) -> bool:
 def _test(reading: Reading, test: Test) -> None:
     notes = f": {'; '.join(test.notes)}" if test.notes else "."
     if test.status == "fail":
-        reading.failed("diagnostic", f"{test.name} failed{notes}", test.line)
+        reading.failed("diagnostic", sentence("{name} failed{notes}", name=test.name, notes=notes), test.line)
     elif test.status == "unknown":
-        reading.errored("diagnostic", f"{test.name} has a status that is not known.", test.line)
+        reading.errored("diagnostic", sentence("{name} has a status that is not known.", name=test.name), test.line)
     elif test.status == "warn" or (test.status == "pass" and test.notes):
-        reading.warning("diagnostic", f"{test.name}: {test.status}, with a warning{notes}", test.line)
+        reading.warning(
+            "diagnostic",
+            sentence("{name}: {status}, with a warning{notes}", name=test.name, status=test.status, notes=notes),
+            test.line,
+        )
 
 
 def _grade(values: Values) -> Grade:
     if int(values["level"]) < 2:
-        return Grade("seen", "Level 1 of the diagnostic looks at the software only; no work is done on the card.")
+        return Grade(
+            "seen", sentence("Level 1 of the diagnostic looks at the software only; no work is done on the card.")
+        )
     return Grade("right")
 
 

@@ -25,6 +25,7 @@ from validations.suites.engine.base import (
 from validations.suites.engine.figures import count, duration
 from validations.suites.engine.placement import with_api
 from validations.suites.shared.tensorworks import example, options, workload
+from wording.said import sentence
 
 VERSION = 2
 _IMAGE = example("ffmpeg")
@@ -52,7 +53,7 @@ class _Walk:
 
 def read(lines: Lines) -> Reading:
     """The proof is a final progress line with frames, from a hardware encoder that the output names for its picture."""
-    reading = Reading(missing="The log has no final progress line of a hardware encoder.")
+    reading = Reading(missing=sentence("The log has no final progress line of a hardware encoder."))
     walk, failures = _Walk(), Failures()
     for line, text in lines:
         if text.startswith("frame="):
@@ -88,7 +89,7 @@ def _other(reading: Reading, failures: Failures, text: str, line: int) -> None:
     if failures.add(reading, text, line):
         return
     if (match := _WRAPPER_EXIT.search(text)) and match[1] != "0":
-        reading.errored("exit-code", f"ffmpeg ended with exit code {match[1]}.", line)
+        reading.errored("exit-code", sentence("ffmpeg ended with exit code {code}.", code=match[1]), line)
     elif match := _DETECTED.match(text):
         reading.facts["vendor"] = match["vendor"]
 
@@ -99,11 +100,11 @@ def _conclude(reading: Reading, final: re.Match[str], line: int, encoder: str, e
     reading.measure("fps", duration(final["fps"]), "1/s")
     reading.measure("speed", duration(final["speed"]), "x")
     if not encoder:
-        reading.missing = "The log does not name the encoder of the output."
+        reading.missing = sentence("The log does not name the encoder of the output.")
     elif not _HARDWARE.fullmatch(encoder):
-        reading.failed("cpu-only", f"The encoder {encoder} is software.", encoder_line)
+        reading.failed("cpu-only", sentence("The encoder {encoder} is software.", encoder=encoder), encoder_line)
     elif not frames:
-        reading.missing = "No frame was encoded."
+        reading.missing = sentence("No frame was encoded.")
     else:
         reading.proof = line
 

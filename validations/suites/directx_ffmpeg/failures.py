@@ -9,6 +9,7 @@ from __future__ import annotations
 from validations.suites.engine.figures import name
 from validations.suites.engine.phrases import Phrase, first, tell
 from validations.suites.engine.verdict import Reading
+from wording.said import sentence
 
 _NVENC = "FFmpeg `libavcodec/nvenc.c`"
 _AMF = "FFmpeg `libavcodec/amfenc.c`"
@@ -16,102 +17,172 @@ _QSV = "FFmpeg `libavcodec/qsvenc.c`"
 _FFMPEG = "FFmpeg `fftools`"
 #: Looked for in this order: what an argument is to blame for stands before the step in which it came out.
 _CAUSES = (
-    Phrase("out of memory", "out-of-memory", "others hold the card's memory", "errored", _NVENC),
-    Phrase("invalid param (8)", "bad-arguments", "the encoder takes no such picture", "errored", _NVENC),
-    Phrase("unsupported param (12)", "bad-arguments", "the encoder takes no such picture", "errored", _NVENC),
-    Phrase("YUV444P not supported", "bad-arguments", "the encoder takes no such picture", "errored", _NVENC),
-    Phrase("10 bit encode not supported", "bad-arguments", "the encoder takes no such picture", "errored", _NVENC),
-    Phrase("Lossless encoding not supported", "bad-arguments", "the encoder has no such mode", "errored", _NVENC),
-    Phrase("Requested GPU ", "bad-arguments", "there is no such GPU", "errored", _NVENC),
-    Phrase("Unknown encoder '", "bad-arguments", "this ffmpeg has no such encoder", "errored", _FFMPEG),
-    Phrase("Unrecognized option '", "bad-arguments", "there is no such option", "errored", _FFMPEG),
-    Phrase("Error splitting the argument list", "bad-arguments", "the arguments are wrong", "errored", _FFMPEG),
-    Phrase("Unable to parse option value", "bad-arguments", "an option has a wrong value", "errored", _FFMPEG),
-    Phrase("Error setting option ", "bad-arguments", "an option has a wrong value", "errored", _FFMPEG),
-    Phrase("Unable to find a suitable output format", "bad-arguments", "the output is wrong", "errored", _FFMPEG),
-    Phrase("At least one output file must be specified", "bad-arguments", "the output is missing", "errored", _FFMPEG),
-    Phrase("Invalid data found when processing input", "conversion", "the clip cannot be read", "errored", _FFMPEG),
-    Phrase("No such file or directory", "bad-arguments", "a file is missing", "errored", _FFMPEG),
-    Phrase("Permission denied", "bad-arguments", "a file cannot be written", "errored", _FFMPEG),
-    Phrase("Cannot load nvcuda.dll", "driver-missing", "the device plugin mounted no NVIDIA runtime", source=_NVENC),
+    Phrase("out of memory", "out-of-memory", sentence("others hold the card's memory"), "errored", _NVENC),
+    Phrase("invalid param (8)", "bad-arguments", sentence("the encoder takes no such picture"), "errored", _NVENC),
+    Phrase("unsupported param (12)", "bad-arguments", sentence("the encoder takes no such picture"), "errored", _NVENC),
+    Phrase("YUV444P not supported", "bad-arguments", sentence("the encoder takes no such picture"), "errored", _NVENC),
+    Phrase(
+        "10 bit encode not supported", "bad-arguments", sentence("the encoder takes no such picture"), "errored", _NVENC
+    ),
+    Phrase(
+        "Lossless encoding not supported", "bad-arguments", sentence("the encoder has no such mode"), "errored", _NVENC
+    ),
+    Phrase("Requested GPU ", "bad-arguments", sentence("there is no such GPU"), "errored", _NVENC),
+    Phrase("Unknown encoder '", "bad-arguments", sentence("this ffmpeg has no such encoder"), "errored", _FFMPEG),
+    Phrase("Unrecognized option '", "bad-arguments", sentence("there is no such option"), "errored", _FFMPEG),
+    Phrase(
+        "Error splitting the argument list", "bad-arguments", sentence("the arguments are wrong"), "errored", _FFMPEG
+    ),
+    Phrase(
+        "Unable to parse option value", "bad-arguments", sentence("an option has a wrong value"), "errored", _FFMPEG
+    ),
+    Phrase("Error setting option ", "bad-arguments", sentence("an option has a wrong value"), "errored", _FFMPEG),
+    Phrase(
+        "Unable to find a suitable output format", "bad-arguments", sentence("the output is wrong"), "errored", _FFMPEG
+    ),
+    Phrase(
+        "At least one output file must be specified",
+        "bad-arguments",
+        sentence("the output is missing"),
+        "errored",
+        _FFMPEG,
+    ),
+    Phrase(
+        "Invalid data found when processing input",
+        "conversion",
+        sentence("the clip cannot be read"),
+        "errored",
+        _FFMPEG,
+    ),
+    Phrase("No such file or directory", "bad-arguments", sentence("a file is missing"), "errored", _FFMPEG),
+    Phrase("Permission denied", "bad-arguments", sentence("a file cannot be written"), "errored", _FFMPEG),
+    Phrase(
+        "Cannot load nvcuda.dll",
+        "driver-missing",
+        sentence("the device plugin mounted no NVIDIA runtime"),
+        source=_NVENC,
+    ),
     Phrase(
         "Cannot load nvEncodeAPI64.dll",
         "driver-missing",
-        "the device plugin mounted no NVIDIA encoder library",
+        sentence("the device plugin mounted no NVIDIA encoder library"),
         source=_NVENC,
     ),
-    Phrase("DLL amfrt64.dll failed to open", "driver-missing", "the device plugin mounted no AMD runtime", source=_AMF),
-    Phrase("Error initializing an internal MFX session", "driver-missing", "there is no Intel runtime", source=_QSV),
-    Phrase("Error creating a MFX session", "driver-missing", "there is no Intel runtime", source=_QSV),
+    Phrase(
+        "DLL amfrt64.dll failed to open",
+        "driver-missing",
+        sentence("the device plugin mounted no AMD runtime"),
+        source=_AMF,
+    ),
+    Phrase(
+        "Error initializing an internal MFX session",
+        "driver-missing",
+        sentence("there is no Intel runtime"),
+        source=_QSV,
+    ),
+    Phrase("Error creating a MFX session", "driver-missing", sentence("there is no Intel runtime"), source=_QSV),
     Phrase(
         "Driver does not support the required nvenc API version",
         "driver-too-old",
-        "the driver is older than the encoder wants",
+        sentence("the driver is older than the encoder wants"),
         source=_NVENC,
     ),
     Phrase(
         "The minimum required Nvidia driver for nvenc",
         "driver-too-old",
-        "the driver is older than the encoder wants",
+        sentence("the driver is older than the encoder wants"),
         source=_NVENC,
     ),
-    Phrase("CUDA_ERROR_NO_DEVICE", "no-device", "no device was given to the container, or it is broken", source=_NVENC),
-    Phrase("No CUDA capable devices found", "no-device", "no device was given to the container", source=_NVENC),
-    Phrase("cuInit(0) failed", "driver", "the driver did not start", source=_NVENC),
-    Phrase("OpenEncodeSessionEx failed", "encoder", "no encoder session could be opened", source=_NVENC),
-    Phrase("InitializeEncoder failed", "encoder", "the encoder did not start", source=_NVENC),
-    Phrase("Codec not supported", "encoder", "the device has no encoder of this kind", source=_NVENC),
-    Phrase("EncodePicture failed", "encoder", "the encoder was open and the device rejected the call", source=_NVENC),
+    Phrase(
+        "CUDA_ERROR_NO_DEVICE",
+        "no-device",
+        sentence("no device was given to the container, or it is broken"),
+        source=_NVENC,
+    ),
+    Phrase(
+        "No CUDA capable devices found", "no-device", sentence("no device was given to the container"), source=_NVENC
+    ),
+    Phrase("cuInit(0) failed", "driver", sentence("the driver did not start"), source=_NVENC),
+    Phrase("OpenEncodeSessionEx failed", "encoder", sentence("no encoder session could be opened"), source=_NVENC),
+    Phrase("InitializeEncoder failed", "encoder", sentence("the encoder did not start"), source=_NVENC),
+    Phrase("Codec not supported", "encoder", sentence("the device has no encoder of this kind"), source=_NVENC),
+    Phrase(
+        "EncodePicture failed",
+        "encoder",
+        sentence("the encoder was open and the device rejected the call"),
+        source=_NVENC,
+    ),
     Phrase(
         "Failed locking bitstream buffer",
         "encoder",
-        "the encoder was open and the device rejected the call",
+        sentence("the encoder was open and the device rejected the call"),
         source=_NVENC,
     ),
     Phrase(
-        "CreateInputBuffer failed", "encoder", "the encoder was open and the device rejected the call", source=_NVENC
+        "CreateInputBuffer failed",
+        "encoder",
+        sentence("the encoder was open and the device rejected the call"),
+        source=_NVENC,
     ),
     Phrase(
         "CreateBitstreamBuffer failed",
         "encoder",
-        "the encoder was open and the device rejected the call",
+        sentence("the encoder was open and the device rejected the call"),
         source=_NVENC,
     ),
-    Phrase("CreateComponent(", "encoder", "the device has no encoder of this kind", source=_AMF),
-    Phrase("encoder->Init() failed with error", "encoder", "the encoder did not start", source=_AMF),
+    Phrase("CreateComponent(", "encoder", sentence("the device has no encoder of this kind"), source=_AMF),
+    Phrase("encoder->Init() failed with error", "encoder", sentence("the encoder did not start"), source=_AMF),
     Phrase(
         "SubmitInput() failed with error",
         "encoder",
-        "the encoder was open and the device rejected the call",
+        sentence("the encoder was open and the device rejected the call"),
         source=_AMF,
     ),
     Phrase(
         "QueryOutput() failed with error",
         "encoder",
-        "the encoder was open and the device rejected the call",
+        sentence("the encoder was open and the device rejected the call"),
         source=_AMF,
     ),
-    Phrase("Error during encoding: ", "encoder", "the encoder was open and the device rejected the call", source=_QSV),
-    Phrase("Error initializing the encoder: ", "encoder", "the encoder did not start", source=_QSV),
+    Phrase(
+        "Error during encoding: ",
+        "encoder",
+        sentence("the encoder was open and the device rejected the call"),
+        source=_QSV,
+    ),
+    Phrase("Error initializing the encoder: ", "encoder", sentence("the encoder did not start"), source=_QSV),
     Phrase(
         "Failed to detect the availability of a supported hardware",
         "no-adapter",
-        "no hardware encoder was detected",
+        sentence("no hardware encoder was detected"),
         source="TensorWorks example `autodetect-encoder.ps1`",
     ),
 )
 #: What follows from a cause, or stands alone.
 _THEN = (
-    Phrase("No capable devices found", "no-device", "no device can encode", source=_NVENC),
-    Phrase("No NVENC capable devices found", "no-device", "no device can encode", source=_NVENC),
+    Phrase("No capable devices found", "no-device", sentence("no device can encode"), source=_NVENC),
+    Phrase("No NVENC capable devices found", "no-device", sentence("no device can encode"), source=_NVENC),
     Phrase(
-        "Provided device doesn't support required NVENC features", "encoder", "the device cannot do it", source=_NVENC
+        "Provided device doesn't support required NVENC features",
+        "encoder",
+        sentence("the device cannot do it"),
+        source=_NVENC,
     ),
-    Phrase("Error initializing output stream", "encoder", "the encoder could not be opened", source=_FFMPEG),
-    Phrase("Error while opening encoder", "encoder", "the encoder could not be opened", source=_FFMPEG),
-    Phrase("Video encoding failed", "encoder", "the encoder was open and the device rejected the call", source=_FFMPEG),
-    Phrase("Error submitting video frame to the encoder", "encoder", "the encoder took no picture", source=_FFMPEG),
-    Phrase("Conversion failed!", "conversion", "ffmpeg did not come to an end", "errored", _FFMPEG),
+    Phrase("Error initializing output stream", "encoder", sentence("the encoder could not be opened"), source=_FFMPEG),
+    Phrase("Error while opening encoder", "encoder", sentence("the encoder could not be opened"), source=_FFMPEG),
+    Phrase(
+        "Video encoding failed",
+        "encoder",
+        sentence("the encoder was open and the device rejected the call"),
+        source=_FFMPEG,
+    ),
+    Phrase(
+        "Error submitting video frame to the encoder",
+        "encoder",
+        sentence("the encoder took no picture"),
+        source=_FFMPEG,
+    ),
+    Phrase("Conversion failed!", "conversion", sentence("ffmpeg did not come to an end"), "errored", _FFMPEG),
 )
 PHRASES = (*_CAUSES, *_THEN)
 
@@ -153,7 +224,7 @@ class Failures:
         if phrase is None and "ut of memory" in text:
             phrase = _CAUSES[0]
         if phrase is not None:
-            tell(reading, phrase, f"{name(text)}: {phrase.meaning}.", line)
+            tell(reading, phrase, sentence("{text}: {meaning}.", text=name(text), meaning=phrase.meaning), line)
             return True
         if (phrase := first(_THEN, text)) is not None:
             if len(self.then) < len(_THEN):
@@ -165,7 +236,7 @@ class Failures:
         """After the last line: what follows from a cause that is not the device's is none of the device's either."""
         not_the_device = reading.has("errored") and not reading.has("failed")
         for phrase, text, line in self.then:
-            words = f"{name(text)}: {phrase.meaning}."
+            words = sentence("{text}: {meaning}.", text=name(text), meaning=phrase.meaning)
             if not_the_device:
                 reading.remark(phrase.code, words, line)
             else:

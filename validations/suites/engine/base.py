@@ -36,6 +36,7 @@ from validations.suites.engine.verdict import (
 )
 from validations.suites.engine.words import gettext_noop
 from validations.suites.engine.workload import Workload
+from wording.said import sentence
 
 __all__ = [
     "LEVELS",
@@ -87,10 +88,13 @@ class Suite(Declaration, frozen=True, kw_only=True):
         try:
             values = self.settle(options)
         except OptionError:
-            return Grade("none", "The options of this run are not those of the suite any more.")
+            return Grade("none", sentence("The options of this run are not those of the suite any more."))
         if not self.own_image(values):
             return Grade(
-                "none", f"The image {values['image']} is not the suite's own, so what it prints proves nothing."
+                "none",
+                sentence(
+                    "The image {image} is not the suite's own, so what it prints proves nothing.", image=values["image"]
+                ),
             )
         return self.grade_by(values) if self.grade_by else Grade(self.level)
 

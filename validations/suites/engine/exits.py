@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from validations.suites.engine.verdict import Observation, Outcome, Verdict
+from wording.said import sentence
 
 
 class Code(NamedTuple):
@@ -22,28 +23,30 @@ class Code(NamedTuple):
 
 
 HRESULTS: dict[int, Code] = {
-    0x887A0001: Code("DXGI_ERROR_INVALID_CALL", "errored", "exit-code", "invalid call"),
-    0x887A0002: Code("DXGI_ERROR_NOT_FOUND", "failed", "no-adapter", "no such adapter"),
-    0x887A0004: Code("DXGI_ERROR_UNSUPPORTED", "failed", "no-adapter", "interface or feature level not supported"),
-    0x887A0005: Code("DXGI_ERROR_DEVICE_REMOVED", "failed", "device-removed", "the device was removed"),
-    0x887A0006: Code("DXGI_ERROR_DEVICE_HUNG", "failed", "device-removed", "the device hung"),
-    0x887A0007: Code("DXGI_ERROR_DEVICE_RESET", "failed", "device-removed", "the device was reset"),
-    0x887A0020: Code("DXGI_ERROR_DRIVER_INTERNAL_ERROR", "failed", "driver", "internal error of the driver"),
-    0x887A002B: Code("DXGI_ERROR_ACCESS_DENIED", "errored", "exit-code", "access denied"),
-    0x80070490: Code("ERROR_NOT_FOUND", "failed", "no-adapter", "element not found: no hardware adapter"),
-    0x80070057: Code("E_INVALIDARG", "errored", "bad-arguments", "invalid argument"),
-    0x80070002: Code("ERROR_FILE_NOT_FOUND", "errored", "model-load", "file not found"),
-    0x8007000E: Code("E_OUTOFMEMORY", "errored", "out-of-memory", "out of memory"),
-    0x80004001: Code("E_NOTIMPL", "errored", "exit-code", "not implemented"),
-    0xC0000135: Code("STATUS_DLL_NOT_FOUND", "errored", "image", "a DLL is missing: image or driver mounts"),
-    0xC0000005: Code("STATUS_ACCESS_VIOLATION", "errored", "exit-code", "access violation"),
-    0xC0000409: Code("STATUS_STACK_BUFFER_OVERRUN", "errored", "exit-code", "abort or uncaught exception"),
-    0xC000013A: Code("STATUS_CONTROL_C_EXIT", "errored", "killed", "stopped by Ctrl-C or shutdown"),
+    0x887A0001: Code("DXGI_ERROR_INVALID_CALL", "errored", "exit-code", sentence("invalid call")),
+    0x887A0002: Code("DXGI_ERROR_NOT_FOUND", "failed", "no-adapter", sentence("no such adapter")),
+    0x887A0004: Code(
+        "DXGI_ERROR_UNSUPPORTED", "failed", "no-adapter", sentence("interface or feature level not supported")
+    ),
+    0x887A0005: Code("DXGI_ERROR_DEVICE_REMOVED", "failed", "device-removed", sentence("the device was removed")),
+    0x887A0006: Code("DXGI_ERROR_DEVICE_HUNG", "failed", "device-removed", sentence("the device hung")),
+    0x887A0007: Code("DXGI_ERROR_DEVICE_RESET", "failed", "device-removed", sentence("the device was reset")),
+    0x887A0020: Code("DXGI_ERROR_DRIVER_INTERNAL_ERROR", "failed", "driver", sentence("internal error of the driver")),
+    0x887A002B: Code("DXGI_ERROR_ACCESS_DENIED", "errored", "exit-code", sentence("access denied")),
+    0x80070490: Code("ERROR_NOT_FOUND", "failed", "no-adapter", sentence("element not found: no hardware adapter")),
+    0x80070057: Code("E_INVALIDARG", "errored", "bad-arguments", sentence("invalid argument")),
+    0x80070002: Code("ERROR_FILE_NOT_FOUND", "errored", "model-load", sentence("file not found")),
+    0x8007000E: Code("E_OUTOFMEMORY", "errored", "out-of-memory", sentence("out of memory")),
+    0x80004001: Code("E_NOTIMPL", "errored", "exit-code", sentence("not implemented")),
+    0xC0000135: Code("STATUS_DLL_NOT_FOUND", "errored", "image", sentence("a DLL is missing: image or driver mounts")),
+    0xC0000005: Code("STATUS_ACCESS_VIOLATION", "errored", "exit-code", sentence("access violation")),
+    0xC0000409: Code("STATUS_STACK_BUFFER_OVERRUN", "errored", "exit-code", sentence("abort or uncaught exception")),
+    0xC000013A: Code("STATUS_CONTROL_C_EXIT", "errored", "killed", sentence("stopped by Ctrl-C or shutdown")),
 }
 
 _POSIX: dict[int, Code] = {
-    126: Code("", "errored", "image", "the command could not be executed"),
-    127: Code("", "errored", "image", "the command was not found in the image"),
+    126: Code("", "errored", "image", sentence("the command could not be executed")),
+    127: Code("", "errored", "image", sentence("the command was not found in the image")),
 }
 _SIGNALS = {
     1: "SIGHUP",
@@ -61,22 +64,25 @@ _KILLS = frozenset({1, 2, 9, 15})
 
 #: What the kubelet or the Job controller gives as reason. What is said of a whole pod has the code with which a run ends by it.
 _REASONS: dict[str, tuple[str, str]] = {
-    "OOMKilled": ("killed", "OOMKilled: the container went over its main memory limit."),
-    "DeadlineExceeded": ("timeout", "DeadlineExceeded: the run took longer than its deadline."),
-    "Evicted": ("evicted", "Evicted: the node took the pod away."),
-    "Preempting": ("evicted", "Preempted by a pod of higher priority."),
-    "Preempted": ("evicted", "Preempted by a pod of higher priority."),
-    "Terminated": ("node-lost", "Terminated by the shutdown of the node."),
-    "NodeShutdown": ("node-lost", "Terminated by the shutdown of the node."),
-    "Shutdown": ("node-lost", "Terminated by the shutdown of the node."),
-    "NodeLost": ("node-lost", "The node was lost."),
-    "NodeAffinity": ("refused-by-node", "The node no longer matches the pod's affinity."),
-    "UnexpectedAdmissionError": ("refused-by-node", "The kubelet refused the pod: UnexpectedAdmissionError."),
-    "OutOfcpu": ("refused-by-node", "The kubelet refused the pod: OutOfcpu."),
-    "OutOfmemory": ("refused-by-node", "The kubelet refused the pod: OutOfmemory."),
-    "StartError": ("image", "StartError: the container could not start; a program or a driver file is missing."),
-    "ContainerCannotRun": ("image", "ContainerCannotRun: a program or a driver file is missing."),
-    "ContainerStatusUnknown": ("killed", "The state of the container was lost with its node."),
+    "OOMKilled": ("killed", sentence("OOMKilled: the container went over its main memory limit.")),
+    "DeadlineExceeded": ("timeout", sentence("DeadlineExceeded: the run took longer than its deadline.")),
+    "Evicted": ("evicted", sentence("Evicted: the node took the pod away.")),
+    "Preempting": ("evicted", sentence("Preempted by a pod of higher priority.")),
+    "Preempted": ("evicted", sentence("Preempted by a pod of higher priority.")),
+    "Terminated": ("node-lost", sentence("Terminated by the shutdown of the node.")),
+    "NodeShutdown": ("node-lost", sentence("Terminated by the shutdown of the node.")),
+    "Shutdown": ("node-lost", sentence("Terminated by the shutdown of the node.")),
+    "NodeLost": ("node-lost", sentence("The node was lost.")),
+    "NodeAffinity": ("refused-by-node", sentence("The node no longer matches the pod's affinity.")),
+    "UnexpectedAdmissionError": ("refused-by-node", sentence("The kubelet refused the pod: UnexpectedAdmissionError.")),
+    "OutOfcpu": ("refused-by-node", sentence("The kubelet refused the pod: OutOfcpu.")),
+    "OutOfmemory": ("refused-by-node", sentence("The kubelet refused the pod: OutOfmemory.")),
+    "StartError": (
+        "image",
+        sentence("StartError: the container could not start; a program or a driver file is missing."),
+    ),
+    "ContainerCannotRun": ("image", sentence("ContainerCannotRun: a program or a driver file is missing.")),
+    "ContainerStatusUnknown": ("killed", sentence("The state of the container was lost with its node.")),
 }
 
 
@@ -86,7 +92,11 @@ def describe(code: int) -> str:
     if 0 <= code <= 255:
         return str(code)
     named = HRESULTS.get(word)
-    return f"{code} = 0x{word:08X} {named.name} ({named.text})" if named else f"{code} = 0x{word:08X}"
+    return (
+        sentence("{code} = 0x{word} {name} ({text})", code=code, word=f"{word:08X}", name=named.name, text=named.text)
+        if named
+        else sentence("{code} = 0x{word}", code=code, word=f"{word:08X}")
+    )
 
 
 def observe(outcome: Outcome, explained: bool, own: Mapping[int, Code] | None = None) -> list[Observation]:
@@ -96,7 +106,7 @@ def observe(outcome: Outcome, explained: bool, own: Mapping[int, Code] | None = 
     """
     seen = _by_reason(outcome)
     if outcome.signal:
-        seen.append(_signal(outcome.signal, f"Ended by signal {outcome.signal}"))
+        seen.append(_signal(outcome.signal, sentence("Ended by signal {signal}", signal=outcome.signal)))
     if outcome.exit_code is not None:
         # A reason that Kubernetes gives says more than the code that came with it.
         if outcome.exit_code != 0 and not seen:
@@ -104,12 +114,16 @@ def observe(outcome: Outcome, explained: bool, own: Mapping[int, Code] | None = 
     elif outcome.text_alone:
         seen.append(
             Observation(
-                "passed", "exit-code-unknown", "The exit code is not known; the verdict rests on the text alone."
+                "passed",
+                "exit-code-unknown",
+                sentence("The exit code is not known; the verdict rests on the text alone."),
             )
         )
     elif not seen:
         seen.append(
-            Observation("errored", "exit-code", "The exit code is not known, so the text alone proves nothing.")
+            Observation(
+                "errored", "exit-code", sentence("The exit code is not known, so the text alone proves nothing.")
+            )
         )
     return seen
 
@@ -120,25 +134,33 @@ def _by_reason(outcome: Outcome) -> list[Observation]:
         return [Observation("errored", *known)]
     if outcome.reason in ("", "Completed", "Error"):
         return []
-    text = f"The container ended with the reason {outcome.reason[:100]}."
+    text = sentence("The container ended with the reason {reason}.", reason=outcome.reason[:100])
     return [Observation("errored", "exit-code", text)]
 
 
 def _by_code(code: int, explained: bool, own: Mapping[int, Code]) -> Observation:
-    text = f"The exit code is {describe(code)}"
+    text = sentence("The exit code is {code}", code=describe(code))
     if (said := own.get(code)) is not None:
-        return Observation(said.severity, "exit-code" if explained else said.code, f"{text}: {said.text}.")
+        return Observation(
+            said.severity,
+            "exit-code" if explained else said.code,
+            sentence("{text}: {meaning}.", text=text, meaning=said.text),
+        )
     if 128 < code < 128 + 65:
         return _signal(code - 128, text)
     named = HRESULTS.get(code & 0xFFFFFFFF) if not 0 <= code <= 255 else _POSIX.get(code)
     if named is None:
-        return Observation("errored", "exit-code", f"{text}.")
-    words = f"{text}: {named.text}." if code in _POSIX else f"{text}."
+        return Observation("errored", "exit-code", sentence("{text}.", text=text))
+    words = (
+        sentence("{text}: {meaning}.", text=text, meaning=named.text)
+        if code in _POSIX
+        else sentence("{text}.", text=text)
+    )
     # Where the log says what happened, the code only repeats it; a kill stays a kill.
     return Observation(named.severity, "exit-code" if explained and named.code != "killed" else named.code, words)
 
 
 def _signal(number: int, text: str) -> Observation:
-    name = _SIGNALS.get(number, f"signal {number}")
+    name = _SIGNALS.get(number) or sentence("signal {number}", number=number)
     code = "killed" if number in _KILLS else "exit-code"
-    return Observation("errored", code, f"{text}: {name}.")
+    return Observation("errored", code, sentence("{text}: {name}.", text=text, name=name))

@@ -8,18 +8,19 @@ from validations.suites.engine.options import Values
 from validations.suites.engine.placement import binds, candidates, family_of, units
 from validations.suites.engine.target import Target
 from validations.suites.engine.verdict import Reason
+from wording.said import sentence, series
 
 #: Taints of a node that cannot do work now; a run that tolerated them would only wait or be thrown off.
 BROKEN = {
-    "node.kubernetes.io/not-ready": "is not ready",
-    "node.kubernetes.io/unreachable": "is unreachable",
-    "node.kubernetes.io/memory-pressure": "is short of memory",
-    "node.kubernetes.io/disk-pressure": "is short of disk space",
-    "node.kubernetes.io/pid-pressure": "is short of process ids",
-    "node.kubernetes.io/network-unavailable": "has no network",
-    "node.kubernetes.io/out-of-service": "is out of service",
-    "node.cloudprovider.kubernetes.io/uninitialized": "is not initialized yet",
-    "ToBeDeletedByClusterAutoscaler": "is about to be deleted by the autoscaler",
+    "node.kubernetes.io/not-ready": sentence("is not ready"),
+    "node.kubernetes.io/unreachable": sentence("is unreachable"),
+    "node.kubernetes.io/memory-pressure": sentence("is short of memory"),
+    "node.kubernetes.io/disk-pressure": sentence("is short of disk space"),
+    "node.kubernetes.io/pid-pressure": sentence("is short of process ids"),
+    "node.kubernetes.io/network-unavailable": sentence("has no network"),
+    "node.kubernetes.io/out-of-service": sentence("is out of service"),
+    "node.cloudprovider.kubernetes.io/uninitialized": sentence("is not initialized yet"),
+    "ToBeDeletedByClusterAutoscaler": sentence("is about to be deleted by the autoscaler"),
 }
 
 
@@ -31,17 +32,36 @@ def why_not(suite: Declaration, target: Target, values: Values) -> list[Reason]:
 def _node(suite: Declaration, target: Target) -> list[Reason]:
     reasons = []
     if target.os not in suite.os:
-        runs = " and ".join(suite.os)
+        runs = series(suite.os, " and ")
         reasons.append(
-            Reason("wrong-os", f"The suite runs on {runs}; node {target.node} runs {target.os or 'an unknown system'}.")
+            Reason(
+                "wrong-os",
+                sentence(
+                    "The suite runs on {runs}; node {node} runs {os}.",
+                    runs=runs,
+                    node=target.node,
+                    os=target.os or sentence("an unknown system"),
+                ),
+            )
         )
     if target.ready is False:
-        reasons.append(Reason("not-ready", f"Node {target.node} is not ready."))
+        reasons.append(Reason("not-ready", sentence("Node {node} is not ready.", node=target.node)))
     for taint in target.taints:
         if taint.key in BROKEN and taint.effect in ("NoSchedule", "NoExecute"):
-            reasons.append(Reason("not-ready", f"Node {target.node} {BROKEN[taint.key]} (taint {taint.key})."))
+            reasons.append(
+                Reason(
+                    "not-ready",
+                    sentence(
+                        "Node {node} {broken} (taint {key}).", node=target.node, broken=BROKEN[taint.key], key=taint.key
+                    ),
+                )
+            )
         elif not harmless(taint) and not tolerable(taint, target):
-            text = f"Node {target.node} has the taint {_written(taint)}, which runs may not tolerate (GPUDASH_TOLERATED_TAINTS)."
+            text = sentence(
+                "Node {node} has the taint {taint}, which runs may not tolerate (GPUDASH_TOLERATED_TAINTS).",
+                node=target.node,
+                taint=_written(taint),
+            )
             reasons.append(Reason("taint", text))
     return reasons
 
@@ -72,8 +92,17 @@ def _resource(suite: Declaration, target: Target, values: Values) -> list[Reason
             for resource in target.resources
             if family_of(resource.name, target) and resource.allocatable != 0
         ]
-        has = f"it has {', '.join(named)}" if named else "it has none that a suite can ask for"
-        return [Reason("no-resource", f"Node {target.node} has no resource that this suite can use; {has}.")]
+        has = (
+            sentence("it has {names}", names=", ".join(named))
+            if named
+            else sentence("it has none that a suite can ask for")
+        )
+        return [
+            Reason(
+                "no-resource",
+                sentence("Node {node} has no resource that this suite can use; {has}.", node=target.node, has=has),
+            )
+        ]
     choice, resource = found[0], found[0].resource
     if lacking := choice.family.lacking(target):
         return [Reason("no-driver-path", lacking)]
@@ -82,22 +111,56 @@ def _resource(suite: Declaration, target: Target, values: Values) -> list[Reason
         return [Reason("shared-cards", _shared(target, resource.name, cards))]
     needed = units(choice, values, cards)
     if needed is None:
-        return [Reason("unit-unknown", f"The memory unit of {resource.name} on node {target.node} is not known.")]
+        return [
+            Reason(
+                "unit-unknown",
+                sentence(
+                    "The memory unit of {name} on node {node} is not known.", name=resource.name, node=target.node
+                ),
+            )
+        ]
     reasons = []
-    for name, there in (("allocatable", resource.allocatable), ("free", resource.free)):
+    for name, there in ((sentence("allocatable"), resource.allocatable), (sentence("free"), resource.free)):
         if there is not None and there < needed:
-            reasons.append(Reason("no-free", f"{needed} of {resource.name} are needed; {there} are {name}."))
+            reasons.append(
+                Reason(
+                    "no-free",
+                    sentence(
+                        "{needed} of {resource} are needed; {there} are {what}.",
+                        needed=needed,
+                        resource=resource.name,
+                        there=there,
+                        what=name,
+                    ),
+                )
+            )
             break
     if not reasons and binds(choice, target, cards) and (target.card_free or 0) < needed:
-        text = f"{needed} of {resource.name} are needed on card {target.card_key}; {target.card_free} are free there."
+        text = sentence(
+            "{needed} of {name} are needed on card {card_key}; {card_free} are free there.",
+            needed=needed,
+            name=resource.name,
+            card_key=target.card_key,
+            card_free=target.card_free,
+        )
         reasons.append(Reason("no-free", text))
     return [*reasons, *_build(suite, target, values)]
 
 
 def _shared(target: Target, resource: str, cards: int) -> str:
     """Two units of a resource that is shared may be one card: nobody can ask the scheduler for two cards then."""
-    whole = "no card" if not target.whole_cards else f"{target.whole_cards} of its cards"
-    return f"{cards} cards are needed; node {target.node} gives out {whole} whole, and units of {resource} may be shares of one."
+    whole = (
+        sentence("no card")
+        if not target.whole_cards
+        else sentence("{whole_cards} of its cards", whole_cards=target.whole_cards)
+    )
+    return sentence(
+        "{cards} cards are needed; node {node} gives out {whole} whole, and units of {resource} may be shares of one.",
+        cards=cards,
+        node=target.node,
+        whole=whole,
+        resource=resource,
+    )
 
 
 def _cards(suite: Declaration, values: Values) -> int:
@@ -112,11 +175,21 @@ def _build(suite: Declaration, target: Target, values: Values) -> list[Reason]:
     host = ".".join(target.windows_build.split(".")[:3])
     if not builds or host in builds:
         return []
-    return [Reason("windows-build", f"The image is for Windows {', '.join(builds)}; node {target.node} has {host}.")]
+    return [
+        Reason(
+            "windows-build",
+            sentence(
+                "The image is for Windows {names}; node {node} has {host}.",
+                names=", ".join(builds),
+                node=target.node,
+                host=host,
+            ),
+        )
+    ]
 
 
 def _runtime(target: Target, values: Values) -> list[Reason]:
     wanted = str(values.get("runtime_class", "auto"))
     if wanted in ("auto", "none") or wanted in target.runtime_classes:
         return []
-    return [Reason("no-runtime-class", f"The cluster has no RuntimeClass {wanted}.")]
+    return [Reason("no-runtime-class", sentence("The cluster has no RuntimeClass {wanted}.", wanted=wanted))]

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from validations.suites.engine.exits import Code, observe
 from validations.suites.engine.log import Lines
 from validations.suites.engine.verdict import Observation, Outcome, Reading, Reason, Result, Verdict
+from wording.said import sentence
 
 _WEIGHT: dict[Verdict, int] = {"failed": 0, "errored": 1, "warning": 2, "skipped": 3, "passed": 4}
 #: More reasons than these say nothing new; how many were left out is said.
@@ -27,8 +28,10 @@ def judge(
     if not _proven(reading, outcome) and not explained and not reading.has("skipped"):
         seen.append(_unproven(lines, reading))
     if lines.cut:
-        size = "an unknown number of" if lines.left_out is None else lines.left_out
-        seen.append(Observation("passed", "log-cut", f"The middle of the log is missing: {size} bytes."))
+        size = sentence("an unknown number of") if lines.left_out is None else lines.left_out
+        seen.append(
+            Observation("passed", "log-cut", sentence("The middle of the log is missing: {size} bytes.", size=size))
+        )
     seen.sort(key=lambda one: _WEIGHT[one.severity])
     return Result(
         suite=suite,
@@ -49,12 +52,17 @@ def _proven(reading: Reading, outcome: Outcome) -> bool:
 def _unproven(lines: Lines, reading: Reading) -> Observation:
     """The last line of the log is where the verdict is missing."""
     last = next((number for number, text in reversed(list(lines)) if text.strip()), None)
-    text = "The log is empty." if last is None else reading.missing
+    text = sentence("The log is empty.") if last is None else reading.missing
     return Observation("errored", "no-verdict", text, last)
 
 
 def _reasons(seen: list[Observation]) -> list[Reason]:
     reasons = [Reason(one.code, one.text, one.line) for one in seen[:MOST_REASONS]]
     if len(seen) > MOST_REASONS:
-        reasons.append(Reason("more", f"{len(seen) - MOST_REASONS} more reasons of the same run are not listed."))
+        reasons.append(
+            Reason(
+                "more",
+                sentence("{number} more reasons of the same run are not listed.", number=len(seen) - MOST_REASONS),
+            )
+        )
     return reasons

@@ -10,6 +10,7 @@ import msgspec
 
 from validations.suites.engine.security import NOBODY
 from validations.suites.engine.words import gettext_noop
+from wording.said import sentence
 
 Values: TypeAlias = dict[str, str | int]
 
@@ -47,10 +48,13 @@ class OptionError(ValueError):
         self.problems = problems
 
 
+_NO_SUCH = sentence("no such option")
+
+
 def settle(options: Iterable[Option], given: Mapping[str, object]) -> Values:
     """Defaults overlaid with what was given. Raises OptionError with all problems at once."""
     known = {option.name: option for option in options}
-    problems = {str(name)[:100]: "no such option" for name in given if name not in known}
+    problems: dict[str, str] = {str(name)[:100]: _NO_SUCH for name in given if name not in known}
     values: Values = {}
     for name, option in known.items():
         value = _number(option, given.get(name, option.default))
@@ -73,17 +77,19 @@ def _number(option: Option, value: object) -> object:
 def _problem(option: Option, value: object) -> str:
     if option.kind == "number":
         if type(value) is not int or not option.minimum <= value <= option.maximum:
-            return f"a whole number from {option.minimum} to {option.maximum} is needed"
+            return sentence(
+                "a whole number from {least} to {most} is needed", least=option.minimum, most=option.maximum
+            )
         return ""
     if not isinstance(value, str):
-        return "text is needed"
+        return sentence("text is needed")
     if option.required and not value:
-        return "a value is needed"
+        return sentence("a value is needed")
     if option.choices:
-        return "" if value in option.choices else f"one of {', '.join(option.choices)} is needed"
+        return "" if value in option.choices else sentence("one of {names} is needed", names=", ".join(option.choices))
     if value == option.default or re.fullmatch(option.pattern, value):
         return ""
-    return f"must look like {option.pattern}"
+    return sentence("must look like {pattern}", pattern=option.pattern)
 
 
 _IMAGE_HELP = gettext_noop("Container image.")

@@ -10,6 +10,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from wording.said import sentence
+
 Verdict: TypeAlias = Literal["passed", "failed", "warning", "errored", "skipped"]
 #: What a pass says of the card, least first. none: nothing. seen: the driver answers. ran: work was done, its result was not
 #: checked. right: work was done and its result was checked. Only *right* proves a card good.
@@ -82,7 +84,7 @@ class Reading(msgspec.Struct, kw_only=True):
 
     proof: int | None = None
     stands_alone: bool = True
-    missing: str = "The log has no verdict line."
+    missing: str = sentence("The log has no verdict line.")
     observations: list[Observation] = []
     facts: Facts = {}
     measurements: dict[str, Measurement] = {}
@@ -142,7 +144,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
 def to_json(result: Result) -> dict[str, Any]:
     """The form of `parse_log -o json`: suite, parser_version, verdict, reasons, facts, measurements."""
-    built: dict[str, Any] = msgspec.to_builtins(result)
+    built: dict[str, Any] = msgspec.to_builtins(result, enc_hook=str)
     del built["proof"]
     del built["grade"]
     return built

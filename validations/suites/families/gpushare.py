@@ -23,6 +23,7 @@ from kube.objects import Pod
 from validations.suites.engine.family import Family, PodRecord, memory_mib
 from validations.suites.engine.options import Values
 from validations.suites.engine.target import Resource, Settings, Target
+from wording.said import sentence
 
 _MIB = 2**20
 
@@ -89,9 +90,11 @@ def _assigned_at(pod: Pod, settings: Settings) -> datetime | None:
 def _doubt(pod: Pod, card: str, settings: Settings) -> str:
     written = _written(pod, names_by(settings))
     if written.v2 and written.index is not None and written.index not in _indices(written):
-        return "The two annotations of the pod name different cards, so it is not known which it had."
+        return sentence("The two annotations of the pod name different cards, so it is not known which it had.")
     if written.assigned is False:
-        return f"The pod was assumed on card {card}, and the device plugin has never said that it gave it out."
+        return sentence(
+            "The pod was assumed on card {card}, and the device plugin has never said that it gave it out.", card=card
+        )
     return ""
 
 

@@ -12,6 +12,7 @@ import re
 from inventory.stacks.kubernetes_alpha import driver_path
 from validations.suites.engine.family import Family, Mount
 from validations.suites.engine.target import Target
+from wording.said import sentence
 
 _PATH = re.compile(r"(?:/[A-Za-z0-9_][A-Za-z0-9._-]{0,99}){1,16}")
 #: Where NVIDIA's images look for libraries and programs.
@@ -31,9 +32,10 @@ def _mounts(target: Target) -> tuple[Mount, ...]:
 def _lacking(target: Target) -> str:
     if _mounts(target):
         return ""
-    return (
-        f"Kubernetes before 1.8 gives a container the device and no driver: GPUDASH_ALPHA_DRIVER_PATH does not say where on node "
-        f"{target.node} its libraries are."
+    return sentence(
+        "Kubernetes before 1.8 gives a container the device and no driver: GPUDASH_ALPHA_DRIVER_PATH does "
+        "not say where on node {node} its libraries are.",
+        node=target.node,
     )
 
 

@@ -26,6 +26,7 @@ from validations.suites.engine.figures import count, duration, name, number
 from validations.suites.engine.options import common, image, linux
 from validations.suites.engine.phrases import Phrase
 from validations.suites.nccl_allreduce.failures import PHRASES, Failures
+from wording.said import sentence
 
 VERSION = 2
 _RANK = re.compile(
@@ -90,7 +91,7 @@ class _Walk:
 
 def read(lines: Lines) -> Reading:
     """The proof is the footer: no value out of bounds and an average bandwidth, after one checked row or more."""
-    reading = Reading(missing="The log has no complete footer of all_reduce_perf.")
+    reading = Reading(missing=sentence("The log has no complete footer of all_reduce_perf."))
     walk, failures = _Walk(), Failures()
     for line, text in lines:
         if text.startswith("#"):
@@ -152,9 +153,13 @@ def _check(walk: _Walk, reading: Reading, counts: bool, value: str, size: str, l
         return
     wrong = number(value)
     if wrong is None:
-        reading.failed("verification", f"The sums of {size} bytes are off by {name(value)}.", line)
+        reading.failed(
+            "verification", sentence("The sums of {size} bytes are off by {value}.", size=size, value=name(value)), line
+        )
     elif counts and wrong != 0 and "e-" not in value:
-        reading.failed("verification", f"{name(value)} sums of {size} bytes are wrong.", line)
+        reading.failed(
+            "verification", sentence("{value} sums of {size} bytes are wrong.", value=name(value), size=size), line
+        )
 
 
 def _conclude(reading: Reading, walk: _Walk) -> None:
@@ -162,32 +167,40 @@ def _conclude(reading: Reading, walk: _Walk) -> None:
         return
     for out, state, line in walk.bounds:
         if out or state != "OK":
-            reading.failed("verification", f"{out} values are out of bounds.", line)
+            reading.failed("verification", sentence("{out} values are out of bounds.", out=out), line)
     for speed, threshold, line in walk.averages:
         if threshold == "FAILED":
-            reading.failed("bandwidth", f"The average of {name(speed)} GB/s is below the threshold of the test.", line)
+            reading.failed(
+                "bandwidth",
+                sentence("The average of {speed} GB/s is below the threshold of the test.", speed=name(speed)),
+                line,
+            )
     speed, _, line = walk.averages[-1]
     reading.measure("bus_bandwidth_average", number(speed), "GB/s")
     if walk.strange is not None:
-        reading.missing = f"Line {walk.strange} is a row of another form than the table's header."
+        reading.missing = sentence(
+            "Line {strange} is a row of another form than the table's header.", strange=walk.strange
+        )
         return
     if not walk.rows:
-        reading.missing = "The log has the footer and no row."
+        reading.missing = sentence("The log has the footer and no row.")
         return
     # One card alone moves nothing over a bus: its bandwidth is 0.
     if number(speed) is None or (len(walk.ranks) != 1 and duration(speed) is None):
-        reading.missing = f"The average bandwidth is {name(speed)}, which is no measurement."
+        reading.missing = sentence("The average bandwidth is {speed}, which is no measurement.", speed=name(speed))
         return
     reading.proof = line
     if walk.unchecked:
-        reading.lower("ran", "The sums were not checked.")
-        reading.warning("not-verified", "The sums were not checked (#wrong is N/A).", line)
+        reading.lower("ran", sentence("The sums were not checked."))
+        reading.warning("not-verified", sentence("The sums were not checked (#wrong is N/A)."), line)
     if len(walk.ranks) < 2:
-        reading.lower("ran", "Fewer than two cards took part.")
-        reading.warning("single-rank", "Fewer than two cards took part: no transfer between cards is proven.", line)
+        reading.lower("ran", sentence("Fewer than two cards took part."))
+        reading.warning(
+            "single-rank", sentence("Fewer than two cards took part: no transfer between cards is proven."), line
+        )
     elif len(set(walk.places)) < len(walk.places):
-        reading.lower("ran", "Ranks had the same card.")
-        reading.warning("same-card", "Two ranks had the same card: no transfer between them is proven.", line)
+        reading.lower("ran", sentence("Ranks had the same card."))
+        reading.warning("same-card", sentence("Two ranks had the same card: no transfer between them is proven."), line)
 
 
 def _workload(target: Target, values: Values) -> Workload:

@@ -12,6 +12,7 @@ from validations.suites.engine.figures import name
 from validations.suites.engine.phrases import Phrase, first, tell
 from validations.suites.engine.verdict import Reading
 from validations.suites.shared import cuda_texts
+from wording.said import sentence
 
 _TESTS = "NVIDIA/nccl-tests `common.cu`, `util.cu`"
 _NCCL = "NVIDIA/nccl"
@@ -19,51 +20,79 @@ _WARN = "node-a:195:201 [0] misc/file.cc:97 NCCL WARN {}"
 _FAILURE = "node-a: Test NCCL failure common.cu:958 '{} (run with NCCL_DEBUG=WARN for details)'"
 #: In warnings of NCCL, and in texts of PyTorch, whose image has the program.
 _CAUSES = (
-    Phrase("Duplicate GPU detected", "same-card", "Two ranks have the same card", "errored", _NCCL),
+    Phrase("Duplicate GPU detected", "same-card", sentence("Two ranks have the same card"), "errored", _NCCL),
     Phrase(
         "Error while creating shared memory segment",
         "shared-memory",
-        "The container's shared memory is too small",
+        sentence("The container's shared memory is too small"),
         "errored",
         _NCCL,
     ),
     Phrase(
         "insufficient shared memory (shm)",
         "shared-memory",
-        "The container's shared memory is too small",
+        sentence("The container's shared memory is too small"),
         "errored",
         "PyTorch",
     ),
-    Phrase("No space left on device", "shared-memory", "The container's shared memory is too small", "errored", _NCCL),
-    Phrase("no socket interface found", "bad-arguments", "No network adapter has the given name", "errored", _NCCL),
-    Phrase("No socket interface found", "bad-arguments", "No network adapter has the given name", "errored", _NCCL),
+    Phrase(
+        "No space left on device",
+        "shared-memory",
+        sentence("The container's shared memory is too small"),
+        "errored",
+        _NCCL,
+    ),
+    Phrase(
+        "no socket interface found",
+        "bad-arguments",
+        sentence("No network adapter has the given name"),
+        "errored",
+        _NCCL,
+    ),
+    Phrase(
+        "No socket interface found",
+        "bad-arguments",
+        sentence("No network adapter has the given name"),
+        "errored",
+        _NCCL,
+    ),
 )
 _CUDA_WARNING = re.compile(r"NCCL WARN .{0,100}Cuda failure (?:\d{1,4} )?'(?P<message>.{1,200})'")
 #: The codes of NCCL, as nccl-tests prints them after "NCCL failure".
 _CODES = (
-    Phrase("invalid usage", "bad-arguments", "NCCL was called in a way that it does not allow", "errored"),
-    Phrase("invalid argument", "bad-arguments", "NCCL was given a wrong argument", "errored"),
+    Phrase("invalid usage", "bad-arguments", sentence("NCCL was called in a way that it does not allow"), "errored"),
+    Phrase("invalid argument", "bad-arguments", sentence("NCCL was given a wrong argument"), "errored"),
     Phrase(
         "unhandled system error",
         "nccl-system",
-        "The system rejected a call of NCCL: network or shared memory",
+        sentence("The system rejected a call of NCCL: network or shared memory"),
         "errored",
     ),
-    Phrase("internal error", "nccl-system", "NCCL made a mistake", "errored"),
-    Phrase("remote process exited", "nccl-system", "Another rank was gone", "errored"),
+    Phrase("internal error", "nccl-system", sentence("NCCL made a mistake"), "errored"),
+    Phrase("remote process exited", "nccl-system", sentence("Another rank was gone"), "errored"),
 )
 _CUDA_CODE = "unhandled cuda error"
 #: What nccl-tests itself says.
 _TEXTS = (
-    Phrase("Invalid number of GPUs:", "no-device", "Fewer cards are there than asked for", "failed", _TESTS),
-    Phrase(": Test timeout (", "timeout", "The cards did not come to an end in time", "errored", _TESTS),
+    Phrase("Invalid number of GPUs:", "no-device", sentence("Fewer cards are there than asked for"), "failed", _TESTS),
+    Phrase(": Test timeout (", "timeout", sentence("The cards did not come to an end in time"), "errored", _TESTS),
     Phrase(
-        "Incompatible NCCL versions", "image", "The image has another NCCL than its program needs", "errored", _TESTS
+        "Incompatible NCCL versions",
+        "image",
+        sentence("The image has another NCCL than its program needs"),
+        "errored",
+        _TESTS,
     ),
-    Phrase("invalid option '", "bad-arguments", "An option is not known", "errored", _TESTS),
-    Phrase("invalid size specified for '", "bad-arguments", "A size is no size", "errored", _TESTS),
-    Phrase("invalid sizes for 'minbytes' and 'maxbytes'", "bad-arguments", "The sizes are wrong", "errored", _TESTS),
-    Phrase("Device implementation ", "bad-arguments", "An option has a wrong value", "errored", _TESTS),
+    Phrase("invalid option '", "bad-arguments", sentence("An option is not known"), "errored", _TESTS),
+    Phrase("invalid size specified for '", "bad-arguments", sentence("A size is no size"), "errored", _TESTS),
+    Phrase(
+        "invalid sizes for 'minbytes' and 'maxbytes'",
+        "bad-arguments",
+        sentence("The sizes are wrong"),
+        "errored",
+        _TESTS,
+    ),
+    Phrase("Device implementation ", "bad-arguments", sentence("An option has a wrong value"), "errored", _TESTS),
 )
 _FAILURES = ("Test NCCL failure", "Test CUDA failure", "NCCL failure", "CUDA failure")
 #: Of what nccl-tests says on stderr.
@@ -73,7 +102,11 @@ PHRASES = (
     *_TEXTS,
     *(phrase._replace(source=_TESTS, example=_FAILURE.format(phrase.words)) for phrase in _CODES),
     Phrase(
-        _CUDA_CODE, "cuda-error", "CUDA rejected a call of NCCL", source=_TESTS, example=_FAILURE.format(_CUDA_CODE)
+        _CUDA_CODE,
+        "cuda-error",
+        sentence("CUDA rejected a call of NCCL"),
+        source=_TESTS,
+        example=_FAILURE.format(_CUDA_CODE),
     ),
     *(
         phrase._replace(example=f"{_WARN.format(phrase.words)}\n{_FAILURE.format('unhandled system error')}")
@@ -103,11 +136,11 @@ class Failures:
             if match := _CUDA_WARNING.search(text):
                 self.causes.append((cuda_texts.cause(match["message"]), text, line))
         elif (phrase := first(_TEXTS, text)) is not None:
-            tell(reading, phrase, f"{phrase.meaning}: {name(text)}", line)
+            tell(reading, phrase, sentence("{meaning}: {text}", meaning=phrase.meaning, text=name(text)), line)
         elif _CUDA_CODE in text and "NCCL failure" in text:
             self.cuda = (text, line)
         elif "NCCL failure" in text and (phrase := first(_CODES, text)) is not None:
-            tell(reading, phrase, f"{phrase.meaning}: {name(text)}", line)
+            tell(reading, phrase, sentence("{meaning}: {text}", meaning=phrase.meaning, text=name(text)), line)
         elif any(words in text for words in _FAILURES):
             cuda_texts.report(reading, text, text, line)
 
@@ -123,7 +156,7 @@ class Failures:
             if phrase is None:
                 reading.failed("cuda-error", name(text), line)
             else:
-                tell(reading, phrase, f"{phrase.meaning}: {name(text)}", line)
+                tell(reading, phrase, sentence("{meaning}: {text}", meaning=phrase.meaning, text=name(text)), line)
         if self.cuda is not None and not reading.has("errored"):
             reading.failed("cuda-error", name(self.cuda[0]), self.cuda[1])
         elif self.cuda is not None:

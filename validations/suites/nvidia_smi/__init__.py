@@ -29,6 +29,7 @@ from validations.suites.engine.placement import with_api
 from validations.suites.nvidia_smi import health
 from validations.suites.nvidia_smi import text as texts
 from validations.suites.shared import tensorworks
+from wording.said import sentence
 
 VERSION = 2
 _LINUX = "nvcr.io/nvidia/cuda:12.5.0-base-ubuntu22.04"
@@ -54,7 +55,7 @@ class _Walk:
 
 def read(lines: Lines) -> Reading:
     """Facts `devices`, `driver_version`, `cuda_version`; the proof is the row of a card."""
-    reading = Reading(missing="The log has no row of a card.")
+    reading = Reading(missing=sentence("The log has no row of a card."))
     walk = _Walk()
     for line, text in lines:
         if not _refusal(reading, text, line) and not health.look(reading, text, line):
@@ -65,7 +66,11 @@ def read(lines: Lines) -> Reading:
     reading.proof = walk.first
     tcc = [device for device in walk.devices if device.get("driver_mode") == "TCC"]
     if tcc:
-        reading.warning("tcc-mode", f"{tcc[0]['name']} is in TCC mode: CUDA works, DirectX does not.", walk.first)
+        reading.warning(
+            "tcc-mode",
+            sentence("{name} is in TCC mode: CUDA works, DirectX does not.", name=tcc[0]["name"]),
+            walk.first,
+        )
     return reading
 
 
@@ -76,8 +81,9 @@ def _refusal(reading: Reading, text: str, line: int) -> bool:
     phrase = first(health.PHRASES, text)
     if phrase is None:
         return False
-    more = "." if phrase.meaning.endswith(".") else f": {name(text)}"
-    tell(reading, phrase, phrase.meaning.removesuffix(".") + more, line)
+    whole = phrase.meaning.endswith(".")
+    said = phrase.meaning if whole else sentence("{meaning}: {text}", meaning=phrase.meaning, text=name(text))
+    tell(reading, phrase, said, line)
     return True
 
 

@@ -12,6 +12,7 @@ from validations.suites.engine.exits import Code
 from validations.suites.engine.figures import count, name
 from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.verdict import Reading
+from wording.said import sentence
 
 _SOURCE = "nvidia-smi, NVML `nvmlErrorString`"
 _MANUAL = "nvidia-smi(1), return values"
@@ -30,46 +31,69 @@ _QUIET = frozenset(("", "0", "no", "none"))
 
 #: Number → what the manual page says of it.
 EXITS = {
-    2: Code("", "errored", "bad-arguments", "an argument is invalid"),
-    3: Code("", "errored", "exit-code", "the operation is not available on the card"),
-    4: Code("", "errored", "exit-code", "the user has no permission"),
-    8: Code("", "failed", "driver", "the power cables of a card are not attached"),
-    9: Code("", "failed", "driver", "the driver is not loaded"),
-    10: Code("", "failed", "driver", "the kernel detected an interrupt issue with a card"),
-    12: Code("", "failed", "driver-missing", "the driver library was not found"),
-    14: Code("", "warning", "inforom", "the infoROM is corrupted"),
-    15: Code("", "failed", "device-removed", "a card has fallen off the bus"),
+    2: Code("", "errored", "bad-arguments", sentence("an argument is invalid")),
+    3: Code("", "errored", "exit-code", sentence("the operation is not available on the card")),
+    4: Code("", "errored", "exit-code", sentence("the user has no permission")),
+    8: Code("", "failed", "driver", sentence("the power cables of a card are not attached")),
+    9: Code("", "failed", "driver", sentence("the driver is not loaded")),
+    10: Code("", "failed", "driver", sentence("the kernel detected an interrupt issue with a card")),
+    12: Code("", "failed", "driver-missing", sentence("the driver library was not found")),
+    14: Code("", "warning", "inforom", sentence("the infoROM is corrupted")),
+    15: Code("", "failed", "device-removed", sentence("a card has fallen off the bus")),
 }
 _ROW = (
     "|   1  NVIDIA H100 80GB HBM3          On  |   00000000:05:00.0 Off |                  {ecc} |\n"
     "| N/A   34C    P0             70W /  700W |       4MiB /  81559MiB |      0%      {mode} |"
 )
 PHRASES = (
-    Phrase("No devices were found", "no-device", "The driver has no device for this container.", source=_SOURCE),
+    Phrase(
+        "No devices were found", "no-device", sentence("The driver has no device for this container."), source=_SOURCE
+    ),
     Phrase(
         "couldn't communicate with the NVIDIA driver",
         "driver",
-        "nvidia-smi could not talk to the driver.",
+        sentence("nvidia-smi could not talk to the driver."),
         source=_SOURCE,
     ),
-    Phrase("Failed to initialize NVML", "driver", "The driver library could not be started", source=_SOURCE),
-    Phrase("couldn't find libnvidia-ml.so", "driver-missing", "No driver library is in the container.", source=_SOURCE),
-    Phrase("couldn't find nvml.dll", "driver-missing", "No driver library is in the container.", source=_SOURCE),
-    Phrase("is not a valid field to query", "bad-arguments", "The driver does not know a field", "errored", _SOURCE),
-    Phrase("Invalid combination of input arguments", "bad-arguments", "The arguments are wrong", "errored", _SOURCE),
+    Phrase("Failed to initialize NVML", "driver", sentence("The driver library could not be started"), source=_SOURCE),
+    Phrase(
+        "couldn't find libnvidia-ml.so",
+        "driver-missing",
+        sentence("No driver library is in the container."),
+        source=_SOURCE,
+    ),
+    Phrase(
+        "couldn't find nvml.dll", "driver-missing", sentence("No driver library is in the container."), source=_SOURCE
+    ),
+    Phrase(
+        "is not a valid field to query",
+        "bad-arguments",
+        sentence("The driver does not know a field"),
+        "errored",
+        _SOURCE,
+    ),
+    Phrase(
+        "Invalid combination of input arguments",
+        "bad-arguments",
+        sentence("The arguments are wrong"),
+        "errored",
+        _SOURCE,
+    ),
 )
 #: What is not looked up by its words: for the docs.
 READ = (
-    Phrase("GPU is lost", "device-removed", "The card is gone from the bus", source=_SOURCE),
-    Phrase("GPU has fallen off the bus", "device-removed", "The card is gone from the bus", source=_SOURCE),
+    Phrase("GPU is lost", "device-removed", sentence("The card is gone from the bus"), source=_SOURCE),
+    Phrase("GPU has fallen off the bus", "device-removed", sentence("The card is gone from the bus"), source=_SOURCE),
     Phrase(
         "Unable to determine the device handle for GPU 0000:65:00.0: Unknown Error",
         "device-removed",
-        "The driver cannot open the card",
+        sentence("The driver cannot open the card"),
         source=_SOURCE,
     ),
-    Phrase("[GPU requires reset]", "device-removed", "The card does not work until it is reset", source=_SOURCE),
-    Phrase("[Unknown Error]", "device-removed", "The driver cannot read the card", source=_SOURCE),
+    Phrase(
+        "[GPU requires reset]", "device-removed", sentence("The card does not work until it is reset"), source=_SOURCE
+    ),
+    Phrase("[Unknown Error]", "device-removed", sentence("The driver cannot read the card"), source=_SOURCE),
     Phrase(
         "ERR! in a cell of the table",
         "device-removed",
@@ -118,7 +142,11 @@ def look(reading: Reading, text: str, line: int) -> bool:
         and ("ERR!" in text or "rror" in text or "eset" in text)
         and any(words in text for words in _CELLS)
     ):
-        reading.failed("device-removed", f"The driver cannot read a card: {name(' '.join(text.split()))}", line)
+        reading.failed(
+            "device-removed",
+            sentence("The driver cannot read a card: {names}", names=name(" ".join(text.split()))),
+            line,
+        )
     return False
 
 
@@ -126,7 +154,7 @@ def ecc(reading: Reading, cells: list[str], line: int) -> None:
     """The first line of a card in the table: its last cell counts the memory errors that could not be corrected."""
     errors = count(cells[3].strip()) if len(cells) > 3 else None
     if errors:
-        reading.warning("ecc-errors", f"{errors} memory errors could not be corrected.", line)
+        reading.warning("ecc-errors", sentence("{errors} memory errors could not be corrected.", errors=errors), line)
 
 
 def mode(reading: Reading, cells: list[str], line: int) -> None:
@@ -147,12 +175,14 @@ def csv_cell(reading: Reading, column: str, value: str, line: int) -> None:
     if column == "compute_mode" and value == "Prohibited":
         _prohibited(reading, line)
     elif column == "reset_status.reset_required" and value == "Yes":
-        reading.failed("device-removed", "The card does not work until it is reset.", line)
+        reading.failed("device-removed", sentence("The card does not work until it is reset."), line)
     elif column == "gpu_recovery_action" and value[:1] != "[" and value.lower() not in _QUIET:
-        reading.failed("device-removed", f"The driver wants the card to be recovered: {name(value)}.", line)
+        reading.failed(
+            "device-removed", sentence("The driver wants the card to be recovered: {value}.", value=name(value)), line
+        )
     elif _COUNTED.fullmatch(column) and value[:1] != "[" and value.lower() not in (*_QUIET, "n/a"):
-        reading.warning("ecc-errors", f"{column} is {name(value)}.", line)
+        reading.warning("ecc-errors", sentence("{column} is {value}.", column=column, value=name(value)), line)
 
 
 def _prohibited(reading: Reading, line: int) -> None:
-    reading.warning("compute-mode", "The compute mode of a card is Prohibited: no program can use it.", line)
+    reading.warning("compute-mode", sentence("The compute mode of a card is Prohibited: no program can use it."), line)

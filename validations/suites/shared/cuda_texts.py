@@ -9,41 +9,58 @@ from __future__ import annotations
 from validations.suites.engine.figures import name
 from validations.suites.engine.phrases import Phrase, first, tell
 from validations.suites.engine.verdict import Reading
+from wording.said import sentence
 
 _SOURCE = "CUDA runtime, `cudaGetErrorString`"
 #: Words in lower case.
 _PHRASES = (
-    Phrase("out of memory", "out-of-memory", "others hold the card's memory", "errored"),
-    Phrase("no kernel image is available", "image-unsuited", "the image has no code for this kind of card", "errored"),
+    Phrase("out of memory", "out-of-memory", sentence("others hold the card's memory"), "errored"),
     Phrase(
-        "device kernel image is invalid", "image-unsuited", "the image has no code for this kind of card", "errored"
+        "no kernel image is available",
+        "image-unsuited",
+        sentence("the image has no code for this kind of card"),
+        "errored",
     ),
-    Phrase("mps client failed to connect", "mps", "the MPS server of the node was not reached", "errored"),
-    Phrase("mps server", "mps", "the MPS server of the node did not take the container", "errored"),
-    Phrase("mps client", "mps", "the MPS server of the node did not take the container", "errored"),
+    Phrase(
+        "device kernel image is invalid",
+        "image-unsuited",
+        sentence("the image has no code for this kind of card"),
+        "errored",
+    ),
+    Phrase("mps client failed to connect", "mps", sentence("the MPS server of the node was not reached"), "errored"),
+    Phrase("mps server", "mps", sentence("the MPS server of the node did not take the container"), "errored"),
+    Phrase("mps client", "mps", sentence("the MPS server of the node did not take the container"), "errored"),
     Phrase(
         "driver version is insufficient",
         "cuda-error",
-        "no driver libraries in the container (RuntimeClass nvidia?) or the driver is too old",
+        sentence("no driver libraries in the container (RuntimeClass nvidia?) or the driver is too old"),
     ),
-    Phrase("unsupported toolchain", "cuda-error", "the driver is older than the image's code"),
-    Phrase("stub library", "driver-missing", "the container has the CUDA toolkit's stub and no driver library"),
-    Phrase("no cuda-capable device", "no-device", "no device was given to the container, or it is broken"),
-    Phrase("no devices supporting cuda", "no-device", "no device was given to the container, or it is broken"),
-    Phrase("no device supporting cuda", "no-device", "no device was given to the container, or it is broken"),
-    Phrase("invalid device ordinal", "no-device", "fewer devices are there than were asked for"),
-    Phrase("compute mode prohibited", "cuda-error", "the compute mode of the card is Prohibited"),
-    Phrase("busy or unavailable", "cuda-error", "the device is in exclusive mode or is not supported"),
+    Phrase("unsupported toolchain", "cuda-error", sentence("the driver is older than the image's code")),
+    Phrase(
+        "stub library", "driver-missing", sentence("the container has the CUDA toolkit's stub and no driver library")
+    ),
+    Phrase("no cuda-capable device", "no-device", sentence("no device was given to the container, or it is broken")),
+    Phrase(
+        "no devices supporting cuda", "no-device", sentence("no device was given to the container, or it is broken")
+    ),
+    Phrase("no device supporting cuda", "no-device", sentence("no device was given to the container, or it is broken")),
+    Phrase("invalid device ordinal", "no-device", sentence("fewer devices are there than were asked for")),
+    Phrase("compute mode prohibited", "cuda-error", sentence("the compute mode of the card is Prohibited")),
+    Phrase("busy or unavailable", "cuda-error", sentence("the device is in exclusive mode or is not supported")),
     Phrase(
         "forward compatibility was attempted",
         "cuda-error",
-        "the image carries compatibility libraries that the card does not take",
+        sentence("the image carries compatibility libraries that the card does not take"),
     ),
-    Phrase("system not yet initialized", "cuda-error", "the Fabric Manager is not running"),
-    Phrase("unsupported display driver", "cuda-error", "driver library and kernel module are of different versions"),
-    Phrase("initialization error", "cuda-error", "the injected libraries do not match the driver"),
-    Phrase("uncorrectable ecc error", "cuda-error", "the memory of the card is broken"),
-    Phrase("uncorrectable nvlink error", "cuda-error", "a link of the card is broken"),
+    Phrase("system not yet initialized", "cuda-error", sentence("the Fabric Manager is not running")),
+    Phrase(
+        "unsupported display driver",
+        "cuda-error",
+        sentence("driver library and kernel module are of different versions"),
+    ),
+    Phrase("initialization error", "cuda-error", sentence("the injected libraries do not match the driver")),
+    Phrase("uncorrectable ecc error", "cuda-error", sentence("the memory of the card is broken")),
+    Phrase("uncorrectable nvlink error", "cuda-error", sentence("a link of the card is broken")),
 )
 #: Names of the errors, in lower case and without "cudaError", → the words of their message: helper_cuda.h prints the names.
 _NAMES = {
@@ -88,4 +105,4 @@ def report(reading: Reading, message: str, text: str, line: int | None) -> None:
     if phrase is None:
         reading.failed("cuda-error", name(text), line)
     else:
-        tell(reading, phrase, f"{name(text)}: {phrase.meaning}.", line)
+        tell(reading, phrase, sentence("{text}: {meaning}.", text=name(text), meaning=phrase.meaning), line)

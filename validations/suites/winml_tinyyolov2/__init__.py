@@ -27,6 +27,7 @@ from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import pick, with_api
 from validations.suites.winml_tinyyolov2.failures import PHRASES, report
 from validations.suites.winml_tinyyolov2.log import Block, Record, collect
+from wording.said import sentence
 
 VERSION = 2
 ALIBABA_BUILDS = ("10.0.17763", "10.0.18363", "10.0.19041")
@@ -68,7 +69,11 @@ def _devices(record: Record, reading: Reading) -> None:
     for device in hardware:
         software = is_software(device.adapter or "") or is_software(device.wrapped)
         if software:
-            reading.failed("software-adapter", f"The work ran on a software adapter: {device.adapter}.", device.line)
+            reading.failed(
+                "software-adapter",
+                sentence("The work ran on a software adapter: {adapter}.", adapter=device.adapter),
+                device.line,
+            )
             break
     if hardware:
         reading.facts["gpu_name"] = software_name(hardware[0].wrapped) or hardware[0].adapter
@@ -88,9 +93,9 @@ def _no_gpu(record: Record, reading: Reading) -> None:
         step.line for step in record.steps if not step.gpu
     ]
     if cpu and not unnamed and not on_gpu:
-        reading.failed("cpu-only", "Only the CPU was used; no GPU device was made.", cpu[0])
+        reading.failed("cpu-only", sentence("Only the CPU was used; no GPU device was made."), cpu[0])
     else:
-        reading.missing = "The log names no adapter."
+        reading.missing = sentence("The log names no adapter.")
 
 
 def _evaluation(record: Record, reading: Reading, lines: Lines) -> None:
@@ -107,16 +112,16 @@ def _evaluation(record: Record, reading: Reading, lines: Lines) -> None:
     if block is not None and whole:
         reading.proof = block.line
     elif evaluated is None:
-        reading.missing = "The adapter was found, but the log ends before an evaluation on it."
+        reading.missing = sentence("The adapter was found, but the log ends before an evaluation on it.")
     elif lines.cut:
-        reading.missing = "The results block is in the part of the log that is missing."
+        reading.missing = sentence("The results block is in the part of the log that is missing.")
     elif block is None:
         reading.proof, reading.stands_alone = evaluated, False
-        reading.missing = "The log has no results block, and no exit code says that the run came to its end."
+        reading.missing = sentence("The log has no results block, and no exit code says that the run came to its end.")
         if not reading.has("failed", "errored"):
-            reading.remark("no-performance", "Evaluated on the adapter; no results block.", evaluated)
+            reading.remark("no-performance", sentence("Evaluated on the adapter; no results block."), evaluated)
     else:
-        reading.missing = "The results block of the GPU is not complete."
+        reading.missing = sentence("The results block of the GPU is not complete.")
 
 
 def _evaluate_label(block: Block) -> str:
@@ -141,7 +146,7 @@ def _take(reading: Reading, block: Block, labels: dict[str, str]) -> None:
         text, line = block.values.get(label, ("", 0))
         value = duration(text)
         if value is None and text:
-            reading.remark("not-a-number", f"{label} is {text}: left out.", line)
+            reading.remark("not-a-number", sentence("{label} is {text}: left out.", label=label, text=text), line)
             reading.facts.setdefault("unreadable", []).append(name)
         reading.measure(name, value, "ms")
 
@@ -163,7 +168,7 @@ def _speed(record: Record, reading: Reading) -> None:
         return
     times = got["gpu_evaluate"] / got["cpu_evaluate"]
     if times > _MUCH_SLOWER:
-        text = f"The adapter needs {rounded(times):g} times as long as the processor."
+        text = sentence("The adapter needs {times} times as long as the processor.", times=f"{rounded(times):g}")
         reading.warning("slower-than-cpu", text, block.values[_evaluate_label(block)][1])
 
 
@@ -174,10 +179,12 @@ def _fallback(record: Record, reading: Reading) -> None:
         return
     if any(device.adapter is None for device in record.devices):
         reading.remark(
-            "cpu-fallback", "CPU operators were seen; a CPU configuration ran too, so this proves nothing.", line
+            "cpu-fallback",
+            sentence("CPU operators were seen; a CPU configuration ran too, so this proves nothing."),
+            line,
         )
     else:
-        reading.warning("cpu-fallback", "Some operators of the model ran on the CPU.", line)
+        reading.warning("cpu-fallback", sentence("Some operators of the model ran on the CPU."), line)
 
 
 def _workload(target: Target, values: Values) -> Workload:

@@ -11,6 +11,7 @@ from validations.suites.engine.figures import name
 from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.verdict import Reading, Verdict
 from validations.suites.winml_tinyyolov2.log import Record
+from wording.said import sentence
 
 
 class _Failure(NamedTuple):
@@ -27,42 +28,60 @@ PHRASES = (
     Phrase(
         "no matching adapter with given adapter name",
         "bad-arguments",
-        "No adapter has the name that was asked for",
+        sentence("No adapter has the name that was asked for"),
         "errored",
     ),
-    Phrase("gpu device instance has been suspended", "device-removed", "The device was removed while it worked"),
-    Phrase("getdeviceremovedreason", "device-removed", "The device was removed while it worked"),
-    Phrase("gpu device instance has been removed", "device-removed", "The device was removed while it worked"),
-    Phrase("gpu will not respond to more commands", "device-removed", "The device hung"),
-    Phrase("creating learningmodeldevice failed", "no-adapter", "No device could be made on an adapter"),
-    Phrase("no hardware adapters available", "no-adapter", "There is no hardware adapter"),
-    Phrase("creating commandlineargs failed", "bad-arguments", "The arguments were not understood", "errored"),
-    Phrase("unknown option", "bad-arguments", "An option is not known", "errored"),
-    Phrase("invalid parameter for", "bad-arguments", "An option has a wrong value", "errored"),
-    Phrase("cannot create d3d12 device on client if cpu", "bad-arguments", "Two options exclude each other", "errored"),
-    Phrase("batch size override couldn't be set", "bad-arguments", "The batch size does not suit the model", "errored"),
+    Phrase(
+        "gpu device instance has been suspended", "device-removed", sentence("The device was removed while it worked")
+    ),
+    Phrase("getdeviceremovedreason", "device-removed", sentence("The device was removed while it worked")),
+    Phrase(
+        "gpu device instance has been removed", "device-removed", sentence("The device was removed while it worked")
+    ),
+    Phrase("gpu will not respond to more commands", "device-removed", sentence("The device hung")),
+    Phrase("creating learningmodeldevice failed", "no-adapter", sentence("No device could be made on an adapter")),
+    Phrase("no hardware adapters available", "no-adapter", sentence("There is no hardware adapter")),
+    Phrase(
+        "creating commandlineargs failed", "bad-arguments", sentence("The arguments were not understood"), "errored"
+    ),
+    Phrase("unknown option", "bad-arguments", sentence("An option is not known"), "errored"),
+    Phrase("invalid parameter for", "bad-arguments", sentence("An option has a wrong value"), "errored"),
+    Phrase(
+        "cannot create d3d12 device on client if cpu",
+        "bad-arguments",
+        sentence("Two options exclude each other"),
+        "errored",
+    ),
+    Phrase(
+        "batch size override couldn't be set",
+        "bad-arguments",
+        sentence("The batch size does not suit the model"),
+        "errored",
+    ),
     Phrase(
         "input type that isn't supported by winmlrunner",
         "model-load",
-        "The model's input type is not supported",
+        sentence("The model's input type is not supported"),
         "errored",
     ),
-    Phrase("attempting to bind image but input feature", "model-load", "The model takes no image", "errored"),
-    Phrase("generating input features [failed]", "model-load", "The input could not be made", "errored"),
+    Phrase("attempting to bind image but input feature", "model-load", sentence("The model takes no image"), "errored"),
+    Phrase("generating input features [failed]", "model-load", sentence("The input could not be made"), "errored"),
     Phrase(
         "load model:",
         "model-load",
-        "The model could not be loaded",
+        sentence("The model could not be loaded"),
         "errored",
         example=r"Load Model: c:\model.onnx [FAILED]",
     ),
-    Phrase("dxgi module not found", "image", "The image has no DirectX libraries", "errored"),
-    Phrase("iteration time exceeded limit", "timeout", "One iteration took longer than the limit", "errored"),
-    Phrase("unknown exception occurred", "exception", "The runner ended with an unknown exception", "errored"),
-    Phrase("not enough memory resources", "out-of-memory", "Memory ran out", "errored"),
-    Phrase("not enough storage is available", "out-of-memory", "Memory ran out", "errored"),
-    Phrase("ran out of memory", "out-of-memory", "Memory ran out", "errored"),
-    Phrase("creating session [failed]", "session", "No session could be made on the device"),
+    Phrase("dxgi module not found", "image", sentence("The image has no DirectX libraries"), "errored"),
+    Phrase("iteration time exceeded limit", "timeout", sentence("One iteration took longer than the limit"), "errored"),
+    Phrase(
+        "unknown exception occurred", "exception", sentence("The runner ended with an unknown exception"), "errored"
+    ),
+    Phrase("not enough memory resources", "out-of-memory", sentence("Memory ran out"), "errored"),
+    Phrase("not enough storage is available", "out-of-memory", sentence("Memory ran out"), "errored"),
+    Phrase("ran out of memory", "out-of-memory", sentence("Memory ran out"), "errored"),
+    Phrase("creating session [failed]", "session", sentence("No session could be made on the device")),
 )
 _STEPS = frozenset({"session", "binding", "evaluating", "evaluation"})
 _NEEDLES = tuple(phrase.words for phrase in PHRASES)
@@ -73,7 +92,10 @@ def report(record: Record, reading: Reading) -> None:
     found = sorted([*_phrases(record), *_steps(record)], key=lambda one: one.line)
     # A bare [FAILED] stands for the step that follows it; it counts where nothing names a cause.
     if not found:
-        found = [_Failure(line, "failed", "evaluation", f"Failed: {name(text)}") for line, text in record.failed[:1]]
+        found = [
+            _Failure(line, "failed", "evaluation", sentence("Failed: {text}", text=name(text)))
+            for line, text in record.failed[:1]
+        ]
     # Memory that others hold is not a "no" of the card, so the step that ran out of it is not one either.
     no_memory = any(one.code == "out-of-memory" for one in found)
     told: set[str] = set()
@@ -97,7 +119,14 @@ def _phrases(record: Record) -> list[_Failure]:
             continue
         phrase = next(phrase for phrase in PHRASES if phrase.words in low)
         if phrase.words != "load model:" or "[failed]" in low:
-            found.append(_Failure(line, phrase.severity, phrase.code, f"{phrase.meaning}: {name(text)}"))
+            found.append(
+                _Failure(
+                    line,
+                    phrase.severity,
+                    phrase.code,
+                    sentence("{meaning}: {text}", meaning=phrase.meaning, text=name(text)),
+                )
+            )
     return found
 
 
@@ -107,7 +136,12 @@ def _steps(record: Record) -> list[_Failure]:
             step.line,
             "failed",
             "binding" if step.phase == "Binding" else "evaluating",
-            f"{step.phase} failed on the {'GPU' if step.gpu else 'CPU'} in iteration {step.iteration}.",
+            sentence(
+                "{phase} failed on the {device} in iteration {iteration}.",
+                phase=step.phase,
+                device="GPU" if step.gpu else "CPU",
+                iteration=step.iteration,
+            ),
         )
         for step in record.steps
         if not step.ok
