@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('inventory', '0027_namespaces'),
+        ('inventory', '0028_kept_off'),
     ]
 
     operations = [
