@@ -14,6 +14,7 @@ from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.cache import patch_cache_control
 
 COOKIE = "gpudash_once"
 #: In the session: [what it is, the encrypted text].
@@ -52,6 +53,7 @@ def take(request: HttpRequest, what: str) -> str:
 
 
 def forget(response: HttpResponse) -> HttpResponse:
-    """Of a page that has shown it: the browser drops the key."""
+    """Of a page that has shown it: the browser drops the key, and nobody compresses the page (its length would tell of the text)."""
+    patch_cache_control(response, no_transform=True)
     response.delete_cookie(COOKIE, path=reverse("account"), samesite="Strict")
     return response

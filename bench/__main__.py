@@ -3,6 +3,7 @@
 decode        pods a second, one core
 parse         MB of log a second, one core, for each suite
 usage-formats samples of exporters a second, one core: 20 answers of Prometheus on 40,000 cards, and a page of 50 MB
+weights       what each page of the demo weighs, and what one costs that stands open, in Chromium (ADDRESS=link: of a demo that runs)
 shared        20 visitors at once on pages, REST and /healthz of one web process (PROCESSES=n: of several), on 5,000 nodes
 run-overhead  seconds of a run beyond its Job, and calls of the API per run: alone, and in a campaign of 1,000
 queue         seconds of a pass of the launcher with 50 and with 10,000 runs in the queue, and their ratio
@@ -38,6 +39,7 @@ NAMES = (
     "decode",
     "parse",
     "usage-formats",
+    "weights",
     "shared",
     "run-overhead",
     "queue",
@@ -68,6 +70,10 @@ def main() -> int:
         validations.parse()
     if "usage-formats" in names:
         usage_formats.run(given.small)
+    if "weights" in names:
+        from bench import weights
+
+        weights.run(given.small)
     done = 0
     for name, work in ON_SERVICES.items():
         if name in names:

@@ -1,6 +1,8 @@
-"""Text is compressed for who takes it so (gzip): pages, REST, CSV and metrics.
+"""Text is compressed for who takes it so (gzip): pages, REST, CSV, metrics, and files that `collectstatic` has not compressed.
 
-Secrets: the only one in a page is the CSRF token, masked anew in each answer, and pages put it in an uncompressed block of its own.
+Secrets: the one that every page has is the CSRF token, masked anew in each answer, and shared pages put it in an uncompressed block
+of its own. A page that shows another one (a new token, the secret of an app) says `no-transform`: neither this nor a proxy compresses
+it, so that its length does not tell how much of the secret somebody guessed (BREACH).
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from django.utils.regex_helper import _lazy_re_compile
 #: Half the work of the usual 6, for a tenth more bytes.
 LEVEL = 4
 LEAST_BYTES = 500
+#: A stream whose length is known and not above this is compressed as a whole.
+MOST_AT_ONCE = 2**20
 _HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 _END = b"\x03\x00"
 _BLOCK = 0xFFFF
@@ -72,11 +76,20 @@ class CompressionMiddleware:
 def _worth_it(response: Any) -> bool:
     if response.has_header("Content-Encoding") or not response.headers.get("Content-Type", "").startswith(_TEXT):
         return False
+    # Parts of a file (206) are of the file as it is; 304 has none.
+    if response.status_code in (206, 304) or "no-transform" in response.headers.get("Cache-Control", ""):
+        return False
     return response.streaming or len(response.content) >= LEAST_BYTES
 
 
 def _compress(response: Any) -> None:
-    if response.streaming:
+    length = int(response.headers.get("Content-Length", 0))
+    if response.streaming and 0 < length <= MOST_AT_ONCE:
+        # A file: its length stays known, which keeps the connection.
+        plain = b"".join(response.streaming_content)
+        response.streaming_content = packed = [gzipped([deflated(plain)], plain)]
+        response.headers["Content-Length"] = str(len(packed[0]))
+    elif response.streaming:
         response.streaming_content = _streamed(response.streaming_content)
         del response.headers["Content-Length"]
     else:

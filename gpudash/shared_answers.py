@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -29,9 +29,10 @@ from django.utils.html import escape
 from django.utils.translation import get_language
 from django_htmx.middleware import HtmxDetails
 
-from gpudash.compression import deflated, gzipped, plain_block, takes_gzip
+from gpudash.compression import LEAST_BYTES, deflated, gzipped, plain_block, takes_gzip
 from inventory.shared import NotShared, is_shareable, look, reading, store
-from pages.frame.live import LivePage, refreshed
+from pages.frame.earlier import earlier
+from pages.frame.live import HEADER, LivePage, Part, content_of, difference, refreshed
 
 #: Stands where the name of the visitor belongs: nothing else in a page can be the same.
 _NAME = f"visitor-{token_hex(16)}"
@@ -40,6 +41,10 @@ _TOKEN = r'(?<=name="csrfmiddlewaretoken" value=")[^"]*(?=")'  # noqa: S105 - wh
 _HOLES = re.compile(rf'(?P<token>{_TOKEN})|(?P<now>(?<= data-now=")[^"]*(?="))|(?P<name>{_NAME})')
 #: An age in seconds, as `units.ago` writes it: such an answer is good for a second.
 _SECONDS = re.compile(r"<time [^>]*>[^<]*(?<!\d)\d{1,2} ?(?:s\b|秒)")
+#: A refresh that has the present content is answered without rendering for so long while the version stays: longer than whole
+#: answers are kept, since of what no version names (the clock) little changes a page that is open already.
+UNCHANGED_S = 30.0
+MOST_TOLD = 8
 _KEPT_HEADERS = ("Content-Type", "Vary", "Allow", "Filter-Bytes")
 
 
@@ -67,10 +72,11 @@ class SharedPage:
     """A page and its live part. pieces: bytes as they are, and in between the names of what each visitor has of his own."""
 
     pieces: tuple[bytes | str, ...]
-    live: bytes
+    live: Part
     fingerprint: str
-    trigger: str
     good_s: float
+    #: Answers to refreshes, by what the page has: plain, compressed, type. Open pages have one of few.
+    _told: dict[str, tuple[bytes, bytes, str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, page: LivePage) -> SharedPage:
@@ -81,20 +87,16 @@ class SharedPage:
             pieces += [text[at : hole.start()].encode(), str(hole.lastgroup)]
             at = hole.end()
         pieces.append(text[at:].encode())
-        good_s = 1.0 if _SECONDS.search(page.live) else 60.0
-        return cls(tuple(pieces), page.live.encode(), page.fingerprint, page.trigger, good_s)
+        good_s = 1.0 if _SECONDS.search(page.part.html) else 60.0
+        return cls(tuple(pieces), page.part, page.fingerprint, good_s)
 
     @property
     def size(self) -> int:
-        return sum(len(piece) for piece in self.pieces) + len(self.live)
+        return sum(len(piece) for piece in self.pieces) + len(self.live.html)
 
     @cached_property
     def blocks(self) -> tuple[bytes, ...]:
         return tuple(deflated(piece) if isinstance(piece, bytes) else b"" for piece in self.pieces)
-
-    @cached_property
-    def live_gzipped(self) -> bytes:
-        return gzipped([deflated(self.live)], self.live)
 
     def answer(self, request: HttpRequest) -> HttpResponse:
         own = {"token": get_token(request), "name": escape(request.user.get_username()), "now": _now()}
@@ -105,13 +107,25 @@ class SharedPage:
         blocks = (block or plain_block(part) for block, part in zip(self.blocks, parts, strict=True))
         return HttpResponse(gzipped(blocks, plain), headers={"Content-Encoding": "gzip"})
 
-    def refresh(self, request: HttpRequest) -> HttpResponse:
-        gzip = takes_gzip(request)
-        body = self.live_gzipped if gzip else self.live
-        response = refreshed(request, body, self.fingerprint, self.trigger)
-        if gzip and response.status_code == 200:
-            response.headers["Content-Encoding"] = "gzip"
-        return response
+    def refresh(self, request: HttpRequest, whose: Hashable) -> HttpResponse:
+        """What changed. whose: under what earlier ones are kept."""
+
+        def answer(known: str) -> HttpResponse:
+            if known not in self._told:
+                made = difference(self.live, whose, known)
+                if len(self._told) >= MOST_TOLD:
+                    self._told.clear()
+                self._told[known] = (
+                    made.content,
+                    gzipped([deflated(made.content)], made.content),
+                    made.headers["Content-Type"],
+                )
+            plain, packed, content_type = self._told[known]
+            if len(plain) < LEAST_BYTES or not takes_gzip(request):
+                return HttpResponse(plain, content_type=content_type)
+            return HttpResponse(packed, content_type=content_type, headers={"Content-Encoding": "gzip"})
+
+        return refreshed(request, self.live, self.fingerprint, answer)
 
 
 @dataclass(frozen=True)
@@ -179,16 +193,25 @@ def _page(
         page = view(_for_anyone(request), *args, **kwargs)
         if not isinstance(page, LivePage) or page.status_code != 200:
             raise NotShared(None)
-        return SharedPage.of(page)
+        made = SharedPage.of(page)
+        earlier.keep(key, content_of(made.fingerprint), made.live.text)
+        return made
 
     try:
-        found: SharedPage = store.get(key, look.version(), compute, behind=True)
+        found: SharedPage = _unchanged(request, key) or store.get(key, look.version(), compute, behind=True)
     except NotShared:
         return None
-    response: HttpResponse = found.refresh(request) if request.htmx else found.answer(request)  # type: ignore[attr-defined]
+    response = found.refresh(request, key) if request.htmx else found.answer(request)  # type: ignore[attr-defined]
     response.headers["Cache-Control"] = "private, no-cache"
     patch_vary_headers(response, ("HX-Request", "Accept-Encoding"))
     return response
+
+
+def _unchanged(request: HttpRequest, key: Hashable) -> SharedPage | None:
+    """The page, where it is the one that the visitor has and the mirror still has the version of it."""
+    known = request.headers.get(HEADER) if request.htmx else None  # type: ignore[attr-defined]
+    found: SharedPage | None = store.find(key, look.version(), UNCHANGED_S) if known else None
+    return found if found is not None and found.fingerprint == known else None
 
 
 def _for_anyone(request: HttpRequest) -> HttpRequest:

@@ -131,6 +131,14 @@ class Store:
         assert going is not None
         return going.value.result() if going.value.exception() is None else compute()
 
+    def find(self, key: Hashable, version: int, most_s: float) -> Any:
+        """The value of this version, for who sees the same, where there is one that is not older; else None."""
+        with self._lock:
+            kept = self._kept.get((current(), key))
+        if kept is None or kept.version != version or time.monotonic() - kept.started > most_s:
+            return None
+        return kept.value
+
     def _computed(self, key: Hashable, compute: Callable[[], Any], mine: _Making) -> Any:
         started = time.monotonic()
         try:

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model, login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.cache import patch_cache_control
 from django.utils.crypto import constant_time_compare
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -131,6 +132,8 @@ def second_step_page(request: HttpRequest) -> HttpResponse:
     if not page["on"]:
         page |= _setup(request)
     response = render(request, "access/second_step.html", page, status=status)
+    # The secret of the app: not compressed, so that the length tells nothing of it.
+    patch_cache_control(response, no_transform=True)
     response._has_been_logged = True  # type: ignore[attr-defined]  # meant so: no error for Django's log
     return response
 

@@ -1,13 +1,21 @@
-"""One view, two answers: the whole page, or only its live part for the refresh.
+"""One view, two answers: the whole page, or what changed in its live part since the reader's page was drawn.
 
-The live part carries a fingerprint (ages left out). A refresh that names the fingerprint that it has gets 204 when nothing changed,
-so the reader's place is touched only when there is something new. Knows no tables.
+The live part carries a fingerprint of its content (ages left out) and of the line of the clusters in the header. A refresh names
+the one that it has. Nothing changed: 204, and no more headers than needed. Something changed: only the changes
+(`pages.frame.changes`), where this process still has what the reader sees; else the whole part. Knows no tables.
+
+Pages ask, nothing is pushed: the web server has 8 threads (waitress; each process of a team the same), and an open stream would
+hold one for as long as a page is open. Asking is cheap: connections are kept, and where a view is shared the version of the mirror
+answers without any rendering (`gpudash.shared_answers`).
 """
 
 from __future__ import annotations
 
 import json
 import re
+import zlib
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
@@ -16,16 +24,37 @@ from django.template.loader import render_to_string
 from django.utils.cache import patch_vary_headers
 from django.utils.safestring import mark_safe
 
+from pages.frame.changes import changes
+from pages.frame.earlier import earlier
 from pages.frame.navigation import sync_line
 
-_AGES = re.compile(r"(<time[^>]*>)[^<]*")
+#: The browser writes these ages itself (ages.js, parts.js has the same pattern).
+_AGES = re.compile(r'(<time[^>]* data-form="[^>]*>)[^<]*')
 HEADER = "X-Fingerprint"
 
 
-class LivePage(HttpResponse):
-    """A whole page. live, fingerprint: the part that is refreshed; trigger: what a refresh tells the page's script besides."""
+@dataclass(frozen=True)
+class Part:
+    """A live part as rendered. trigger: what the page's script is told besides, as the header HX-Trigger; "" for nothing."""
 
-    live = fingerprint = trigger = ""
+    html: str
+    trigger: str
+
+    @property
+    def text(self) -> str:
+        """Without ages."""
+        return _AGES.sub(r"\1", self.html)
+
+    def fingerprint(self) -> str:
+        """Of the content, and behind a dot of what is told besides."""
+        return f"{fingerprint_of(self.html)}.{blake2b(self.trigger.encode(), digest_size=3).hexdigest()}"
+
+
+class LivePage(HttpResponse):
+    """A whole page, the part of it that is refreshed, and its fingerprint."""
+
+    part = Part("", "")
+    fingerprint = ""
 
 
 def live_page(
@@ -35,14 +64,17 @@ def live_page(
 
     status: of the whole page; a refresh of it is one that works.
     """
-    live = render_to_string(part, context, request)
-    fingerprint = fingerprint_of(live)
+    live = Part(render_to_string(part, context, request), _trigger(request))
+    fingerprint = live.fingerprint()
+    own = (request.user.pk, request.get_full_path())
+    if own[0] is not None:
+        earlier.keep(own, content_of(fingerprint), live.text)
     if request.htmx:  # type: ignore[attr-defined]
-        response = refreshed(request, live.encode(), fingerprint, _trigger(request))
+        response = refreshed(request, live, fingerprint, lambda known: difference(live, own, known))
     else:
-        more = {"live": mark_safe(live), "fingerprint": fingerprint, "here": request.get_full_path()}  # noqa: S308 - rendered above
+        more = {"live": mark_safe(live.html), "fingerprint": fingerprint, "here": request.get_full_path()}  # noqa: S308 - rendered above
         whole = LivePage(render_to_string(page, context | more, request), status=status)
-        whole.live, whole.fingerprint, whole.trigger = live, fingerprint, _trigger(request)
+        whole.part, whole.fingerprint = live, fingerprint
         response = whole
     response.headers["Cache-Control"] = "private, no-cache"
     patch_vary_headers(response, ["HX-Request"])
@@ -54,14 +86,35 @@ def fingerprint_of(html: str) -> str:
     return blake2b(_AGES.sub(r"\1", html).encode(), digest_size=9).hexdigest()
 
 
-def refreshed(request: HttpRequest, live: bytes, fingerprint: str, trigger: str) -> HttpResponse:
-    """The live part, or 204 for who has it."""
-    known = request.headers.get(HEADER) == fingerprint
-    response = HttpResponse(status=204) if known else HttpResponse(live)
-    if trigger:
-        response.headers["HX-Trigger"] = trigger
+def content_of(fingerprint: str) -> str:
+    """That part of a page's fingerprint which is of its content."""
+    return fingerprint.partition(".")[0]
+
+
+def refreshed(
+    request: HttpRequest, live: Part, fingerprint: str, answer: Callable[[str], HttpResponse]
+) -> HttpResponse:
+    """What changed, or 204 for who has it all. answer: to who has content of this fingerprint, which is another one."""
+    known, told = request.headers.get(HEADER, "").partition("."), fingerprint.partition(".")
+    if known[0] == told[0]:
+        response = HttpResponse(status=204)
+    else:
+        # Who takes no changes has no text that they could be made to: scripts, and pages that were just drawn.
+        follows = "application/json" in request.headers.get("Accept", "")
+        response = answer(known[0] if follows else "")
     response.headers[HEADER] = fingerprint
+    if live.trigger and known[2] != told[2]:
+        response.headers["HX-Trigger"] = live.trigger
     return response
+
+
+def difference(live: Part, whose: Hashable, known: str) -> HttpResponse:
+    """{"changes": […], "sum": Adler-32 of the new text in UTF-8}, or the whole part. whose: under what the old one was kept."""
+    old = earlier.find(whose, known) if known else None
+    if old is None:
+        return HttpResponse(live.html)
+    made = {"changes": changes(old, live.text), "sum": zlib.adler32(live.text.encode())}
+    return HttpResponse(json.dumps(made, ensure_ascii=False, separators=(",", ":")), content_type="application/json")
 
 
 def _trigger(request: HttpRequest) -> str:

@@ -1,40 +1,62 @@
-// The live refresh: asks every few seconds, swaps only what changed, and keeps the reader's place.
+// The live refresh: asks while things change, less often when nothing does, and keeps the reader's place. Without it pages stay as they are.
 "use strict";
 
 (() => {
   const EVERY_MS = 5000;
+  const MOST_MS = 30000;
+  // The pause is a third of the time since the last change, and longer in any case where nobody has touched the page for a while.
+  const SHARE = 3;
+  const ALONE_MS = 60000;
+  const ALONE_EVERY_MS = 15000;
   const SAY_MS = 30000;
+  const PATIENCE_MS = 15000;
   const live = document.getElementById("live");
-  if (!live || !window.htmx) return;
+  if (!live || !window.livePart) return;
   const line = document.getElementById("live-state");
   const said = document.getElementById("said");
   const lost = document.getElementById("lost");
+  // What the page was drawn from, and the same as text: not known before the browser's store or the first whole part brings it.
+  const had = window.livePart.copied(live);
+  let text = null;
+  let looked = false;
+  let waiting = false;
   let paused = sessionStorage.getItem("paused") === "1";
   let failures = 0;
-  let place = null;
+  let asking = false;
+  let again = false;
+  let changedAt = Date.now();
+  let askedAt = Date.now();
+  let touchedAt = Date.now();
+  let timer = 0;
   let lastSaid = 0;
 
   function show() {
+    const offline = !navigator.onLine;
+    if (lost) lost.hidden = offline || failures < 2;
     if (!line) return;
-    const state = failures > 1 ? "lost" : paused ? "paused" : "live";
-    const [text, button] = [line.querySelector("span"), line.querySelector("button")];
+    const state = offline ? "offline" : failures > 1 ? "lost" : paused ? "paused" : "live";
+    const [words, button] = [line.querySelector("span"), line.querySelector("button")];
     line.hidden = false;
     line.dataset.state = state;
-    text.textContent = text.dataset[state];
+    if (words.textContent !== words.dataset[state]) words.textContent = words.dataset[state];
     button.textContent = paused ? button.dataset.go : button.dataset.pause;
-    if (lost) lost.hidden = failures < 2;
   }
 
-  // A swap would take a selection or a half-written word away: it waits.
-  function busy() {
+  // What is being selected or written waits, with the block around it; all else goes on.
+  function held() {
+    const found = [];
     const selection = document.getSelection();
-    const selecting = selection && !selection.isCollapsed && live.contains(selection.anchorNode);
+    if (selection?.rangeCount && !selection.isCollapsed) {
+      const range = selection.getRangeAt(0);
+      const around = range.commonAncestorContainer;
+      const place = around.nodeType === Node.ELEMENT_NODE ? around : around.parentElement;
+      if (live.contains(place)) found.push(place.closest("[data-key], tr, li, p, table, section, #live"));
+      else if (range.intersectsNode(live)) found.push(live);
+    }
     const focus = document.activeElement;
-    return selecting || (focus && live.contains(focus) && focus.matches("input, select, textarea"));
-  }
-
-  function tick() {
-    if (!document.hidden && !paused && !busy()) window.htmx.trigger(live, "refresh");
+    if (focus && live.contains(focus) && focus.matches("input:not([type=checkbox], [type=radio]), select, textarea"))
+      found.push(focus.closest("[data-key], form, tr, li, p") || focus);
+    return found;
   }
 
   function keyOf(element) {
@@ -47,34 +69,27 @@
           : "";
   }
 
-  // What the reader has: focus, open details, boxes scrolled sideways, and which row is at the top of the window.
+  // What the reader has: focus, and which row is at the top of the window.
   function remember() {
     const focus = document.activeElement;
     const anchor = [...live.querySelectorAll("[data-key]")].find((row) => row.getBoundingClientRect().bottom > 0);
     const key = focus && live.contains(focus) ? keyOf(focus) : "";
     return {
       focus: key && [key, [...live.querySelectorAll(key)].indexOf(focus)],
-      open: [...live.querySelectorAll("details[open]")].map(keyOf).filter(Boolean),
-      scrolled: [...live.querySelectorAll(".scroll")].map((box) => box.scrollLeft),
       anchor: anchor && window.scrollY > 0 ? [keyOf(anchor), anchor.getBoundingClientRect().top] : null,
     };
   }
 
-  function restore({ focus, open, scrolled, anchor }) {
-    for (const key of open) live.querySelector(key)?.setAttribute("open", "");
-    live.querySelectorAll(".scroll").forEach((box, index) => {
-      box.scrollLeft = scrolled[index] || 0;
-    });
+  function restore({ focus, anchor }) {
     if (anchor) {
       const row = live.querySelector(anchor[0]);
       if (row) window.scrollBy(0, row.getBoundingClientRect().top - anchor[1]);
     }
-    if (focus)
+    if (focus && !live.contains(document.activeElement))
       (live.querySelectorAll(focus[0])[focus[1]] || live.querySelector(focus[0]))?.focus({ preventScroll: true });
   }
 
   function say() {
-    document.dispatchEvent(new Event("gpudash:fresh"));
     if (!said || Date.now() - lastSaid < SAY_MS) return;
     lastSaid = Date.now();
     said.textContent = "";
@@ -83,45 +98,163 @@
     });
   }
 
-  live.addEventListener("htmx:configRequest", (event) => {
-    event.detail.headers["X-Fingerprint"] = live.dataset.fingerprint;
-  });
-  live.addEventListener("htmx:beforeSwap", (event) => {
-    const fingerprint = event.detail.xhr.getResponseHeader("X-Fingerprint");
-    // No fingerprint: not our part but, say, a sign-in page.
-    if (!fingerprint || busy()) {
-      event.detail.shouldSwap = false;
+  function draw() {
+    const place = remember();
+    const focus = live.contains(document.activeElement) ? document.activeElement : null;
+    waiting = window.livePart.draw(live, had, text, held(), focus);
+    document.dispatchEvent(new Event("gpudash:fresh"));
+    restore(place);
+    document.dispatchEvent(new Event("gpudash:swapped"));
+  }
+
+  // The text of the page as the browser keeps it: nothing is sent. Another tab may have loaded the page anew: then it is not ours.
+  async function look() {
+    looked = true;
+    try {
+      const kept = await fetch(live.dataset.here, { cache: "only-if-cached", mode: "same-origin" });
+      const [, rest] = (await kept.text()).split(`data-fingerprint="${live.dataset.fingerprint}">`);
+      if (rest && text === null) text = window.livePart.textOf(rest.split("<!--/live-->")[0]);
+    } catch {
+      // Not kept: the first change brings the whole part.
+    }
+  }
+
+  // Raises what fetch does, also for an answer that is not ours (no fingerprint) but, say, a sign-in page.
+  async function fetched() {
+    const answer = await fetch(live.dataset.here, {
+      headers: {
+        "HX-Request": "true",
+        "X-Fingerprint": live.dataset.fingerprint,
+        Accept: text === null ? "text/html" : "application/json",
+      },
+      cache: "no-store",
+      redirect: "manual",
+      referrerPolicy: "no-referrer",
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    const fingerprint = answer.headers.get("X-Fingerprint");
+    if (!fingerprint) throw new Error(`${answer.status}`);
+    const told = JSON.parse(answer.headers.get("HX-Trigger") || "{}");
+    if (answer.status === 204) return { fingerprint, told };
+    if (!answer.headers.get("Content-Type").startsWith("application/json"))
+      return { fingerprint, told, next: window.livePart.textOf(await answer.text()) };
+    const body = await answer.json();
+    const next = window.livePart.follow(text, body.changes);
+    // Not what the server had: the whole part is asked for.
+    return window.livePart.sum(next) === body.sum ? { fingerprint, told, next } : { fingerprint: "", told, next: null };
+  }
+
+  function take({ fingerprint, told, next }) {
+    live.dataset.fingerprint = fingerprint;
+    if (told.sync) sync(told.sync);
+    if (next === undefined) return;
+    text = next;
+    if (text === null) {
+      again = true;
       return;
     }
-    live.dataset.fingerprint = fingerprint;
-    place = remember();
-  });
-  live.addEventListener("htmx:afterSwap", () => {
-    if (place) restore(place);
-    place = null;
-    document.dispatchEvent(new Event("gpudash:swapped"));
+    changedAt = Date.now();
+    draw();
     say();
-  });
-  live.addEventListener("htmx:afterRequest", (event) => {
-    const answered = event.detail.xhr?.getResponseHeader("X-Fingerprint");
-    failures = answered ? 0 : failures + 1;
-    show();
-  });
-  document.body.addEventListener("sync", (event) => {
-    const sync = document.getElementById("sync");
-    const sign = sync?.querySelector(".sign");
+  }
+
+  function sync({ level, text: words }) {
+    const place = document.getElementById("sync");
+    const sign = place?.querySelector(".sign");
     if (!sign) return;
-    sign.className = `sign ${event.detail.level}`;
-    sign.textContent = { good: "✓", warning: "!", error: "✕" }[event.detail.level] || "·";
-    sync.lastElementChild.textContent = event.detail.text;
-  });
+    sign.className = `sign ${level}`;
+    sign.textContent = { good: "✓", warning: "!", error: "✕" }[level] || "·";
+    place.lastElementChild.textContent = words;
+  }
+
+  // One question at a time; whoever asks meanwhile has another one after it.
+  async function ask() {
+    if (asking) {
+      again = true;
+      return;
+    }
+    asking = true;
+    again = false;
+    live.dataset.asking = "";
+    askedAt = Date.now();
+    if (!looked) await look();
+    let found = null;
+    try {
+      found = await fetched();
+      failures = 0;
+    } catch {
+      failures += 1;
+    }
+    asking = false;
+    show();
+    try {
+      if (found) take(found);
+    } finally {
+      delete live.dataset.asking;
+      plan();
+    }
+    if (again && found) ask();
+  }
+
+  function pause() {
+    const now = Date.now();
+    const least = now - touchedAt > ALONE_MS ? ALONE_EVERY_MS : EVERY_MS;
+    const wanted = failures ? EVERY_MS * 2 ** (failures - 1) * (0.8 + 0.4 * Math.random()) : (now - changedAt) / SHARE;
+    return Math.min(MOST_MS, Math.max(least, wanted));
+  }
+
+  function plan() {
+    clearTimeout(timer);
+    timer = setTimeout(tick, pause());
+  }
+
+  function tick() {
+    clearTimeout(timer);
+    if (document.hidden || paused || !navigator.onLine) return;
+    ask();
+  }
+
+  // The reader is there, or there again: what is new is wanted now, and soon again.
+  function acted() {
+    touchedAt = Date.now();
+    if (asking || touchedAt - askedAt < EVERY_MS) return;
+    changedAt = touchedAt;
+    tick();
+  }
+
+  live.addEventListener("refresh", ask);
   line?.querySelector("button").addEventListener("click", () => {
     paused = !paused;
     sessionStorage.setItem("paused", paused ? "1" : "0");
     show();
     tick();
   });
-  document.addEventListener("visibilitychange", tick);
+  function back() {
+    if (document.hidden) {
+      clearTimeout(timer);
+      return;
+    }
+    touchedAt = Date.now();
+    changedAt = touchedAt;
+    tick();
+  }
+  document.addEventListener("visibilitychange", back);
+  window.addEventListener("pageshow", (event) => {
+    if (event.persisted) back();
+  });
+  for (const kind of ["pointerdown", "pointermove", "keydown", "wheel"])
+    document.addEventListener(kind, acted, { passive: true });
+  // What had to wait is drawn when it is let go of.
+  for (const kind of ["selectionchange", "focusout"])
+    document.addEventListener(kind, () => {
+      if (waiting) setTimeout(() => waiting && text !== null && draw());
+    });
+  window.addEventListener("online", () => {
+    failures = 0;
+    show();
+    tick();
+  });
+  window.addEventListener("offline", show);
   show();
-  setInterval(tick, EVERY_MS);
+  plan();
 })();

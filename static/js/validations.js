@@ -20,7 +20,7 @@
       if (document.hidden) return;
       // While a run is under way its steps are asked for as often as its log.
       const live = document.getElementById("live");
-      if (live && sessionStorage.getItem("paused") !== "1") window.htmx.trigger(live, "refresh");
+      if (live && sessionStorage.getItem("paused") !== "1") live.dispatchEvent(new Event("refresh"));
       const more = panel.querySelector("[data-more]");
       if (more) window.htmx.trigger(more, "more");
       else clearInterval(timer);

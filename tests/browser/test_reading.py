@@ -34,7 +34,8 @@ PAGES = (
     *("/nodes/prod/gpu-00000", "/nodes/prod/gpu-00003", "/pods/prod/team-a/hungry", "/cards?at=1h"),
     *("/search?q=train", "/account", "/docs/access", "/nodes/prod/nope"),
 )
-REFRESH = "() => { window.htmx.trigger(document.getElementById('live'), 'refresh') }"
+REFRESH = "() => { document.getElementById('live').dispatchEvent(new Event('refresh')) }"
+DRAWN = "() => !document.querySelector('#live[data-asking]')"
 
 
 def refresh(page: Page) -> int:
@@ -42,7 +43,7 @@ def refresh(page: Page) -> int:
     with page.expect_response(lambda response: "hx-request" in response.request.headers) as answer:
         page.evaluate(REFRESH)
     status = answer.value.status
-    page.wait_for_function("() => !document.querySelector('.htmx-request')")
+    page.wait_for_function(DRAWN)
     return status
 
 
@@ -115,7 +116,7 @@ def test_a_service_that_does_not_answer_is_said_on_the_page(page: Page, console:
     page.route("**/nodes", lambda route: route.fulfill(status=502, body="bad gateway"))
     for _ in range(2):
         page.evaluate(REFRESH)
-        page.wait_for_function("() => !document.querySelector('.htmx-request')")
+        page.wait_for_function(DRAWN)
     expect(page.get_by_text("No answer from gpudash: what you see may be old.")).to_be_visible()
     expect(page.locator("tbody tr")).to_have_count(14)
     page.unroute("**/nodes")

@@ -192,7 +192,7 @@ def test_ticked_nodes_stay_ticked_over_a_refresh_and_become_a_campaign(page: Pag
         page.get_by_label(f"Choose {name}").check()
     with page.expect_response(lambda response: "hx-request" in response.request.headers):
         page.evaluate("() => { document.getElementById('live').dataset.fingerprint = ''; }")
-        page.evaluate("() => { window.htmx.trigger(document.getElementById('live'), 'refresh') }")
+        page.evaluate("() => { document.getElementById('live').dispatchEvent(new Event('refresh')) }")
     expect(page.get_by_label("Choose gpu-t4-02")).to_be_checked()
     expect(page.locator("[data-select-bar] output")).to_have_text("2 chosen")
     page.get_by_role("button", name="Validate the chosen").click()

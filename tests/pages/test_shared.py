@@ -20,7 +20,7 @@ from gpudash import compression
 from gpudash.shared_answers import SharedPage
 from inventory import shared
 from inventory.models import Card, CardUsage, Cluster, UsageSource, Watch
-from pages.frame.live import LivePage
+from pages.frame.live import LivePage, Part
 from tests.cast import make_user, signed_in
 from tests.factories import GIB, make_node
 from tests.factories.usage import measure
@@ -183,7 +183,7 @@ def test_a_live_part_that_did_not_change_is_not_sent(viewer: Client, cluster: Cl
     assert (first.status_code, again.status_code, again.content) == (200, 204, b"")
     assert f'data-fingerprint="{first.headers["X-Fingerprint"]}"' in page
     assert first.content.decode() in page
-    assert "sync" in again.headers["HX-Trigger"]
+    assert ("HX-Trigger" in first.headers, "HX-Trigger" in again.headers) == (True, False)
 
 
 @pytest.mark.parametrize("path", LISTS)
@@ -274,7 +274,7 @@ def test_an_answer_of_the_version_before_serves_while_the_next_is_made() -> None
 def test_an_age_in_seconds_makes_an_answer_short_lived(text: str) -> None:
     def page(age: str) -> SharedPage:
         made = LivePage("<p></p>")
-        made.live = f'<time datetime="2026-01-01T00:00:05Z" data-form="ago" title="x">{age}</time>'
+        made.part = Part(f'<time datetime="2026-01-01T00:00:05Z" data-form="ago" title="x">{age}</time>', "")
         return SharedPage.of(made)
 
     assert (page(text).good_s, page("5 min ago").good_s, page("5 分钟前").good_s) == (1.0, 60.0, 60.0)

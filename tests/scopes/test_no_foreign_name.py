@@ -122,6 +122,28 @@ def test_what_is_shared_is_shared_only_by_who_see_the_same(settings: Any, monkey
     assert len(shared.store._kept) > len(shareable)
 
 
+def test_changes_of_a_page_are_told_from_what_the_visitor_sees(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also to who names the fingerprint of the page of somebody who sees everything."""
+    monkeypatch.setattr(shared.look, "_seen", None)
+    monkeypatch.setattr(shared.store, "_kept", type(shared.store._kept)())
+    settings.SHARED_LOOK_S = 1e-9
+    make_world()
+    everybody = identities()
+    for address in ("/", "/nodes", "/cards", "/allocations", "/findings", "/namespaces", "/clusters"):
+        seen = {name: _fingerprint(one.client, address) for name, one in everybody.items() if name in (*NAMES, "admin")}
+        Watch.objects.update(state="refused", reason=f"401 {address}")
+        for name in NAMES:
+            for fingerprint in (seen[name], seen["admin"]):
+                headers = {"HX_Request": "true", "Accept": "application/json", "X_Fingerprint": fingerprint}
+                assert told(everybody[name], address, **headers) == []
+        changed = body_of(everybody["admin"].client, address, **(headers | {"X_Fingerprint": seen["admin"]}))
+        assert changed.startswith('{"changes"'), address
+
+
+def _fingerprint(client: Client, address: str) -> str:
+    return client.get(address).content.decode().partition('data-fingerprint="')[2].partition('"')[0]
+
+
 def test_filters_and_counts_do_not_tell_that_something_is_there() -> None:
     make_world()
     client = identities()["viewer of a namespace"].client
