@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce, Greatest
 
-from inventory.kept_off import believed
+from inventory.kept_off import unbelieved
 from inventory.models import Card, Cluster, NodeTotals
 from inventory.models.choices import UNHELD, CardState, KeptOff
 from inventory.shared import once, shared
@@ -72,10 +72,10 @@ def _countunnamed(ids: Ids) -> dict[int, FreeCards]:
         Greatest(Coalesce(F(column), 0) - Coalesce(Subquery(_number(there.filter(state=state))), 0), 0)
         for column, state in (("cards_free", CardState.FREE), ("cards_apart", CardState.APART))
     )
-    now = believed()
+    away = unbelieved()
     found = rows.annotate(more=free, off=apart).values_list("cluster_id").annotate(Sum("more"), Sum("off"))
     return {
-        cluster: FreeCards(unnamed=more, apart_unnamed=off) if cluster in now else FreeCards(apart_unnamed=more + off)
+        cluster: FreeCards(apart_unnamed=more + off) if cluster in away else FreeCards(unnamed=more, apart_unnamed=off)
         for cluster, more, off in found
     }
 
@@ -120,11 +120,11 @@ def cards_by_cluster(ids: Ids) -> dict[int, CardCounts]:
 
 
 def _count_cards(ids: Ids) -> dict[int, CardCounts]:
-    now, made = believed(), dict[int, CardCounts]()
+    away, made = unbelieved(), dict[int, CardCounts]()
     rows = of_clusters(Card.objects.filter(gone_at=None), ids).order_by().values_list("cluster_id", "state", "kept_off")
     free = Count("id", filter=Q(memory_free_bytes__gt=0))
     for cluster_id, state, why, count, with_room in rows.annotate(Count("id"), with_room=free):
-        off = why if cluster_id in now else KeptOff.STALE.value
+        off = KeptOff.STALE.value if cluster_id in away else why
         made.setdefault(cluster_id, CardCounts()).add(state, off, count, with_room)
     return made
 

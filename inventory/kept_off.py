@@ -43,13 +43,16 @@ def written(taint: Taint) -> str:
     return f"{taint.key}{'=' if taint.value else ''}{taint.value or ''}:{taint.effect}"
 
 
-def believed() -> tuple[int, ...]:
-    """Ids of the clusters whose mirror can be believed now. One query a request."""
-    return once("believed clusters", lambda: shared("believed clusters", None, _believed))
+def unbelieved() -> tuple[int, ...]:
+    """Ids of the clusters whose mirror cannot be believed now; most often none. One query a request.
+
+    A cluster without watches is not among them: whatever rows it had came by a watch.
+    """
+    return once("unbelieved clusters", lambda: shared("unbelieved clusters", None, _unbelieved))
 
 
-def _believed() -> tuple[int, ...]:
-    return tuple(sorted(cluster for cluster, own in watches_of_clusters().items() if in_step(sync_of(own))))
+def _unbelieved() -> tuple[int, ...]:
+    return tuple(sorted(cluster for cluster, own in watches_of_clusters().items() if not in_step(sync_of(own))))
 
 
 def watches_of_clusters() -> Mapping[int, list[Watch]]:
@@ -65,32 +68,30 @@ def _watches() -> dict[int, list[Watch]]:
 
 
 def in_believed() -> Q:
-    """Rows of clusters that are believed. One cluster alone is an equality, which the indexes begin with."""
-    ids = believed()
-    return Q(cluster_id=ids[0]) if len(ids) == 1 else Q(cluster_id__in=ids)
+    """Rows of clusters that are believed: no condition at all where all are, so that lists keep their indexes."""
+    ids = unbelieved()
+    return ~Q(cluster_id__in=ids) if ids else Q()
 
 
 def in_states(states: Iterable[str]) -> Q:
     """Cards in any of these states now. One query when it matters which clusters are believed."""
     wanted = set(states)
-    if not wanted & {CardState.FREE, CardState.APART}:
+    away = unbelieved() if wanted & {CardState.FREE, CardState.APART} else ()
+    if not away:
         return Q(state__in=wanted)
-    here, found = in_believed(), Q()
-    if others := wanted - {CardState.FREE}:
-        found |= Q(state__in=others)
+    found = Q(state__in=wanted - {CardState.FREE})
     if CardState.FREE in wanted:
-        found |= here & Q(state=CardState.FREE)
+        found |= Q(state=CardState.FREE) & ~Q(cluster_id__in=away)
     if CardState.APART in wanted:
-        found |= ~here & Q(state=CardState.FREE)
+        found |= Q(state=CardState.FREE, cluster_id__in=away)
     return found
 
 
 def kept_off_by(reasons: Iterable[str]) -> Q:
     """Cards or totals of nodes that are kept off for any of these reasons now: of a cluster that is not believed, for that alone."""
-    wanted = set(reasons)
-    here = in_believed()
-    found = here & Q(kept_off__in=wanted - {KeptOff.STALE})
-    return found | ~here if KeptOff.STALE in wanted else found
+    wanted, away = set(reasons), Q(cluster_id__in=unbelieved())
+    found = Q(kept_off__in=wanted - {KeptOff.STALE}) & ~away
+    return found | away if KeptOff.STALE in wanted else found
 
 
 def with_room(column: str, least: int) -> Q:
@@ -101,10 +102,10 @@ def with_room(column: str, least: int) -> Q:
 
 def cards_now(cards: Iterable[Card]) -> None:
     """Have cards that were read say what is so now: of a cluster that is not believed nothing is free. They are not to be saved."""
-    known: tuple[int, ...] | None = None
+    away: tuple[int, ...] | None = None
     for card in cards:
-        known = believed() if known is None else known
-        if card.cluster_id in known or card.gone_at is not None:
+        away = unbelieved() if away is None else away
+        if card.cluster_id not in away or card.gone_at is not None:
             continue
         card.kept_off = KeptOff.STALE.value
         if card.state == CardState.FREE:
@@ -114,10 +115,10 @@ def cards_now(cards: Iterable[Card]) -> None:
 
 def totals_now(rows: Iterable[NodeTotals]) -> None:
     """The same of totals of nodes."""
-    known: tuple[int, ...] | None = None
+    away: tuple[int, ...] | None = None
     for row in rows:
-        known = believed() if known is None else known
-        if row.cluster_id in known:
+        away = unbelieved() if away is None else away
+        if row.cluster_id not in away:
             continue
         row.kept_off = KeptOff.STALE.value
         row.cards_free, row.cards_apart = _moved(row.cards_free, row.cards_apart)

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Case, Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Sum, Value, When
+from django.db.models import BigIntegerField, Case, Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
 
 from inventory.condition import Sync, sync_of
 from inventory.free import CardCounts, FreeCards, Ids, added_cards, cards_by_cluster, ids_of, of_clusters, unnamed
-from inventory.kept_off import believed, watches_of_clusters
+from inventory.kept_off import unbelieved, watches_of_clusters
 from inventory.models import Cluster, Finding, Node, NodeTotals, Pod, Unreadable, Watch
 from inventory.shared import asking_once, shared
 
@@ -114,20 +114,28 @@ _APART = {"memory_free_bytes": "memory_apart_bytes", "cards_free": "cards_apart"
 def _aggregates() -> dict[str, Any]:
     made: dict[str, Any] = {f"sum_{name}": Sum(name) for name in _SUMS}
     made |= {f"known_{name}": Count(name) for name in _SUMS}
-    now, zero = Q(cluster_id__in=believed()), Value(0)
-    for name, apart in _APART.items():
-        # Over-committed memory is less than nothing, believed or not.
-        counted = Case(When(now | Q(**{f"{name}__lte": 0}), then=F(name)), When(~Q(**{name: None}), then=zero))
-        more = Case(When(~now & Q(**{f"{name}__gt": 0}), then=F(name)), default=zero)
-        made |= {f"sum_{name}": Sum(counted), f"sum_{apart}": Sum(Coalesce(F(apart), 0) + more)}
     metered = Case(When(memory_allocated_bytes__isnull=False, then=F("memory_total_bytes")))
-    made |= {"sum_metered": Sum(metered), "known_metered": Count(metered)}
-    made |= {"rows": Count("id")}
-    gap = Case(
-        When(now | Q(largest_gap_bytes__lte=0), then=F("largest_gap_bytes")), When(largest_gap_bytes__gt=0, then=zero)
-    )
-    made |= {"gap": Max(gap)}
+    made |= {"rows": Count("id"), "sum_metered": Sum(metered), "known_metered": Count(metered)}
+    made |= {f"sum_{apart}": Sum(apart) for apart in _APART.values()} | {"gap": Max("largest_gap_bytes")}
+    if unbelieved():
+        made |= _of_believed(Q(cluster_id__in=unbelieved()))
     return made | {"sum_holders": Sum("holders_count"), "sum_unplaced": Sum("unplaced_count")}
+
+
+def _of_believed(away: Q) -> dict[str, Any]:
+    """The same figures where nothing is free of some clusters. Over-committed memory is less than nothing, believed or not."""
+    zero, bytes_ = Value(0), BigIntegerField()
+    made: dict[str, Any] = {}
+    for name, apart in _APART.items():
+        moved = away & Q(**{f"{name}__gt": 0})
+        made[f"sum_{name}"] = Sum(Case(When(moved, then=zero), default=F(name), output_field=bytes_))
+        made[f"sum_{apart}"] = Sum(
+            Coalesce(F(apart), zero, output_field=bytes_)
+            + Case(When(moved, then=F(name)), default=zero, output_field=bytes_),
+            output_field=bytes_,
+        )
+    gone = away & Q(largest_gap_bytes__gt=0)
+    return made | {"gap": Max(Case(When(gone, then=zero), default=F("largest_gap_bytes"), output_field=bytes_))}
 
 
 def _totals(row: Mapping[str, Any]) -> Totals:

@@ -14,7 +14,7 @@ from django.db.models.functions import RowNumber
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from inventory.kept_off import believed, totals_now, with_room
+from inventory.kept_off import in_believed, totals_now, unbelieved, with_room
 from inventory.models import Cluster, NodeTotals
 from inventory.models.choices import KeptOff
 from inventory.totals import PoolTotals, Totals
@@ -47,13 +47,12 @@ SHOWS = ("", "room", "free", "apart", "unknown", "findings")
 
 def condition_of(show: str) -> Q:
     """Which nodes are drawn."""
-    now = Q(cluster_id__in=believed())
     if show == "room":
         return with_room("largest_gap_bytes", ROOM_BYTES)
     if show == "free":
-        return now & Q(cards_free__gt=0)
+        return in_believed() & Q(cards_free__gt=0)
     if show == "apart":
-        return Q(cards_apart__gt=0) | Q(memory_apart_bytes__gt=0) | ~now & Q(cards_free__gt=0)
+        return Q(cards_apart__gt=0) | Q(memory_apart_bytes__gt=0) | Q(cluster_id__in=unbelieved(), cards_free__gt=0)
     if show == "unknown":
         return Q(memory_allocated_bytes=None) | Q(unplaced_count__gt=0)
     return Q(findings_count__gt=0) if show == "findings" else Q()

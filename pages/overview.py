@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from inventory import querysets, totals
 from inventory.claimed import with_claims
 from inventory.free import FreeCards, added_cards
-from inventory.kept_off import believed, with_room
+from inventory.kept_off import in_believed, with_room
 from inventory.models import Cluster
 from inventory.models.choices import CardState
 from inventory.shared import shareable
@@ -189,7 +189,7 @@ def _best(ids: set[int], asked: Asked) -> Any:
         nodes = nodes_of(sorted(ids), asked)
         rows = rows.filter(Exists(nodes.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"))))
     if asked.show == "free":
-        rows = rows.filter(state=CardState.FREE, cluster_id__in=believed())
+        rows = rows.filter(in_believed(), state=CardState.FREE)
     elif asked.show == "findings":
         rows = rows.exclude(worst_severity="")
     found = rows.order_by("-memory_free_bytes", "-id").first()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from django.db.models import Q, QuerySet, Sum
 
-from inventory.kept_off import believed
+from inventory.kept_off import unbelieved
 from inventory.measured import measured_now
 from inventory.models import Card, NodeTotals
 from inventory.models.choices import UNHELD, CardState, KeptOff
@@ -123,9 +123,9 @@ def _nodes(asked: Asked) -> list[_Node]:
         rows = rows.filter(node_name__gte=asked.begin)
     if asked.end:
         rows = rows.filter(node_name__lte=asked.end)
-    now = believed()
+    away = unbelieved()
     found = (_Node(*row) for row in rows.order_by("cluster_id", "pool", "node_name").values_list(*_COLUMNS))
-    return [one if one.cluster in now else _stale(one) for one in found]
+    return [_stale(one) if one.cluster in away else one for one in found]
 
 
 def _in(ids: Sequence[int]) -> Q:
