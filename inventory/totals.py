@@ -124,7 +124,8 @@ def _aggregates() -> dict[str, Any]:
 
 def _of_believed(away: Q) -> dict[str, Any]:
     """The same figures where nothing is free of some clusters. Over-committed memory is less than nothing, believed or not."""
-    zero, bytes_ = Value(0), BigIntegerField()
+    bytes_: BigIntegerField[int, int] = BigIntegerField()
+    zero = Value(0)
     made: dict[str, Any] = {}
     for name, apart in _APART.items():
         moved = away & Q(**{f"{name}__gt": 0})
