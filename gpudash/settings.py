@@ -93,7 +93,6 @@ INSTALLED_APPS = [
     "allauth.mfa",
     "rest_framework",
     "drf_spectacular",
-    "drf_spectacular_sidecar",
 ]
 MIDDLEWARE = [
     "gpudash.request_log.RequestLogMiddleware",
@@ -118,6 +117,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "gpudash.security_headers.ContentSecurityPolicyMiddleware",
     "gpudash.shared_answers.SharedAnswersMiddleware",
+    "pages.frame.holders.HoldersMiddleware",
 ]
 ROOT_URLCONF = "gpudash.urls"
 WSGI_APPLICATION = "gpudash.wsgi.application"
@@ -250,9 +250,6 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "Where GPU memory is free on Kubernetes, who holds the rest, and whether each card works.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "COMPONENT_SPLIT_REQUEST": True,
     # 3.1: "or null" is a type of its own there.

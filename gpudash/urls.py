@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.urls import include, path
 from django.views.i18n import set_language
-from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from accounts.required import open_to_all
 from api.metrics import metrics, metrics_self
@@ -19,11 +18,6 @@ urlpatterns = [
     path("i18n/setlang/", open_to_all(set_language), name="set_language"),
     path("api/v1", root_view, name="api-root"),
     path("api/v1/", include("api.urls")),
-    path(
-        "api-docs",
-        SpectacularSwaggerSplitView.as_view(url_name="api-schema", http_method_names=["get", "head"]),
-        name="api-docs",
-    ),
     path("", include("pages.urls")),
 ]
 

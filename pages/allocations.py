@@ -175,6 +175,7 @@ _HOLDING = ListSpec(
     key=lambda line: f"held-{line.row.id}",
     gone=lambda line: line.row.ended_at is not None,
     words={"card_id": card_called},
+    once={"node": "evidence"},
 )
 
 _WAITING = ListSpec(

@@ -17,7 +17,7 @@ from inventory.models import Allocation, Card
 from inventory.models.choices import CardState
 from inventory.stacks.engine import base
 from pages.frame import amounts
-from pages.frame.holders import hue
+from pages.frame.holders import Hue, hue
 
 #: Pods that are named in one line.
 _NAMED = 3
@@ -28,7 +28,7 @@ class Piece:
     """One holder's part. width: 0 to 1 as text. label: what is written on it; title: all of it. pod: "" where it may not be told."""
 
     width: str
-    hue: int
+    hue: Hue
     label: str
     title: str
     namespace: str
@@ -114,8 +114,13 @@ def _shares_bar(card: Card, holders: Sequence[Allocation]) -> Bar:
     if taken > card.shares:
         return Bar(pieces, "over", "", amounts.width(card.shares, places))
     left = card.shares - taken
-    rest = _("%(left)d of %(shares)d shares free") % {"left": left, "shares": card.shares} if left else ""
+    rest = _free_shares(left, card.shares) if left else ""
     return Bar(pieces, "", rest)
+
+
+def _free_shares(left: int, shares: int) -> str:
+    text = ngettext("%(left)d of %(shares)d share free", "%(left)d of %(shares)d shares free", shares)
+    return text % {"left": left, "shares": shares}
 
 
 def _equal(holders: Sequence[Allocation]) -> list[Piece]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from pages import places
+from pages.frame import amounts
 from pages.frame.refusals import answered
 from pages.frame.worded import worded
 from pages.launch_forms import CampaignForm
@@ -21,6 +24,8 @@ from validations.requests import KeyReused
 
 #: Places whose fit is looked at before the start; each costs some queries.
 LOOKED_AT = 8
+#: Cordoned nodes that are named in one line.
+CORDONED_NAMED = 10
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,20 @@ def _create(request: HttpRequest) -> HttpResponse:
     except KeyReused as error:
         form.refuse({"key": [error.args[0]]})
         return _show(request, form, 409)
+    if names := places.cordoned(form.spots):
+        messages.warning(request, _cordoned_words(names))
     return HttpResponseRedirect(reverse("campaign", args=[row.pk]))
+
+
+def _cordoned_words(names: list[str]) -> str:
+    """What to know before, and after, a start there."""
+    text = ngettext(
+        "%(n)s of the nodes is cordoned: nothing else is scheduled there; a run tolerates that and takes a card of it: %(names)s.",
+        "%(n)s of the nodes are cordoned: nothing else is scheduled there; a run tolerates that and takes a card of it: %(names)s.",
+        len(names),
+    )
+    rest = ["…"] if len(names) > CORDONED_NAMED else []
+    return text % {"n": amounts.count(len(names)), "names": ", ".join([*names[:CORDONED_NAMED], *rest])}
 
 
 def _show(request: HttpRequest, form: CampaignForm, status: int = 200) -> HttpResponse:
@@ -88,6 +106,7 @@ def _show(request: HttpRequest, form: CampaignForm, status: int = 200) -> HttpRe
         "suite": form.chosen,
         "spots": len(form.spots),
         "fits": fits,
+        "cordoned": _cordoned_words(names) if (names := places.cordoned(form.spots)) else "",
         "manifest": manifest,
         "problems": form.problems(at_fields=True),
         "may_launch": may_campaign(request),

@@ -48,6 +48,7 @@ SPEC = ListSpec(
     key=lambda card: f"card-{card.id}",
     gone=lambda card: card.gone_at is not None,
     of_then=("node", "model", "allocations", "memory_total_bytes", "memory_free_bytes", "holders_count"),
+    once={"memory_total_bytes": "memory_source"},
 )
 
 

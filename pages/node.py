@@ -11,6 +11,7 @@ from django.db.models import F
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from inventory import kept_off, querysets
@@ -29,6 +30,7 @@ from pages.frame.freshness import notices
 from pages.frame.links import node_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
+from pages.frame.table import said_once
 from pages.health import health_lines
 from pages.nodes import condition_of
 from pages.rooms import rooms_of
@@ -73,7 +75,7 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
     kept_off.cards_now(cards)
     # By index, then as they were first seen; slices without a name by their numbers.
     cards.sort(key=lambda card: (card.index is None, card.index or 0, ordinal_of(card) or 0))
-    rows = [card_row(card, card.holders) for card in cards]
+    rows, capacity_note = said_once([card_row(card, card.holders) for card in cards], "memory_source")
     # Without an order in the query the index of the node serves it; the order is made here.
     unplaced = sorted(
         querysets.unplaced(node_totals.cluster_id, node_totals.node_name).order_by()[:MOST_READ],
@@ -96,6 +98,7 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
         "level": level,
         "words": words,
         "cards": rows,
+        "capacity_note": capacity_note,
         "card_lines": [(row, _users(card)) for card, row in zip(cards, rows, strict=True)],
         "measured": any(row.usage.measured_at or row.usage.lost_at for row in rows),
         "cards_hidden": max(0, (node_totals.cards_total or 0) - len(rows)) if len(rows) == MOST_CARDS else 0,
@@ -177,7 +180,11 @@ def _no_such_node(cluster: str, name: str) -> NotThere:
     gone = Card.objects.filter(cluster_id=cluster_id, node_name=name).count()
     why = ""
     if gone:
-        why = _("The node is gone. %(count)d of its cards are remembered, with their history.") % {"count": gone}
+        why = ngettext(
+            "The node is gone. %(count)d of its cards is remembered, with its history.",
+            "The node is gone. %(count)d of its cards are remembered, with their history.",
+            gone,
+        ) % {"count": gone}
     found = (
         querysets.node_totals().filter(cluster_id=cluster_id).values_list("node_name", flat=True).order_by("node_name")
     )

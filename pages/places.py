@@ -8,7 +8,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from inventory import querysets as mirror
-from inventory.models import Card, Cluster
+from inventory.models import Card, Cluster, Node
 from resources.node import NodeFilter
 from validations.campaign_checks import MOST_TARGETS, Spot
 
@@ -67,6 +67,13 @@ def by_filter(query: str) -> list[Spot]:
     if len(spots) > MOST_TARGETS:
         raise BadPlaces(_("More than %(most)d nodes match; narrow the filter.") % {"most": MOST_TARGETS})
     return spots
+
+
+def cordoned(spots: Iterable[Spot]) -> list[str]:
+    """Those of the nodes on which nothing else is scheduled, as "cluster/node". One query."""
+    chosen = {(cluster, node) for cluster, node, _card in spots}
+    kept_off = Node.objects.filter(unschedulable=True, cluster__name__in={cluster for cluster, _node in chosen})
+    return sorted(f"{cluster}/{node}" for cluster, node in chosen & set(kept_off.values_list("cluster__name", "name")))
 
 
 def each_card(spots: Iterable[Spot]) -> list[Spot]:

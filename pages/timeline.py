@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from inventory.models import Allocation
 from pages.frame import amounts
-from pages.frame.holders import hue
+from pages.frame.holders import Hue, hue
 
 WIDTH, HEIGHT, LANES = 1000, 100, 14
 
@@ -46,7 +46,7 @@ class Lane:
 
     x: str
     width: str
-    hue: int
+    hue: Hue
     text: str
 
 

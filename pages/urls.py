@@ -30,6 +30,7 @@ from pages.node import node
 from pages.nodes import nodes
 from pages.overview import overview
 from pages.pod import pod
+from pages.reference import reference
 from pages.run import run, run_again, run_cancel, run_manifest, run_reparse
 from pages.runlog import run_log, run_log_raw
 from pages.search import search
@@ -99,6 +100,7 @@ urlpatterns = [
         for verb in ("deactivate", "activate", "end-sessions", "end-tokens")
     ),
     path("docs/<slug:name>", doc, name="doc"),
+    path("api-docs", reference, name="api-docs"),
     path("findings", findings, name="findings"),
     path("clusters", clusters, name="clusters"),
     path("clusters/<str:name>", cluster, name="cluster"),

@@ -1,7 +1,9 @@
 """Put what the pages load from others into static/vendor/: `python3 tools/browser_packages.py`. Needs nothing but Python.
 
+With `--tests` also what tests of the browser load, into .tools/browser/, which is never served.
+
 Which packages is in tools/browser/package-lock.json, each with a version and the hash of its archive; of each only the files that
-pages load are kept, with its licence. NPM_CONFIG_REGISTRY names another registry than npm's own. What is there already is left alone.
+are loaded are kept, with its licence. NPM_CONFIG_REGISTRY names another registry than npm's own. What is there already is left alone.
 """
 
 from __future__ import annotations
@@ -15,14 +17,18 @@ import sys
 import tarfile
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "tools/browser/package-lock.json"
 FOLDER = ROOT / "static/vendor"
+TESTS_FOLDER = ROOT / ".tools/browser"
 REGISTRY = "https://registry.npmjs.org"
 #: Package → files that pages load, and its licence.
 FILES = {"uplot": ("dist/uPlot.iife.min.js", "dist/uPlot.min.css", "LICENSE")}
+#: The same of what only tests load: axe-core says what of a page is not accessible.
+TESTS_FILES = {"axe-core": ("axe.min.js", "LICENSE")}
 MOST_BYTES = 16 << 20
 TIMEOUT_S = 60
 #: Beside the files: the hash of the archive that they are from.
@@ -33,11 +39,16 @@ class Refused(Exception):
     """A package that cannot be had, or is not the one that the lock file names."""
 
 
-def install(lock: Path = LOCK, folder: Path = FOLDER, registry: str = REGISTRY) -> list[str]:
+def install(
+    lock: Path = LOCK,
+    folder: Path = FOLDER,
+    registry: str = REGISTRY,
+    wanted: Mapping[str, tuple[str, ...]] = FILES,
+) -> list[str]:
     """Returns the names of packages that were fetched. Raises Refused; then nothing of that package was changed."""
     packages = json.loads(lock.read_text())["packages"]
     fetched = []
-    for name, files in FILES.items():
+    for name, files in wanted.items():
         entry = packages[f"node_modules/{name}"]
         place = folder / name
         mark = place / MARK
@@ -80,16 +91,20 @@ def _unpacked(name: str, archive: bytes, files: tuple[str, ...]) -> dict[str, by
     return found
 
 
-def main() -> int:
+def main(with_tests: bool) -> int:
+    registry = os.environ.get("NPM_CONFIG_REGISTRY") or REGISTRY
+    wanted: list[tuple[Path, Mapping[str, tuple[str, ...]]]] = [(FOLDER, FILES)]
+    if with_tests:
+        wanted.append((TESTS_FOLDER, TESTS_FILES))
     try:
-        fetched = install(registry=os.environ.get("NPM_CONFIG_REGISTRY") or REGISTRY)
+        for folder, files in wanted:
+            for one in install(folder=folder, registry=registry, wanted=files):
+                print(f"{folder.relative_to(ROOT)}: {one}")
     except Refused as error:
         print(error, file=sys.stderr)
         return 1
-    for one in fetched:
-        print(f"static/vendor: {one}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("--tests" in sys.argv[1:]))

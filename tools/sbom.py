@@ -48,7 +48,7 @@ def browser_packages(lock: Path = BROWSER_LOCK) -> list[Component]:
     """The npm packages of the pages, with the hash of their archive."""
     found = []
     for path, entry in sorted(json.loads(lock.read_text())["packages"].items()):
-        if not path:
+        if not path or entry.get("dev"):  # what only tests load is no part of what is installed
             continue
         name, (algorithm, _, digest) = path.removeprefix("node_modules/"), entry["integrity"].partition("-")
         found.append(

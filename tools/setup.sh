@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Make .venv/ and static/vendor/ from their lock files. Needs Python 3.11 or later; brings uv along where it is not installed.
+# Make .venv/, static/vendor/ and .tools/browser/ from their lock files. Needs Python 3.11 or later; brings uv along where it is not installed.
 set -euo pipefail
 uv_version=$1
 cd "$(dirname "$0")/.."
@@ -24,4 +24,4 @@ fi
 # Compiled now: a process that may not write beside its code would compile all of it at each start.
 "$uv" pip sync -q --compile-bytecode --python .venv/bin/python --require-hashes requirements-dev.lock
 
-.venv/bin/python tools/browser_packages.py
+.venv/bin/python tools/browser_packages.py --tests

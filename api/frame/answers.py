@@ -6,6 +6,7 @@ what is promised. A method that an address has not (405) is of no operation.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from http import HTTPStatus
 from typing import Any
@@ -40,6 +41,12 @@ _ALWAYS = (400, 401, 403, 406, 429, 503)
 
 class Operations(AutoSchema):
     """DEFAULT_SCHEMA_CLASS. A view names what only it refuses with, as `409: Problem`."""
+
+    def get_description(self) -> str:  # type: ignore[override]
+        """What the method says, else what the view says itself: what its base says is for those who write views."""
+        method = getattr(self.view, self.method.lower(), None)
+        own = [getattr(method, "__doc__", None), type(self.view).__dict__.get("__doc__")]
+        return next((inspect.cleandoc(one) for one in own if one), "")
 
     def get_operation(self, *args: Any, **kwargs: Any) -> Any:
         operation = super().get_operation(*args, **kwargs)

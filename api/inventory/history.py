@@ -26,8 +26,7 @@ _PARAMETERS = [
 
 
 class _History(ApiView):
-    """allowed: parameters of the address besides the window."""
-
+    #: Parameters of the address besides the window.
     allowed: frozenset[str] = frozenset()
 
     def told(self, request: Request, **subject: str) -> Response:

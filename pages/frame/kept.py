@@ -34,7 +34,23 @@ def kept_text(name: str, value: str, titles: Mapping[str, str], words: Mapping[s
         return {"any": _("what is and what was"), "true": _("what has ended"), "false": _("what is now")}.get(
             value, value
         )
+    if value in ("true", "false", "any") and (told_of := _states().get(name)):
+        return told_of[value]
     return f"{_names().get(name, name)}: {value}"
+
+
+def _states() -> dict[str, dict[str, str]]:
+    """What a choice between yes and no means."""
+    return {
+        "terminating": {"true": _("is terminating"), "false": _("is not terminating"), "any": _("terminating or not")},
+        "waiting": {"true": _("waits for a node"), "false": _("has a node"), "any": _("waiting or not")},
+        "own_image": {
+            "true": _("the suite's own image"),
+            "false": _("another image than the suite's"),
+            "any": _("whichever image"),
+        },
+        "active": {"true": _("has not ended"), "false": _("has ended"), "any": _("ended or not")},
+    }
 
 
 def _ordering(value: str, titles: Mapping[str, str]) -> str:
@@ -54,4 +70,17 @@ def _names() -> dict[str, str]:
         "namespace": _("namespace"),
         "card": _("card"),
         "model": _("model"),
+        "card_id": _("card"),
+        "uuid": _("card"),
+        "profile": _("slice profile"),
+        "pool": _("pool"),
+        "os": _("operating system"),
+        "zone": _("zone"),
+        "instance_type": _("instance type"),
+        "container": _("container"),
+        "resource": _("resource name"),
+        "component": _("component"),
+        "reason": _("why it waits"),
+        "driver": _("driver"),
+        "campaign": _("campaign"),
     }

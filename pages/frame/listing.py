@@ -6,7 +6,7 @@ A page describes its list as a `ListSpec`; the rules are here once. Knows reques
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
@@ -19,7 +19,7 @@ from pages.frame.kept import Kept, kept_text
 from pages.frame.links import state_url
 from pages.frame.live import live_page
 from pages.frame.refusals import BadParameter, Errors
-from pages.frame.table import Column, Head, Line, Text, cells_of, columns_of, head_of
+from pages.frame.table import Column, Head, Line, Text, cells_of, columns_of, head_of, said_once
 from pages.frame.when import when_of
 from resources import csv_export
 from resources.declared import Resource
@@ -71,6 +71,7 @@ class ListSpec:
     cells: folder of the cells that look special, each of the name of its field; the others look as their type does.
     rows, columns: others than the resource's own. words: parameter → what its value is called, for those without a field.
     of_then: names of the columns that say something of another time than now; all, where it is empty.
+    once: column → attribute of a line that is a note in each of its cells: in the head, where all say the same.
     """
 
     resource: Resource[Any]
@@ -87,6 +88,7 @@ class ListSpec:
     columns: Sequence[Column] = ()
     words: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
     of_then: Sequence[str] = ()
+    once: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def filterset(self) -> type[StrictFilterSet]:
@@ -198,9 +200,11 @@ def _listed(request: HttpRequest, spec: ListSpec, filterset: StrictFilterSet, pa
     filtered = any(value for name, value in request.GET.items() if name not in _NO_FILTERS)
     count = filterset.qs.order_by()[: COUNT_CAP + 1].count()
     columns, found = spec.all_columns(filterset.span is not None), spec.resource.join(page.rows)
-    rows = spec.shape(found)
+    rows, notes = spec.shape(found), {}
+    for column, attribute in spec.once.items():
+        rows, notes[column] = said_once(rows, attribute)
     return Listed(
-        heads=[head_of(request, column, filterset.order) for column in columns],
+        heads=[replace(head_of(request, one, filterset.order), note=notes.get(one.name, "")) for one in columns],
         rows=rows,
         lines=[
             Line(spec.key(line), spec.gone(line), line, cells)

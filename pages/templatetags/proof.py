@@ -87,23 +87,24 @@ def of_pool(found: Mapping[tuple[int, str], int], pool: Any) -> int:
 
 
 @register.simple_tag
-def proof_badge(proofs: Mapping[int, Proof], card_id: int) -> SafeString:
-    """Proven when, by what, or why not: a sign, words, and the run that says so."""
+def proof_badge(proofs: Mapping[int, Proof], card_id: int, *card: str) -> SafeString:
+    """Proven when, by what, or why not: a sign, words, and the run that says so. card: its names, which the link is told apart by."""
     found = proofs.get(card_id)
-    return badge(found) if found is not None else SafeString("")
+    return badge(found, ", ".join(card)) if found is not None else SafeString("")
 
 
-def badge(found: Proof) -> SafeString:
+def badge(found: Proof, card: str = "") -> SafeString:
     level, sign = _look(found)
     run_id, moment = _said_by(found)
     mark = format_html('<span class="sign {}" aria-hidden="true">{}</span>', level, sign)
     if not run_id:
         return format_html('<span class="proof">{} {}</span>', mark, _("never proven"))
     return format_html(
-        '<span class="proof" title="{}">{} <a href="{}">{}</a> {}</span>',
+        '<span class="proof" title="{}">{} <a href="{}" aria-label="{}">{}</a> {}</span>',
         sentence(found),
         mark,
         reverse("run", args=[run_id]),
+        f"{_words(found)}, {card}" if card else _words(found),
         _words(found),
         ago(moment),
     )

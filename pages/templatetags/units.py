@@ -65,8 +65,8 @@ def counted(number: int | None) -> str:
 
 @register.filter
 def hue(name: str) -> str:
-    """Class of the hue that a holder has on every page."""
-    return f"hue{hue_of(name)}"
+    """Classes of the hue that a holder has."""
+    return str(hue_of(name))
 
 
 @register.filter

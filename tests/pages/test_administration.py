@@ -50,11 +50,11 @@ def test_numbers_are_those_of_the_pages_that_they_lead_to(admin: Client, cluster
     page = get(admin, "/administration")
     assert stats(page) == {
         "/users?active=true": "Users 6 and 1 deactivated",
-        "/users?ordering=-tokens": "API tokens 4 1 end within two weeks",
+        "/users?ordering=-tokens": "API tokens 4 1 ends within two weeks",
         "/clusters": "Clusters 1 watched",
         "/audit": stats(page)["/audit"],
     }
-    told = dict(re.findall(r'href="(/users\?active=true&amp;[^"]+)">(\d+)<', page.html))
+    told = dict(re.findall(r'href="(/users\?active=true&amp;[^"]+)"\s+aria-label="[^"]+"\s*>(\d+)<', page.html))
     assert {url.partition("&amp;")[2]: int(n) for url, n in told.items()} == {
         "role=admin": 1,
         "role=operator": 3,

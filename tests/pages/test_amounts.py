@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from datetime import timedelta
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from inventory.spans import span
 from pages.frame import amounts
-from pages.frame.holders import HUES, hue
+from pages.frame.holders import HUES, LOOKS, hue, own_hue, page_of_holders
 from pages.templatetags import units
 
 GIB = 2**30
@@ -86,9 +87,33 @@ def test_a_sign_is_never_colour_alone() -> None:
 
 @given(st.text())
 def test_every_name_has_a_hue_that_stays(name: str) -> None:
-    assert hue(name) == hue(name)
-    assert 0 <= hue(name) < HUES
+    assert own_hue(name) == own_hue(name)
+    assert 0 <= own_hue(name) < HUES
 
 
 def test_hues_are_the_same_in_every_process() -> None:
-    assert [hue(name) for name in ("default", "team-a", "team-b")] == [7, 1, 11]
+    assert [own_hue(name) for name in ("default", "team-a", "team-b")] == [7, 1, 11]
+    assert str(hue("team-a")) == "hue1"
+
+
+@given(st.lists(st.text(), unique=True, max_size=40), st.randoms())
+def test_no_two_namespaces_of_a_page_look_alike_whatever_their_order(names: list[str], chance: random.Random) -> None:
+    def looks(order: list[str]) -> dict[str, str]:
+        with page_of_holders():
+            named = [(name, hue(name)) for name in order]
+            return {name: str(one) for name, one in named}
+
+    found = looks(names)
+    shuffled = names[:]
+    chance.shuffle(shuffled)
+    assert looks(shuffled) == found
+    assert len(set(found.values())) == min(len(names), HUES * LOOKS)
+    assert all(" " not in one for one in found.values()) or len(names) > HUES
+
+
+def test_the_first_of_two_keeps_its_own_hue_and_the_pages_are_apart() -> None:
+    alike = [name for name in (f"team-{number}" for number in range(200)) if own_hue(name) == 1][:2]
+    with page_of_holders():
+        assert [str(hue(name)) for name in alike] == ["hue1", "hue2"]
+    with page_of_holders():
+        assert str(hue(alike[1])) == "hue1"

@@ -180,9 +180,10 @@ def test_cards_name_their_holders_and_count_the_rest(viewer: Client, cluster: Cl
 
 def test_a_card_whose_holders_are_not_known_has_no_number_of_holders(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "nvidia-count", 2, loads=(1.0, 0.0))
-    row = get(viewer, "/cards").rows[0]
-    assert "the cluster says how many cards are held on this node, not which" in row[2]
-    assert [row[3], row[5], row[8]] == ["not known"] * 3
+    page = get(viewer, "/cards")
+    row = page.rows[0]
+    assert "not known: the cluster says how many cards are held on this node, not which" in page.titles
+    assert [row[2], row[3], row[5], row[8]] == ["not known"] * 4
 
 
 def test_an_over_committed_card_is_marked_with_a_sign_and_a_negative_rest(viewer: Client, cluster: Cluster) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tools import browser_packages
-from tools.browser_packages import FILES, LOCK, Refused, install
+from tools.browser_packages import FILES, LOCK, TESTS_FILES, Refused, install
 
 
 def archive(**contents: bytes) -> bytes:
@@ -91,7 +91,8 @@ def test_what_cannot_be_had_says_what_to_do(
 
 def test_the_lock_file_names_each_package_with_its_hash() -> None:
     packages = json.loads(LOCK.read_text())["packages"]
-    for name in FILES:
+    for name in (*FILES, *TESTS_FILES):
         entry = packages[f"node_modules/{name}"]
+        assert entry.get("dev", False) is (name in TESTS_FILES)
         assert entry["integrity"].startswith("sha512-")
         assert "resolved" not in entry, "a registry's host name has no place here"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from inventory.models import Cluster
+from inventory.models import Cluster, Node
 from tests.processes import ROOT
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import FAILED, PASSED
@@ -118,6 +118,14 @@ def test_a_launch_writes_the_row_and_says_its_id(prod: Cluster) -> None:
     assert text == f"{run.pk} cuda-vectoradd on some card of node gpu-1\n"
     assert run.options == {"deadline_s": 90, "host_memory": "2Gi"}
     assert run.state == "queued"
+
+
+def test_a_cordoned_node_is_warned_of_where_no_pipeline_reads_it(prod: Cluster) -> None:
+    Node.objects.filter(name="gpu-1").update(unschedulable=True)
+    out, told = io.StringIO(), io.StringIO()
+    call_command("validate", "cuda-vectoradd", "--node", "gpu-1", stdout=out, stderr=told)
+    assert out.getvalue().count("\n") == 1
+    assert told.getvalue().startswith("warning: Node gpu-1 is cordoned: ")
 
 
 def test_waiting_prints_the_states_and_ends_quietly_for_a_pass(prod: Cluster, fake: FakeCluster) -> None:

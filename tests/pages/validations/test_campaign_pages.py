@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.test import Client
 
-from inventory.models import Cluster
+from inventory.models import Cluster, Node
 from tests.pages.reading import get, read
 from tests.pages.validations.rows import make_run, reason
 from validations.models import Campaign, CampaignTarget, Run
@@ -65,6 +65,16 @@ def test_a_campaign_is_started_once(operator: Client, place: Cluster) -> None:
     assert first.headers["Location"] == second.headers["Location"] == f"/validations/campaigns/{campaign.pk}"
     assert (campaign.max_parallel, campaign.stop_after_failures, campaign.requested_by_name) == (2, None, "olga")
     assert campaign.targets.count() == 2
+
+
+def test_a_cordoned_node_is_warned_of_before_the_start_and_after_it(operator: Client, place: Cluster) -> None:
+    address = "/validations/campaigns/new?suite=cuda-vectoradd&target=prod/gpu-1&target=prod/win-1"
+    assert "cordoned" not in get(operator, address).text
+    Node.objects.filter(name="gpu-1").update(unschedulable=True)
+    assert "1 of the nodes is cordoned" in (told := get(operator, address).text)
+    assert "takes a card of it: prod/gpu-1." in told
+    answer = operator.post("/validations/campaigns/new", FORM)
+    assert "1 of the nodes is cordoned" in get(operator, answer["Location"]).text
 
 
 def test_one_per_card_makes_a_place_of_each_card(operator: Client, place: Cluster) -> None:

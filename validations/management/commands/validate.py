@@ -13,7 +13,7 @@ from inventory.clock import database_now
 from inventory.management.shown import ShownCommand
 from inventory.printable import one_line
 from validations.models import Measurement, Run
-from validations.planning import Refused, RunRequest
+from validations.planning import Refused, RunRequest, cordoned
 from validations.requests import Busy, request_run
 from validations.suites import registry
 from validations.waiting import tell
@@ -67,6 +67,8 @@ class Command(ShownCommand):
         except (Refused, Busy) as error:
             raise CommandError(str(error), returncode=NOT_LAUNCHED) from None
         self.stdout.write(f"{run.pk} {run.suite} on {one_line(run.target_text)}")
+        if run.node_snapshot.get("cordoned") == "yes":
+            self.stderr.write(f"warning: {one_line(cordoned(run.node_name).text)}")
         if options["wait"]:
             self._wait(run, options["timeout"])
 

@@ -1,0 +1,127 @@
+"""Every page as axe-core sees it: both themes, a desktop and a phone, with everything open that can be opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from playwright.sync_api import Browser, Page
+
+from accounts import second_step
+from accounts.sign_in_links import make_link
+from gpudash.external_accounts import Issuer
+from inventory.models import Allocation, Card
+from tests.browser.axe import ALL, COLOURS, PLACES, source, violations
+from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.full import REFUSED, SIGNED_OUT, Full, make_full
+from tests.browser.test_reading import REFRESH
+from tests.cast import PASSWORD
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+_OPEN = "() => { for (const one of document.querySelectorAll('details')) one.open = true }"
+
+
+@pytest.fixture
+def full(transactional_db: None) -> Full:
+    return make_full()
+
+
+@pytest.fixture
+def page(browser: Browser, live_server: Any, full: Full) -> Iterator[Page]:
+    """Signed in as an administrator."""
+    context = browser.new_context(base_url=live_server.url, viewport=DESKTOP, locale="en", color_scheme="light")
+    opened = context.new_page()
+    opened.goto("/sign-in")
+    opened.get_by_label("Username").fill("ada")
+    opened.get_by_label("Password").fill(PASSWORD)
+    opened.get_by_role("button", name="Sign in").click()
+    opened.wait_for_selector("h1")
+    yield opened
+    context.close()
+
+
+def looked_at(page: Page, path: str, script: str, light: dict[str, Any] = ALL) -> list[str]:
+    """What is wrong of a page, in both themes and both widths. light: rules for the first look."""
+    page.set_viewport_size(DESKTOP)
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    page.goto(path)
+    page.evaluate(_OPEN)
+    found = [f"desktop, light: {one}" for one in violations(page, script, light)]
+    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+    found += [f"desktop, dark: {one}" for one in violations(page, script, COLOURS)]
+    page.set_viewport_size(PHONE)
+    page.evaluate(_OPEN)
+    found += [f"phone, dark: {one}" for one in violations(page, script, PLACES)]
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    return found + [f"phone, light: {one}" for one in violations(page, script, COLOURS)]
+
+
+def _none(found: dict[str, list[str]]) -> None:
+    """found: what is wrong, by page."""
+    told = [f"{path}: {line}" for path, lines in found.items() for line in lines]
+    assert not told, "\n".join(told)
+
+
+def test_every_page_is_accessible(page: Page, full: Full) -> None:
+    script = source()
+    _none({path: looked_at(page, path, script) for path in [*full.paths(), *REFUSED]})
+
+
+def test_the_pages_before_signing_in_are_accessible(
+    browser: Browser, live_server: Any, full: Full, settings: Any
+) -> None:
+    settings.OIDC = Issuer("https://example.com", "gpudash", "x", "Example", "groups", ("openid",))
+    ada = User.objects.get(username="ada")
+    second_step.switch_on(ada, second_step.new_secret())
+    settings.SIGN_IN_LINKS = True
+    context = browser.new_context(base_url=live_server.url, viewport=DESKTOP, locale="en", color_scheme="light")
+    page, script, found = context.new_page(), source(), {}
+    # The link signs in by itself where there is a script: what is seen is the page without one.
+    page.route("**/sign-in-link.js", lambda route: route.abort())
+    full.ids["link"] = make_link(ada).rpartition("/")[2]
+    for path in full.paths(SIGNED_OUT):
+        if path == "/sign-in/code":
+            page.goto("/sign-in")
+            page.get_by_label("Username").fill("ada")
+            page.get_by_label("Password").fill(PASSWORD)
+            page.get_by_role("button", name="Sign in", exact=True).click()
+            page.wait_for_url("**/sign-in/code*")
+        found[path] = looked_at(page, path, script)
+    context.close()
+    _none(found)
+
+
+def test_some_pages_are_in_chinese_too(page: Page, full: Full) -> None:
+    script, found = source(), {}
+    run = f"/validations/runs/{full.ids['failed']}"
+    page.get_by_role("button", name="简体中文").click()
+    for path in (
+        "/",
+        "/nodes",
+        "/nodes/prod/gpu-00000",
+        "/findings",
+        "/audit",
+        "/api-docs",
+        run,
+    ):
+        page.goto(path)
+        assert page.locator("html").get_attribute("lang") == "zh-hans"
+        page.evaluate(_OPEN)
+        found[path] = violations(page, script, ALL)
+    _none(found)
+
+
+def test_the_live_part_that_came_later_is_accessible(page: Page, full: Full) -> None:
+    """A page whose table was swapped, with the notice that gpudash does not answer, and the refresh paused."""
+    script = source()
+    page.goto("/nodes")
+    Allocation.objects.all().delete()
+    Card.objects.filter(node_name="gpu-00000").update(health="unhealthy")
+    with page.expect_response(lambda response: "hx-request" in response.request.headers):
+        page.evaluate(REFRESH)
+    page.wait_for_function("() => !document.querySelector('.htmx-request')")
+    page.evaluate("() => { document.getElementById('lost').hidden = false }")
+    page.get_by_role("button", name="Pause").click()
+    assert violations(page, script, ALL) == []

@@ -1,0 +1,85 @@
+"""Every page as it is used: at 320 pixels, on paper, by names that are read aloud, with heads that stay in sight."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.full import REFUSED, Full
+from tests.browser.test_axe import full, page
+
+__all__ = ["full", "page"]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
+NARROW = {"width": 320, "height": 700}
+#: A4 upright at 96 pixels an inch, less the margins of static/css/pages/report.css.
+PAPER = {"width": 703, "height": 1017}
+_SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+_OPEN = "() => { for (const one of document.querySelectorAll('details')) one.open = true }"
+#: Links and buttons of the page itself that are called alike and lead to different places.
+_ALIKE = r"""() => {
+  const found = {};
+  for (const one of document.querySelectorAll("main a[href]")) {
+    if (one.closest("[aria-hidden=true], .tiles")) continue;
+    const name = (one.getAttribute("aria-label") || one.innerText).replace(/\s+/g, " ").trim();
+    (found[name] ||= new Set()).add(one.getAttribute("href"));
+  }
+  return Object.entries(found).filter(([, to]) => to.size > 1).map(([name]) => name);
+}"""
+#: Pages that name a thing twice, once to filter by it and once to see it; or name things that are called alike.
+_BY_TWO_WAYS = ("/", "/allocations", "/namespaces", "/search", "/validations/cards", "/pods")
+
+
+def test_no_page_scrolls_sideways_at_320_pixels(page: Page, full: Full) -> None:
+    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    wide = {}
+    for path in [*full.paths(), *REFUSED]:
+        page.goto(path)
+        page.evaluate(_OPEN)
+        wide[path] = page.evaluate(_SIDEWAYS)
+    assert {path: pixels for path, pixels in wide.items() if pixels > 0} == {}
+
+
+def test_links_that_are_called_alike_lead_to_one_place(page: Page, full: Full) -> None:
+    alike = {}
+    for path in full.paths():
+        if path == "/" or path.startswith(_BY_TWO_WAYS[1:]):
+            continue
+        page.goto(path)
+        page.evaluate(_OPEN)
+        alike[path] = page.evaluate(_ALIKE)
+    assert {path: names for path, names in alike.items() if names} == {}
+
+
+def test_tables_are_whole_on_paper_and_say_moments(page: Page, full: Full) -> None:
+    page.set_viewport_size(PAPER)  # type: ignore[arg-type]
+    page.emulate_media(media="print")
+    for path in (
+        "/cards",
+        "/nodes",
+        "/allocations",
+        "/findings",
+        "/nodes/prod/gpu-00000",
+        f"/validations/campaigns/{full.ids['campaign']}/report",
+    ):
+        page.goto(path)
+        cut = (
+            "() => [...document.querySelectorAll('table')].map((one) => one.getBoundingClientRect().right - innerWidth)"
+        )
+        assert [pixels for pixels in page.evaluate(cut) if pixels > 1] == [], path
+        expect(page.locator("header.bar")).to_be_hidden()
+        expect(page.locator(".filters")).to_have_count(0) if "/prod/" in path or "report" in path else expect(
+            page.locator(".filters").first
+        ).to_be_hidden()
+    page.goto("/nodes")
+    said = "one => getComputedStyle(one, '::after').content"
+    assert page.locator("tbody time").first.evaluate(said).startswith('"20')
+
+
+def test_heads_of_a_long_table_stay_below_the_bar(page: Page, full: Full) -> None:
+    page.goto("/nodes")
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    top = "one => one.getBoundingClientRect().top"
+    bottom = page.locator("header.bar").evaluate("one => one.getBoundingClientRect().bottom")
+    head = page.locator("main table thead th").first.evaluate(top)
+    assert page.locator("main tbody tr").first.evaluate(top) < bottom, "the page was scrolled far enough"
+    assert abs(head - bottom) <= 1
