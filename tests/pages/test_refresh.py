@@ -13,13 +13,14 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.roles import Role
 from inventory import shared
+from inventory.charges import now
 from inventory.models import Allocation, Card, Cluster, Watch
 from pages.frame import live
 from pages.frame.changes import changed
 from pages.frame.earlier import Earlier, earlier
 from pages.frame.live import content_of
 from tests.cast import make_user, signed_in
-from tests.factories import make_node
+from tests.factories import make_finding, make_node
 from tests.pages.test_shared import sharing, touch
 
 __all__ = ["sharing"]
@@ -51,10 +52,14 @@ def test_only_what_changed_is_sent(viewer: Client, cluster: Cluster, sharing: An
         sharing.SHARED_LOOK_S = 0
     for name in "abcdefgh":
         make_node(cluster, name, "nvidia", 8)
+    now.look()
     fingerprint, text = opened(viewer, path)
     Card.objects.filter(node_name="a").update(model="Changed-1", health="unhealthy")
     Allocation.objects.filter(node_name="b").delete()
-    Watch.objects.filter(kind="nodes").update(state="refused", reason="401")
+    make_node(cluster, "i", "nvidia", 4)
+    make_finding(cluster)
+    now.look()
+    touch()
     answer = ask(viewer, path, fingerprint)
     whole = ask(viewer, path, "").content.decode()
     assert (answer.status_code, answer.headers["Content-Type"]) == (200, "application/json")

@@ -126,6 +126,7 @@ def test_changes_of_a_page_are_told_from_what_the_visitor_sees(settings: Any, mo
     """Also to who names the fingerprint of the page of somebody who sees everything."""
     monkeypatch.setattr(shared.look, "_seen", None)
     monkeypatch.setattr(shared.store, "_kept", type(shared.store._kept)())
+    monkeypatch.setattr(shared, "TIMES", 0.0)
     settings.SHARED_LOOK_S = 1e-9
     make_world()
     everybody = identities()
