@@ -33,6 +33,7 @@ from pages.pod import pod
 from pages.reference import reference
 from pages.run import run, run_again, run_cancel, run_manifest, run_reparse
 from pages.runlog import run_log, run_log_raw
+from pages.saved_views import saved_view, saved_view_change, saved_views
 from pages.search import search
 from pages.second_step import code, second_step_page
 from pages.suites import suites
@@ -88,6 +89,12 @@ urlpatterns = [
     path("pods/<str:cluster>/<str:namespace>/<str:name>", pod, name="pod"),
     path("fit", fit, name="fit"),
     path("map", heat_map, name="map"),
+    path("views", saved_views, name="saved-views"),
+    path("views/<int:view_id>", saved_view, name="saved-view"),
+    *(
+        path(f"views/<int:view_id>/{verb}", saved_view_change, {"verb": verb}, f"saved-view-{verb}")
+        for verb in ("rename", "overwrite", "remove")
+    ),
     path("history", history, name="history"),
     path("audit", audit, name="audit"),
     path("installation", installation, name="installation"),

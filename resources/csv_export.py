@@ -54,8 +54,8 @@ def _lines(resource: Resource[Any], rows: QuerySet[Any], names: Names, columns: 
     heads, values_of = (resource.csv_heads, resource.csv_rows) if columns is None else resource.csv_of(columns)
     yield str(write(heads))
     # What all of CSV tells needs no rows beside; a column of a table may.
-    plain = rows.select_related(None)
-    plain = (plain.prefetch_related(None) if columns is None else plain).iterator(BATCH)
+    asked = rows.select_related(None)
+    plain = (asked.prefetch_related(None) if columns is None else asked).iterator(BATCH)
     while batch := list(islice(plain, BATCH)):
         for values in values_of(batch, names):
             yield str(write([_cell(value) for value in values]))

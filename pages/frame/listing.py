@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect, QueryDict
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -27,6 +28,7 @@ from resources.declared import Resource
 from resources.filter_fields import BytesFilter, typed_memory
 from resources.filter_sets import StrictFilterSet
 from resources.keyset import BadCursor, Page, page_of
+from resources.view import LISTS
 
 PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
 #: Beyond this the exact number of rows is not worth its cost; the page says "more than".
@@ -154,6 +156,7 @@ def list_page(request: HttpRequest, spec: ListSpec, context: Callable[[], dict[s
         "notices": notices(request),
         "incomplete": incomplete(request),
         "csv_url": state_url(request, format="csv"),
+        "views_url": _views_url(request),
         "entries": entries,
         "form_in_use": any(one.value for one in entries),
         "kept": _kept(request, spec, {}),
@@ -176,6 +179,16 @@ def _chosen(request: HttpRequest, spec: ListSpec, filterset: StrictFilterSet) ->
     return chosen.chosen(request, spec.all_columns(then), spec.there(then))
 
 
+def _views_url(request: HttpRequest) -> str:
+    """The saved views of this list, and where it is saved as it is now; "" for a list whose views are not saved."""
+    page = request.resolver_match.url_name if request.resolver_match else ""
+    if page not in LISTS:
+        return ""
+    query = QueryDict(mutable=True)
+    query.update({"of": page, "query": state_url(request).partition("?")[2]})
+    return f"{reverse('saved-views')}?{query.urlencode()}"
+
+
 def _without_filters(request: HttpRequest) -> str:
     """The list without filters, with the columns that are chosen."""
     return with_query(request.path, columns=",".join(chosen.asked(request) or ()))
@@ -187,7 +200,7 @@ def _plain_address(request: HttpRequest, spec: ListSpec) -> str:
     """
     names = [name for name, one in spec.filterset.base_filters.items() if isinstance(one, BytesFilter)]
     typed: dict[str, str | None] = {name: request.GET[name] for name in names if request.GET.get(name)}
-    plain: dict[str, str | None] = {name: typed_memory(text or "") for name, text in typed.items()}
+    plain: dict[str, Any] = {name: typed_memory(text or "") for name, text in typed.items()}
     given = request.GET.getlist(PARAMETER)
     if given and not chosen.wrong(request, spec.there()):
         typed[PARAMETER] = given[0] if len(given) == 1 else None
