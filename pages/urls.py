@@ -18,7 +18,7 @@ from pages.card_runs import card_runs
 from pages.cards import cards
 from pages.chargeback import chargeback
 from pages.clusters import cluster, cluster_relist, clusters
-from pages.docs import doc
+from pages.docs import doc, words
 from pages.findings import findings
 from pages.fit import fit
 from pages.heatmap import heat_map
@@ -29,6 +29,7 @@ from pages.namespaces import namespaces
 from pages.node import node
 from pages.nodes import nodes
 from pages.overview import overview
+from pages.palette import keys, palette
 from pages.pod import pod
 from pages.reference import reference
 from pages.run import run, run_again, run_cancel, run_manifest, run_reparse
@@ -106,8 +107,11 @@ urlpatterns = [
         path(f"users/<int:user_id>/{verb}", user_act, {"verb": verb}, f"user-{verb}")
         for verb in ("deactivate", "activate", "end-sessions", "end-tokens")
     ),
+    path("docs/words", words, name="words"),
     path("docs/<slug:name>", doc, name="doc"),
     path("api-docs", reference, name="api-docs"),
+    path("palette", palette, name="palette"),
+    path("keys", keys, name="keys"),
     path("findings", findings, name="findings"),
     path("clusters", clusters, name="clusters"),
     path("clusters/<str:name>", cluster, name="cluster"),

@@ -41,10 +41,13 @@ class Allocation(Shape):
     mode: Annotated[str, fact("How the card is given out: whole, memory, shares or parts.", title=_("Mode"))]
     quantity: Annotated[int, fact("In the resource's own unit.", order=True, title=_("Quantity"), number=True)]
     memory_bytes: Annotated[
-        int | None, fact("Bytes; null: unknown or not metered.", order=True, title=_("Memory"), number=True)
+        int | None,
+        fact("Bytes; null: unknown or not metered.", order=True, title=_("Memory"), number=True, term="allocated"),
     ]
     core_percent: Annotated[int | None, fact(title=_("Cores, %"), number=True)]
-    evidence: Annotated[str, fact("Where the card of this allocation is known from.", title=_("Card known by"))]
+    evidence: Annotated[
+        str, fact("Where the card of this allocation is known from.", title=_("Card known by"), term="evidence")
+    ]
     terminating: Annotated[bool, fact("The pod is being deleted and still holds.")]
     started_at: Annotated[datetime, fact(order=True, title=_("Since"))]
     ended_at: Annotated[datetime | None, fact(order=True, title=_("Ended"))]
@@ -54,6 +57,7 @@ class Allocation(Shape):
             "Measured, where it is this holder's for certain; null: usage_note says why. Never 0 for unknown.",
             of="used.memory_used_bytes",
             title=_("Used"),
+            term="used",
             number=True,
         ),
     ]

@@ -18,9 +18,9 @@ from validations.models import Campaign, CampaignState, CampaignTarget, LevelCho
 class CampaignShape(Shape):
     """One campaign."""
 
-    id: Annotated[str, fact(order=True, title=_("Campaign"))]
+    id: Annotated[str, fact(order=True, title=_("Campaign"), term="campaign")]
     name: Annotated[str | None, fact(order=True, title=_("Name"))]
-    suite: Annotated[str, fact(order=True, title=_("Suite"))]
+    suite: Annotated[str, fact(order=True, title=_("Suite"), term="suite")]
     options: dict[str, Any]
     selector: dict[str, Any]
     max_parallel: Annotated[int, fact("Runs at once.", title=_("At once"), number=True)]

@@ -43,6 +43,7 @@ class Card(Shape):
         fact(
             "healthy, degraded, unhealthy, or unknown: nobody says anything of it. The worst of health_told.",
             title=_("Health"),
+            term="health",
         ),
     ]
     health_told: Annotated[list[HealthTold], fact("Who says so, the worst first.", of="found_health")]
@@ -55,17 +56,27 @@ class Card(Shape):
     ]
     memory_total_bytes: Annotated[
         int | None,
-        fact("What the sharing system gives out; null: unknown.", order=True, title=_("Capacity, GiB"), number=True),
+        fact(
+            "What the sharing system gives out; null: unknown.",
+            order=True,
+            title=_("Capacity, GiB"),
+            number=True,
+            term="capacity",
+        ),
     ]
     memory_physical_bytes: Annotated[
         int | None, fact("What the card has; null: unknown.", title=_("Physical memory, GiB"), number=True)
     ]
     memory_source: Annotated[str | None, fact("Where the memory is known from.", title=_("Memory known from"))]
     memory_allocated_bytes: Annotated[
-        int | None, fact("Bytes; null: unknown or not metered.", order=True, title=_("Allocated, GiB"), number=True)
+        int | None,
+        fact(
+            "Bytes; null: unknown or not metered.", order=True, title=_("Allocated, GiB"), number=True, term="allocated"
+        ),
     ]
     memory_free_bytes: Annotated[
-        int | None, fact("Bytes; null: unknown or not metered.", order=True, title=_("Free, GiB"), number=True)
+        int | None,
+        fact("Bytes; null: unknown or not metered.", order=True, title=_("Free, GiB"), number=True, term="free"),
     ]
     memory_apart_bytes: Annotated[
         int | None, fact("What would be free, were it not kept off; null: nothing, unknown or not metered.")
@@ -91,6 +102,7 @@ class Card(Shape):
             of="measured.memory_used_bytes",
             order="usage__memory_used_bytes",
             title=_("Used, GiB"),
+            term="used",
             number=True,
         ),
     ]
@@ -100,6 +112,7 @@ class Card(Shape):
             "Allocated and not used; negative: more is used than is allocated. null: either is not known, or not metered.",
             order=("memory_unused_bytes", "unused_bytes"),
             title=_("Unused, GiB"),
+            term="unused",
             number=True,
         ),
     ]

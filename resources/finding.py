@@ -23,7 +23,7 @@ class Finding(Shape):
     id: int
     cluster: Annotated[str, fact(order="cluster_id", title=_("Cluster"))]
     code: Annotated[str, fact(order=True, title=_("Code"))]
-    severity: Annotated[str, fact(order=("severity", "severity_rank"), title=_("Finding"))]
+    severity: Annotated[str, fact(order=("severity", "severity_rank"), title=_("Finding"), term="severity")]
     node: Annotated[str | None, fact(of="node_name", order=True, title=_("Where"))]
     card: Annotated[str | None, fact("Key of the card.", of="card_key")]
     pod: Annotated[str | None, fact("namespace/name", title=_("Pod"))]

@@ -39,10 +39,16 @@ class Idle(Shape):
     ]
     started_at: Annotated[datetime, fact("Since when it holds.", of="allocation.started_at", title=_("Since"))]
     idle_since: Annotated[
-        datetime, fact("No work was seen from then on; it may be longer.", order=True, title=_("No work seen for"))
+        datetime,
+        fact("No work was seen from then on; it may be longer.", order=True, title=_("No work seen for"), term="idle"),
     ]
     sureness: Annotated[
-        str, fact("sure; likely: the sign is of moments, short work may have been missed.", title=_("How sure"))
+        str,
+        fact(
+            "sure; likely: the sign is of moments, short work may have been missed.",
+            title=_("How sure"),
+            term="sureness",
+        ),
     ]
     measure: Annotated[str, fact("The sign of work that was looked at.")]
     memory_bytes: Annotated[
@@ -55,7 +61,8 @@ class Idle(Shape):
         float | None, fact("Cards, or the part of one; null: not metered, or a slice.", order=True, number=True)
     ]
     byte_seconds: Annotated[
-        float | None, fact("Bytes × seconds without work so far.", order=True, title=_("So far"), number=True)
+        float | None,
+        fact("Bytes × seconds without work so far.", order=True, title=_("So far"), number=True, term="so-far"),
     ]
     card_seconds: Annotated[float | None, fact("Cards × seconds without work so far.", order=True, number=True)]
     looked_at: Annotated[datetime, fact("When this was found.", of="written_at")]

@@ -30,7 +30,8 @@ class Namespace(Shape):
     pods: Annotated[int, fact("Pods that hold.", order=True, title=_("Pods"), number=True)]
     holds: Annotated[int, fact("A container's hold on one card each.", number=True)]
     memory_bytes: Annotated[
-        int, fact("Allocated, of the holds that are metered.", order=True, title=_("Holds"), number=True)
+        int,
+        fact("Allocated, of the holds that are metered.", order=True, title=_("Holds"), number=True, term="allocated"),
     ]
     unmetered_holds: Annotated[
         int, fact("Holds whose memory nobody meters.", of="unmetered", title=_("Not metered"), number=True)
@@ -45,7 +46,8 @@ class Namespace(Shape):
     shares: Annotated[int, fact("Holds on a part of a card.", number=True)]
     cards_shared: Annotated[float, fact("How many cards those parts are, where memory or shares say so.", number=True)]
     idle_bytes: Annotated[
-        int | None, fact("Held without work; null: nobody looks.", order=True, title=_("Idle"), number=True)
+        int | None,
+        fact("Held without work; null: nobody looks.", order=True, title=_("Idle"), number=True, term="idle"),
     ]
     idle_cards: Annotated[float | None, fact("The same in cards.", order=True, number=True)]
     idle_since: Annotated[

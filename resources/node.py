@@ -78,6 +78,7 @@ class Node(Shape):
             of="totals.cards_free",
             order="cards_free",
             title=_("Free cards"),
+            term="free",
             number=True,
         ),
     ]
@@ -103,6 +104,7 @@ class Node(Shape):
             of="totals.memory_allocated_bytes",
             order="memory_allocated_bytes",
             title=_("Memory allocated, GiB"),
+            term="allocated",
             number=True,
         ),
     ]
@@ -123,6 +125,7 @@ class Node(Shape):
             of="totals.largest_gap_bytes",
             order="largest_gap_bytes",
             title=_("Largest free block, GiB"),
+            term="gap",
             number=True,
         ),
     ]
@@ -137,7 +140,15 @@ class Node(Shape):
         ),
     ]
     findings_count: Annotated[
-        int, fact("Findings now.", of="totals.findings_count", order="findings_count", title=_("Findings"), number=True)
+        int,
+        fact(
+            "Findings now.",
+            of="totals.findings_count",
+            order="findings_count",
+            title=_("Findings"),
+            number=True,
+            term="finding",
+        ),
     ]
     worst_severity: Annotated[str | None, fact(of="totals.worst_severity")]
     health: Annotated[
@@ -146,6 +157,7 @@ class Node(Shape):
             "The worst of what is said of the node and of its cards: healthy, degraded, unhealthy; unknown: not reported.",
             of="totals.health",
             title=_("Health"),
+            term="health",
         ),
     ]
     health_told: Annotated[

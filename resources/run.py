@@ -28,7 +28,7 @@ class RunReason(Shape):
 class RunShape(Shape):
     """One run as lists show it."""
 
-    id: Annotated[str, fact(order=True, title=_("Run"))]
+    id: Annotated[str, fact(order=True, title=_("Run"), term="run")]
     suite: Annotated[str, fact(order=True, title=_("Suite"))]
     cluster: Annotated[str, fact(order="cluster_id", title=_("Cluster"))]
     node: Annotated[str, fact(of="node_name", order=True, title=_("On"))]
@@ -49,7 +49,7 @@ class RunShape(Shape):
     waiting_message: str | None
     last_error: str | None
     cancel_requested_at: datetime | None
-    verdict: Annotated[str | None, fact(order=True, title=_("Verdict"))]
+    verdict: Annotated[str | None, fact(order=True, title=_("Verdict"), term="verdict")]
     level: Annotated[
         str | None, fact("What the pass proves: right, ran, seen or none; only right proves the card good.")
     ]
