@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.test import Client
 
@@ -30,6 +32,17 @@ def test_a_view_is_made_listed_read_and_removed(mine: Client) -> None:
     assert mine.delete(made.headers["Location"]).status_code == 204
     assert mine.delete(made.headers["Location"]).status_code == 404
     assert not SavedView.objects.exists()
+
+
+def test_the_list_has_csv_and_asks_no_more_for_more_views(mine: Client, django_assert_max_num_queries: Any) -> None:
+    for number in range(5):
+        mine.post("/api/v1/views", DRAFT | {"query": "", "name": f"View {number}"}, "application/json")
+    answer: Any = mine.get("/api/v1/views?format=csv")
+    lines = b"".join(answer.streaming_content).decode().splitlines()
+    assert len(lines) == 6
+    assert lines[1].split(",")[1:3] == ["cards", "View 0"]
+    with django_assert_max_num_queries(8):
+        assert len(mine.get("/api/v1/views").json()["results"]) == 5
 
 
 def test_a_name_that_is_taken_is_a_conflict(mine: Client) -> None:
