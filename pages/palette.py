@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
@@ -57,7 +58,11 @@ def palette(request: HttpRequest) -> HttpResponseBase:
 
 def _places(request: HttpRequest, text: str) -> list[Group]:
     """What is known without the mirror: pages, views and documents."""
-    more = [("waiting", TITLES["waiting"]), ("idle", TITLES["idle"]), ("campaigns", TITLES["campaigns"])]
+    more: list[tuple[str, Any]] = [
+        ("waiting", TITLES["waiting"]),
+        ("idle", TITLES["idle"]),
+        ("campaigns", TITLES["campaigns"]),
+    ]
     more += [
         ("fit", _("Find room")),
         ("history", _("Over time")),

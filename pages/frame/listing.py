@@ -199,8 +199,8 @@ def _plain_address(request: HttpRequest, spec: ListSpec) -> str:
     parameter, without it where they are the usual ones. "" when it is so.
     """
     names = [name for name, one in spec.filterset.base_filters.items() if isinstance(one, BytesFilter)]
-    typed: dict[str, str | None] = {name: request.GET[name] for name in names if request.GET.get(name)}
-    plain: dict[str, Any] = {name: typed_memory(text or "") for name, text in typed.items()}
+    typed: dict[str, Any] = {name: request.GET[name] for name in names if request.GET.get(name)}
+    plain: dict[str, Any] = {name: typed_memory(text) for name, text in typed.items()}
     given = request.GET.getlist(PARAMETER)
     if given and not chosen.wrong(request, spec.there()):
         typed[PARAMETER] = given[0] if len(given) == 1 else None
