@@ -185,7 +185,7 @@ def _views_url(request: HttpRequest) -> str:
     if page not in LISTS:
         return ""
     query = QueryDict(mutable=True)
-    query.update({"of": page, "query": state_url(request).partition("?")[2]})
+    query.update({"of": page or "", "query": state_url(request).partition("?")[2]})
     return f"{reverse('saved-views')}?{query.urlencode()}"
 
 

@@ -125,7 +125,11 @@ def test_on_a_phone_menus_and_palette_fit_and_open_by_a_button(page: Page) -> No
         for menu in ("#columns", "#views"):
             page.locator(f"{menu} > summary").click()
             page.wait_for_function("() => !document.querySelector('.htmx-request')")
-            expect(page.locator(f"{menu} .menu-panel")).to_be_in_viewport()
+            panel = page.locator(f"{menu} .menu-panel")
+            expect(panel).to_be_in_viewport(ratio=0.6)
+            box = panel.bounding_box()
+            assert box is not None
+            assert (box["x"] >= 0, box["x"] + box["width"] <= width) == (True, True), (width, menu, box)
             assert _fits(page), (width, menu)
             page.locator(f"{menu} > summary").click()
         page.get_by_role("link", name="Go to").click()

@@ -112,7 +112,6 @@ def all_asked(world: World) -> list[str]:
     plain = sorted({one for one in addresses(world) if not one.startswith(("/i18n", "/static"))})
     lists = [
         "/search",
-        "/palette",
         "/history",
         "/fit",
         "/api/v1/fit",
@@ -133,6 +132,7 @@ def all_asked(world: World) -> list[str]:
         "/clusters",
     ]
     histories = [f"/history?cluster={SEEN}&namespace=namespace-{OTHERS}", f"/history?cluster={UNSEEN}"]
+    histories += [f"/palette?q={word}" for word in ("pod", "view", "namespace", OTHERS, ELSEWHERE)]
     orders = [
         f"/api/v1/{one.name}?ordering={sign}{name}"
         for one in LISTS
