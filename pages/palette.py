@@ -64,6 +64,7 @@ def _places(request: HttpRequest, text: str) -> list[Group]:
         ("campaigns", TITLES["campaigns"]),
     ]
     more += [
+        ("map", _("Map")),
         ("fit", _("Find room")),
         ("history", _("Over time")),
         ("saved-views", _("Saved views")),

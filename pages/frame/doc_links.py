@@ -10,6 +10,7 @@ from django.urls import reverse
 #: Name of a page's address → name of its document. A test walks over all pages.
 DOC_OF = {
     "overview": "numbers",
+    "map": "numbers",
     "nodes": "numbers",
     "node": "health",
     "cards": "numbers",
