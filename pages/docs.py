@@ -15,7 +15,7 @@ from pages.glossary import WORDS
 
 #: Name → title, by task, in the order in which an administrator comes to them. Others are for who changes gpudash.
 TITLES = {
-    "try": gettext_lazy("Try it"),
+    "try": gettext_lazy("Try it in a minute"),
     "connect-a-cluster": gettext_lazy("Connect a cluster"),
     "access": gettext_lazy("Accounts, roles, tokens"),
     "team": gettext_lazy("For a team"),

@@ -34,7 +34,7 @@ def term_help(context: Any, name: str) -> SafeString:
         request.__dict__.setdefault(_USED, {})[name] = True
     label = _("What “%(word)s” means") % {"word": WORDS[name].title}
     return format_html(
-        '<button type="button" class="help" popovertarget="term-{}" aria-label="{}" data-term="{}">?</button>',
+        '<button type="button" class="help" popovertarget="term-{}" aria-label="{}" data-term="{}"></button>',
         name,
         label,
         name,

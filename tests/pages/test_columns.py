@@ -97,7 +97,7 @@ def test_sorting_filtering_and_the_refresh_keep_the_columns(viewer: Client, flee
     assert any("ordering=" in link and "columns=name%2Cpool" in link for link in page.links)
     hidden = [(tag["name"], tag["value"]) for tag in page.tags_of("input") if tag["type"] == "hidden" and "name" in tag]
     assert ("columns", "name,pool") in hidden
-    assert 'hx-get="/nodes?columns=name%2Cpool"' in page.html
+    assert 'data-here="/nodes?columns=name%2Cpool"' in page.html
     part = get(viewer, "/nodes?columns=name%2Cpool", **{"HX-Request": "true"})
     assert heads(part) == ["Node", "Pool"]
     none = get(viewer, "/nodes?columns=name%2Cpool&q=nosuchthing")
