@@ -27,7 +27,7 @@ TITLES = {
     "find-room": gettext_lazy("Find room for a pod"),
     "pods": gettext_lazy("A pod waits, or is gone"),
     "findings": gettext_lazy("Findings"),
-    "chargeback": gettext_lazy("Chargeback"),
+    "chargeback": gettext_lazy("Who uses what: charge back"),
     "validations": gettext_lazy("Validations"),
     "verdicts": gettext_lazy("What a log says"),
     "reasons": gettext_lazy("Reasons"),
