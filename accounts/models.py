@@ -176,3 +176,7 @@ class KnownAddress(models.Model):
 
     def __str__(self) -> str:
         return self.address
+
+
+# Tables that stand in modules of their own; Django looks here.
+from accounts.saved_views import SavedView  # noqa: E402, F401

@@ -7,7 +7,7 @@ from drf_spectacular.views import SpectacularJSONAPIView
 
 from accounts.required import role_wanted
 from accounts.roles import Role
-from api import audit, root, tokens, users
+from api import audit, root, saved_views, tokens, users
 from api.frame import schema
 from api.inventory import urls as inventory
 from api.validations import urls as validations
@@ -17,6 +17,8 @@ _PATTERNS = [
     *validations.urlpatterns,
     path("tokens", tokens.Tokens.as_view(), name="api-tokens"),
     path("tokens/<int:token_id>", tokens.TokenDetail.as_view(), name="api-token"),
+    path("views", saved_views.Views.as_view(), name="api-views"),
+    path("views/<int:view_id>", saved_views.ViewDetail.as_view(), name="api-view"),
     path("audit", audit.Audit.as_view(), name="api-audit"),
     path("users", users.Users.as_view(), name="api-users"),
     path("users/<int:user_id>", users.UserDetail.as_view(), name="api-user"),

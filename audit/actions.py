@@ -21,6 +21,8 @@ class Action(models.TextChoices):
     USER_SCOPE = "user-scope", _("say what a role is for")
     USER_STATE = "user-state", _("deactivate or activate a user")
     SESSIONS_END = "sessions-end", _("end the sessions of a user")
+    VIEW_SAVE = "view-save", _("save a view")
+    VIEW_REMOVE = "view-remove", _("remove a view")
     RUN_LAUNCH = "run-launch", _("launch a run")
     RUN_CANCEL = "run-cancel", _("cancel a run")
     RUN_REPARSE = "run-reparse", _("read a log again")

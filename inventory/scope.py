@@ -53,6 +53,12 @@ class Scope(msgspec.Struct, frozen=True):
             {(cluster_id, namespace), (ANY, namespace)}
         )
 
+    def covers(self, other: Scope) -> bool:
+        """Whether all that the other sees is seen."""
+        if self.clusters is None or other.clusters is None:
+            return self.clusters is None
+        return self.clusters >= other.clusters and all(self.sees_pods(*place) for place in other.namespaces)
+
     def meet(self, other: Scope) -> Scope:
         """What both see."""
         if self.clusters is None:

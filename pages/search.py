@@ -59,8 +59,7 @@ def search(request: HttpRequest) -> HttpResponseBase:
     exact = _exact(text)
     if exact:
         return HttpResponseRedirect(exact)
-    # "team-a/train": each part is a word of its own, since no column has both.
-    groups = _groups(" ".join(text.split("/")).strip()) if text else []
+    groups = groups_of(text) if text else []
     if one := _one_pod(groups, text):
         return HttpResponseRedirect(one)
     context = {"search_text": text, "groups": [group for group in groups if group.hits], "text": text}
@@ -96,6 +95,11 @@ def _one_pod(groups: list[Group], text: str) -> str:
     found = {hit.url for group in groups for hit in group.hits if hit.pod and text in (hit.pod, hit.title)}
     others = any(not hit.pod for group in groups for hit in group.hits)
     return found.pop() if len(found) == 1 and not others else ""
+
+
+def groups_of(text: str) -> list[Group]:
+    """What each list finds. "team-a/train": each part is a word of its own, since no column has both. Raises BadParameter."""
+    return _groups(" ".join(text.split("/")).strip())
 
 
 def _groups(text: str) -> list[Group]:

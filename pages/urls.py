@@ -18,7 +18,7 @@ from pages.card_runs import card_runs
 from pages.cards import cards
 from pages.chargeback import chargeback
 from pages.clusters import cluster, cluster_relist, clusters
-from pages.docs import doc
+from pages.docs import doc, words
 from pages.findings import findings
 from pages.fit import fit
 from pages.heatmap import heat_map
@@ -29,10 +29,12 @@ from pages.namespaces import namespaces
 from pages.node import node
 from pages.nodes import nodes
 from pages.overview import overview
+from pages.palette import keys, palette
 from pages.pod import pod
 from pages.reference import reference
 from pages.run import run, run_again, run_cancel, run_manifest, run_reparse
 from pages.runlog import run_log, run_log_raw
+from pages.saved_views import saved_view, saved_view_change, saved_views
 from pages.search import search
 from pages.second_step import code, second_step_page
 from pages.suites import suites
@@ -88,6 +90,12 @@ urlpatterns = [
     path("pods/<str:cluster>/<str:namespace>/<str:name>", pod, name="pod"),
     path("fit", fit, name="fit"),
     path("map", heat_map, name="map"),
+    path("views", saved_views, name="saved-views"),
+    path("views/<int:view_id>", saved_view, name="saved-view"),
+    *(
+        path(f"views/<int:view_id>/{verb}", saved_view_change, {"verb": verb}, f"saved-view-{verb}")
+        for verb in ("rename", "overwrite", "remove")
+    ),
     path("history", history, name="history"),
     path("audit", audit, name="audit"),
     path("installation", installation, name="installation"),
@@ -99,8 +107,11 @@ urlpatterns = [
         path(f"users/<int:user_id>/{verb}", user_act, {"verb": verb}, f"user-{verb}")
         for verb in ("deactivate", "activate", "end-sessions", "end-tokens")
     ),
+    path("docs/words", words, name="words"),
     path("docs/<slug:name>", doc, name="doc"),
     path("api-docs", reference, name="api-docs"),
+    path("palette", palette, name="palette"),
+    path("keys", keys, name="keys"),
     path("findings", findings, name="findings"),
     path("clusters", clusters, name="clusters"),
     path("clusters/<str:name>", cluster, name="cluster"),

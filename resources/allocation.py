@@ -25,7 +25,7 @@ class Allocation(Shape):
     """One container's hold on one card, or on some card of its node (card_id null)."""
 
     id: int
-    cluster: Annotated[str, fact(order="cluster_id")]
+    cluster: Annotated[str, fact(order="cluster_id", title=_("Cluster"))]
     node: Annotated[str, fact(of="node_name", order=True, title=_("On"))]
     card_id: int | None
     card: Annotated[
@@ -33,27 +33,31 @@ class Allocation(Shape):
     ]
     namespace: Annotated[str, fact(order=True, title=_("Namespace"))]
     pod: Annotated[str, fact(order=True, title=_("Pod"))]
-    container: str
+    container: Annotated[str, fact(title=_("Container"))]
     owner_kind: str | None
     owner_name: Annotated[str | None, fact(order=("owner", "owner_name"), title=_("Owner"))]
     resource: Annotated[str, fact(title=_("Resource"))]
-    stack: str
-    mode: Annotated[str, fact("How the card is given out: whole, memory, shares or parts.")]
-    quantity: Annotated[int, fact("In the resource's own unit.", order=True)]
+    stack: Annotated[str, fact(title=_("Sharing system"))]
+    mode: Annotated[str, fact("How the card is given out: whole, memory, shares or parts.", title=_("Mode"))]
+    quantity: Annotated[int, fact("In the resource's own unit.", order=True, title=_("Quantity"), number=True)]
     memory_bytes: Annotated[
-        int | None, fact("Bytes; null: unknown or not metered.", order=True, title=_("Memory"), number=True)
+        int | None,
+        fact("Bytes; null: unknown or not metered.", order=True, title=_("Memory"), number=True, term="allocated"),
     ]
-    core_percent: int | None
-    evidence: Annotated[str, fact("Where the card of this allocation is known from.")]
+    core_percent: Annotated[int | None, fact(title=_("Cores, %"), number=True)]
+    evidence: Annotated[
+        str, fact("Where the card of this allocation is known from.", title=_("Card known by"), term="evidence")
+    ]
     terminating: Annotated[bool, fact("The pod is being deleted and still holds.")]
     started_at: Annotated[datetime, fact(order=True, title=_("Since"))]
-    ended_at: Annotated[datetime | None, fact(order=True)]
+    ended_at: Annotated[datetime | None, fact(order=True, title=_("Ended"))]
     memory_used_bytes: Annotated[
         int | None,
         fact(
             "Measured, where it is this holder's for certain; null: usage_note says why. Never 0 for unknown.",
             of="used.memory_used_bytes",
             title=_("Used"),
+            term="used",
             number=True,
         ),
     ]

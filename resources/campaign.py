@@ -18,18 +18,25 @@ from validations.models import Campaign, CampaignState, CampaignTarget, LevelCho
 class CampaignShape(Shape):
     """One campaign."""
 
-    id: Annotated[str, fact(order=True, title=_("Campaign"))]
-    name: Annotated[str | None, fact(order=True)]
-    suite: Annotated[str, fact(order=True, title=_("Suite"))]
+    id: Annotated[str, fact(order=True, title=_("Campaign"), term="campaign")]
+    name: Annotated[str | None, fact(order=True, title=_("Name"))]
+    suite: Annotated[str, fact(order=True, title=_("Suite"), term="suite")]
     options: dict[str, Any]
     selector: dict[str, Any]
     max_parallel: Annotated[int, fact("Runs at once.", title=_("At once"), number=True)]
-    stop_after_failures: Annotated[int | None, fact("Runs that did not pass after which it stops; null: it goes on.")]
+    stop_after_failures: Annotated[
+        int | None,
+        fact(
+            "Runs that did not pass after which it stops; null: it goes on.",
+            title=_("Stop after failures"),
+            number=True,
+        ),
+    ]
     state: Annotated[str, fact(order=True, title=_("State"))]
-    state_reason: str | None
+    state_reason: Annotated[str | None, fact(title=_("Why"))]
     requested_by: Annotated[str | None, fact(of="requested_by_name", title=_("Started by"))]
     created_at: Annotated[datetime, fact(title=_("Begun"))]
-    ended_at: datetime | None
+    ended_at: Annotated[datetime | None, fact(title=_("Ended"))]
 
 
 class CampaignRow(Shape):

@@ -29,24 +29,25 @@ class Card(Shape):
     """One GPU with who holds it now."""
 
     id: int
-    cluster: Annotated[str, fact(order="cluster_id")]
+    cluster: Annotated[str, fact(order="cluster_id", title=_("Cluster"))]
     node: Annotated[str, fact(of="node_name", order=True, title=_("Card"))]
     key: Annotated[str, fact("Stable within the node: the UUID, else the index.")]
     index: Annotated[int | None, fact("The scheduler's index; not always that of nvidia-smi.", order=True)]
-    uuid: str | None
+    uuid: Annotated[str | None, fact(title=_("UUID"))]
     model: Annotated[str | None, fact(order=True, title=_("Model"))]
     model_source: str | None
-    stack: str
-    mode: str
+    stack: Annotated[str, fact(title=_("Sharing system"))]
+    mode: Annotated[str, fact(title=_("Mode"))]
     health: Annotated[
         str,
         fact(
             "healthy, degraded, unhealthy, or unknown: nobody says anything of it. The worst of health_told.",
             title=_("Health"),
+            term="health",
         ),
     ]
     health_told: Annotated[list[HealthTold], fact("Who says so, the worst first.", of="found_health")]
-    state: Annotated[str, fact(f"One of {', '.join(CardState.values)}.", order=True)]
+    state: Annotated[str, fact(f"One of {', '.join(CardState.values)}.", order=True, title=_("State"))]
     kept_off: Annotated[
         str | None,
         fact(
@@ -55,21 +56,35 @@ class Card(Shape):
     ]
     memory_total_bytes: Annotated[
         int | None,
-        fact("What the sharing system gives out; null: unknown.", order=True, title=_("Capacity, GiB"), number=True),
+        fact(
+            "What the sharing system gives out; null: unknown.",
+            order=True,
+            title=_("Capacity, GiB"),
+            number=True,
+            term="capacity",
+        ),
     ]
-    memory_physical_bytes: Annotated[int | None, fact("What the card has; null: unknown.")]
-    memory_source: Annotated[str | None, fact("Where the memory is known from.")]
+    memory_physical_bytes: Annotated[
+        int | None, fact("What the card has; null: unknown.", title=_("Physical memory, GiB"), number=True)
+    ]
+    memory_source: Annotated[str | None, fact("Where the memory is known from.", title=_("Memory known from"))]
     memory_allocated_bytes: Annotated[
-        int | None, fact("Bytes; null: unknown or not metered.", order=True, title=_("Allocated, GiB"), number=True)
+        int | None,
+        fact(
+            "Bytes; null: unknown or not metered.", order=True, title=_("Allocated, GiB"), number=True, term="allocated"
+        ),
     ]
     memory_free_bytes: Annotated[
-        int | None, fact("Bytes; null: unknown or not metered.", order=True, title=_("Free, GiB"), number=True)
+        int | None,
+        fact("Bytes; null: unknown or not metered.", order=True, title=_("Free, GiB"), number=True, term="free"),
     ]
     memory_apart_bytes: Annotated[
         int | None, fact("What would be free, were it not kept off; null: nothing, unknown or not metered.")
     ]
     shares: Annotated[int | None, fact("Holders that the sharing system admits; null: it does not count.")]
-    profile: Annotated[str | None, fact("Of a slice, what kind it is: 1g.5gb. null: a whole card.", order=True)]
+    profile: Annotated[
+        str | None, fact("Of a slice, what kind it is: 1g.5gb. null: a whole card.", order=True, title=_("Profile"))
+    ]
     parent: Annotated[str | None, fact("Of a slice, the card that it is a part of; null: not known, or a whole card.")]
     room: Annotated[
         Room | None,
@@ -77,7 +92,7 @@ class Card(Shape):
     ]
     holders_count: Annotated[int, fact("Containers that hold it now.", order=True, title=_("Pods"), number=True)]
     worst_severity: str | None
-    first_seen_at: datetime
+    first_seen_at: Annotated[datetime, fact(title=_("First seen"))]
     changed_at: Annotated[datetime, fact("When these figures last changed.", order=True, title=_("Changed"))]
     gone_at: datetime | None
     memory_used_bytes: Annotated[
@@ -87,6 +102,7 @@ class Card(Shape):
             of="measured.memory_used_bytes",
             order="usage__memory_used_bytes",
             title=_("Used, GiB"),
+            term="used",
             number=True,
         ),
     ]
@@ -96,6 +112,7 @@ class Card(Shape):
             "Allocated and not used; negative: more is used than is allocated. null: either is not known, or not metered.",
             order=("memory_unused_bytes", "unused_bytes"),
             title=_("Unused, GiB"),
+            term="unused",
             number=True,
         ),
     ]
@@ -105,6 +122,8 @@ class Card(Shape):
             "Share of time in which anything ran, 0 to 1; null: not collected.",
             of="measured.utilization_ratio",
             order="usage__utilization_ratio",
+            title=_("Utilization"),
+            number=True,
         ),
     ]
     activity_ratio: Annotated[
@@ -113,6 +132,8 @@ class Card(Shape):
             "The best sign of work that the exporter has, 0 to 1; null: not collected.",
             of="measured.activity_ratio",
             order="usage__activity_ratio",
+            title=_("Work"),
+            number=True,
         ),
     ]
     activity_measure: Annotated[
@@ -120,10 +141,20 @@ class Card(Shape):
         fact("By which measure work is seen: graphics_active, sm_active, utilization.", of="measured.activity_measure"),
     ]
     temperature_celsius: Annotated[
-        float | None, fact("Of the chip; null: not collected.", of="measured.temperature_celsius")
+        float | None,
+        fact(
+            "Of the chip; null: not collected.",
+            of="measured.temperature_celsius",
+            title=_("Temperature, °C"),
+            number=True,
+        ),
     ]
-    power_watts: Annotated[float | None, fact("null: not collected.", of="measured.power_watts")]
-    measured_at: Annotated[datetime | None, fact("When the exporter measured it.", of="measured.measured_at")]
+    power_watts: Annotated[
+        float | None, fact("null: not collected.", of="measured.power_watts", title=_("Power, W"), number=True)
+    ]
+    measured_at: Annotated[
+        datetime | None, fact("When the exporter measured it.", of="measured.measured_at", title=_("Measured"))
+    ]
     usage_source: Annotated[
         str | None, fact("The exporter and its version; null: no exporter names the card.", of="measured.usage_source")
     ]
@@ -249,7 +280,8 @@ CARDS = Resource(
     CardFilter,
     lambda: querysets.with_holders(querysets.cards_ever()),
     join=_joined,
-    beside={"health_line": "health_line"},
+    beside={"health_line": "health_line", "holders": "holders_line"},
+    as_csv={"allocations": "holders"},
     csv=(
         "cluster",
         "node",

@@ -36,13 +36,15 @@ class Fact(msgspec.Struct, frozen=True):
     """What is known of a field besides its type.
 
     of: path of attributes from the row, the field's own name when "". order: (public name, column) that it is sorted by, ("", "")
-    for none. title: heading of its column in tables. number: right-aligned, and largest first.
+    for none. title: heading of its column in tables. number: right-aligned, and largest first. term: the word of the glossary
+    that its heading is explained by, "" for none.
     """
 
     of: str = ""
     order: tuple[str, str] = ("", "")
     title: str | Promise = ""
     number: bool = False
+    term: str = ""
 
 
 def fact(
@@ -52,10 +54,11 @@ def fact(
     order: bool | str | tuple[str, str] = False,
     title: str | Promise = "",
     number: bool = False,
+    term: str = "",
 ) -> msgspec.Meta:
     """The annotation of a field. text: for the OpenAPI document. order: True (its own column), a column, or (name, column)."""
     named = order if isinstance(order, tuple) else ("" if order is False else "*", of if order is True else order or "")
-    return msgspec.Meta(description=text, extra={"fact": Fact(of, named, title, number)})
+    return msgspec.Meta(description=text, extra={"fact": Fact(of, named, title, number, term)})
 
 
 def facts(shape: type[msgspec.Struct]) -> dict[str, Fact]:
@@ -164,9 +167,14 @@ def _convert_at(path: str, hint: Any) -> Convert | None:
 _KINDS = {bool: "yes_no", datetime: "time", int: "number", float: "number"}
 
 
+def _bare(hint: Any) -> Any:
+    """A type without what is said of it."""
+    return get_args(hint)[0] if getattr(hint, "__metadata__", None) is not None else hint
+
+
 def _plain_types(hint: Any) -> set[Any]:
     """The types of a field, without what is said of them."""
-    inside = get_args(hint)[0] if getattr(hint, "__metadata__", None) is not None else hint
+    inside = _bare(hint)
     return set(get_args(inside)) or {inside}
 
 
@@ -209,12 +217,28 @@ def _csv_types(hint: Any) -> set[Any]:
     return {get_origin(one) or one for one in several}
 
 
+class _CsvColumns:
+    """Some columns of CSV. times: places of those that are times: each stands once more, as a spreadsheet takes it for one."""
+
+    def __init__(self, heads: list[str], times: list[int], values: _Values) -> None:
+        self.heads = heads + [f"{heads[place]}_utc" for place in times]
+        self._times, self._values = times, values
+
+    def values(self, row: Any, names: Names) -> list[Any]:
+        """Of a row, already joined. Times that are repeated: in UTC, without an offset."""
+        found = self._values(row, names)
+        times = [found[place] for place in self._times]
+        return [*found, *(time and time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") for time in times)]
+
+
 class Resource(Generic[S]):
     """One resource: what its lists, in REST, CSV and on pages, have in common.
 
     name: as its address and its files have it. rows: of `querysets`. join: what a page of rows becomes before it is read.
     csv: names of fields, or (name, heading); CSV alone may have more, from `beside` (name → path of attributes).
-    table: names of the fields that a page's table has a column for, in its order. related: rows to join in REST.
+    table: names of the fields that a page's table has a column for unless others are chosen, in its order; the first names the
+    row, and is always there. Any field with a title can be chosen. as_csv: column → the field that tells the same in CSV.
+    related: rows to join in REST.
     """
 
     def __init__(
@@ -227,6 +251,7 @@ class Resource(Generic[S]):
         csv: Sequence[str | tuple[str, str]] = (),
         beside: Mapping[str, str] | None = None,
         table: Sequence[str] = (),
+        as_csv: Mapping[str, str] | None = None,
         join: Callable[[list[Any]], list[Any]] = list,
         related: Sequence[str] = (),
     ) -> None:
@@ -234,20 +259,31 @@ class Resource(Generic[S]):
         self.related, self.table = tuple(related), tuple(table)
         self.facts = facts(shape) | {name: Fact(of=path) for name, path in (beside or {}).items()}
         self._reader = Reader(shape)
-        chosen = [(one, one) if isinstance(one, str) else one for one in csv]
         self._hints = get_type_hints(shape, include_extras=True)
-        self._csv = chosen
-        self._times = [place for place, (one, _) in enumerate(chosen) if self._unit(one) == TIME]
-        self.csv_heads = [head for _, head in chosen] + [f"{chosen[place][1]}_utc" for place in self._times]
-        paths = [self.facts[one].of for one, _ in chosen]
-        self._csv_values = _Values(paths, [self._hints.get(one) for one, _ in chosen]) if csv else None
+        self._csv = [(one, one) if isinstance(one, str) else one for one in csv]
+        self._as_csv = dict(as_csv or {})
+        self._whole = self._columns_of_csv(self._csv) if csv else None
+        self.csv_heads = self._whole.heads if self._whole else []
         if unknown := set(table) - set(self.facts):
             raise TypeError(f"{name}: the table has columns that are no fields: {', '.join(sorted(unknown))}")
 
+    @property
+    def columns(self) -> list[str]:
+        """Names of all fields that a table can have a column for: those of `table` first."""
+        return [*self.table, *(name for name, one in self.facts.items() if one.title and name not in self.table)]
+
+    def _columns_of_csv(self, columns: Sequence[tuple[str, str]]) -> _CsvColumns:
+        values = _Values([self.facts[one].of for one, _ in columns], [self._hints.get(one) for one, _ in columns])
+        times = [place for place, (one, _) in enumerate(columns) if self._unit(one) == TIME]
+        return _CsvColumns([head for _, head in columns], times, values)
+
     def kind(self, name: str) -> str:
-        """How a value of this field looks in a table: bytes, number, time, yes_no or text."""
+        """How a value of this field looks in a table: bytes, ratio, number, time, yes_no, list or text."""
+        if get_origin(_bare(self._hints[name])) is list:
+            return "list"
         kinds = [kind for part, kind in _KINDS.items() if part in _plain_types(self._hints[name])]
-        return "bytes" if name.endswith("_bytes") else kinds[0] if kinds else "text"
+        by_name = "bytes" if name.endswith("_bytes") else "ratio" if name.endswith("_ratio") else ""
+        return by_name or (kinds[0] if kinds else "text")
 
     def value(self, row: Any, name: str) -> Any:
         """The value of one field of a row (already joined), as its table shows it. A cluster is its row."""
@@ -261,16 +297,23 @@ class Resource(Generic[S]):
         """One row, already joined, as REST has it."""
         return self._reader(row, names)
 
+    def csv_of(self, columns: Sequence[str]) -> tuple[list[str], Callable[[list[Any], Names], list[list[Any]]]]:
+        """(heads, what gives the values of some rows) of CSV with these columns of the table; one without a field is left out.
+
+        The cluster comes first whether it is chosen or not: no other name says which row it is.
+        """
+        heads = dict(self._csv)
+        wanted = [self._as_csv.get(name, name) for name in columns]
+        first = [name for name in ("cluster",) if name in self.facts]
+        names = [name for name in dict.fromkeys([*first, *wanted]) if name in self.facts]
+        made = self._columns_of_csv([(name, heads.get(name, name)) for name in names])
+        return made.heads, lambda rows, known: [made.values(row, known) for row in self.join(rows)]
+
     def csv_rows(self, rows: list[Any], names: Names) -> list[list[Any]]:
         """The values of some rows in the order of `csv_heads`. Raises TypeError when the resource has no CSV."""
-        if self._csv_values is None:
+        if self._whole is None:
             raise TypeError(f"{self.name} have no CSV")
-        return [self._with_times(self._csv_values(row, names)) for row in self.join(rows)]
-
-    def _with_times(self, values: list[Any]) -> list[Any]:
-        """Each time once more, as a spreadsheet takes it for one: in UTC, without an offset."""
-        times = [values[place] for place in self._times]
-        return [*values, *(time and time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S") for time in times)]
+        return [self._whole.values(row, names) for row in self.join(rows)]
 
     def csv_columns(self) -> list[CsvColumn]:
         """What each column of the CSV holds, for the docs; the times that stand there once more are left out."""

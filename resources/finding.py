@@ -21,16 +21,16 @@ class Finding(Shape):
     """Something wrong that the mirror shows."""
 
     id: int
-    cluster: Annotated[str, fact(order="cluster_id")]
-    code: Annotated[str, fact(order=True)]
-    severity: Annotated[str, fact(order=("severity", "severity_rank"), title=_("Finding"))]
+    cluster: Annotated[str, fact(order="cluster_id", title=_("Cluster"))]
+    code: Annotated[str, fact(order=True, title=_("Code"))]
+    severity: Annotated[str, fact(order=("severity", "severity_rank"), title=_("Finding"), term="severity")]
     node: Annotated[str | None, fact(of="node_name", order=True, title=_("Where"))]
     card: Annotated[str | None, fact("Key of the card.", of="card_key")]
-    pod: Annotated[str | None, fact("namespace/name")]
+    pod: Annotated[str | None, fact("namespace/name", title=_("Pod"))]
     text: Annotated[str, fact(title=_("What it is, and what to do"))]
     wording: Annotated[dict[str, Any] | None, fact(WORDING)]
     first_seen_at: Annotated[datetime, fact(order=True, title=_("Since"))]
-    ended_at: Annotated[datetime | None, fact(order=True)]
+    ended_at: Annotated[datetime | None, fact(order=True, title=_("Ended"))]
 
 
 class FindingFilter(StrictFilterSet):

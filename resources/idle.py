@@ -20,26 +20,35 @@ class Idle(Shape):
     """A hold on whose card no work was seen for a while: it could be taken back."""
 
     allocation_id: Annotated[int, fact("Number of the allocation in gpudash.")]
-    cluster: Annotated[str, fact(order="cluster_id")]
+    cluster: Annotated[str, fact(order="cluster_id", title=_("Cluster"))]
     node: Annotated[str, fact(of="node_name", order=True, title=_("On"))]
     card_id: Annotated[
         int | None, fact("null: not known which card; nothing ran on any of its node.", of="allocation.card_id")
     ]
     card: Annotated[str | None, fact(of="allocation.card_key")]
-    model: Annotated[str | None, fact(order=True)]
+    model: Annotated[str | None, fact(order=True, title=_("Model"))]
     namespace: Annotated[str, fact(order=True, title=_("Namespace"))]
     pod: Annotated[str, fact(of="allocation.pod", title=_("Pod"))]
     container: Annotated[str, fact(of="allocation.container")]
     owner_kind: Annotated[str | None, fact(of="allocation.owner_kind")]
     owner_name: Annotated[str | None, fact(order=("owner", "owner_name"), title=_("Owner"))]
-    resource: Annotated[str, fact(of="allocation.resource")]
-    evidence: Annotated[str, fact("Where the card of this allocation is known from.", of="allocation.evidence")]
-    started_at: Annotated[datetime, fact("Since when it holds.", of="allocation.started_at")]
+    resource: Annotated[str, fact(of="allocation.resource", title=_("Resource"))]
+    evidence: Annotated[
+        str,
+        fact("Where the card of this allocation is known from.", of="allocation.evidence", title=_("Card known by")),
+    ]
+    started_at: Annotated[datetime, fact("Since when it holds.", of="allocation.started_at", title=_("Since"))]
     idle_since: Annotated[
-        datetime, fact("No work was seen from then on; it may be longer.", order=True, title=_("No work seen for"))
+        datetime,
+        fact("No work was seen from then on; it may be longer.", order=True, title=_("No work seen for"), term="idle"),
     ]
     sureness: Annotated[
-        str, fact("sure; likely: the sign is of moments, short work may have been missed.", title=_("How sure"))
+        str,
+        fact(
+            "sure; likely: the sign is of moments, short work may have been missed.",
+            title=_("How sure"),
+            term="sureness",
+        ),
     ]
     measure: Annotated[str, fact("The sign of work that was looked at.")]
     memory_bytes: Annotated[
@@ -52,7 +61,8 @@ class Idle(Shape):
         float | None, fact("Cards, or the part of one; null: not metered, or a slice.", order=True, number=True)
     ]
     byte_seconds: Annotated[
-        float | None, fact("Bytes × seconds without work so far.", order=True, title=_("So far"), number=True)
+        float | None,
+        fact("Bytes × seconds without work so far.", order=True, title=_("So far"), number=True, term="so-far"),
     ]
     card_seconds: Annotated[float | None, fact("Cards × seconds without work so far.", order=True, number=True)]
     looked_at: Annotated[datetime, fact("When this was found.", of="written_at")]

@@ -20,7 +20,7 @@ class Namespace(Shape):
     """What a namespace, or one owner in it, holds now in one cluster."""
 
     id: int
-    cluster: Annotated[str, fact(order="cluster_id")]
+    cluster: Annotated[str, fact(order="cluster_id", title=_("Cluster"))]
     by: Annotated[str, fact("namespace, or owner: what controls the pods, as their objects say.")]
     namespace: Annotated[str, fact(order=True, title=_("Namespace"))]
     owner_kind: str | None
@@ -30,23 +30,29 @@ class Namespace(Shape):
     pods: Annotated[int, fact("Pods that hold.", order=True, title=_("Pods"), number=True)]
     holds: Annotated[int, fact("A container's hold on one card each.", number=True)]
     memory_bytes: Annotated[
-        int, fact("Allocated, of the holds that are metered.", order=True, title=_("Holds"), number=True)
+        int,
+        fact("Allocated, of the holds that are metered.", order=True, title=_("Holds"), number=True, term="allocated"),
     ]
-    unmetered_holds: Annotated[int, fact("Holds whose memory nobody meters.", of="unmetered", number=True)]
+    unmetered_holds: Annotated[
+        int, fact("Holds whose memory nobody meters.", of="unmetered", title=_("Not metered"), number=True)
+    ]
     memory_used_bytes: Annotated[
         int | None, fact("Measured on cards where nobody else is; null: on none, or of an owner.", number=True)
     ]
     cards: Annotated[
         float, fact("Whole cards, and parts of cards by memory or shares.", order=True, title=_("Cards"), number=True)
     ]
-    cards_whole: Annotated[int, fact("Cards held in full.", number=True)]
+    cards_whole: Annotated[int, fact("Cards held in full.", title=_("Whole cards"), number=True)]
     shares: Annotated[int, fact("Holds on a part of a card.", number=True)]
     cards_shared: Annotated[float, fact("How many cards those parts are, where memory or shares say so.", number=True)]
     idle_bytes: Annotated[
-        int | None, fact("Held without work; null: nobody looks.", order=True, title=_("Idle"), number=True)
+        int | None,
+        fact("Held without work; null: nobody looks.", order=True, title=_("Idle"), number=True, term="idle"),
     ]
     idle_cards: Annotated[float | None, fact("The same in cards.", order=True, number=True)]
-    idle_since: Annotated[datetime | None, fact("Since when the longest of them shows no work.", order=True)]
+    idle_since: Annotated[
+        datetime | None, fact("Since when the longest of them shows no work.", order=True, title=_("No work seen for"))
+    ]
     oldest_pod: Annotated[str, fact("The pod that holds longest.")]
     oldest_since: Annotated[datetime, fact(order=True, title=_("Longest holder"))]
 

@@ -26,7 +26,7 @@ BYTES = "Bytes; null: unknown or not metered."
 class Node(Shape):
     """A node with a GPU: its totals."""
 
-    cluster: Annotated[str, fact(of="totals.cluster", order="cluster_id")]
+    cluster: Annotated[str, fact(of="totals.cluster", order="cluster_id", title=_("Cluster"))]
     name: Annotated[str, fact(of="totals.node_name", order=("node", "node_name"), title=_("Node"))]
     ready: Annotated[
         bool | None,
@@ -34,23 +34,29 @@ class Node(Shape):
     ]
     ready_reason: Annotated[str | None, fact(of="own.ready_reason")]
     unschedulable: Annotated[bool | None, fact(of="own.unschedulable")]
-    os: Annotated[str | None, fact(of="own.os")]
+    os: Annotated[str | None, fact(of="own.os", title=_("Operating system"))]
     os_image: Annotated[str | None, fact(of="own.os_image")]
     kernel: Annotated[str | None, fact(of="own.kernel")]
-    kubelet: Annotated[str | None, fact(of="own.kubelet")]
+    kubelet: Annotated[str | None, fact(of="own.kubelet", title=_("Kubelet"))]
     runtime: Annotated[str | None, fact(of="own.runtime")]
-    instance_type: Annotated[str | None, fact(of="own.instance_type")]
-    zone: Annotated[str | None, fact(of="own.zone")]
-    address: Annotated[str | None, fact(of="own.address")]
-    driver_version: Annotated[str | None, fact(of="own.driver_version")]
+    instance_type: Annotated[str | None, fact(of="own.instance_type", title=_("Instance type"))]
+    zone: Annotated[str | None, fact(of="own.zone", title=_("Zone"))]
+    address: Annotated[str | None, fact(of="own.address", title=_("Address"))]
+    driver_version: Annotated[str | None, fact(of="own.driver_version", title=_("Driver"))]
     driver_source: Annotated[str | None, fact(of="own.driver_source")]
-    stacks: Annotated[list[str], fact(of="totals.stacks")]
-    pool: Annotated[str | None, fact(of="totals.pool", order="pool")]
-    model: Annotated[str | None, fact(of="totals.model", order="model")]
+    stacks: Annotated[list[str], fact(of="totals.stacks", title=_("Sharing system"))]
+    pool: Annotated[str | None, fact(of="totals.pool", order="pool", title=_("Pool"))]
+    model: Annotated[str | None, fact(of="totals.model", order="model", title=_("Model"))]
     unit: Annotated[str | None, fact("GiB or MiB where the sharing system counts memory in units.", of="totals.unit")]
     unit_source: Annotated[str | None, fact(of="totals.unit_source")]
     cards_physical: Annotated[
-        int | None, fact("Boards; cards_total counts slices of them too.", of="totals.cards_physical")
+        int | None,
+        fact(
+            "Boards; cards_total counts slices of them too.",
+            of="totals.cards_physical",
+            title=_("Physical cards"),
+            number=True,
+        ),
     ]
     cards_total: Annotated[
         int | None,
@@ -72,6 +78,7 @@ class Node(Shape):
             of="totals.cards_free",
             order="cards_free",
             title=_("Free cards"),
+            term="free",
             number=True,
         ),
     ]
@@ -97,6 +104,7 @@ class Node(Shape):
             of="totals.memory_allocated_bytes",
             order="memory_allocated_bytes",
             title=_("Memory allocated, GiB"),
+            term="allocated",
             number=True,
         ),
     ]
@@ -117,6 +125,7 @@ class Node(Shape):
             of="totals.largest_gap_bytes",
             order="largest_gap_bytes",
             title=_("Largest free block, GiB"),
+            term="gap",
             number=True,
         ),
     ]
@@ -131,7 +140,15 @@ class Node(Shape):
         ),
     ]
     findings_count: Annotated[
-        int, fact("Findings now.", of="totals.findings_count", order="findings_count", title=_("Findings"), number=True)
+        int,
+        fact(
+            "Findings now.",
+            of="totals.findings_count",
+            order="findings_count",
+            title=_("Findings"),
+            number=True,
+            term="finding",
+        ),
     ]
     worst_severity: Annotated[str | None, fact(of="totals.worst_severity")]
     health: Annotated[
@@ -140,6 +157,7 @@ class Node(Shape):
             "The worst of what is said of the node and of its cards: healthy, degraded, unhealthy; unknown: not reported.",
             of="totals.health",
             title=_("Health"),
+            term="health",
         ),
     ]
     health_told: Annotated[

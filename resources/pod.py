@@ -52,13 +52,13 @@ class Pod(Shape):
     """A pod that asks for a GPU, holds one, or is a plugin or operator component."""
 
     id: int
-    cluster: Annotated[str, fact(order="cluster_id")]
+    cluster: Annotated[str, fact(order="cluster_id", title=_("Cluster"))]
     uid: str
     namespace: Annotated[str, fact(order=True, title=_("Namespace"))]
     name: Annotated[str, fact(order=("pod", "name"), title=_("Pod"))]
     node: Annotated[str | None, fact(of="node_name", order=True)]
-    phase: Annotated[str | None, fact(order=True)]
-    owner_kind: str | None
+    phase: Annotated[str | None, fact(order=True, title=_("Phase"))]
+    owner_kind: Annotated[str | None, fact(title=_("Kind of owner"))]
     owner_name: Annotated[str | None, fact(order=("owner", "owner_name"), title=_("Owner"))]
     component: str | None
     requests: Annotated[dict[str, int], fact("Effective GPU request, by resource name.", title=_("Asks for"))]
@@ -67,7 +67,7 @@ class Pod(Shape):
     ]
     waiting: Annotated[bool, fact("Not bound to a node and not ended: demand, not allocation.")]
     waiting_reason: Annotated[str | None, fact(title=_("Why it waits"))]
-    waiting_message: str | None
+    waiting_message: Annotated[str | None, fact(title=_("The scheduler's words"))]
     created_at: Annotated[datetime | None, fact(order=True, title=_("Waits for"))]
     terminating_since: datetime | None
 

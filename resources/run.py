@@ -28,28 +28,28 @@ class RunReason(Shape):
 class RunShape(Shape):
     """One run as lists show it."""
 
-    id: Annotated[str, fact(order=True, title=_("Run"))]
-    suite: Annotated[str, fact(order=True)]
-    cluster: Annotated[str, fact(order="cluster_id")]
+    id: Annotated[str, fact(order=True, title=_("Run"), term="run")]
+    suite: Annotated[str, fact(order=True, title=_("Suite"))]
+    cluster: Annotated[str, fact(order="cluster_id", title=_("Cluster"))]
     node: Annotated[str, fact(of="node_name", order=True, title=_("On"))]
     card: Annotated[str | None, fact("Key of the card; null: some card of the node.", of="card_key")]
     card_id: int | None
-    card_uuid: str | None
-    card_model: str | None
+    card_uuid: Annotated[str | None, fact(title=_("UUID"))]
+    card_model: Annotated[str | None, fact(title=_("Model"))]
     card_asked: Annotated[str | None, fact("Key of the card that was asked for.")]
     card_evidence: Annotated[
         str | None,
         fact("target until the run has ended, then how it is known which card the pod took; count-only: it is not."),
     ]
     card_note: Annotated[str | None, fact("Why it is another card than the one asked for, or not known.")]
-    driver_version: str | None
-    state: Annotated[str, fact(order=True)]
+    driver_version: Annotated[str | None, fact(title=_("Driver"))]
+    state: Annotated[str, fact(order=True, title=_("State"))]
     state_since: datetime
     waiting_reason: str | None
     waiting_message: str | None
     last_error: str | None
     cancel_requested_at: datetime | None
-    verdict: Annotated[str | None, fact(order=True, title=_("Verdict"))]
+    verdict: Annotated[str | None, fact(order=True, title=_("Verdict"), term="verdict")]
     level: Annotated[
         str | None, fact("What the pass proves: right, ran, seen or none; only right proves the card good.")
     ]
@@ -58,11 +58,11 @@ class RunShape(Shape):
         bool, fact("Whether it ran the image that the suite brings; what another prints proves nothing.")
     ]
     reasons: Annotated[list[RunReason], fact(title=_("Why"))]
-    exit_code: int | None
+    exit_code: Annotated[int | None, fact(title=_("Exit code"), number=True)]
     requested_by: Annotated[str | None, fact(of="requested_by_name", title=_("Started by"))]
     campaign: Annotated[str | None, fact(of="campaign_id")]
     repeats: Annotated[str | None, fact(of="repeats_id")]
-    created_at: datetime
+    created_at: Annotated[datetime, fact(title=_("Asked for"))]
     started_at: Annotated[datetime | None, fact(title=_("Took"), number=True)]
     ended_at: Annotated[datetime | None, fact(order=True, title=_("Ended"))]
 

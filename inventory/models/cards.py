@@ -173,6 +173,15 @@ class Card(OfCluster):
         """`health_told` in one line."""
         return line(self.health_told)
 
+    @property
+    def holders_line(self) -> str:
+        """Who holds it, in one line; of rows that were read with their holders."""
+        return ", ".join(
+            dict.fromkeys(
+                one.namespace if one.foreign else f"{one.namespace}/{one.pod}" for one in getattr(self, "holders", ())
+            )
+        )
+
 
 class Allocation(OfNamespace):
     """One container's hold on one card, or on some card of its node (`card` None). Ended ones are history."""

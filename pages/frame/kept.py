@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from resources import moments
 
 #: Said elsewhere on the page: by the time above the list, by its length, by the tab.
-_SAID = frozenset((*moments.NAMES, "page_size", "by"))
+_SAID = frozenset((*moments.NAMES, "page_size", "by", "columns"))
 
 
 class Kept(NamedTuple):

@@ -9,14 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponseBase, HttpResponseRedirect, QueryDict
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from pages.frame import amounts
+from pages.frame import amounts, chosen
+from pages.frame.chosen import PARAMETER, Chosen
 from pages.frame.freshness import incomplete, notices
 from pages.frame.kept import Kept, kept_text
-from pages.frame.links import state_url
+from pages.frame.links import state_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import BadParameter, Errors
 from pages.frame.table import Column, Head, Line, Text, cells_of, columns_of, head_of, said_once
@@ -26,12 +28,13 @@ from resources.declared import Resource
 from resources.filter_fields import BytesFilter, typed_memory
 from resources.filter_sets import StrictFilterSet
 from resources.keyset import BadCursor, Page, page_of
+from resources.view import LISTS
 
 PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
 #: Beyond this the exact number of rows is not worth its cost; the page says "more than".
 COUNT_CAP = 10_000
 _ALL = gettext_lazy("all")
-_NO_FILTERS = frozenset({"ordering", "cursor", "page_size", "format"})
+_NO_FILTERS = frozenset({"ordering", "cursor", "page_size", "format", PARAMETER})
 
 
 @dataclass(frozen=True)
@@ -99,8 +102,17 @@ class ListSpec:
 
     def all_columns(self, then: bool = False) -> Sequence[Column]:
         """then: of another time than now."""
-        found = self.columns or columns_of(self.resource)
-        return [one for one in found if one.name in self.of_then] if then and self.of_then else found
+        return self._then(self.columns or columns_of(self.resource), then)
+
+    def there(self, then: bool = False) -> Sequence[Column]:
+        """All columns that can be chosen: the usual ones first."""
+        usual = self.columns or columns_of(self.resource)
+        names = {one.name for one in usual}
+        more = [name for name in self.resource.columns if name not in names]
+        return self._then([*usual, *columns_of(self.resource, more)], then)
+
+    def _then(self, columns: Sequence[Column], then: bool) -> Sequence[Column]:
+        return [one for one in columns if one.name in self.of_then] if then and self.of_then else columns
 
 
 @dataclass(frozen=True)
@@ -123,14 +135,15 @@ class Listed:
 
 def list_page(request: HttpRequest, spec: ListSpec, context: Callable[[], dict[str, Any]]) -> HttpResponseBase:
     """The page, its live part, or its CSV (`?format=csv`). context: what the page says besides the list."""
-    if plain := _plain_address(request, spec.filterset):
+    if plain := _plain_address(request, spec):
         return HttpResponseRedirect(plain)
-    filterset = spec.filterset(request.GET, queryset=spec.all_rows())
-    size, errors = _check(request, filterset)
+    filterset = spec.filterset(filters_of(request.GET), queryset=spec.all_rows())
+    size, errors = _check(request, filterset, spec)
     if errors:
         return _refused(request, spec, filterset, errors, context)
     if request.GET.get("format") == "csv":
-        return csv_export.csv_response(spec.resource, filterset.ordered())
+        names = chosen.asked(request) and _chosen(request, spec, filterset).names
+        return csv_export.csv_response(spec.resource, filterset.ordered(), names)
     try:
         page = page_of(filterset.ordered(), request.GET.get("cursor"), size)
     except BadCursor:
@@ -143,20 +156,57 @@ def list_page(request: HttpRequest, spec: ListSpec, context: Callable[[], dict[s
         "notices": notices(request),
         "incomplete": incomplete(request),
         "csv_url": state_url(request, format="csv"),
+        "views_url": _views_url(request),
         "entries": entries,
         "form_in_use": any(one.value for one in entries),
         "kept": _kept(request, spec, {}),
         "when": when_of(request, filterset),
-        "clear_url": request.path,
+        "clear_url": _without_filters(request),
+        "chosen": _chosen(request, spec, filterset),
     }
     return live_page(request, spec.page, spec.part, shown | context())
 
 
-def _plain_address(request: HttpRequest, filterset: type[StrictFilterSet]) -> str:
-    """The address with amounts of memory as REST takes them, too: "20" and "20 GiB" of a form are 20Gi. "" when they are."""
-    names = [name for name, one in filterset.base_filters.items() if isinstance(one, BytesFilter)]
-    typed = {name: request.GET[name] for name in names if request.GET.get(name)}
-    plain = {name: typed_memory(text) for name, text in typed.items()}
+def filters_of(query: QueryDict) -> QueryDict:
+    """The parameters that are for the rows, not for what is shown of them."""
+    found = query.copy()
+    found.pop(PARAMETER, None)
+    return found
+
+
+def _chosen(request: HttpRequest, spec: ListSpec, filterset: StrictFilterSet) -> Chosen:
+    then = filterset.span is not None
+    return chosen.chosen(request, spec.all_columns(then), spec.there(then))
+
+
+def _views_url(request: HttpRequest) -> str:
+    """The saved views of this list, and where it is saved as it is now; "" for a list whose views are not saved."""
+    page = request.resolver_match.url_name if request.resolver_match else ""
+    if page not in LISTS:
+        return ""
+    query = QueryDict(mutable=True)
+    query.update({"of": page or "", "query": state_url(request).partition("?")[2]})
+    return f"{reverse('saved-views')}?{query.urlencode()}"
+
+
+def _without_filters(request: HttpRequest) -> str:
+    """The list without filters, with the columns that are chosen."""
+    return with_query(request.path, columns=",".join(chosen.asked(request) or ()))
+
+
+def _plain_address(request: HttpRequest, spec: ListSpec) -> str:
+    """The address with amounts of memory as REST takes them, too: "20" and "20 GiB" of a form are 20Gi; and with columns in one
+    parameter, without it where they are the usual ones. "" when it is so.
+    """
+    names = [name for name, one in spec.filterset.base_filters.items() if isinstance(one, BytesFilter)]
+    typed: dict[str, Any] = {name: request.GET[name] for name in names if request.GET.get(name)}
+    plain: dict[str, Any] = {name: typed_memory(text) for name, text in typed.items()}
+    given = request.GET.getlist(PARAMETER)
+    if given and not chosen.wrong(request, spec.there()):
+        typed[PARAMETER] = given[0] if len(given) == 1 else None
+        plain[PARAMETER] = chosen.plain(request, spec.all_columns(), spec.there())
+        if len(given) > 1 and plain[PARAMETER] is None:
+            typed[PARAMETER] = given[0]
     return state_url(request, **plain) if plain != typed else ""
 
 
@@ -178,15 +228,18 @@ def _refused(
         "kept": _kept(request, spec, errors),
         "when": when_of(request, filterset),
         "clear_url": request.path,
+        "chosen": _chosen(request, spec, filterset),
     }
     return live_page(request, spec.page, "parts/refused.html", context() | shown, status=400)
 
 
-def _check(request: HttpRequest, filterset: StrictFilterSet) -> tuple[int, dict[str, list[str]]]:
+def _check(request: HttpRequest, filterset: StrictFilterSet, spec: ListSpec) -> tuple[int, dict[str, list[str]]]:
     """(page size, what makes no sense)."""
     errors: dict[str, list[str]] = {}
     if not filterset.is_valid():
         errors = {name: [str(text) for text in texts] for name, texts in filterset.errors.items()}
+    if wrong := chosen.wrong(request, spec.there()):
+        errors[PARAMETER] = [wrong]
     if request.GET.get("format", "csv") != "csv":
         errors["format"] = [_("csv is the only other format of this page.")]
     text = request.GET.get("page_size", "")
@@ -199,10 +252,12 @@ def _check(request: HttpRequest, filterset: StrictFilterSet) -> tuple[int, dict[
 def _listed(request: HttpRequest, spec: ListSpec, filterset: StrictFilterSet, page: Page[Any]) -> Listed:
     filtered = any(value for name, value in request.GET.items() if name not in _NO_FILTERS)
     count = filterset.qs.order_by()[: COUNT_CAP + 1].count()
-    columns, found = spec.all_columns(filterset.span is not None), spec.resource.join(page.rows)
+    columns, found = _chosen(request, spec, filterset).columns, spec.resource.join(page.rows)
     rows, notes = spec.shape(found), {}
+    shown = {one.name for one in columns}
     for column, attribute in spec.once.items():
-        rows, notes[column] = said_once(rows, attribute)
+        if column in shown:  # else nothing says it
+            rows, notes[column] = said_once(rows, attribute)
     return Listed(
         heads=[replace(head_of(request, one, filterset.order), note=notes.get(one.name, "")) for one in columns],
         rows=rows,
@@ -259,7 +314,7 @@ def _entry(request: HttpRequest, field: Field, error: str) -> Entry:
 def _kept(request: HttpRequest, spec: ListSpec, errors: Errors) -> list[Kept]:
     """Parameters in force that the form has no field for. Wrong ones are not kept."""
     own = {field.name for field in spec.fields} | {"cursor", "format"}
-    titles = {column.order: str(column.title) for column in spec.all_columns()}
+    titles = {column.order: str(column.title) for column in spec.there()}
     return [
         Kept(name, value, state_url(request, **{name: None}), kept_text(name, value, titles, spec.words))
         for name, values in request.GET.lists()

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from accounts.roles import Role
 from inventory.models import Cluster
 from inventory.scope import ANY, current
+from pages.frame.doc_links import doc_link
 from pages.frame.freshness import Freshness, freshness_of
 
 THEMES = ("auto", "light", "dark")
@@ -40,6 +41,18 @@ _ADMINISTRATION = (
     ("administration", gettext_lazy("Administration"), ("users", "user", "user-new", "audit", "installation")),
 )
 
+_LETTERS = {
+    "overview": "o",
+    "nodes": "n",
+    "cards": "c",
+    "allocations": "a",
+    "namespaces": "m",
+    "validations": "v",
+    "findings": "f",
+    "clusters": "l",
+    "administration": "d",
+}
+
 
 @dataclass(frozen=True)
 class NavItem:
@@ -48,6 +61,8 @@ class NavItem:
     title: str
     url: str
     current: str
+    #: "g" and this letter lead there; "" for none.
+    letter: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,6 +88,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "seen_places": seen_places() if let_in else [],
         "seen_partly": let_in and current().partial,
         "api_docs_url": _resolve("api-docs") if signed_in else "",
+        "doc_link": doc_link(request) if let_in else None,
     }
 
 
@@ -93,7 +109,8 @@ def nav(request: HttpRequest) -> list[NavItem]:
     for name, title, below in (*_NAV, *(_ADMINISTRATION if getattr(request, "role", None) == Role.ADMIN else ())):
         url = _resolve(name)
         if url:
-            made.append(NavItem(str(title), url, "page" if name == here else "true" if here in below else ""))
+            current = "page" if name == here else "true" if here in below else ""
+            made.append(NavItem(str(title), url, current, _LETTERS.get(name, "")))
     return made
 
 

@@ -30,6 +30,8 @@ class Column:
     order: str = ""
     number: bool = False
     kind: str = "text"
+    #: Word of the glossary that explains its heading; "" for none.
+    term: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class Head:
     url: str
     sort: str
     note: str = ""
+    term: str = ""
 
 
 def said_once(rows: list[Any], attribute: str) -> tuple[list[Any], str]:
@@ -70,15 +73,15 @@ def said_once(rows: list[Any], attribute: str) -> tuple[list[Any], str]:
     return [replace(row, **{attribute: ""}) for row in rows], str(said.pop())
 
 
-def columns_of(resource: Resource[Any]) -> list[Column]:
-    """The columns of a resource's table, as it is declared."""
-    named = [(name, resource.facts[name]) for name in resource.table]
-    return [Column(name, one.title, one.order[0], one.number, resource.kind(name)) for name, one in named]
+def columns_of(resource: Resource[Any], names: Sequence[str] | None = None) -> list[Column]:
+    """The columns of a resource's table, as it is declared. names: others than it has unless others are chosen."""
+    named = [(name, resource.facts[name]) for name in (resource.table if names is None else names)]
+    return [Column(name, one.title, one.order[0], one.number, resource.kind(name), one.term) for name, one in named]
 
 
 def head_of(request: HttpRequest, column: Column, order: Sequence[str]) -> Head:
     if not column.order:
-        return Head(str(column.title), column.number, "", "")
+        return Head(str(column.title), column.number, "", "", term=column.term)
     first = order[0] if order else ""
     current = first.removeprefix("-") == column.order
     descending = current and first.startswith("-")
@@ -86,7 +89,7 @@ def head_of(request: HttpRequest, column: Column, order: Sequence[str]) -> Head:
     turn_down = not descending if current else column.number
     name = f"-{column.order}" if turn_down else column.order
     sort = ("descending" if descending else "ascending") if current else ""
-    return Head(str(column.title), column.number, state_url(request, ordering=name), sort)
+    return Head(str(column.title), column.number, state_url(request, ordering=name), sort, term=column.term)
 
 
 def cells_of(resource: Resource[Any], folder: str, columns: Sequence[Column], found: list[Any]) -> list[list[Cell]]:

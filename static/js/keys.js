@@ -1,9 +1,8 @@
-// Keyboard: "/" to the search, "g" and a letter to a page, arrows through the map of cards.
+// Keyboard: "/" to the search, "g" and a letter to a page, "j" and "k" through rows, "?" for all keys, arrows through the map of cards.
 "use strict";
 
 (() => {
   const typing = (element) => element?.matches("input, select, textarea, [contenteditable]");
-  const PAGES = { o: 0, n: 1, c: 2, a: 3 };
   let leader = 0;
 
   document.addEventListener("keydown", (event) => {
@@ -13,7 +12,7 @@
       target.blur();
       return;
     }
-    if (typing(target)) return;
+    if (typing(target) || document.querySelector("dialog[open]")) return;
     if (event.key === "/") {
       const search = document.getElementById("search");
       if (search) {
@@ -23,13 +22,30 @@
       }
     } else if (event.key === "g") {
       leader = Date.now();
-    } else if (Date.now() - leader < 1500 && event.key in PAGES) {
+    } else if (Date.now() - leader < 1500 && /^[a-z]$/.test(event.key)) {
       leader = 0;
-      document.querySelectorAll(".bar nav a")[PAGES[event.key]]?.click();
+      document.querySelector(`.bar nav a[data-go="${event.key}"]`)?.click();
+    } else if (event.key === "j" || event.key === "k") {
+      row(event, target, event.key === "j" ? 1 : -1);
+    } else if (event.key === "?") {
+      event.preventDefault();
+      document.dispatchEvent(new Event("gpudash:keys"));
     } else {
       walk(event, target);
     }
   });
+
+  // The first link of the next row, or of the one before.
+  function row(event, target, step) {
+    const links = [...document.querySelectorAll("main tr[data-key]")].map((one) => one.querySelector("a[href]"));
+    const rows = links.filter(Boolean);
+    const at = rows.indexOf(target?.closest("tr[data-key]")?.querySelector("a[href]"));
+    const next = at < 0 ? (step > 0 ? rows[0] : rows.at(-1)) : rows[at + step];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+    next.closest("tr").scrollIntoView({ block: "nearest" });
+  }
 
   // The map is one stop for Tab; inside it the arrows walk from tile to tile.
   const tilesOf = () => [...document.querySelectorAll(".map .tile")];

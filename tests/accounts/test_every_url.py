@@ -107,6 +107,8 @@ TABLE: dict[str, tuple[str, dict[str, Any]]] = {
     "api/v1/campaigns/<str:campaign_id>/report": ("/api/v1/campaigns/x/report", PROGRAM),
     "api/v1/campaigns/<str:campaign_id>/matrix": ("/api/v1/campaigns/x/matrix", PROGRAM),
     "api/v1/audit": ("/api/v1/audit", ADMINS),
+    "api/v1/views": ("/api/v1/views", PROGRAM),
+    "api/v1/views/<int:view_id>": ("/api/v1/views/1", PROGRAM),
     "api/v1/tokens": ("/api/v1/tokens", PROGRAM),
     "api/v1/tokens/<int:token_id>": ("/api/v1/tokens/1", PROGRAM),
     "api/v1/users": ("/api/v1/users", ADMINS),

@@ -32,7 +32,7 @@ PAGES = (
         "/clusters/prod",
     ),
     *("/nodes/prod/gpu-00000", "/nodes/prod/gpu-00003", "/pods/prod/team-a/hungry", "/cards?at=1h"),
-    *("/search?q=train", "/account", "/docs/access", "/nodes/prod/nope"),
+    *("/search?q=train", "/account", "/docs/access", "/docs/words", "/keys", "/views?of=nodes", "/nodes/prod/nope"),
 )
 REFRESH = "() => { document.getElementById('live').dispatchEvent(new Event('refresh')) }"
 DRAWN = "() => !document.querySelector('#live[data-asking]')"
@@ -49,12 +49,12 @@ def refresh(page: Page) -> int:
 
 def test_a_filter_is_an_address_that_can_be_sent(page: Page) -> None:
     page.goto("/nodes")
-    page.get_by_label("Sharing system").select_option("gpushare")
+    page.locator(".filters").get_by_label("Sharing system").select_option("gpushare")
     page.get_by_role("button", name="Filter").click()
     expect(page).to_have_url(re.compile(r"/nodes\?stack=gpushare$"))
     expect(page.locator("tbody tr")).to_have_count(4)
     page.reload()
-    expect(page.get_by_label("Sharing system")).to_have_value("gpushare")
+    expect(page.locator(".filters").get_by_label("Sharing system")).to_have_value("gpushare")
     expect(page.locator("tbody tr")).to_have_count(4)
 
 
@@ -171,9 +171,9 @@ def test_no_page_is_wider_than_a_phone(page: Page) -> None:
 @pytest.mark.parametrize("page", [{"viewport": PHONE}], indirect=True)
 def test_on_a_phone_filters_fold_and_cells_carry_their_heads(page: Page) -> None:
     page.goto("/nodes")
-    expect(page.get_by_label("Sharing system")).to_be_hidden()
+    expect(page.locator(".filters").get_by_label("Sharing system")).to_be_hidden()
     page.get_by_text("Filters").click()
-    expect(page.get_by_label("Sharing system")).to_be_visible()
+    expect(page.locator(".filters").get_by_label("Sharing system")).to_be_visible()
     head = page.locator("tbody td[data-label='Cards']").first.evaluate(
         "cell => getComputedStyle(cell, '::before').content"
     )

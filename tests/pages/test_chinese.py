@@ -179,6 +179,7 @@ PAGES = (
     "/search?q=gpu", "/account", "/validations", "/validations/suites",
     "/validations/campaigns", "/validations/new?suite=cuda-vectoradd&cluster=prod&node=gpu-1",
     "/validations/campaigns/new?suite=cuda-nbody&target=prod/gpu-1", "/docs/access",
+    "/docs/words", "/keys", "/views", "/views?of=nodes&query=stack%3Dhami",
 )  # fmt: skip
 
 

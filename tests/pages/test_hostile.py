@@ -35,6 +35,8 @@ PAGES = (
     "/clusters",
     "/clusters/prod",
     "/search?q=a",
+    "/palette?q=a",
+    "/nodes?columns=name,pool,model,driver_version,address,zone",
 )
 
 

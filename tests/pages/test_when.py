@@ -108,7 +108,7 @@ def test_a_card_s_page_asks_who_held_it(viewer: Client, night: Cluster) -> None:
 
 def test_chips_are_words(viewer: Client, night: Cluster) -> None:
     page = get(viewer, "/allocations?ended=any&ordering=-ended_at&node=a")
-    for text in ("what is and what was", "sorted by ended_at, descending", "node: a"):
+    for text in ("what is and what was", "sorted by Ended, descending", "node: a"):
         assert text in page.text
     assert "ended: any" not in page.text
 

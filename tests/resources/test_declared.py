@@ -29,6 +29,7 @@ from resources.node import NODES
 from resources.pod import PODS
 from resources.run import RUNS
 from resources.user import USERS
+from resources.view import VIEWS
 
 ALL: tuple[Resource[Any], ...] = (
     ALLOCATIONS,
@@ -44,6 +45,7 @@ ALL: tuple[Resource[Any], ...] = (
     PODS,
     RUNS,
     USERS,
+    VIEWS,
 )
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 

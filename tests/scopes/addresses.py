@@ -16,6 +16,7 @@ from resources.namespace import NAMESPACES
 from resources.node import NODES
 from resources.pod import PODS
 from resources.run import RUNS
+from resources.view import VIEWS
 from tests.accounts.test_every_url import routes
 from tests.scopes.world import ELSEWHERE, MINE, OTHERS, SEEN, UNSEEN, World
 
@@ -28,6 +29,7 @@ VALUES = {
     "(?P<campaign_id>[^/]+)": CAMPAIGN,
     "(?P<verb>pause|resume|stop)": "pause",
     "<int:token_id>": "1",
+    "<int:view_id>": "1",
     "<int:user_id>": "1",
     "<str:suite_id>": "cuda-vectoradd",
     "<str:token>": "x",
@@ -68,7 +70,7 @@ QUERIES = (
     "all=1",
     "memory=1",
 )
-LISTS = (NODES, CARDS, ALLOCATIONS, IDLE, NAMESPACES, PODS, FINDINGS, RUNS, CAMPAIGNS)
+LISTS = (NODES, CARDS, ALLOCATIONS, IDLE, NAMESPACES, PODS, FINDINGS, RUNS, CAMPAIGNS, VIEWS)
 
 
 def addresses(world: World) -> Iterator[str]:
@@ -130,6 +132,7 @@ def all_asked(world: World) -> list[str]:
         "/clusters",
     ]
     histories = [f"/history?cluster={SEEN}&namespace=namespace-{OTHERS}", f"/history?cluster={UNSEEN}"]
+    histories += [f"/palette?q={word}" for word in ("pod", "view", "namespace", OTHERS, ELSEWHERE)]
     orders = [
         f"/api/v1/{one.name}?ordering={sign}{name}"
         for one in LISTS

@@ -14,6 +14,7 @@ from django.db.models import Count
 from django.test import Client
 from django.utils import timezone
 
+from accounts import saved_views
 from accounts.models import ApiToken, UserScope
 from accounts.roles import Role
 from inventory.charges import days, now
@@ -75,6 +76,7 @@ def make_world() -> World:
     shared = Allocation.objects.values("cluster__name", "card_id").annotate(n=Count("id")).filter(n=2, ended_at=None)
     cards = {row["cluster__name"]: row["card_id"] for row in shared}
     campaigns = {one.name: _campaign(one, runs[one.name]) for one in (seen, unseen)}
+    _share_views()
     return World(runs, cards, campaigns, mine)
 
 
@@ -117,6 +119,14 @@ def _fill(cluster: Cluster, node: str, mark: str) -> None:
     put_day(cluster, (timezone.now() - timedelta(days=1)).date(), total=1)
     for space in (own_names["namespace"], f"namespace-{mark}"):
         put_day(cluster, (timezone.now() - timedelta(days=1)).date(), Subject.NAMESPACE, space, allocated_mib=1024)
+
+
+def _share_views() -> None:
+    """Shared with who sees everything, and with who sees the first cluster whole: each names what is seen there."""
+    sharer = make_user("sharon", Role.ADMIN)
+    for places, mark in (("", ELSEWHERE), ("", OTHERS), (SEEN, OTHERS), (UNSEEN, ELSEWHERE)):
+        name, query = f"view-{mark}-{len(places)}", f"namespace=namespace-{mark}&q=pod-{mark}"
+        saved_views.save(sharer, "allocations", name, query, shared=True, places=places.split())
 
 
 def _copy(row: Allocation) -> dict[str, Any]:

@@ -45,8 +45,11 @@ MORE_PAGES = (
     "allocations?at=1h",
     "cards?from=24h",
     "nodes?q=gib",
+    "nodes?columns=name,pool,model",
     "account",
     "docs/access",
+    "views?of=nodes",
+    "palette?q=gpu",
 )
 REST = ("summary", "clusters", "nodes", "cards", "allocations", "pods", "findings", "runs", "campaigns", "suites")
 MORE_REST = (

@@ -1,0 +1,119 @@
+"""Saved views over REST: one's own, and those that others share. What an address shows is asked of the list itself."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, cast
+
+import msgspec
+from django.db.models import Q, QuerySet
+from drf_spectacular.utils import extend_schema
+from msgspec import Meta
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts import saved_views
+from accounts.permissions import request_role
+from accounts.roles import Role
+from accounts.saved_views import NAME_CHARS, QUERY_CHARS, SavedView
+from accounts.sharing import MayNotShare, places_to_share
+from api.frame.base import ApiView, ListView, listed
+from api.frame.bodies import Conflict, body_of
+from api.frame.problems import bad_fields
+from inventory.scope import current
+from resources.view import LISTS, VIEWS, View, telling, understood
+
+
+class ViewDraft(msgspec.Struct, frozen=True, kw_only=True):
+    """What to save."""
+
+    page: Annotated[str, Meta(description=f"The list: {', '.join(LISTS)}.")]
+    name: Annotated[str, Meta(min_length=1, max_length=NAME_CHARS)]
+    query: Annotated[
+        str, Meta(max_length=QUERY_CHARS, description="As in the address of the page: stack=hami&from=24h.")
+    ] = ""
+    shared: Annotated[bool, Meta(description="Needs the role operator, for whole clusters.")] = False
+    places: Annotated[
+        list[str],
+        Meta(description="Of a shared one: who sees all of these sees it. Empty: who sees all that you see."),
+    ] = []
+
+
+def _told(request: Request) -> QuerySet[SavedView]:
+    return saved_views.told_to(cast(Any, request.user).pk, current())
+
+
+class Views(ListView):
+    resource = VIEWS
+    #: Anybody may save what they look at.
+    write_role = Role.VIEWER
+
+    def rows(self) -> QuerySet[SavedView]:
+        return _told(self.request)
+
+    @listed(VIEWS, "Saved views: one's own, and those shared with who sees as much")
+    def get(self, request: Request) -> Any:
+        return self.list(request)
+
+    @extend_schema(summary="Save a view", request=ViewDraft, responses={201: View})
+    def post(self, request: Request) -> Response:
+        draft = body_of(request, ViewDraft)
+        query = _checked(draft)
+        places = _places(request, draft, query) if draft.shared else ()
+        try:
+            row = saved_views.save(
+                request.user, draft.page, draft.name.strip(), query, shared=draft.shared, places=places
+            )
+        except saved_views.NameTaken:
+            raise Conflict(
+                f"There is a view {draft.name} of {draft.page} of yours. Delete it, or choose a name."
+            ) from None
+        except saved_views.TooManyViews:
+            raise bad_fields({"name": [f"You have {saved_views.MOST} views, as many as one may have."]}) from None
+        return Response(VIEWS.read(row, {}), status=201, headers={"Location": f"/api/v1/views/{row.pk}"})
+
+
+class ViewDetail(ApiView):
+    write_role = Role.VIEWER
+
+    @extend_schema(summary="One saved view", responses=View)
+    def get(self, request: Request, view_id: int) -> Response:
+        row = _told(request).filter(pk=view_id).first()
+        if row is None:
+            raise NotFound(_NONE % view_id)
+        return Response(VIEWS.read(row, {}))
+
+    @extend_schema(summary="Remove a view of one's own; role admin: a shared one of anybody", responses={204: None})
+    def delete(self, request: Request, view_id: int) -> Response:
+        own = Q(user_id=cast(Any, request.user).pk)
+        may = own | Q(shared=True) if request_role(request) == Role.ADMIN else own
+        row = _told(request).filter(may, pk=view_id).first()
+        if row is None:
+            raise NotFound(_NONE % view_id)
+        saved_views.remove(row)
+        return Response(status=204)
+
+
+_NONE = "There is no view %d of yours. /api/v1/views lists them."
+
+
+def _checked(draft: ViewDraft) -> str:
+    """The parameters as they are kept. 400 where they make no sense."""
+    if draft.page not in LISTS:
+        raise bad_fields({"page": [f"One of {', '.join(LISTS)} is wanted."]})
+    if not draft.name.strip() or not draft.name.isprintable():
+        raise bad_fields({"name": ["A name that can be read is wanted."]})
+    query, wrong = understood(draft.page, draft.query)
+    if wrong:
+        raise bad_fields({"query": [f"{name[:64]}: {text}" for name, text in wrong.items()]})
+    if len(query) > QUERY_CHARS:
+        raise bad_fields({"query": [f"At most {QUERY_CHARS} characters are kept."]})
+    return query
+
+
+def _places(request: Request, draft: ViewDraft, query: str) -> tuple[str, ...]:
+    try:
+        text = "\n".join(draft.places)
+        return tuple(places_to_share(request_role(request), text, draft.page, query, telling))
+    except MayNotShare as error:
+        raise bad_fields({"shared": [str(error)]}) from None

@@ -1,0 +1,72 @@
+"""Which document each page is explained by: one table, linked from the foot of every page."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+#: Name of a page's address → name of its document. A test walks over all pages.
+DOC_OF = {
+    "overview": "numbers",
+    "map": "numbers",
+    "nodes": "numbers",
+    "node": "health",
+    "cards": "numbers",
+    "card": "health",
+    "allocations": "numbers",
+    "waiting": "pods",
+    "pod": "pods",
+    "idle": "usage",
+    "history": "usage",
+    "namespaces": "chargeback",
+    "chargeback": "chargeback",
+    "fit": "find-room",
+    "validations": "validations",
+    "validation-new": "validations",
+    "suites": "validations",
+    "run": "verdicts",
+    "run-log": "verdicts",
+    "run-manifest": "validations",
+    "campaigns": "validations",
+    "campaign": "validations",
+    "campaign-new": "validations",
+    "campaign-report": "validations",
+    "card-runs": "validations",
+    "findings": "findings",
+    "clusters": "connect-a-cluster",
+    "cluster": "troubleshooting",
+    "account": "access",
+    "account-password": "access",
+    "account-second-step": "access",
+    "account-tokens": "access",
+    "users": "access",
+    "user": "access",
+    "user-new": "access",
+    "audit": "access",
+    "administration": "team",
+    "installation": "troubleshooting",
+    "search": "lists",
+    "keys": "lists",
+    "saved-views": "lists",
+    "saved-view": "lists",
+    "doc": "numbers",
+    "words": "numbers",
+    "api-docs": "rest",
+}
+
+
+class DocLink(NamedTuple):
+    title: str
+    url: str
+
+
+def doc_link(request: HttpRequest) -> DocLink | None:
+    """None where the installation came without the documents, and on an address that is none."""
+    from pages.docs import titles  # it renders within this frame
+
+    here = request.resolver_match.url_name if request.resolver_match else ""
+    name = DOC_OF.get(here or "", "")
+    title = dict(titles()).get(name)
+    return None if title is None else DocLink(title, reverse("doc", args=[name]))

@@ -1,0 +1,130 @@
+"""The palette: one field from which everything is reached; and the list of keys. A dialog asks for these parts; who has no script has
+the search, the saved views and the page of the keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from inventory.models import Cluster, NamespaceHold
+from pages.docs import titles
+from pages.frame.links import with_query
+from pages.frame.navigation import nav
+from pages.frame.refusals import BadParameter
+from pages.saved_views import TITLES, lines_of
+from pages.search import groups_of
+from validations.suites import registry
+
+#: Of each kind.
+SHOWN = 6
+MOST_CHARS = 512
+
+
+@dataclass(frozen=True)
+class Entry:
+    """note: what else is to be known of it; "" for nothing."""
+
+    title: str
+    url: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    title: str
+    entries: list[Entry]
+
+
+@never_cache
+@require_safe
+def palette(request: HttpRequest) -> HttpResponseBase:
+    """What is called so, in groups. Without words: the pages and the views. Always a part of a page."""
+    text = request.GET.get("q", "").strip()[:MOST_CHARS].replace("\0", "")
+    made = [*_places(request, text), *(_things(text) if text else [])]
+    groups = [group for group in made if group.entries]
+    count = sum(len(group.entries) for group in groups)
+    return render(request, "palette/found.html", {"groups": groups, "count": count, "text": text})
+
+
+def _places(request: HttpRequest, text: str) -> list[Group]:
+    """What is known without the mirror: pages, views and documents."""
+    more: list[tuple[str, Any]] = [
+        ("waiting", TITLES["waiting"]),
+        ("idle", TITLES["idle"]),
+        ("campaigns", TITLES["campaigns"]),
+    ]
+    more += [
+        ("map", _("Map")),
+        ("fit", _("Find room")),
+        ("history", _("Over time")),
+        ("saved-views", _("Saved views")),
+        ("keys", _("Keys")),
+    ]
+    pages = [Entry(one.title, one.url) for one in nav(request)]
+    pages += [Entry(str(title), reverse(name)) for name, title in more]
+    views = [Entry(line.row.name, line.url, str(TITLES[line.row.page])) for line in lines_of(request)]
+    found = [Group(_("Pages"), _named(text, pages, 20)), Group(_("Saved views"), _named(text, views))]
+    if text:
+        docs = [Entry(title, reverse("doc", args=[name])) for name, title in titles()]
+        docs.append(Entry(_("Words"), reverse("words")))
+        suites = [
+            Entry(suite.title, with_query(reverse("validations"), suite=suite.id), suite.id)
+            for suite in registry().values()
+        ]
+        found += [Group(_("Suites"), _named(text, suites)), Group(_("Documentation"), _named(text, docs))]
+    return found
+
+
+def _named(text: str, entries: Iterable[Entry], most: int = SHOWN) -> list[Entry]:
+    """Those with each of the words in their name; those that begin with the first of them come first."""
+    words = text.casefold().split()
+    found = [one for one in entries if all(word in f"{one.title} {one.note}".casefold() for word in words)]
+    return sorted(found, key=lambda one: bool(words) and not one.title.casefold().startswith(words[0]))[:most]
+
+
+def _things(text: str) -> list[Group]:
+    """What is mirrored, within what the visitor sees."""
+    try:
+        found = groups_of(text)
+    except BadParameter:  # more words than are searched for
+        return []
+    clusters = Cluster.objects.filter(name__icontains=text).order_by("name").values_list("name", flat=True)[:SHOWN]
+    spaces = NamespaceHold.objects.filter(namespace__icontains=text).order_by("namespace")
+    names = spaces.values_list("namespace", flat=True).distinct()[:SHOWN]
+    return [
+        Group(_("Clusters"), [Entry(name, reverse("cluster", args=[name])) for name in clusters]),
+        *(
+            Group(group.title, [Entry(hit.title, hit.url or group.url, hit.note) for hit in group.hits])
+            for group in found
+        ),
+        Group(_("Namespaces"), [Entry(name, with_query(reverse("allocations"), namespace=name)) for name in names]),
+    ]
+
+
+#: (keys, what they do). Pages have theirs in `pages.frame.navigation`.
+KEYS = (
+    (("Ctrl K", "⌘ K"), gettext_lazy("go anywhere: pages, views, nodes, cards, pods, documents")),
+    (("/",), gettext_lazy("search")),
+    (("j", "k"), gettext_lazy("next and previous row of a table; Enter opens it")),
+    (("←", "→", "↑", "↓"), gettext_lazy("through the map of cards, along a chart")),
+    (("Esc",), gettext_lazy("leave a field, close what is open")),
+    (("?",), gettext_lazy("these keys")),
+)
+
+
+@require_safe
+def keys(request: HttpRequest) -> HttpResponse:
+    """All keys, as a page or as the part of a dialog."""
+    pages = [(("g", one.letter), one.title) for one in nav(request) if one.letter]
+    part = request.htmx  # type: ignore[attr-defined]
+    return render(request, "palette/keys_part.html" if part else "palette/keys.html", {"keys": [*KEYS, *pages]})

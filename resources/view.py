@@ -1,0 +1,166 @@
+"""Saved views: which lists can be saved, what of an address still makes sense, and what it would tell.
+
+The names of the lists are those of their addresses on pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Annotated, Any, ClassVar
+
+from django.db.models import QuerySet, prefetch_related_objects
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from accounts.saved_views import SavedView
+from inventory.models import Cluster
+from inventory.scope import Scope
+from resources.allocation import ALLOCATIONS
+from resources.campaign import CAMPAIGNS
+from resources.card import CARDS
+from resources.declared import Resource, Shape, fact, orders_of
+from resources.filter_fields import BytesFilter, ChoiceFilter, OneOfFilter, SearchFilter, WordsFilter, YesNoFilter
+from resources.filter_sets import StrictFilterSet
+from resources.finding import FINDINGS
+from resources.idle import IDLE
+from resources.lookups import contains
+from resources.moments import MomentFilter
+from resources.namespace import NAMESPACES
+from resources.node import NODES
+from resources.pod import PODS
+from resources.run import RUNS
+
+#: Name of the page's address → what it lists.
+LISTS: Mapping[str, Resource[Any]] = {
+    "nodes": NODES,
+    "cards": CARDS,
+    "allocations": ALLOCATIONS,
+    "waiting": PODS,
+    "idle": IDLE,
+    "namespaces": NAMESPACES,
+    "findings": FINDINGS,
+    "validations": RUNS,
+    "campaigns": CAMPAIGNS,
+}
+#: Columns that a page has besides those of its resource.
+_MORE_COLUMNS = {"namespaces": ("month",)}
+#: Of a place, not of the list: they are not saved.
+_NOT_SAVED = ("cursor", "format", "page_size")
+#: Filters by words that are nobody's names.
+_NOBODYS = frozenset({"stack", "model", "resource", "suite", "code", "profile", "os", "component"})
+_CLOSED = (BytesFilter, ChoiceFilter, OneOfFilter, YesNoFilter, MomentFilter)
+
+
+def understood(page: str, query: str) -> tuple[str, dict[str, str]]:
+    """(what of the parameters makes sense now, parameter → why it does not) of a list of LISTS."""
+    resource = LISTS[page]
+    left, wrong = QueryDict(query, mutable=True), {}
+    for name in _NOT_SAVED:
+        left.pop(name, None)
+    if bad := _unknown_columns(page, left):
+        wrong["columns"] = bad
+        left.pop("columns")
+    # What is wrong together is named at one of them: what is left is asked again.
+    while errors := _errors(resource, left):
+        for name, text in errors.items():
+            found = [given for given in left if given[:64] == name] or list(left)
+            wrong[name] = text
+            for given in found:
+                left.pop(given, None)
+    return left.urlencode(), wrong
+
+
+def _errors(resource: Resource[Any], query: QueryDict) -> dict[str, str]:
+    asked = query.copy()
+    asked.pop("columns", None)
+    found = resource.filterset(asked, queryset=resource.rows().none())
+    errors = {} if found.is_valid() else {name: " ".join(map(str, texts)) for name, texts in found.errors.items()}
+    return errors if query else {}
+
+
+def _unknown_columns(page: str, query: QueryDict) -> str:
+    there = {*LISTS[page].columns, *_MORE_COLUMNS.get(page, ())}
+    given = [name for text in query.getlist("columns") for name in text.split(",") if name]
+    unknown = [name[:64] for name in given if name not in there]
+    return _("There is no column %(name)s.") % {"name": ", ".join(unknown)} if unknown else ""
+
+
+def telling(page: str, query: str, scope: Scope) -> list[str]:
+    """The filters whose values may hold names that somebody with this scope does not see; none for who sees everything."""
+    if scope.everything:
+        return []
+    asked, filters = QueryDict(query), LISTS[page].filterset.base_filters
+    clusters, namespaces = asked.getlist("cluster"), asked.getlist("namespace")
+    told = {"cluster": _tells_clusters(clusters, scope), "namespace": _tells_namespaces(namespaces, clusters, scope)}
+    found = []
+    for name in asked:
+        one = filters.get(name)
+        closed = one is None or isinstance(one, _CLOSED) or name in _NOBODYS
+        if any(asked.getlist(name)) and told.get(name, not closed):
+            found.append(name)
+    return found
+
+
+def _tells_clusters(names: Collection[str], scope: Scope) -> bool:
+    seen = set(Cluster.objects.filter(scope.in_clusters("pk")).values_list("name", flat=True))
+    return not seen.issuperset(names)
+
+
+def _tells_namespaces(names: Collection[str], clusters: Collection[str], scope: Scope) -> bool:
+    """A namespace is seen where the scope names it, or where the view is of clusters that are seen whole."""
+    ids = Cluster.objects.filter(name__in=clusters).values_list("pk", flat=True)
+    whole = bool(clusters) and all(scope.sees_whole(pk) for pk in ids)
+    return not whole and any(name not in {place for _cluster, place in scope.namespaces} for name in names)
+
+
+class View(Shape):
+    """A saved view: the address of a list under a name."""
+
+    id: int
+    page: Annotated[str, fact(f"The list: {', '.join(LISTS)}.", order=True)]
+    name: Annotated[str, fact(order=True)]
+    query: Annotated[str, fact("Its parameters, as in the address of the page: filters, order, time and columns.")]
+    user: Annotated[str, fact("Whose it is.", of="user.username")]
+    shared: Annotated[bool, fact("Others see it too: those who see all of `places`.")]
+    places: Annotated[
+        list[str],
+        fact("Of a shared one: cluster, cluster/namespace, */namespace. Empty: who sees everything.", of="places_list"),
+    ]
+    created_at: Annotated[datetime, fact(order=True)]
+    changed_at: Annotated[datetime, fact(order=True)]
+
+
+class ViewFilter(StrictFilterSet):
+    page = ChoiceFilter(tuple(LISTS), "page", label="the list")
+    user = WordsFilter("user__username", label="name of the user whose it is")
+    shared = YesNoFilter("shared", method="on_shared", label="whether it is shared")
+    q = SearchFilter(method=contains("name", "query"), label="free search: name, parameters")
+
+    orders: ClassVar[dict[str, str]] = orders_of(View)
+    default_order = ("page", "name")
+
+    class Meta(StrictFilterSet.Meta):
+        model = SavedView
+        fields: ClassVar[list[str]] = []
+
+    def on_shared(self, rows: QuerySet[SavedView], name: str, value: str) -> QuerySet[SavedView]:
+        return rows if value == "any" else rows.filter(shared=value == "true")
+
+
+def _with_users(rows: list[Any]) -> list[Any]:
+    """With whose they are: one query."""
+    prefetch_related_objects(rows, "user")
+    return rows
+
+
+#: Which of them are told to somebody, who lists them says (`accounts.saved_views`).
+VIEWS = Resource(
+    "views",
+    View,
+    ViewFilter,
+    SavedView.objects.none,
+    csv=tuple(View.__struct_fields__),
+    join=_with_users,
+    related=("user",),
+)
