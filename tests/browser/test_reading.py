@@ -259,7 +259,7 @@ def test_a_chart_is_as_wide_as_a_phone(page: Page, fleet: Cluster) -> None:
 def test_room_is_found_by_one_click_and_a_form(page: Page, fleet: Cluster) -> None:
     make_node(fleet, "roomy", "nvidia", 4, loads=(0.0,))
     page.goto("/")
-    page.get_by_role("link", name="Find room").click()
+    page.get_by_role("button", name="Find room").click()
     expect(page.get_by_role("heading", name="Where would a pod go?")).to_be_visible()
     page.get_by_label("Cards", exact=True).fill("4")
     page.get_by_label("Memory of each, GiB").fill("20 GiB")
