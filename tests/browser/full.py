@@ -68,6 +68,7 @@ VISITS: Mapping[str, tuple[str, ...]] = {
         "/validations/runs/{queued}",
     ),
     "overview": ("/",),
+    "map": ("/map",),
     "search": ("/search?q=team", "/search?q=nothing-is-called-so"),
     "nodes": ("/nodes", "/nodes?stack=gpushare", "/nodes?q=nothing-is-called-so"),
     "node": (
