@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 
 from accounts.models import ApiToken, UserScope
 from accounts.roles import Role
+from accounts.saved_views import SavedView
 from audit.actions import Action, Outcome
 from audit.chain import record
 from inventory.charges import days, now
@@ -69,6 +70,9 @@ VISITS: Mapping[str, tuple[str, ...]] = {
     ),
     "overview": ("/",),
     "map": ("/map",),
+    "saved-views": ("/views",),
+    "keys": ("/keys",),
+    "words": ("/docs/words",),
     "search": ("/search?q=team", "/search?q=nothing-is-called-so"),
     "nodes": ("/nodes", "/nodes?stack=gpushare", "/nodes?q=nothing-is-called-so"),
     "node": (
@@ -115,10 +119,12 @@ NO_PAGE: Mapping[str, str] = {
             *("account-theme", "account-tokens", "account-token-revoke", "campaign-change"),
             *("run-cancel", "run-again", "run-reparse", "cluster-relist"),
             *("user-deactivate", "user-activate", "user-end-sessions", "user-end-tokens"),
+            *("saved-view-rename", "saved-view-overwrite", "saved-view-remove"),
         ),
         "is posted to; the answer is another page",
     ),
-    **dict.fromkeys(("run-log", "run-log-raw", "run-manifest"), "is a part of a page, or a file"),
+    **dict.fromkeys(("palette", "run-log", "run-log-raw", "run-manifest"), "is a part of a page, or a file"),
+    "saved-view": "sends the reader to the list",
 }
 
 
@@ -251,4 +257,7 @@ def _accounts() -> dict[str, str]:
         ApiToken.issue(owner, name, Role.VIEWER, datetime.now(UTC) + timedelta(days=30))
     for number, action in enumerate(Action):
         record(action, f"target-{number}", Outcome.REFUSED if number % 5 == 0 else Outcome.DONE, detail=f"{number}")
+    views = {"user": ada, "created_at": datetime.now(UTC), "changed_at": datetime.now(UTC)}
+    SavedView.objects.create(page="nodes", name="Nodes of gpushare", query="stack=gpushare", **views)
+    SavedView.objects.create(page="cards", name="a-view-with-a-long-name-" * 3, shared=True, **views)
     return {"user": str(nora.pk), "deactivated": str(olga.pk)}

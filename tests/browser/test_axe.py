@@ -113,6 +113,19 @@ def test_some_pages_are_in_chinese_too(page: Page, full: Full) -> None:
     _none(found)
 
 
+@pytest.mark.parametrize(("key", "name"), [("Control+k", "palette"), ("?", "keys")])
+def test_dialogs_are_accessible(page: Page, full: Full, key: str, name: str) -> None:
+    script, found = source(), {}
+    page.goto("/nodes")
+    page.locator("h1").click()
+    page.keyboard.press(key)
+    page.wait_for_selector(f"dialog#{name}[open]")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        found[scheme] = violations(page, script, ALL)
+    _none(found)
+
+
 def test_the_live_part_that_came_later_is_accessible(page: Page, full: Full) -> None:
     """A page whose table was swapped, with the notice that gpudash does not answer, and the refresh paused."""
     script = source()
