@@ -69,7 +69,12 @@ VISITS: Mapping[str, tuple[str, ...]] = {
     ),
     "overview": ("/",),
     "search": ("/search?q=team", "/search?q=nothing-is-called-so"),
-    "nodes": ("/nodes", "/nodes?stack=gpushare", "/nodes?q=nothing-is-called-so"),
+    "nodes": (
+        "/nodes",
+        "/nodes?columns=name,pool,model,zone",
+        "/nodes?stack=gpushare",
+        "/nodes?q=nothing-is-called-so",
+    ),
     "node": (
         "/nodes/prod/gpu-00000",
         "/nodes/prod/gpu-00001",
@@ -93,6 +98,9 @@ VISITS: Mapping[str, tuple[str, ...]] = {
     "user-new": ("/users/new",),
     "user": ("/users/{user}", "/users/{deactivated}"),
     "doc": ("/docs/access",),
+    "words": ("/docs/words",),
+    "keys": ("/keys",),
+    "saved-views": ("/views", "/views?of=nodes&query=stack%3Dhami"),
     "findings": ("/findings", "/findings?severity=error"),
     "clusters": ("/clusters",),
     "cluster": ("/clusters/prod",),
@@ -108,16 +116,17 @@ SIGNED_OUT: Mapping[str, tuple[str, ...]] = {
 }
 #: Names of addresses that are no page of their own, and why.
 NO_PAGE: Mapping[str, str] = {
-    **dict.fromkeys(("oidc", "oidc-callback", "sign-out"), "sends the reader elsewhere"),
+    **dict.fromkeys(("oidc", "oidc-callback", "sign-out", "saved-view"), "sends the reader elsewhere"),
     **dict.fromkeys(
         (
             *("account-theme", "account-tokens", "account-token-revoke", "campaign-change"),
             *("run-cancel", "run-again", "run-reparse", "cluster-relist"),
             *("user-deactivate", "user-activate", "user-end-sessions", "user-end-tokens"),
+            *("saved-view-rename", "saved-view-overwrite", "saved-view-remove"),
         ),
         "is posted to; the answer is another page",
     ),
-    **dict.fromkeys(("run-log", "run-log-raw", "run-manifest"), "is a part of a page, or a file"),
+    **dict.fromkeys(("run-log", "run-log-raw", "run-manifest", "palette"), "is a part of a page, or a file"),
 }
 
 
