@@ -82,7 +82,7 @@ SPEC = ListSpec(
         Field("ready", _("Condition"), (("true", _("ready")), ("false", _("not ready")), ("unknown", _("not known")))),
         Field("kept_off", _("Kept apart"), [one for one in KeptOff.choices if one[0] in OF_NODES]),
         Field("health", _("Health"), Health.choices),
-        Field("min_gap_bytes", _("Gap, at least"), placeholder="8 GiB"),
+        Field("min_gap_bytes", _("Free block, at least"), placeholder="8 GiB"),
         Field("severity", _("Findings"), Severity.choices),
     ),
     shape=_shape,

@@ -117,7 +117,7 @@ def _tells_namespaces(names: Collection[str], clusters: Collection[str], scope: 
 class View(Shape):
     """A saved view: the address of a list under a name."""
 
-    id: int
+    id: Annotated[int, fact("Number of the view in gpudash.")]
     page: Annotated[str, fact(f"The list: {', '.join(LISTS)}.", order=True)]
     name: Annotated[str, fact(order=True)]
     query: Annotated[str, fact("Its parameters, as in the address of the page: filters, order, time and columns.")]

@@ -46,10 +46,13 @@ def term_texts(context: Any) -> SafeString:
     """The texts of all words that the page has help on."""
     request = context.get("request")
     names = getattr(request, _USED, {}) if request is not None else {}
+    if not names:
+        return SafeString()
     more = _("More")
-    return format_html_join(
+    texts = format_html_join(
         "\n",
         '<div class="term-text" popover id="term-{}" role="note"><b>{}</b><p>{}</p>'
         '<p class="more"><a href="{}#{}">{}</a></p></div>',
         ((name, WORDS[name].title, WORDS[name].text, reverse("words"), name, more) for name in names),
     )
+    return format_html('<aside aria-label="{}">{}</aside>', _("What words mean"), texts)

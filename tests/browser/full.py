@@ -70,11 +70,13 @@ VISITS: Mapping[str, tuple[str, ...]] = {
     ),
     "overview": ("/",),
     "map": ("/map",),
-    "saved-views": ("/views",),
-    "keys": ("/keys",),
-    "words": ("/docs/words",),
     "search": ("/search?q=team", "/search?q=nothing-is-called-so"),
-    "nodes": ("/nodes", "/nodes?stack=gpushare", "/nodes?q=nothing-is-called-so"),
+    "nodes": (
+        "/nodes",
+        "/nodes?columns=name,pool,model,zone",
+        "/nodes?stack=gpushare",
+        "/nodes?q=nothing-is-called-so",
+    ),
     "node": (
         "/nodes/prod/gpu-00000",
         "/nodes/prod/gpu-00001",
@@ -98,6 +100,9 @@ VISITS: Mapping[str, tuple[str, ...]] = {
     "user-new": ("/users/new",),
     "user": ("/users/{user}", "/users/{deactivated}"),
     "doc": ("/docs/access",),
+    "words": ("/docs/words",),
+    "keys": ("/keys",),
+    "saved-views": ("/views", "/views?of=nodes&query=stack%3Dhami"),
     "findings": ("/findings", "/findings?severity=error"),
     "clusters": ("/clusters",),
     "cluster": ("/clusters/prod",),
@@ -113,7 +118,7 @@ SIGNED_OUT: Mapping[str, tuple[str, ...]] = {
 }
 #: Names of addresses that are no page of their own, and why.
 NO_PAGE: Mapping[str, str] = {
-    **dict.fromkeys(("oidc", "oidc-callback", "sign-out"), "sends the reader elsewhere"),
+    **dict.fromkeys(("oidc", "oidc-callback", "sign-out", "saved-view"), "sends the reader elsewhere"),
     **dict.fromkeys(
         (
             *("account-theme", "account-tokens", "account-token-revoke", "campaign-change"),
@@ -124,7 +129,6 @@ NO_PAGE: Mapping[str, str] = {
         "is posted to; the answer is another page",
     ),
     **dict.fromkeys(("palette", "run-log", "run-log-raw", "run-manifest"), "is a part of a page, or a file"),
-    "saved-view": "sends the reader to the list",
 }
 
 

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.axe import ALL, source, violations
 from tests.browser.conftest import PHONE
 from tests.browser.test_reading import refresh
 
@@ -142,3 +143,21 @@ def test_on_a_phone_menus_and_palette_fit_and_open_by_a_button(page: Page) -> No
 
 def _fits(page: Page) -> bool:
     return bool(page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth"))
+
+
+def test_what_opens_above_a_page_is_accessible(page: Page) -> None:
+    script, wrong = source(), {}
+    page.goto("/cards")
+    for name, opener in (("columns", "#columns > summary"), ("views", "#views > summary"), ("help", "button.help")):
+        page.locator(opener).first.click()
+        page.wait_for_function("() => !document.querySelector('.htmx-request')")
+        wrong[name] = violations(page, script, ALL)
+        page.locator(opener).first.click()
+    page.keyboard.press("Control+k")
+    expect(page.locator("#palette-found a").first).to_be_visible()
+    wrong["palette"] = violations(page, script, ALL)
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="keys").click()
+    expect(page.locator("#keys dl")).to_be_visible()
+    wrong["keys"] = violations(page, script, ALL)
+    assert {name: found for name, found in wrong.items() if found} == {}
