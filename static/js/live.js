@@ -107,11 +107,12 @@
     document.dispatchEvent(new Event("gpudash:swapped"));
   }
 
-  // The text of the page as the browser keeps it: nothing is sent. Another tab may have loaded the page anew: then it is not ours.
+  // The text of the page as the browser keeps it: nothing is sent where it does, and where it does not, the page is fetched once more
+  // (asking for what is kept only would be an error in the console). Another tab may have loaded the page anew: then it is not ours.
   async function look() {
     looked = true;
     try {
-      const kept = await fetch(live.dataset.here, { cache: "only-if-cached", mode: "same-origin" });
+      const kept = await fetch(live.dataset.here, { cache: "force-cache" });
       const [, rest] = (await kept.text()).split(`data-fingerprint="${live.dataset.fingerprint}">`);
       if (rest && text === null) text = window.livePart.textOf(rest.split("<!--/live-->")[0]);
     } catch {

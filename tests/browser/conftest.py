@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from accounts.roles import Role
 from inventory.models import Cluster
 from tests.cast import PASSWORD, make_user
 from tests.factories import make_cluster, make_finding, make_fleet, make_waiting_pod
+from tests.services import wait_until
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or ""
 QUIET = (
@@ -43,6 +45,17 @@ def fleet(transactional_db: None) -> Cluster:
     make_waiting_pod(cluster, "hungry")
     make_finding(cluster, "units-mixed", "warning")
     return cluster
+
+
+def _answering() -> bool:
+    return any("process_request_thread" in one.name for one in threading.enumerate())
+
+
+@pytest.fixture
+def live_server(live_server: Any) -> Iterator[Any]:
+    """The running pages. What a closed browser had asked for is answered to its end before the tables are emptied."""
+    yield live_server
+    wait_until(lambda: not _answering(), "no request is under way", patience_s=60)
 
 
 @pytest.fixture
