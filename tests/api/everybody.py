@@ -7,6 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from accounts import saved_views
 from accounts.models import ApiToken
 from accounts.roles import Role
 from inventory.models import Card
@@ -80,6 +81,8 @@ def what_exists() -> Known:
     paused = Campaign.objects.create(suite="cuda-vectoradd", state=CampaignState.PAUSED)
     victim = make_user("victim", Role.VIEWER)
     make_token(victim)
+    shared = saved_views.save(victim, "shared", "nodes", "stack=hami", shared=True)
+    hidden = saved_views.save(victim, "hidden", "cards", "")
     values = {
         "cluster": [SEEN, UNSEEN],
         "name": ["gpu-1", "gpu-00003"],
@@ -88,6 +91,7 @@ def what_exists() -> Known:
         "campaign_id": [world.campaigns[SEEN], paused.pk, world.campaigns[UNSEEN]],
         "suite_id": ["cuda-vectoradd", "winml-tinyyolov2"],
         "user_id": [str(victim.pk), str(User.objects.latest("pk").pk + 1)],
+        "view_id": [str(shared.pk), str(hidden.pk)],
         "token_id": [str(pk) for pk in ApiToken.objects.values_list("pk", flat=True)],
     }
     return Known(values, _bodies())

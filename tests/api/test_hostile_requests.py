@@ -20,6 +20,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils.translation import get_language
 from drf_spectacular.generators import SchemaGenerator
 
+from accounts import saved_views
 from accounts.models import ApiToken
 from accounts.roles import Role
 from inventory.models import Card, Cluster
@@ -101,6 +102,7 @@ class Addresses:
             "run_id": run.pk,
             "card_id": str(run.card_id),
             "token_id": str(ApiToken.objects.get().pk),
+            "view_id": str(saved_views.save(victim, "mine", "nodes", "stack=hami").pk),
         }
         self._known = {**ids, "cluster": "prod", "name": "gpu-1", "suite_id": run.suite, "token": "x", "verb": "pause"}
         every = [route for route in _routes(get_resolver()) if not route.endswith("/") or "i18n" in route]
