@@ -1,7 +1,7 @@
 """Where a number of a card or node is known from, in the reader's language.
 
-A source is stored as it was made, in English: a label, an annotation, a resource, how a unit was found. Most of it is names, which stay
-as they are; what stands around them is worded here when it is shown.
+A source is stored as it was made, in English: a label, an annotation, a resource, how a unit was found. Most of it is names, which
+stay as they are; what stands around them is worded here when it is shown.
 """
 
 from __future__ import annotations
