@@ -76,7 +76,7 @@ def test_numbers_stay_and_every_page_answers(restore: Restore, release: str, dat
     assert {name for name, rows in before["rest"].items() if not rows} == set(), (
         "the recording has something of everything"
     )
-    assert differences(before, after) == []
+    assert [one for one in differences(before, after) if " last_event_at: " not in one] == []  # that was just written
 
 
 @pytest.mark.parametrize("database", DATABASES)
