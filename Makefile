@@ -52,7 +52,7 @@ CLUSTER_TESTS := run-cluster run-cluster_runs run-cluster_chart
 test-cluster: $(CLUSTER_TESTS) ## the tests against a real control plane (etcd, kube-apiserver, scheduler)
 
 $(CLUSTER_TESTS): run-%: setup
-	$(PY) -m pytest -m cluster -n 0 tests/$* $(ARGS)
+	$(PY) -m pytest -m cluster -n 0 -o cache_dir=.pytest_cache/$* tests/$* $(ARGS)
 
 test-team: setup ## a team's installation as docs/team.md says, on a host of its own (root; systemd-container), and the image
 	$(PY) -m pytest -m team -n 0 -x tests/team $(ARGS)
