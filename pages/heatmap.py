@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponseBase
@@ -16,6 +17,7 @@ from pages.frame import amounts
 from pages.frame.freshness import incomplete, notices
 from pages.frame.links import card_url, node_url, state_url
 from pages.frame.live import live_page
+from pages.frame.parameters import clusters_asked
 from pages.frame.refusals import BadParameter, answered
 from pages.heat import cells, colours
 from pages.heat.cells import Asked, Cell, Heat, PoolKey
@@ -57,6 +59,7 @@ def heat_map(request: HttpRequest) -> HttpResponseBase:
         return live_page(request, "map/page.html", "overview/none.html", {})
     found, legend = cells.heat(asked), colours.classes(asked.colouring)
     words = {one.key: one.words for one in legend}
+    cells_of = Counter(cell.key for own in found.by_pool.values() for cell in own)
     keys = sorted(found.by_pool, key=lambda key: (-len(found.by_pool[key]), key[1]))[: cells.MOST_POOLS]
     names = {one.pk: one.name for one in chosen}
     ids = set(names)
@@ -64,7 +67,7 @@ def heat_map(request: HttpRequest) -> HttpResponseBase:
         "notices": notices(request, ids),
         "incomplete": incomplete(request, ids),
         "found": found,
-        "legend": [(one, sum(found.counts(key)[one.key] for key in found.by_pool)) for one in legend],
+        "legend": [(one, cells_of[one.key]) for one in legend],
         "per": _per(found),
         "clusters": [
             (names[pk], [_pool(request, found, key, names, words, asked) for key in keys if key[0] == pk])
@@ -85,16 +88,7 @@ def heat_map(request: HttpRequest) -> HttpResponseBase:
 
 def _asked(request: HttpRequest) -> tuple[list[Cluster], Asked]:
     """The clusters and the rest. Raises BadParameter."""
-    errors = {
-        name: [_("There is no filter of this name. There are: %(names)s.") % {"names": ", ".join(sorted(PARAMETERS))}]
-        for name in request.GET
-        if name not in PARAMETERS
-    }
-    every = {one.name: one for one in Cluster.objects.order_by("name")}
-    names = [name for name in request.GET.getlist("cluster") if name]
-    if unknown := [name for name in names if name not in every]:
-        told = {"name": unknown[0][:64], "known": ", ".join(sorted(every))}
-        errors["cluster"] = [_("There is no cluster %(name)s. There are: %(known)s.") % told]
+    chosen, errors = clusters_asked(request, PARAMETERS)
     by = request.GET.get("by", colours.FREE)
     if by not in colours.COLOURINGS:
         errors["by"] = [_("One of %(names)s is wanted.") % {"names": ", ".join(colours.COLOURINGS)}]
@@ -104,7 +98,6 @@ def _asked(request: HttpRequest) -> tuple[list[Cluster], Asked]:
             errors[name] = [_("No pool has such a name.") if name == "pool" else _("No node has such a name.")]
     if errors:
         raise BadParameter(errors)
-    chosen = [every[name] for name in dict.fromkeys(names)] or list(every.values())
     return chosen, Asked(
         clusters=tuple(sorted(one.pk for one in chosen)),
         colouring=by,

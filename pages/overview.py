@@ -28,6 +28,7 @@ from pages.frame import amounts
 from pages.frame.freshness import freshness_of, incomplete, notices
 from pages.frame.links import state_url, with_filters
 from pages.frame.live import live_page
+from pages.frame.parameters import clusters_asked
 from pages.frame.refusals import BadParameter, answered
 from pages.trends import trends
 
@@ -136,19 +137,7 @@ def overview(request: HttpRequest) -> HttpResponseBase:
 
 def _asked(request: HttpRequest) -> tuple[list[Cluster], Asked]:
     """The clusters, and what of them is drawn. Raises BadParameter."""
-    errors = {
-        name: [_("There is no filter of this name. There are: %(names)s.") % {"names": ", ".join(sorted(PARAMETERS))}]
-        for name in request.GET
-        if name not in PARAMETERS
-    }
-    every = {cluster.name: cluster for cluster in Cluster.objects.all()}
-    names = [name for name in request.GET.getlist("cluster") if name]
-    unknown = [name for name in names if name not in every]
-    if unknown:
-        known = ", ".join(sorted(every))
-        errors["cluster"] = [
-            _("There is no cluster %(name)s. There are: %(known)s.") % {"name": unknown[0][:64], "known": known}
-        ]
+    chosen, errors = clusters_asked(request, PARAMETERS)
     show, pool = request.GET.get("show", ""), request.GET.get("pool", "")
     if show not in SHOWS:
         errors["show"] = [_("One of %(names)s is wanted.") % {"names": ", ".join(name for name in SHOWS if name)}]
@@ -164,7 +153,7 @@ def _asked(request: HttpRequest) -> tuple[list[Cluster], Asked]:
         query.setlist("open", keys[-MOST_OPEN:])
         return f"{request.path}?{query.urlencode()}" if query else request.path
 
-    return [every[name] for name in names] or list(every.values()), Asked(show, pool, frozenset(opened), toggle)
+    return chosen, Asked(show, pool, frozenset(opened), toggle)
 
 
 def _list_urls(request: HttpRequest) -> dict[str, str]:

@@ -139,3 +139,11 @@ def test_strange_tiles_do_not_break_the_map(viewer: Client, cluster: Cluster) ->
 def test_a_filter_that_makes_no_sense_is_refused_with_its_name(viewer: Client, cluster: Cluster, query: str) -> None:
     page = get(viewer, f"/?{query}", 400)
     assert query.partition("=")[0] in page.text
+
+
+def test_a_cluster_that_is_named_twice_is_counted_once(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "a", "nvidia", 4, loads=(0.0,))
+    for path in ("/", "/map"):
+        once, twice = (get(viewer, path + query).text for query in ("?cluster=prod", "?cluster=prod&cluster=prod"))
+        assert "4" in once
+        assert once == twice
