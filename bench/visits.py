@@ -11,6 +11,7 @@ import statistics
 import time
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 ROUNDS = 15
 REST = ("summary", "clusters", "nodes", "cards", "allocations", "pods", "findings")
@@ -68,6 +69,17 @@ def _addresses() -> Iterator[tuple[str, str, str]]:
     for name in ("overview", "nodes", "cards", "allocations", "waiting", "findings", "clusters"):
         yield "page", name, reverse(name)
     yield "page", "map", reverse("map")
+    pool, keys = _pools(cluster.name)
+    yield "page", "overview, one pool", reverse("overview") + f"?{urlencode({'pool': pool})}"
+    yield "page", "overview, pools opened", reverse("overview") + f"?{urlencode({'open': keys}, doseq=True)}"
+    yield "page", "overview, nodes with room", reverse("overview") + "?show=room"
+    yield "page", "map by proof", reverse("map") + "?by=proof"
+    yield "page", "map of a pool", reverse("map") + f"?{urlencode({'pool': pool})}"
+    yield "finder", "fit", reverse("fit") + "?cards=2&memory=20"
+    yield "finder", "fit by REST", "/api/v1/fit?cards=2&memory=20"
+    yield "page", "namespaces", reverse("namespaces")
+    yield "page", "chargeback", reverse("chargeback")
+    yield "page", "history", reverse("history")
     yield "page", "nodes, searched and sorted", reverse("nodes") + f"?q={node[:5]}"
     yield "page", "node", reverse("node", args=[cluster.name, node])
     yield "page", "card", reverse("card", args=[card.pk])
@@ -80,6 +92,14 @@ def _addresses() -> Iterator[tuple[str, str, str]]:
     for name in ("nodes", "cards", "allocations", "pods"):
         yield "rest", f"{name} of a node", f"/api/v1/{name}?node={node}"
     yield "metrics", "metrics", "/metrics"
+
+
+def _pools(cluster: str) -> tuple[str, list[str]]:
+    """Name of the largest pool, and the keys of all, as an address names those that are open."""
+    from inventory.totals import totals_by_pool
+
+    found = sorted(totals_by_pool(), key=lambda one: -(one.totals.cards_total.value or 0))
+    return found[0].pool, [f"{cluster}/{one.pool}" for one in found]
 
 
 if __name__ == "__main__":
