@@ -7,7 +7,7 @@ here (`resources.view`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from django.conf import settings
@@ -63,14 +63,17 @@ class SavedView(models.Model):
         return self.places.split()
 
 
-def told_to(user_id: int, scope: Scope) -> QuerySet[SavedView]:
-    """One's own, and those shared with who sees this much. At most four queries before it, none for who sees everything."""
-    own = Q(user_id=user_id)
+def told_to(user_id: int, scope: Scope, closed: Collection[str] = ()) -> QuerySet[SavedView]:
+    """One's own, and those shared with who sees this much; none of the lists that are closed to them (`resources.view`).
+
+    At most four queries before it, none for who sees everything.
+    """
+    own, rows = Q(user_id=user_id), SavedView.objects.exclude(page__in=closed).select_related("user")
     if scope.everything:
-        return SavedView.objects.filter(own | Q(shared=True)).select_related("user")
+        return rows.filter(own | Q(shared=True))
     shared = SavedView.objects.filter(shared=True).exclude(places="").values_list("places", flat=True).distinct()
     seen = [places for places in shared if _sees(scope, places)]
-    return SavedView.objects.filter(own | Q(shared=True, places__in=seen)).select_related("user")
+    return rows.filter(own | Q(shared=True, places__in=seen))
 
 
 def _sees(scope: Scope, places: str) -> bool:

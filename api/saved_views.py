@@ -21,7 +21,7 @@ from api.frame.base import ApiView, ListView, listed
 from api.frame.bodies import Conflict, body_of
 from api.frame.problems import bad_fields
 from inventory.scope import current
-from resources.view import LISTS, VIEWS, View, telling, understood
+from resources.view import LISTS, VIEWS, View, closed_to, open_to, telling, understood
 
 
 class ViewDraft(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class ViewDraft(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _told(request: Request) -> QuerySet[SavedView]:
-    return saved_views.told_to(cast(Any, request.user).pk, current())
+    return saved_views.told_to(cast(Any, request.user).pk, current(), closed_to(request_role(request)))
 
 
 class Views(ListView):
@@ -58,7 +58,7 @@ class Views(ListView):
     @extend_schema(summary="Save a view", request=ViewDraft, responses={201: View})
     def post(self, request: Request) -> Response:
         draft = body_of(request, ViewDraft)
-        query = _checked(draft)
+        query = _checked(request, draft)
         places = _places(request, draft, query) if draft.shared else ()
         try:
             row = saved_views.save(
@@ -97,10 +97,11 @@ class ViewDetail(ApiView):
 _NONE = "There is no view %d of yours. /api/v1/views lists them."
 
 
-def _checked(draft: ViewDraft) -> str:
-    """The parameters as they are kept. 400 where they make no sense."""
-    if draft.page not in LISTS:
-        raise bad_fields({"page": [f"One of {', '.join(LISTS)} is wanted."]})
+def _checked(request: Request, draft: ViewDraft) -> str:
+    """The parameters as they are kept. 400 where they make no sense, or of a list that whoever asks may not open."""
+    lists = open_to(request_role(request))
+    if draft.page not in lists:
+        raise bad_fields({"page": [f"One of {', '.join(lists)} is wanted."]})
     if not draft.name.strip() or not draft.name.isprintable():
         raise bad_fields({"name": ["A name that can be read is wanted."]})
     query, wrong = understood(draft.page, draft.query)

@@ -20,7 +20,7 @@ from pages.frame.labels import label_of
 from pages.frame.links import node_url, with_query
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import NotThere, answered
-from pages.frame.table import Column
+from pages.frame.table import Column, columns_of
 from pages.frame.worded import worded
 from pages.missed_words import cause_words
 from pages.permission import campaigners_only, may_campaign
@@ -119,8 +119,7 @@ SPEC = ListSpec(
 TARGETS = ListSpec(
     resource=MATRIX,
     columns=(
-        Column("node", gettext_lazy("Place"), "node"),
-        Column("verdict", gettext_lazy("Verdict")),
+        *columns_of(MATRIX, ("node", "verdict")),
         Column("why", gettext_lazy("Why")),
         Column("took", gettext_lazy("Took"), number=True),
     ),

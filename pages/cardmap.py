@@ -60,9 +60,10 @@ def condition_of(show: str) -> Q:
 
 @dataclass(frozen=True)
 class MapNode:
-    """off: why nothing of it is given out, in words; "" for nothing."""
+    """title: with its cluster, where there are several. off: why nothing of it is given out, in words; "" for nothing."""
 
     name: str
+    title: str
     url: str
     note: str
     tiles: list[Tile]
@@ -213,7 +214,7 @@ def _pool(part: _Part, asked: Asked, figures: FiguresOf) -> MapPool:
         words=_pool_words(totals),
         open=part.opened,
         toggle="" if part.few else asked.toggle(key, not part.opened),
-        nodes=[_map_node(node_totals, one.cluster, asked.show, figures) for node_totals in part.nodes],
+        nodes=[_map_node(node_totals, part, asked.show, figures) for node_totals in part.nodes],
         hidden=max(0, part.matching - len(part.nodes)),
         hidden_url=with_query(reverse("nodes"), cluster=one.cluster, pool=one.pool),
         pool_url="" if asked.pool else with_query(reverse("overview"), cluster=cluster, pool=one.pool, show=asked.show),
@@ -243,13 +244,15 @@ def _pool_words(totals: Totals) -> str:
     return text + (_(", not known on %(n)d nodes") % {"n": unknown} if unknown else "")
 
 
-def _map_node(node_totals: NodeTotals, cluster: str, show: str, figures: FiguresOf) -> MapNode:
-    raw, off = raw_tiles(node_totals), node_totals.kept_off
+def _map_node(node_totals: NodeTotals, part: _Part, show: str, figures: FiguresOf) -> MapNode:
+    raw, off, name = raw_tiles(node_totals), node_totals.kept_off, node_totals.node_name
+    title = f"{part.own.cluster} · {name}" if part.several else name
     return MapNode(
-        name=node_totals.node_name,
-        url=node_url(cluster, node_totals.node_name),
+        name=name,
+        title=title,
+        url=node_url(part.own.cluster, name),
         note=_note(node_totals),
-        tiles=[tile_of(tile, off, show, figures) for tile in raw[:TILES_DRAWN]],
+        tiles=[tile_of(tile, title, off, show, figures) for tile in raw[:TILES_DRAWN]],
         more_tiles=max(0, len(raw) - TILES_DRAWN),
         off=str(KeptOff(off).label) if off in KeptOff.values else "",
     )

@@ -45,9 +45,10 @@ class Held:
 
 @dataclass(frozen=True)
 class NamespaceLine:
-    """What a template prints of a row. held: None of an owner."""
+    """What a template prints of a row. owner: in words, "" where it is of all owners. held: None of an owner."""
 
     row: NamespaceHold
+    owner: str
     cards: str
     pod_url: str
     allocations_url: str
@@ -66,6 +67,7 @@ def _line(row: NamespaceHold, held: Held | None) -> NamespaceLine:
     owner = {"owner": row.owner_name}
     return NamespaceLine(
         row=row,
+        owner=_owner_words(row) if row.by == By.OWNER else "",
         cards=hours(row.cards, 2),
         pod_url=pod_url(row.cluster.name, row.namespace, row.oldest_pod),
         allocations_url=with_query(reverse("allocations"), **here, **owner),
@@ -73,6 +75,10 @@ def _line(row: NamespaceHold, held: Held | None) -> NamespaceLine:
         idle_url=with_query(reverse("idle"), **here, **owner),
         held=held,
     )
+
+
+def _owner_words(row: NamespaceHold) -> str:
+    return f"{row.owner_kind} {row.owner_name}".strip() if row.owner_name else gettext("pods that nothing controls")
 
 
 def hours(amount: float, digits: int = 1) -> str:

@@ -23,8 +23,10 @@ from accounts.roles import Role
 from accounts.saved_views import NAME_CHARS, QUERY_CHARS, SavedView
 from accounts.sharing import MayNotShare, foreign, may_share, places_to_share
 from inventory.scope import current
+from pages.frame.links import with_query
 from pages.frame.refusals import BadParameter, NotThere, answered
-from resources.view import LISTS, telling, understood
+from resources.view import closed_to, open_to, telling, understood
+from validations import querysets
 
 #: Name of a list's address → what people call it.
 TITLES = {
@@ -37,7 +39,12 @@ TITLES = {
     "findings": gettext_lazy("Findings"),
     "validations": gettext_lazy("Runs"),
     "campaigns": gettext_lazy("Campaigns"),
+    "campaign": gettext_lazy("Targets of a campaign"),
+    "users": gettext_lazy("Users"),
+    "audit": gettext_lazy("Audit log"),
 }
+#: A list that each campaign has: a view of it opens in the campaign that `at` names, else in the newest.
+OF_A_CAMPAIGN = "campaign"
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,7 @@ class Group:
     title: str
     url: str
     lines: list[ViewLine]
+    note: str = ""
 
 
 @never_cache
@@ -69,22 +77,31 @@ def saved_views(request: HttpRequest) -> HttpResponseBase:
     if request.method == "POST":
         return _save(request)
     page, query = request.GET.get("of", ""), request.GET.get("query", "")
-    if page and page not in LISTS:
-        raise BadParameter({"of": [_("One of %(names)s is wanted.") % {"names": ", ".join(LISTS)}]})
+    if page:
+        _check_list(request, page)
     return _page(request, page, query[:QUERY_CHARS])
+
+
+def _check_list(request: HttpRequest, page: str) -> None:
+    names = open_to(_role(request))
+    if page not in names:
+        raise BadParameter({"of": [_("One of %(names)s is wanted.") % {"names": ", ".join(names)}]})
 
 
 def _page(request: HttpRequest, page: str, query: str, status: int = 200, **more: Any) -> HttpResponse:
     clean = understood(page, query)[0] if page else ""
-    lines = lines_of(request, page, clean)
+    at = _at(request)
+    lines = lines_of(request, page, clean, at)
     context = {
+        "at": at,
+        "manage_url": with_query(reverse("saved-views"), of=page, query=clean, at=at),
         "of": page,
         "of_title": str(TITLES[page]) if page else "",
         "query": clean,
         "words": _words(clean),
-        "back": address(page, clean) if page else "",
+        "back": address(page, clean, at) if page else "",
         "lines": [line for line in lines if line.row.page == page],
-        "groups": [_group(name, [line for line in lines if line.row.page == name]) for name in LISTS],
+        "groups": [_group(name, [line for line in lines if line.row.page == name]) for name in TITLES],
         "may_share": may_share(_role(request)),
         "name_chars": NAME_CHARS,
         "most": kept.MOST,
@@ -93,16 +110,16 @@ def _page(request: HttpRequest, page: str, query: str, status: int = 200, **more
     return render(request, "saved_views/menu.html" if part else "saved_views/page.html", context | more, status=status)
 
 
-def lines_of(request: HttpRequest, page: str = "", query: str = "") -> list[ViewLine]:
-    """What this visitor is told of, by list and name; one's own first."""
+def lines_of(request: HttpRequest, page: str = "", query: str = "", at: str = "") -> list[ViewLine]:
+    """What this visitor is told of, by list and name; one's own first. at: see OF_A_CAMPAIGN."""
     me = cast(Any, request.user).pk
-    rows = kept.told_to(me, current()).order_by("page", "name", "pk")
+    rows = kept.told_to(me, current(), closed_to(_role(request))).order_by("page", "name", "pk")
     now = sorted(QueryDict(query).lists())
     admin = _role(request) == Role.ADMIN
     made = [
         ViewLine(
             row=row,
-            url=reverse("saved-view", args=[row.pk]),
+            url=with_query(reverse("saved-view", args=[row.pk]), at=at if row.page == OF_A_CAMPAIGN else ""),
             words=_words(row.query),
             mine=row.user_id == me,
             removable=row.user_id == me or admin,
@@ -114,7 +131,8 @@ def lines_of(request: HttpRequest, page: str = "", query: str = "") -> list[View
 
 
 def _group(name: str, lines: list[ViewLine]) -> Group:
-    return Group(str(TITLES[name]), reverse(name), lines)
+    note = _("They fit every campaign, and open in the newest unless one is open.") if name == OF_A_CAMPAIGN else ""
+    return Group(str(TITLES[name]), address(name, "") if lines else "", lines, note)
 
 
 def _words(query: str) -> str:
@@ -122,8 +140,24 @@ def _words(query: str) -> str:
     return ", ".join(f"{name}: {', '.join(values)}" for name, values in QueryDict(query).lists() if any(values))
 
 
-def address(page: str, query: str) -> str:
-    return f"{reverse(page)}?{query}" if query else reverse(page)
+def address(page: str, query: str, at: str = "") -> str:
+    """at: the campaign, where each has such a list. Without a campaign there is only their list."""
+    path = _of_campaign(at) if page == OF_A_CAMPAIGN else reverse(page)
+    return f"{path}?{query}" if query and path else path or reverse("campaigns")
+
+
+def _of_campaign(at: str) -> str:
+    found = at or querysets.campaigns().order_by("-id").values_list("pk", flat=True).first()
+    return reverse("campaign", args=[found]) if found else ""
+
+
+def _at(request: HttpRequest) -> str:
+    """The campaign that the list is of, "" for none."""
+    text = request.POST.get("at", "") or request.GET.get("at", "")
+    if text and querysets.campaigns().of_id(text) is None:
+        close = [(_("all campaigns"), reverse("campaigns"))]
+        raise NotThere(_("There is no campaign %(id)s.") % {"id": text[:64]}, "", close)
+    return text
 
 
 @require_safe
@@ -137,15 +171,15 @@ def saved_view(request: HttpRequest, view_id: int) -> HttpResponseBase:
         messages.warning(
             request, _("The view “%(view)s” is shown without %(name)s, which no longer makes sense: %(text)s") % told
         )
-    return HttpResponseRedirect(address(row.page, query))
+    return HttpResponseRedirect(address(row.page, query, _at(request)))
 
 
 def _save(request: HttpRequest) -> HttpResponseBase:
     page, name = request.POST.get("of", ""), request.POST.get("name", "").strip()
     given = request.POST.get("query", "")
     shared, places = bool(request.POST.get("shared")), request.POST.get("places", "")
-    if page not in LISTS:
-        raise BadParameter({"of": [_("One of %(names)s is wanted.") % {"names": ", ".join(LISTS)}]})
+    _check_list(request, page)
+    at = _at(request)
     query, wrong = understood(page, given)
     over = bool(request.POST.get("over"))
     typed = {"name": name[:NAME_CHARS], "shared": shared, "places": places[:2000]}
@@ -162,7 +196,7 @@ def _save(request: HttpRequest) -> HttpResponseBase:
     except kept.TooManyViews:
         return _page(request, page, query, 400, error=_too_many(), typed=typed)
     messages.success(request, _("Saved as “%(name)s”.") % {"name": name})
-    return HttpResponseRedirect(address(page, query))
+    return HttpResponseRedirect(address(page, query, at))
 
 
 def _wrong_name(name: str) -> str:
@@ -194,9 +228,11 @@ def saved_view_change(request: HttpRequest, view_id: int, verb: str) -> HttpResp
     return _VERBS[verb](request, row)
 
 
-def _back(row: SavedView, query: str = "") -> HttpResponseRedirect:
+def _back(request: HttpRequest, row: SavedView) -> HttpResponseRedirect:
     of = QueryDict(mutable=True)
-    of.update({"of": row.page, "query": query or row.query})
+    of.update({"of": row.page, "query": row.query})
+    if at := _at(request):
+        of["at"] = at
     return HttpResponseRedirect(f"{reverse('saved-views')}?{of.urlencode()}")
 
 
@@ -210,7 +246,7 @@ def _rename(request: HttpRequest, row: SavedView) -> HttpResponseBase:
         error = _("There is a view of this name.")
     if error:
         messages.error(request, error)
-    return _back(row)
+    return _back(request, row)
 
 
 def _overwrite(request: HttpRequest, row: SavedView) -> HttpResponseBase:
@@ -220,10 +256,10 @@ def _overwrite(request: HttpRequest, row: SavedView) -> HttpResponseBase:
         error = _tells(row, query)
     if error:
         messages.error(request, error)
-        return _back(row)
+        return _back(request, row)
     kept.overwrite(row, query)
     messages.success(request, _("Saved as “%(name)s”.") % {"name": row.name})
-    return HttpResponseRedirect(address(row.page, query))
+    return HttpResponseRedirect(address(row.page, query, _at(request)))
 
 
 def _tells(row: SavedView, query: str) -> str:
@@ -234,7 +270,7 @@ def _tells(row: SavedView, query: str) -> str:
 
 
 def _remove(request: HttpRequest, row: SavedView) -> HttpResponseBase:
-    back = _back(row)
+    back = _back(request, row)
     kept.remove(row)
     messages.success(request, _("“%(name)s” is removed.") % {"name": row.name})
     return back
@@ -248,7 +284,8 @@ _VERBS: dict[str, Callable[[HttpRequest, SavedView], HttpResponseBase]] = {
 
 
 def _told(request: HttpRequest, view_id: int) -> SavedView:
-    row = kept.told_to(cast(Any, request.user).pk, current()).filter(pk=view_id).first()
+    rows = kept.told_to(cast(Any, request.user).pk, current(), closed_to(_role(request)))
+    row = rows.filter(pk=view_id).first()
     if row is None:
         raise NotThere(_("No view of yours has this number."), close=[(_("Saved views"), reverse("saved-views"))])
     return row

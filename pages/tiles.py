@@ -58,8 +58,8 @@ def figures_of(nodes: Iterable[NodeTotals]) -> FiguresOf:
     return {card_id: Figures(*figures) for card_id, *figures in rows.values_list(*columns)}
 
 
-def tile_of(raw: list[Any], kept_off: str, show: str, figures: FiguresOf) -> Tile:
-    """kept_off: what keeps pods off the node."""
+def tile_of(raw: list[Any], node: str, kept_off: str, show: str, figures: FiguresOf) -> Tile:
+    """node: as it is called in words: other nodes have a card of the same number. kept_off: what keeps pods off it."""
     card_id, label, percent, state, severity = raw
     known = state if state in CardState.values else CardState.UNKNOWN.value
     if kept_off and known == CardState.FREE:
@@ -76,7 +76,8 @@ def tile_of(raw: list[Any], kept_off: str, show: str, figures: FiguresOf) -> Til
         fill=str(min(100, number or 0)),
         state=f"{known} off" if why and known != CardState.APART else known,
         severity=severity if isinstance(severity, str) else "",
-        words=_words(str(label), known, number, own) + (f" · {KeptOff(why).label}" if why in KeptOff.values else ""),
+        words=" ".join((node, _words(str(label), known, number, own)))
+        + (f" · {KeptOff(why).label}" if why in KeptOff.values else ""),
         dim=_dim(show, known, number, severity, own.free),
     )
 

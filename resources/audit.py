@@ -19,21 +19,23 @@ from resources.lookups import contains
 class AuditEntry(Shape):
     """One act. Nothing changes it; `previous` and `hash` hold the chain."""
 
-    number: Annotated[int, fact("1, 2, 3 …; none is ever missing.", order=True)]
+    number: Annotated[int, fact("1, 2, 3 …; none is ever missing.", order=True, title=_("Number"), number=True)]
     at: Annotated[datetime, fact(order=True, title=_("When"))]
     actor: Annotated[
         str | None, fact("Name of the account, or of who ran the command; null: nobody was signed in.", title=_("Who"))
     ]
-    kind: Annotated[str, fact("How: session, token, command, nobody, or process for gpudash itself.")]
-    token: Annotated[str | None, fact("The token by which it was asked: gpd_ and its id.")]
+    kind: Annotated[str, fact("How: session, token, command, nobody, or process for gpudash itself.", title=_("How"))]
+    token: Annotated[str | None, fact("The token by which it was asked: gpd_ and its id.", title=_("Token"))]
     address: Annotated[str | None, fact("Where it was asked from.", title=_("From"))]
-    request: Annotated[str | None, fact("The X-Request-ID, which the log lines of that request carry.")]
+    request: Annotated[
+        str | None, fact("The X-Request-ID, which the log lines of that request carry.", title=_("Request"))
+    ]
     action: Annotated[str, fact(title=_("What"))]
     target: Annotated[str | None, fact(title=_("On what"))]
     outcome: Annotated[str, fact("done, or refused.", title=_("Result"))]
     detail: Annotated[dict[str, Any], fact("What is particular of this action.")]
     previous: str
-    hash: Annotated[str, fact("SHA-256 over all of it and the hash of the entry before.")]
+    hash: Annotated[str, fact("SHA-256 over all of it and the hash of the entry before.", title=_("Hash"))]
 
 
 class AuditFilter(StrictFilterSet):

@@ -43,15 +43,17 @@ class CampaignRow(Shape):
     """One row of the campaign's matrix."""
 
     position: Annotated[int, fact("Place in the matrix, from 0.", order=True)]
-    cluster: str
-    node: Annotated[str, fact(of="node_name", order=True)]
+    cluster: Annotated[str, fact(title=_("Cluster"))]
+    node: Annotated[str, fact(of="node_name", order=True, title=_("Place"))]
     card: Annotated[str | None, fact(of="card_key")]
-    run: Annotated[str | None, fact(of="run_id")]
+    run: Annotated[str | None, fact(of="run_id", title=_("Run"))]
     state: str | None
-    verdict: str | None
-    level: str | None
+    verdict: Annotated[str | None, fact(title=_("Verdict"))]
+    level: Annotated[str | None, fact(title=_("Level of proof"))]
     own_image: Annotated[bool | None, fact("Whether it ran the image that the suite brings; null: no run.")]
-    card_taken: Annotated[str | None, fact("Key of the card that the run took; null: not known.")]
+    card_taken: Annotated[
+        str | None, fact("Key of the card that the run took; null: not known.", title=_("Card taken"))
+    ]
     skipped: Annotated[str | None, fact("Why the suite cannot run there.")]
     not_reached: Annotated[str | None, fact("Why no run took this card.")]
     tried: Annotated[str | None, fact("The last run that was to take it and did not.", of="tried_id")]
@@ -147,4 +149,5 @@ MATRIX = Resource(
         ("tried", "tried_id"),
     ),
     beside={"reason": "reason", "exit_code": "exit_code", "started_at": "started_at", "ended_at": "ended_at"},
+    as_csv={"why": ("reason", "skipped", "not_reached"), "took": ("started_at", "ended_at")},
 )

@@ -281,7 +281,7 @@ CARDS = Resource(
     lambda: querysets.with_holders(querysets.cards_ever()),
     join=_joined,
     beside={"health_line": "health_line", "holders": "holders_line"},
-    as_csv={"allocations": "holders"},
+    as_csv={"allocations": ("holders",)},
     csv=(
         "cluster",
         "node",

@@ -237,7 +237,7 @@ class Resource(Generic[S]):
     name: as its address and its files have it. rows: of `querysets`. join: what a page of rows becomes before it is read.
     csv: names of fields, or (name, heading); CSV alone may have more, from `beside` (name → path of attributes).
     table: names of the fields that a page's table has a column for unless others are chosen, in its order; the first names the
-    row, and is always there. Any field with a title can be chosen. as_csv: column → the field that tells the same in CSV.
+    row, and is always there. Any field with a title can be chosen. as_csv: column → the fields that tell the same in CSV.
     related: rows to join in REST.
     """
 
@@ -251,7 +251,7 @@ class Resource(Generic[S]):
         csv: Sequence[str | tuple[str, str]] = (),
         beside: Mapping[str, str] | None = None,
         table: Sequence[str] = (),
-        as_csv: Mapping[str, str] | None = None,
+        as_csv: Mapping[str, Sequence[str]] | None = None,
         join: Callable[[list[Any]], list[Any]] = list,
         related: Sequence[str] = (),
     ) -> None:
@@ -303,7 +303,7 @@ class Resource(Generic[S]):
         The cluster comes first whether it is chosen or not: no other name says which row it is.
         """
         heads = dict(self._csv)
-        wanted = [self._as_csv.get(name, name) for name in columns]
+        wanted = [one for name in columns for one in self._as_csv.get(name, (name,))]
         first = [name for name in ("cluster",) if name in self.facts]
         names = [name for name in dict.fromkeys([*first, *wanted]) if name in self.facts]
         made = self._columns_of_csv([(name, heads.get(name, name)) for name in names])

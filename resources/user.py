@@ -49,7 +49,11 @@ class UserAccount(Shape):
     role: Annotated[str | None, fact("null: it signs in and sees nothing.", of="account_role", title=_("Role"))]
     places: Annotated[
         list[str],
-        fact("What the role is for: cluster, cluster/namespace, */namespace. Empty: everything.", of="account_places"),
+        fact(
+            "What the role is for: cluster, cluster/namespace, */namespace. Empty: everything.",
+            of="account_places",
+            title=_("For"),
+        ),
     ]
     active: Annotated[
         bool, fact("false: it signs in nowhere and has no session and no token.", of="is_active", title=_("State"))
@@ -57,14 +61,17 @@ class UserAccount(Shape):
     kept_by: Annotated[
         str,
         fact(
-            "password, oidc, proxy: by what it signs in; none: it has no password. Groups give those of oidc and proxy their role."
+            "password, oidc, proxy: by what it signs in; none: it has no password. Groups give those of oidc and proxy their role.",
+            title=_("Signs in by"),
         ),
     ]
-    second_step: Annotated[bool, fact("Whether a code is asked for after the password.", of="has_second_step")]
+    second_step: Annotated[
+        bool, fact("Whether a code is asked for after the password.", of="has_second_step", title=_("Second step"))
+    ]
     tokens: Annotated[
         int, fact("API tokens that work.", of="working_tokens", order=True, title=_("Tokens"), number=True)
     ]
-    created_at: Annotated[datetime, fact(of="date_joined", order=True)]
+    created_at: Annotated[datetime, fact(of="date_joined", order=True, title=_("Created"))]
     signed_in_at: Annotated[datetime | None, fact("null: never.", of="last_login", order=True, title=_("Signed in"))]
 
 

@@ -13,11 +13,13 @@ from django.db.models import QuerySet, prefetch_related_objects
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from accounts.roles import Role
 from accounts.saved_views import SavedView
 from inventory.models import Cluster
 from inventory.scope import Scope
 from resources.allocation import ALLOCATIONS
-from resources.campaign import CAMPAIGNS
+from resources.audit import AUDIT
+from resources.campaign import CAMPAIGNS, MATRIX
 from resources.card import CARDS
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import BytesFilter, ChoiceFilter, OneOfFilter, SearchFilter, WordsFilter, YesNoFilter
@@ -30,6 +32,7 @@ from resources.namespace import NAMESPACES
 from resources.node import NODES
 from resources.pod import PODS
 from resources.run import RUNS
+from resources.user import USERS
 
 #: Name of the page's address → what it lists.
 LISTS: Mapping[str, Resource[Any]] = {
@@ -42,14 +45,29 @@ LISTS: Mapping[str, Resource[Any]] = {
     "findings": FINDINGS,
     "validations": RUNS,
     "campaigns": CAMPAIGNS,
+    "campaign": MATRIX,
+    "users": USERS,
+    "audit": AUDIT,
 }
+#: Lists whose pages want more than the role viewer: of their views nobody else is told, since filters say what is there.
+ROLES: Mapping[str, Role] = {"users": Role.ADMIN, "audit": Role.ADMIN}
 #: Columns that a page has besides those of its resource.
-_MORE_COLUMNS = {"namespaces": ("month",)}
+_MORE_COLUMNS = {"namespaces": ("month",), "campaign": ("why", "took")}
 #: Of a place, not of the list: they are not saved.
 _NOT_SAVED = ("cursor", "format", "page_size")
 #: Filters by words that are nobody's names.
 _NOBODYS = frozenset({"stack", "model", "resource", "suite", "code", "profile", "os", "component"})
 _CLOSED = (BytesFilter, ChoiceFilter, OneOfFilter, YesNoFilter, MomentFilter)
+
+
+def closed_to(role: Role | None) -> list[str]:
+    """The lists of LISTS whose pages somebody with this role may not open."""
+    return [name for name, wanted in ROLES.items() if role is None or not role.covers(wanted)]
+
+
+def open_to(role: Role | None) -> list[str]:
+    closed = closed_to(role)
+    return [name for name in LISTS if name not in closed]
 
 
 def understood(page: str, query: str) -> tuple[str, dict[str, str]]:

@@ -181,12 +181,13 @@ def _chosen(request: HttpRequest, spec: ListSpec, filterset: StrictFilterSet) ->
 
 def _views_url(request: HttpRequest) -> str:
     """The saved views of this list, and where it is saved as it is now; "" for a list whose views are not saved."""
-    page = request.resolver_match.url_name if request.resolver_match else ""
-    if page not in LISTS:
+    found = request.resolver_match
+    page = found.url_name if found else ""
+    if found is None or page not in LISTS:
         return ""
-    query = QueryDict(mutable=True)
-    query.update({"of": page or "", "query": state_url(request).partition("?")[2]})
-    return f"{reverse('saved-views')}?{query.urlencode()}"
+    # A list that each of some things has, such as campaigns, says of which one it is.
+    at = next(iter(found.kwargs.values()), "")
+    return with_query(reverse("saved-views"), of=page, query=state_url(request).partition("?")[2], at=at)
 
 
 def _without_filters(request: HttpRequest) -> str:

@@ -14,6 +14,8 @@ from resources.card import CARDS
 from resources.node import NODES
 from tests.factories import make_finding, make_waiting_pod
 from tests.pages.reading import Page, get
+from tests.pages.validations.rows import make_run, reason
+from validations.models import Campaign, CampaignTarget
 
 LISTS = (
     "/nodes",
@@ -25,6 +27,9 @@ LISTS = (
     "/findings",
     "/validations",
     "/validations/campaigns",
+    "/validations/campaigns/000000000000001",
+    "/users",
+    "/audit",
 )
 
 
@@ -71,19 +76,31 @@ def test_the_usual_columns_need_no_word_in_the_address(viewer: Client, fleet: Cl
     assert viewer.get("/nodes?columns=").headers["Location"] == "/nodes"
 
 
+@pytest.fixture
+def campaign(fleet: Cluster) -> Campaign:
+    """One target that ran, one that no run took, one that has not begun."""
+    made = Campaign.objects.create(suite="cuda-vectoradd", pk="000000000000001")
+    wrong = [reason("verification", "The card gave a wrong result.")]
+    runs = [make_run(fleet, verdict="failed", reasons=wrong), make_run(fleet, node="gpu-2"), None]
+    for position, run in enumerate(runs):
+        place = {"cluster": fleet, "node_name": f"gpu-{position}"}
+        CampaignTarget.objects.create(campaign=made, position=position, run=run, **place)
+    return made
+
+
 @pytest.mark.parametrize("path", LISTS)
-def test_a_column_that_is_none_is_named(viewer: Client, fleet: Cluster, path: str) -> None:
+def test_a_column_that_is_none_is_named(admin: Client, campaign: Campaign, path: str) -> None:
     for more in ("", "&format=csv"):
-        page = get(viewer, f"{path}?columns=colour,nonsense{more}", status=400)
+        page = get(admin, f"{path}?columns=colour,nonsense{more}", status=400)
         assert "There is no column 'colour', 'nonsense'. There are: " in page.text
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_every_column_can_be_shown_on_every_list(viewer: Client, fleet: Cluster, path: str) -> None:
+def test_every_column_can_be_shown_on_every_list(admin: Client, fleet: Cluster, campaign: Campaign, path: str) -> None:
     make_finding(fleet, "units-mixed", "warning")
     make_waiting_pod(fleet, "waits")
-    names = list(boxes(get(viewer, path)))
-    page = get(viewer, f"{path}?columns={','.join(names)}")
+    names = list(boxes(get(admin, path)))
+    page = get(admin, f"{path}?columns={','.join(names)}")
     assert all(boxes(page).values())
     if page.rows:
         assert len(heads(page)) == len(names)
@@ -112,6 +129,33 @@ def test_csv_of_a_list_has_the_columns_that_are_shown(viewer: Client, fleet: Clu
     assert list(rows[0]) == ["cluster", "node", "model", "holders"]
     assert len(rows) == Card.objects.count()
     assert any("/" in row["holders"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("path", "columns", "heads"),
+    [
+        ("/audit", "at,actor,kind,hash", ["at", "actor", "kind", "hash", "at_utc"]),
+        ("/users", "name,places,created_at", ["name", "places", "created_at", "created_at_utc"]),
+        (
+            "/validations/campaigns/000000000000001",
+            "node,why,took",
+            ["cluster", "node", "reason", "skipped", "not_reached", "started_at", "ended_at"],
+        ),
+    ],
+)
+def test_csv_of_administration_and_of_a_matrix_has_the_columns_that_are_shown(
+    admin: Client, campaign: Campaign, path: str, columns: str, heads: list[str]
+) -> None:
+    [link] = [link for link in get(admin, f"{path}?columns={columns}").links if "format=csv" in link]
+    rows = list(csv.reader(io.StringIO(b"".join(admin.get(link)).decode())))  # type: ignore[call-overload]
+    assert rows[0][: len(heads)] == heads
+    assert len(rows) > 1
+    if "campaigns" in path:
+        assert [row[:3] for row in rows[1:]] == [
+            ["prod", "gpu-0", "verification"],
+            ["prod", "gpu-1", ""],
+            ["prod", "gpu-2", ""],
+        ]
 
 
 def test_without_a_choice_csv_has_all(viewer: Client, fleet: Cluster) -> None:

@@ -41,18 +41,33 @@ def test_a_card_that_is_not_known_is_hatched_and_has_no_number(viewer: Client, c
     page = get(viewer, "/")
     tile = next(tag for tag in page.tags_of("a") if "tile" in tag.get("class", ""))
     assert tile["class"].split() == ["tile", "unknown"]
-    assert tile["title"] == "card 0: not known"
+    assert tile["title"] == "counted card 0: not known"
+
+
+def test_tiles_and_nodes_are_called_by_their_cluster_where_there_are_several(viewer: Client, cluster: Cluster) -> None:
+    make_node(cluster, "same", "nvidia-count", 1)
+    alone = get(viewer, "/")
+    assert "same card 0: 80 GiB free of 80 GiB, 0 % allocated" in alone.titles
+    assert [tag.get("aria-label") for tag in alone.tags_of("a") if tag["href"] == "/nodes/prod/same"] == [None]
+    make_node(make_cluster("other"), "same", "nvidia-count", 1)
+    page = get(viewer, "/")
+    tiles = {tag["title"] for tag in page.tags_of("a") if "tile" in tag.get("class", "").split()}
+    assert {title.partition(":")[0] for title in tiles} == {"prod · same card 0", "other · same card 0"}
+    names = {tag["href"]: tag.get("aria-label") for tag in page.tags_of("a")}
+    assert names["/nodes/prod/same"] == "prod · same"
+    assert names["/nodes/other/same"] == "other · same"
+    assert names["/?cluster=other"] == "Cluster: other"
 
 
 def test_a_shared_card_says_by_how_many_it_is_held(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "slices", "time-sliced", 1, loads=(0.75,))
-    assert "card es-0: used by 3, memory not metered" in get(viewer, "/").titles
+    assert "slices card es-0: used by 3, memory not metered" in get(viewer, "/").titles
 
 
 def test_more_than_full_is_shown_as_more_than_full(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "gpushare", 1, loads=(36 / 15,))
     page = get(viewer, "/")
-    assert "card 0: over-committed, 240 % allocated" in page.titles
+    assert "a card 0: over-committed, 240 % allocated" in page.titles
     assert "over-committed: 36 GiB of 15 GiB" in page.text
 
 
@@ -132,7 +147,7 @@ def test_several_clusters_are_summed_and_can_be_told_apart(viewer: Client, clust
 def test_strange_tiles_do_not_break_the_map(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "gpushare", 1)
     NodeTotals.objects.update(tiles=[[1, "0", 12, "free"], "x", None, [1, None, "9", "odd", 3]])
-    assert "card None: not known" in get(viewer, "/").titles
+    assert "a card None: not known" in get(viewer, "/").titles
 
 
 @pytest.mark.parametrize("query", ["show=everything", "cluster=nope", "pool=%00", "foo=1"])

@@ -6,18 +6,22 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import resolve, reverse
 
 from accounts import saved_views as kept
-from accounts.roles import Role
+from accounts.required import role_wanted
+from accounts.roles import Role, set_role
 from accounts.saved_views import SavedView
 from audit.models import Entry
 from inventory.models import Cluster
-from resources.view import LISTS
+from resources.view import LISTS, ROLES
 from tests.cast import make_user, signed_in
 from tests.factories import make_cluster
 from tests.pages.reading import get
 from tests.scopes.world import scoped_user
+from validations.models import Campaign
 
 SECRET = "team-secret-zq9"
 
@@ -32,18 +36,75 @@ def operator(fleet: Cluster) -> Client:
 
 
 @pytest.mark.parametrize("page", LISTS)
-def test_every_list_offers_its_views_and_how_to_save_it(viewer: Client, fleet: Cluster, page: str) -> None:
-    [listed] = [kept_url(viewer, path) for path in [_path(page)]]
+def test_every_list_offers_its_views_and_how_to_save_it(admin: Client, fleet: Cluster, page: str) -> None:
+    campaign = Campaign.objects.create(suite="cuda-vectoradd")
+    path = reverse(page, args=[campaign.pk] if page == "campaign" else [])
+    listed = kept_url(admin, path)
     assert f"of={page}" in listed
-    answer = save(viewer, page, "")
-    assert answer.headers["Location"] == _path(page)
-    assert ">Mine</a>" in get(viewer, listed, **{"HX-Request": "true"}).html
+    answer = save(admin, page, "")
+    assert answer.headers["Location"] == path
+    assert ">Mine</a>" in get(admin, listed, **{"HX-Request": "true"}).html
 
 
-def _path(page: str) -> str:
-    from django.urls import reverse
+@pytest.mark.parametrize("page", LISTS)
+def test_a_list_of_views_wants_the_role_that_its_page_wants(page: str) -> None:
+    view = resolve(reverse(page, args=["x"] if page == "campaign" else [])).func
+    assert ROLES.get(page, Role.VIEWER) == role_wanted(view)
 
-    return reverse(page)
+
+@pytest.mark.parametrize(("page", "query"), [("audit", f"actor={SECRET}"), ("users", f"q={SECRET}")])
+def test_views_of_pages_for_administrators_are_told_to_administrators_only(
+    admin: Client, viewer: Client, operator: Client, page: str, query: str
+) -> None:
+    assert save(admin, page, query, name=f"About {SECRET}", shared="1").status_code == 302
+    view = SavedView.objects.get()
+    other = signed_in(make_user("anna", Role.ADMIN))
+    assert f"About {SECRET} by ada" in get(other, "/views").text
+    assert other.get(f"/views/{view.pk}").headers["Location"] == f"/{page}?{query}"
+    for client in (viewer, operator):
+        for path in ("/views", f"/views?of={page}", "/palette?q=About", "/api/v1/views"):
+            assert SECRET not in client.get(path).content.decode()
+        assert client.get(f"/views?of={page}").status_code == 400
+        assert client.get(f"/views/{view.pk}").status_code == 404
+        assert client.get(f"/api/v1/views/{view.pk}").status_code == 404
+        assert save(client, page, name="Other").status_code == 400
+        refused = client.post("/api/v1/views", {"page": page, "name": "Other"}, "application/json")
+        assert [error["field"] for error in refused.json()["errors"]] == ["page"]
+    assert SavedView.objects.count() == 1
+
+
+def test_who_is_no_administrator_any_more_is_not_told_of_own_views_of_their_pages(admin: Client) -> None:
+    save(admin, "audit", f"actor={SECRET}")
+    set_role(User.objects.get(username="ada"), Role.OPERATOR)
+    assert SECRET not in get(admin, "/views").text
+    assert admin.get(f"/views/{SavedView.objects.get().pk}").status_code == 404
+
+
+def test_a_view_of_targets_is_of_every_campaign(viewer: Client, operator: Client) -> None:
+    old, new = (Campaign.objects.create(suite="cuda-vectoradd", pk=f"{n:015d}") for n in (1, 2))
+    listed = kept_url(viewer, f"/validations/campaigns/{old.pk}?verdict=failed")
+    assert listed.endswith(f"at={old.pk}")
+    query = "verdict=failed&columns=node%2Cwhy"
+    saved = save(operator, "campaign", query, at=old.pk, shared="1")
+    assert saved.headers["Location"] == f"/validations/campaigns/{old.pk}?{query}"
+    view = SavedView.objects.get()
+    [link] = [url for url in get(viewer, listed, **{"HX-Request": "true"}).links if url.startswith(f"/views/{view.pk}")]
+    assert viewer.get(link).headers["Location"] == f"/validations/campaigns/{old.pk}?{query}"
+    [link] = [url for url in get(viewer, "/views").links if url.startswith(f"/views/{view.pk}")]
+    assert viewer.get(link).headers["Location"] == f"/validations/campaigns/{new.pk}?{query}"
+
+
+def test_without_a_campaign_its_views_lead_to_the_campaigns(viewer: Client, fleet: Cluster) -> None:
+    assert save(viewer, "campaign", "verdict=failed").headers["Location"] == "/validations/campaigns"
+    assert viewer.get(f"/views/{SavedView.objects.get().pk}").headers["Location"] == "/validations/campaigns"
+    assert "Mine" in get(viewer, "/views").text
+
+
+@pytest.mark.parametrize("at", ["nope", "../../x", "0" * 15])
+def test_a_campaign_that_is_not_there_is_said(viewer: Client, fleet: Cluster, at: str) -> None:
+    assert viewer.get("/views", {"of": "campaign", "at": at}).status_code == 404
+    assert save(viewer, "campaign", "", at=at).status_code == 404
+    assert not SavedView.objects.exists()
 
 
 def kept_url(client: Client, path: str) -> str:
