@@ -1,6 +1,7 @@
 """Each page, each REST list and /metrics at the size of the large cluster: one process, PostgreSQL, in-process requests.
 
-The medians are of 15 requests after one that is not counted. Runs in a process of its own (`visits`), signed in as a viewer.
+Each card has results of three suites. The medians are of 15 requests after one that is not counted. Runs in a process of its own
+(`visits`), signed in as a viewer.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ TARGETS_MS = {"page": 150.0, "finder": 500.0, "rest": 75.0, "metrics": 1500.0}
 
 def run(bed: Bed) -> None:
     synced = bed.synced()
+    progress("pages: a result of three suites on each card")
+    measure([sys.executable, "-m", "bench.proven"], synced.environment, str(ROOT))
     progress("pages: 15 requests of each")
     done = measure([sys.executable, "-m", "bench.visits"], synced.environment, str(ROOT))
     for line in done.output.splitlines():

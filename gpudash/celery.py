@@ -134,6 +134,7 @@ app.conf.beat_schedule = {
     "launch-heartbeat": {"task": "inventory.tasks.launch_heartbeat", "schedule": HEARTBEAT_S},
     "check-clusters": {"task": "inventory.tasks.check_clusters", "schedule": 600.0},
     "dispatch-reconcilers": {"task": "validations.tasks.dispatch_reconcilers", "schedule": 2.0},
+    "decide-proofs": {"task": "validations.tasks.decide_proofs", "schedule": 600.0},
     "prune-run-logs": {"task": "validations.tasks.prune_logs", "schedule": 86400.0},
     "purge-sessions": {"task": "accounts.tasks.purge_sessions", "schedule": 86400.0},
     "read-audit": {"task": "accounts.tasks.read_audit", "schedule": 600.0},

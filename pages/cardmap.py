@@ -1,7 +1,8 @@
 """The map of the overview: pools as rows, of those that are open the nodes, of these the cards as tiles; links to the rest.
 
-Never draws more than NODES_DRAWN nodes, whatever the size of the clusters: the freest and largest come first, of pools as of nodes.
-Where there are few cards all pools are open; else those that the address names. The heat map (`pages.heatmap`) shows all cards.
+Draws at most so many elements of nodes as ELEMENTS says, whatever the size of the clusters (some more where every pool is to show a
+few): the freest and largest come first, of pools as of nodes. Where there are few cards all pools are open; else those that the
+address names. The heat map (`pages.heatmap`) shows all cards.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from pages.frame import amounts
 from pages.frame.links import node_url, with_query
 from pages.tiles import ROOM_BYTES, TILES_DRAWN, FiguresOf, Tile, figures_of, raw_tiles, tile_of
 
-NODES_DRAWN, FEWEST_OF_A_POOL, POOLS_SHOWN, FEW_CARDS = 40, 2, 40, 300
+ELEMENTS, FEWEST_OF_A_POOL, POOLS_SHOWN, FEW_CARDS = 1300, 2, 40, 300
+#: Elements of a node that is drawn, and of each of its tiles; some have marks besides.
+_OF_A_NODE, _OF_A_TILE = 6, 3
 
 #: (cluster id, pool).
 PoolKey = tuple[int, str]
@@ -116,9 +119,8 @@ def card_map(pools: Sequence[PoolTotals], chosen: Iterable[Cluster], asked: Aske
     matching = [one for one in shown if counts.get(_place(one))]
     few = sum(one.totals.cards_total.value or 0 for one in pools) <= FEW_CARDS or bool(asked.pool)
     opened = {_place(one) for one in matching if few or _key(one) in asked.opened}
-    drawn = _first_of_each(
-        rows, shared_out({key: counts[key] for key in map(_place, matching) if key in opened}, NODES_DRAWN)
-    )
+    asks = {_place(one): (counts[_place(one)], _weight(one)) for one in matching if _place(one) in opened}
+    drawn = _first_of_each(rows, shared_out(asks, ELEMENTS))
     totals_now(node_totals for of_pool in drawn.values() for node_totals in of_pool)
     figures = figures_of(node_totals for of_pool in drawn.values() for node_totals in of_pool)
     several = len({one.cluster_id for one in pools}) > 1
@@ -170,13 +172,22 @@ def _count(rows: QuerySet[NodeTotals]) -> list[tuple[int, str, int]]:
     return list(rows.order_by().values_list("cluster_id", "pool").annotate(count=Count("id")))
 
 
-def shared_out(sizes: dict[PoolKey, int], places: int) -> dict[PoolKey, int]:
-    """How many nodes of each pool are drawn: small pools whole, the rest in equal parts, at least FEWEST_OF_A_POOL of each."""
+def _weight(one: PoolTotals) -> int:
+    """Elements of a node of the pool, as its nodes are on the mean."""
+    cards = -(-(one.totals.cards_total.value or 0) // max(1, one.totals.nodes))
+    return _OF_A_NODE + _OF_A_TILE * min(cards, TILES_DRAWN)
+
+
+def shared_out(asks: dict[PoolKey, tuple[int, int]], elements: int) -> dict[PoolKey, int]:
+    """How many nodes of each pool are drawn: small pools whole, the rest in equal parts, at least FEWEST_OF_A_POOL of each.
+
+    asks: pool → (its nodes, elements of one of them).
+    """
     made: dict[PoolKey, int] = {}
-    left = len(sizes)
-    for key, size in sorted(sizes.items(), key=lambda item: item[1]):
-        made[key] = min(size, max(FEWEST_OF_A_POOL, places // left))
-        places, left = max(0, places - made[key]), left - 1
+    left = len(asks)
+    for key, (size, weight) in sorted(asks.items(), key=lambda item: item[1][0] * item[1][1]):
+        made[key] = min(size, max(FEWEST_OF_A_POOL, elements // left // weight))
+        elements, left = max(0, elements - made[key] * weight), left - 1
     return made
 
 

@@ -1,20 +1,44 @@
-"""The last result of each suite on each card, made anew from the runs: in the transaction that ends or re-reads one of them."""
+"""The last result of each suite on each card, made anew from the runs: in the transaction that ends or re-reads one of them.
+
+Of the results of a card one decides in which state it is. That is kept, so that 40,000 cards are counted by one query.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import logging
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any, NamedTuple
 
+from django.db import transaction
 from django.db.models import QuerySet
 
 from validations.models import LOWER, SAYS, LastResult, LevelChoice, Run, VerdictChoice
 from validations.suites.engine.base import LEVELS
 
+logger = logging.getLogger(__name__)
+
 #: Runs of one suite on one card in which a failure that nothing has taken back is looked for.
 LOOKED_BACK = 500
+_CARD = ("cluster_id", "node_name", "card_key")
+_OLDEST = datetime.min.replace(tzinfo=UTC)
+
+
+class Result(NamedTuple):
+    """What counts of a row of LastResult."""
+
+    id: int
+    said_verdict: str
+    good_id: str | None
+    good_at: datetime | None
+    lower_level: str
+    lower_at: datetime | None
+    decides: bool
 
 
 def refresh_last(run: Run) -> None:
-    """Make the row of the run's target and suite anew from its runs: five short queries and a write."""
+    """Make the row of the run's target and suite anew from its runs, and which row decides: some short queries and writes."""
     where: dict[str, Any] = {
         "cluster_id": run.cluster_id,
         "node_name": run.node_name,
@@ -26,6 +50,7 @@ def refresh_last(run: Run) -> None:
     last = newest(ended)
     if last is None:
         LastResult.objects.filter(**where).delete()
+        _decide(run)
         return
     good, lower = newest(passed.filter(level=LevelChoice.RIGHT)), newest(passed.filter(level__in=LOWER))
     said, any_pass = said_of(ended), newest(passed)
@@ -47,6 +72,66 @@ def refresh_last(run: Run) -> None:
             "passed_at": any_pass.ended_at if any_pass else None,
         },
     )
+    _decide(run)
+
+
+def deciding(results: Iterable[Result]) -> int | None:
+    """Id of the row that says in which state a card is: a failure; else the newest proof; else the newest on the best level below."""
+    every = list(results)
+    if failed := [one for one in every if one.said_verdict == VerdictChoice.FAILED]:
+        return min(failed).id
+    if good := [one for one in every if one.good_id is not None]:
+        return max(good, key=lambda one: (one.good_at or _OLDEST, one.id)).id
+    for level in LOWER:
+        if lower := [one for one in every if one.lower_level == level]:
+            return max(lower, key=lambda one: (one.lower_at or _OLDEST, one.id)).id
+    return None
+
+
+def _decide(run: Run) -> None:
+    """Of the results of the run's card. Its rows are locked: two that change them come one after the other."""
+    rows = LastResult.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name, card_key=run.card_key)
+    _mark([Result(*row) for row in rows.select_for_update().order_by("id").values_list(*Result._fields)])
+
+
+def _mark(results: list[Result]) -> bool:
+    """Keep which one decides; whether that is another one than was kept."""
+    now = deciding(results)
+    before = {one.id for one in results if one.decides}
+    if before == ({now} - {None}):
+        return False
+    LastResult.objects.filter(id__in=before - {now}).update(decides=False)
+    if now is not None:
+        LastResult.objects.filter(id=now).update(decides=True)
+    return True
+
+
+def decide_anew() -> int:
+    """Look at the results of all cards once more; returns of how many another one decides than was kept.
+
+    Processes of a release before write results and do not know that one of them decides.
+    """
+    rows = LastResult.objects.order_by(*_CARD, "id").values_list(*_CARD, *Result._fields)
+    wrong = [card for card, results in _by_card(rows) if not _is_kept(results)]
+    changed = 0
+    for cluster, node, key in wrong:
+        with transaction.atomic():
+            own = LastResult.objects.filter(cluster_id=cluster, node_name=node, card_key=key)
+            locked = own.select_for_update().order_by("id").values_list(*Result._fields)
+            changed += _mark([Result(*row) for row in locked])
+    if changed:
+        logger.warning("proofs: of %s cards another result decides than was kept", changed)
+    return changed
+
+
+def _by_card(rows: QuerySet[Any, Any]) -> Iterator[tuple[tuple[int, str, str], list[Result]]]:
+    width = len(_CARD)
+    for card, found in groupby(rows.iterator(5000), key=lambda row: row[:width]):
+        yield card, [Result(*row[width:]) for row in found]
+
+
+def _is_kept(results: list[Result]) -> bool:
+    return {one.id for one in results if one.decides} == {deciding(results)} - {None}
 
 
 def said_of(ended: QuerySet[Run]) -> Run | None:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from django.db.models import Case, CharField, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Case, CharField, F, OuterRef, Q, QuerySet, Subquery, Value, When
 
 from inventory.models import Card, Node, NodeTotals
 from validations.models import LastResult, LevelChoice
@@ -117,88 +117,3 @@ def of_nodes(account_ids: Iterable[int]) -> dict[int, Proof]:
     """Proofs by id of nodes, by the ids of their totals: one query."""
     rows = with_node_proof(NodeTotals.objects.filter(pk__in=list(account_ids)).only("pk"))
     return {node_totals.pk: proof_of(node_totals) for node_totals in rows}
-
-
-class Tally(msgspec.Struct, frozen=True, kw_only=True):
-    """How many cards are in each state. fresh: of the proven, those since a given time; sure: of these, on a driver that is known."""
-
-    cards: int
-    states: dict[str, int]
-    fresh: int
-    sure: int
-
-
-def tally(cards: QuerySet[Card]) -> dict[str, int]:
-    """How many of these cards are in each state. Every state is there."""
-    return tally_since(cards, None).states
-
-
-def tally_since(cards: QuerySet[Card], fresh_from: datetime | None) -> Tally:
-    """The tally, in three queries. Its cost follows the cards that were ever tested, not all cards."""
-    return _counted(cards.count(), *_tested(cards), fresh_from)
-
-
-def states_of(cards: QuerySet[Card]) -> dict[tuple[int, str, str], str]:
-    """(cluster, node, key of the card) → state of those of these cards that were ever tested. Two queries."""
-    tested, now = _tested(cards)
-    return {place: word.state(now.get(place[:2], "")) for place, word in tested.items()}
-
-
-def _tested(cards: QuerySet[Card]) -> tuple[dict[tuple[int, str, str], _Word], dict[tuple[int, str], str]]:
-    """(what was said of those that were ever tested, the drivers of nodes now)."""
-    mine = cards.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"), key=OuterRef("card_key"))
-    results = LastResult.objects.filter(Exists(mine)).order_by("good_at", "id")
-    columns = (
-        "cluster_id",
-        "node_name",
-        "card_key",
-        "said_verdict",
-        "good_id",
-        "good_at",
-        "good_driver",
-        "lower_level",
-    )
-    tested: dict[tuple[int, str, str], _Word] = {}
-    for cluster, node, key, said, good_id, good_at, driver, lower in results.values_list(*columns):
-        word = tested.setdefault((cluster, node, key), _Word())
-        word.failed = word.failed or said == "failed"
-        word.lower = min(word.lower, lower) if word.lower and lower else word.lower or lower
-        if good_id is not None:  # the newest comes last
-            word.good_at, word.driver = good_at, driver
-    named = Node.objects.filter(driver_version__gt="").values_list("cluster_id", "name", "driver_version")
-    now = {(cluster, name): driver for cluster, name, driver in named} if tested else {}
-    return tested, now
-
-
-class _Word(msgspec.Struct):
-    """What was last said of one card. lower: the best level below a proof, "" for none."""
-
-    failed: bool = False
-    lower: str = ""
-    good_at: datetime | None = None
-    driver: str = ""
-
-    def state(self, driver_now: str) -> str:
-        if self.failed:
-            return FAILED
-        if self.good_at is None:
-            return self.lower or NEVER
-        return DRIVER_CHANGED if driver_now and self.driver and driver_now != self.driver else PROVEN
-
-
-def _counted(
-    total: int,
-    tested: dict[tuple[int, str, str], _Word],
-    now: dict[tuple[int, str], str],
-    fresh_from: datetime | None,
-) -> Tally:
-    states = dict.fromkeys(STATES, 0) | {NEVER: total - len(tested)}
-    fresh = sure = 0
-    for (cluster, node, _), word in tested.items():
-        driver_now = now.get((cluster, node), "")
-        state = word.state(driver_now)
-        states[state] += 1
-        if state == PROVEN and fresh_from is not None and word.good_at is not None and word.good_at >= fresh_from:
-            fresh += 1
-            sure += bool(driver_now and word.driver)
-    return Tally(cards=total, states=states, fresh=fresh, sure=sure)

@@ -21,7 +21,7 @@ from inventory.messages import OnceTask, RoutedTask, send_once
 from inventory.models import Cluster
 from kube.client import ApiError, BadKubeconfig
 from leases.lease import Lease, LeaseLost
-from validations import campaigns, mended, reaching
+from validations import campaigns, lastresults, mended, reaching
 from validations.lifecycle import clients, lock
 from validations.lifecycle import reconcile as passes
 from validations.lifecycle.claim import claim
@@ -149,6 +149,15 @@ def advance_campaign(campaign_id: str) -> None:
     """The same for one campaign, right after it was made or resumed."""
     campaigns.advance_safely(campaign_id)
     give_back()
+
+
+@shared_task(base=OnceTask)
+def decide_proofs() -> int:
+    """Look again which result of each card decides: processes of a release before do not say. Returns how many had another."""
+    try:
+        return lastresults.decide_anew()
+    finally:
+        give_back()
 
 
 @shared_task(base=OnceTask)

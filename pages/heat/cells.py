@@ -18,7 +18,7 @@ from inventory.measured import measured_now
 from inventory.models import Card, NodeTotals
 from inventory.models.choices import UNHELD, CardState, KeptOff
 from pages.heat import colours
-from validations import proof
+from validations import proof, proof_counts
 
 MOST_CARDS, MOST_LINKS, MOST_POOLS = 4000, 600, 60
 #: A picture of more cells draws bars, not squares.
@@ -178,12 +178,9 @@ def _keys_of_nodes(asked: Asked, nodes: list[_Node]) -> dict[tuple[int, str], st
     if asked.colouring == colours.HEALTH:
         return {(one.cluster, one.name): colours.of_health(one.health) for one in nodes}
     if asked.colouring == colours.PROOF:
-        states: dict[tuple[int, str], Counter[str]] = {}
-        for (cluster, node, _), state in proof.states_of(_present(asked)).items():
-            states.setdefault((cluster, node), Counter())[state] += 1
-        none: Counter[str] = Counter()
+        states = proof_counts.by_node(asked.clusters)
         return {
-            (one.cluster, one.name): colours.of_proof(states.get((one.cluster, one.name), none), one.cards_total or 0)
+            (one.cluster, one.name): colours.of_proof(states.get((one.cluster, one.name), {}), one.cards_total or 0)
             for one in nodes
         }
     if asked.colouring == colours.USED:
@@ -218,7 +215,8 @@ def _cards(asked: Asked, nodes: list[_Node]) -> Iterable[tuple[int, str, Cell]]:
     found = list(rows.order_by("cluster_id", "node_name", "index", "id").values_list(*columns, *figures))
     off = {(one.cluster, one.name): one.kept_off for one in nodes}
     used = _used_of_cards(asked) if asked.colouring == colours.USED else {}
-    states = proof.states_of(_present(asked)) if asked.colouring == colours.PROOF else {}
+    names = None if asked.pool is None else [one.name for one in nodes]
+    states = proof_counts.by_card(asked.clusters, names) if asked.colouring == colours.PROOF else {}
     for pk, cluster, node, key, index, state, kept_off, health, total, free, apart in found:
         if (cluster, node) not in off:
             continue

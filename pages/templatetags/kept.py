@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from django import template
 from django.http import QueryDict
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from inventory.free import FreeCards
 from inventory.models.choices import CardState, KeptOff
@@ -40,12 +41,14 @@ def trend_of(pool: MapPool, trends: Mapping[tuple[int, str], float]) -> str:
     points = round((held / total - before) * 100)
     if not points:
         return _("as much allocated as a day ago")
-    text = (
-        _("%(n)d points more allocated than a day ago")
-        if points > 0
-        else _("%(n)d points less allocated than a day ago")
-    )
-    return text % {"n": abs(points)}
+    number = abs(points)
+    if points > 0:
+        more = ngettext(
+            "%(n)d point more allocated than a day ago", "%(n)d points more allocated than a day ago", number
+        )
+        return more % {"n": number}
+    less = ngettext("%(n)d point less allocated than a day ago", "%(n)d points less allocated than a day ago", number)
+    return less % {"n": number}
 
 
 @register.filter

@@ -5,7 +5,6 @@ The inventory's templates load this library; its code knows nothing of it. Each 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,13 +17,16 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from inventory.models import Card, Cluster, NodeTotals
+from inventory.models import Cluster
+from inventory.models.choices import CardState
+from inventory.shared import once
 from pages import run_words as words
-from pages.answer import FRESH_DAYS, Answer, answer
+from pages.answer import FRESH_DAYS, Answer, answer, tallies
 from pages.frame.links import with_query
 from pages.permission import may_campaign
 from pages.run_lines import RunLine, run_line
-from pages.templatetags.units import ago
+from pages.templatetags.units import ago, sign_alone, sign_word
+from pages.tiles import Tile
 from validations import proof, querysets
 from validations.proof import Proof
 
@@ -66,18 +68,11 @@ def proofs_of_map(card_map: Any) -> dict[int, Proof]:
     return proof.of_cards([tile.card_id for pool in card_map.pools for node in pool.nodes for tile in node.tiles])
 
 
-@register.simple_tag
-def proven_of_pools(card_map: Any) -> dict[tuple[int, str], int]:
-    """How many cards of each pool of the map are proven good: (cluster id, pool) → cards. Three queries."""
-    clusters = {pool.place[0] for pool in card_map.pools}
-    states = proof.states_of(Card.objects.filter(cluster_id__in=clusters, gone_at=None))
-    proven = Counter((cluster, node) for (cluster, node, _), state in states.items() if state == proof.PROVEN)
-    pools = NodeTotals.objects.filter(cluster_id__in=clusters).order_by() if proven else NodeTotals.objects.none()
-    found: Counter[tuple[int, str]] = Counter()
-    for cluster, node, pool in pools.values_list("cluster_id", "node_name", "pool"):
-        if number := proven.get((cluster, node)):
-            found[cluster, pool] += number
-    return found
+@register.simple_tag(takes_context=True)
+def proven_of_pools(context: Any) -> dict[tuple[int, str], int]:
+    """How many cards of each pool are proven good: (cluster id, pool) → cards. What `proven` says is counted from the same."""
+    found = tallies(_clusters(context["request"]))
+    return {place: one.states[proof.PROVEN] for place, one in found.items()}
 
 
 @register.filter
@@ -164,36 +159,49 @@ def sentence(found: Proof) -> str:
 
 
 @register.simple_tag
-def proof_mark(proofs: Mapping[int, Proof], card_id: int) -> SafeString:
-    """The sign of a tile: only what was said of the card; a card that was never proven has none."""
-    found = proofs.get(card_id)
-    if found is None or found.state in proof.UNPROVEN:
-        return SafeString("")
-    level, sign = _look(found)
+def tile_link(tile: Tile, proofs: Mapping[int, Proof]) -> SafeString:
+    """A tile of the map, in as few elements as there are marks on it: one name says all of them, to eyes as to screen readers.
+
+    Of the proof only what was said of the card: one that was never proven has no mark.
+    """
+    severity = tile.severity or ("error" if tile.state == CardState.OVER else "")
+    found = proofs.get(tile.card_id)
+    told = found if found is not None and found.state not in proof.UNPROVEN else None
+    said = [tile.words, *([sign_word(severity)] if tile.severity else []), *([sentence(told)] if told else [])]
+    name = " · ".join(said)
     return format_html(
-        '<span class="mark-proof {}" aria-hidden="true">{}</span><span class="unseen"> {}</span>',
-        level,
-        sign,
-        sentence(found),
+        '<a class="tile {}{}" href="{}" style="--f:{}" title="{}" aria-label="{}"><span>{}</span>{}{}</a>',
+        tile.state,
+        " dim" if tile.dim else "",
+        tile.url,
+        tile.fill,
+        name,
+        name,
+        tile.text,
+        sign_alone(severity) if severity else "",
+        format_html('<span class="mark-proof {}">{}</span>', *_look(told)) if told else "",
     )
 
 
 @register.simple_tag(takes_context=True)
 def proven(context: Any) -> Answer:
-    """The figures over the clusters that the page is about. Three or four queries."""
+    """The figures over the clusters that the page is about."""
     return answer(_clusters(context["request"]))
 
 
-def _clusters(request: HttpRequest) -> set[int] | None:
-    names = [name for name in request.GET.getlist("cluster") if name]
-    return set(Cluster.objects.filter(name__in=names).values_list("pk", flat=True)) if names else None
+def _clusters(request: HttpRequest) -> set[int]:
+    """Those that the page is about. One query, once for a page."""
+    names = {name for name in request.GET.getlist("cluster") if name}
+    every = once("names of clusters", lambda: dict(Cluster.objects.values_list("pk", "name")))
+    return {pk for pk, name in every.items() if not names or name in names}
 
 
 @register.simple_tag(takes_context=True)
 def last_runs(context: Any) -> list[RunLine]:
     """The newest runs of these clusters."""
-    ids = _clusters(context["request"])
-    rows = querysets.runs() if ids is None else querysets.runs().filter(cluster_id__in=ids)
+    rows = querysets.runs()
+    if any(context["request"].GET.getlist("cluster")):
+        rows = rows.filter(cluster_id__in=_clusters(context["request"]))
     return [run_line(run) for run in rows.order_by("-id")[:LAST_SHOWN]]
 
 

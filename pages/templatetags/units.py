@@ -72,13 +72,17 @@ def hue(name: str) -> str:
 @register.filter
 def sign(level: str) -> SafeString:
     """The sign of a severity or state, with its word for those who do not see it."""
+    return format_html('{}<span class="unseen">{}</span>', sign_alone(level), sign_word(level))
+
+
+def sign_alone(level: str) -> SafeString:
+    """The sign, where its word stands elsewhere."""
     known = level if level in _SIGNS else "none"
-    return format_html(
-        '<span class="sign {}" aria-hidden="true">{}</span><span class="unseen">{}</span>',
-        known,
-        _SIGNS[known],
-        _SIGN_WORDS[known],
-    )
+    return format_html('<span class="sign {}" aria-hidden="true">{}</span>', known, _SIGNS[known])
+
+
+def sign_word(level: str) -> str:
+    return str(_SIGN_WORDS.get(level, _SIGN_WORDS["none"]))
 
 
 @register.filter

@@ -48,6 +48,7 @@ TASKS: dict[str, tuple[str, set[str]]] = {
     "inventory.tasks.watch": (WATCH, {WATCHER}),
     "validations.tasks.advance_campaign": (DEFAULT, set()),
     "validations.tasks.advance_campaigns": (DEFAULT, set()),
+    "validations.tasks.decide_proofs": (DEFAULT, set()),
     "validations.tasks.dispatch_reconcilers": (DEFAULT, set()),
     "validations.tasks.launch": (LAUNCH, {LAUNCHER}),
     "validations.tasks.prune_logs": (DEFAULT, set()),

@@ -138,13 +138,20 @@ def test_any_history_gives_stretches_that_fill_the_window(
     assert len(picture(held, START, end, 10 * GIB, START + timedelta(hours=seen)).lanes) <= 14
 
 
-@given(st.dictionaries(st.tuples(st.integers(1, 3), st.text(max_size=2)), st.integers(1, 5000), max_size=40))
-def test_places_of_the_map_are_shared_out(sizes: dict[tuple[int, str], int]) -> None:
-    room = shared_out(sizes, 40)
+_places = st.tuples(st.integers(1, 3), st.text(max_size=2))
+
+
+@given(st.dictionaries(_places, st.tuples(st.integers(1, 5000), st.integers(6, 54)), max_size=40))
+def test_elements_of_the_map_are_shared_out(asks: dict[tuple[int, str], tuple[int, int]]) -> None:
+    def weight(nodes: dict[tuple[int, str], int]) -> int:
+        return sum(number * asks[key][1] for key, number in nodes.items())
+
+    room, sizes = shared_out(asks, 1300), {key: size for key, (size, _weight) in asks.items()}
     assert all(min(2, size) <= room[key] <= size for key, size in sizes.items())
-    if sum(sizes.values()) <= 40:
+    if weight(sizes) <= 1300:
         assert room == sizes
-    assert sum(room.values()) <= max(40, 2 * len(sizes) + 40)
+    fewest = weight({key: min(2, size) for key, size in sizes.items()})
+    assert weight(room) <= 1300 + fewest
 
 
 def test_what_a_card_has_left_that_is_not_given_out_is_not_called_free() -> None:

@@ -48,6 +48,13 @@ REASONS = {
             "Add field reparse_requested_by to run, NOT NULL without db_default",
         ),
     )
+} | {
+    (
+        release,
+        "validations.0010_which_result_decides",
+        "Create constraint one_result_decides on model lastresult",
+    ): "it is about rows of which the new column says true; what that release writes has what the database fills in, false"
+    for release in ("0.1.0", "before-0.2")
 }
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from api.validations import metrics
 from inventory.models import Allocation, Card, Cluster, Node, NodeTotals
 from tests.factories import make_node
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import FAILED, PASSED, codes, launched, passed_by
-from validations import baseline, proof
+from validations import baseline, proof, proof_counts
 from validations.models import LastResult, Measurement, Reparse, Run
 from validations.reparse import NotEnded, reparse
 from validations.requests import request_again
@@ -54,6 +56,24 @@ def ended(single: Cluster, fake: FakeCluster, settings: Any) -> Callable[..., Ru
         return passed_by(run, single)
 
     return make
+
+
+def counted(cluster_id: int) -> dict[int, str]:
+    """Id of a card → its state, of all that are present: counted by card, by node and by pool alike."""
+    present = Card.objects.filter(cluster_id=cluster_id, gone_at=None)
+    by_card = proof_counts.by_card([cluster_id])
+    states = {
+        pk: by_card.get((cluster_id, node, key), proof.NEVER)
+        for pk, node, key in present.values_list("pk", "node_name", "key")
+    }
+    found = Counter(states.values())
+    whole = proof_counts.added(proof_counts.by_pool([cluster_id], timezone.now()).values())
+    assert whole.of(present.count()) == {one: found[one] for one in proof.STATES}
+    of_nodes: Counter[str] = Counter()
+    for counts in proof_counts.by_node([cluster_id]).values():
+        of_nodes.update(counts)
+    assert {**of_nodes, proof.NEVER: found[proof.NEVER]} == {proof.NEVER: 0, **found}
+    return states
 
 
 @pytest.mark.parametrize(
@@ -184,8 +204,7 @@ def test_the_proof_of_a_card_follows_its_runs(ended: Callable[..., Run]) -> None
     def state() -> str:
         found = proof.of_cards([card.pk])[card.pk]
         assert proof.of_nodes([account.pk])[account.pk].state == found.state
-        tally = proof.tally(Card.objects.filter(pk=card.pk))
-        assert tally == {one: int(one == found.state) for one in proof.STATES}
+        assert counted(card.cluster_id)[card.pk] == found.state
         return found.state
 
     assert state() == "never"
@@ -210,13 +229,16 @@ def test_the_proof_of_a_card_follows_its_runs(ended: Callable[..., Run]) -> None
 
 def test_proofs_of_many_cards_take_one_query(ended: Callable[..., Run]) -> None:
     ended(PASSED, node="one")
+    clusters = list(Cluster.objects.values_list("pk", flat=True))
     for chosen in (Card.objects.filter(node_name="one"), Card.objects.all()):
         ids = list(chosen.values_list("pk", flat=True))
         with CaptureQueriesContext(
             connection,
         ) as queries:
             proof.of_cards(ids)
-            proof.tally(Card.objects.all())
+            proof_counts.by_pool(clusters, timezone.now())
+            proof_counts.by_node(clusters)
+            proof_counts.by_card(clusters)
         assert len(queries) == 4
 
 
@@ -225,8 +247,7 @@ def test_a_lower_level_is_shown_as_what_it_is_and_proves_nothing(ended: Callable
 
     def state() -> str:
         found = proof.of_cards([card.pk])[card.pk]
-        tally = proof.tally(Card.objects.filter(pk=card.pk))
-        assert tally == {one: int(one == found.state) for one in proof.STATES}
+        assert counted(card.cluster_id)[card.pk] == found.state
         return found.state
 
     smi = ended(SMI, node="one", suite="nvidia-smi")

@@ -59,6 +59,7 @@ class LastResult(OfCluster):
 
     good: the last run that passed and whose result was checked (level "right"): the only proof. lower: the last that passed on a
     lower level, and which ("ran", "seen"). passed_at: the last that passed at all, on whatever level.
+    decides: of all suites on the card, whether this row says in which state it is; at most one does (`lastresults.deciding`).
     Made from the runs in the transaction that ends or re-reads one; never written otherwise.
     """
 
@@ -81,17 +82,30 @@ class LastResult(OfCluster):
     lower_at = models.DateTimeField(null=True)
     lower_level = models.CharField(max_length=8, blank=True, default="", db_default="")
     passed_at = models.DateTimeField(null=True)
+    decides = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["cluster", "node_name", "card_key", "suite"], name="last_result_once")
+            models.UniqueConstraint(fields=["cluster", "node_name", "card_key", "suite"], name="last_result_once"),
+            models.UniqueConstraint(
+                fields=["cluster", "node_name", "card_key"], condition=Q(decides=True), name="one_result_decides"
+            ),
         ]
         indexes = [
             models.Index(
                 fields=["cluster", "node_name", "card_key", "-good_at"],
                 condition=Q(good__isnull=False),
                 name="good_results",
-            )
+            ),
+            # All that is counted of 40,000 cards is in the index: of each card one row is read, and no table.
+            models.Index(
+                fields=[
+                    *("cluster", "node_name", "card_key"),
+                    *("said_verdict", "good", "good_at", "good_driver", "lower_level"),
+                ],
+                condition=Q(decides=True),
+                name="deciding_results",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,0 +1,161 @@
+"""Of the results of a card one decides in which state it is: kept with them, the same as what is asked of single cards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from inventory.models import Card, Cluster, Node
+from tests.factories import lose_card, make_cluster, make_node
+from tests.pages.validations.rows import make_run
+from tests.validations.test_results import counted
+from validations import proof, proof_counts
+from validations.lastresults import Result, decide_anew, deciding
+from validations.models import LastResult, Run
+from validations.tasks import decide_proofs
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now()
+SUITES = ("cuda-vectoradd", "cuda-nbody", "nvidia-smi")
+#: (last verdict about the hardware, level of what passed, minutes ago, driver)
+_results = st.tuples(
+    st.sampled_from(["passed", "failed", ""]),
+    st.sampled_from(["right", "ran", "seen", "", "right+ran"]),
+    st.integers(0, 3),
+    st.sampled_from(["1", "2", ""]),
+)
+
+
+@pytest.fixture
+def fleet() -> Cluster:
+    cluster = make_cluster("prod")
+    make_node(cluster, "a", "nvidia", 3)
+    make_node(cluster, "b", "nvidia", 2)
+    Node.objects.filter(name="a").update(driver_version="1")
+    return cluster
+
+
+def write(cluster: Cluster, run: Run, card: Card, results: Sequence[tuple[str, str, int, str]]) -> None:
+    """As a release writes them that does not know that one of them decides."""
+    for suite, (said, level, minutes, driver) in zip(SUITES, results, strict=False):
+        at = NOW - timedelta(minutes=minutes)
+        good = "right" in level
+        lower = level.removeprefix("right").removeprefix("+")
+        LastResult.objects.create(
+            cluster=cluster,
+            node_name=card.node_name,
+            card_key=card.key,
+            suite=suite,
+            run=run,
+            verdict=said or "errored",
+            ended_at=at,
+            said=run if said else None,
+            said_verdict=said,
+            said_at=at if said else None,
+            good=run if good else None,
+            good_at=at if good else None,
+            good_driver=driver if good else "",
+            lower=run if lower else None,
+            lower_at=at if lower else None,
+            lower_level=lower,
+        )
+
+
+@given(results=st.lists(st.lists(_results, max_size=3), min_size=5, max_size=5))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_is_counted_is_what_is_said_of_each_card(
+    fleet: Cluster, results: list[list[tuple[str, str, int, str]]]
+) -> None:
+    with transaction.atomic():
+        run = make_run(fleet, node="a")
+        LastResult.objects.all().delete()
+        for card, own in zip(Card.objects.order_by("id"), results, strict=True):
+            # Two proofs of one moment may be by two drivers: which of them is the newest nobody can say.
+            moments = [minutes for _, level, minutes, _ in own if "right" in level]
+            if len(moments) == len(set(moments)):
+                write(fleet, run, card, own)
+        decide_anew()
+        found = proof.of_cards(Card.objects.values_list("pk", flat=True))
+        assert counted(fleet.pk) == {pk: one.state for pk, one in found.items()}
+        transaction.set_rollback(True)
+
+
+@pytest.fixture
+def proven(fleet: Cluster) -> Card:
+    card = Card.objects.filter(node_name="a")[0]
+    run = make_run(fleet, node="a", card=card)
+    LastResult.objects.filter(run=run).update(good_driver="1")
+    assert counted(fleet.pk)[card.pk] == "proven"
+    return card
+
+
+def test_what_a_release_before_has_written_is_decided_again(proven: Card, caplog: Any) -> None:
+    assert decide_proofs() == 0
+    assert caplog.text == ""
+    LastResult.objects.update(said_verdict="failed", decides=False)
+    assert counted(proven.cluster_id)[proven.pk] == "never"
+    assert decide_proofs() == 1
+    assert "of 1 cards another result decides" in caplog.text
+    assert counted(proven.cluster_id)[proven.pk] == "failed"
+    assert decide_proofs() == 0
+
+
+def test_a_card_that_is_gone_is_not_counted(proven: Card) -> None:
+    lose_card(proven)
+    assert counted(proven.cluster_id) == {card.pk: "never" for card in Card.objects.filter(gone_at=None)}
+    assert proof_counts.by_pool([proven.cluster_id], NOW) == {}
+
+
+def test_only_what_is_young_and_on_a_known_driver_is_fresh_and_sure(proven: Card) -> None:
+    def figures() -> tuple[int, int]:
+        whole = proof_counts.added(proof_counts.by_pool([proven.cluster_id], NOW - timedelta(days=14)).values())
+        assert whole.states["proven"] == 1
+        return whole.fresh, whole.sure
+
+    assert figures() == (1, 1)
+    Node.objects.update(driver_version="")
+    assert figures() == (1, 0)
+    LastResult.objects.update(good_at=NOW - timedelta(days=15))
+    assert figures() == (0, 0)
+
+
+def test_of_no_clusters_and_no_nodes_nothing_is_counted(proven: Card) -> None:
+    assert (proof_counts.by_pool([], NOW), proof_counts.by_node([]), proof_counts.by_card([])) == ({}, {}, {})
+    assert proof_counts.by_card([proven.cluster_id], []) == {}
+    names = [proven.node_name]
+    assert list(proof_counts.by_card([proven.cluster_id], names).values()) == ["proven"]
+    assert proof_counts.by_card([proven.cluster_id], ["b"]) == {}
+
+
+def test_a_state_that_is_none_is_not_shown_as_one(proven: Card) -> None:
+    LastResult.objects.update(good=None, good_at=None, lower_level="<b>")
+    assert proof_counts.by_node([proven.cluster_id]) == {}
+
+
+def test_two_results_cannot_decide(proven: Card) -> None:
+    row = LastResult.objects.get()
+    row.pk, row.suite = None, "cuda-nbody"
+    with pytest.raises(IntegrityError), transaction.atomic():
+        row.save()
+
+
+def test_a_failure_comes_before_a_proof_and_a_proof_before_what_only_ran() -> None:
+    failed = Result(1, "failed", "x", NOW, "ran", NOW, False)
+    good = Result(2, "passed", "x", NOW, "", None, False)
+    newer = good._replace(id=3, good_at=NOW + timedelta(seconds=1))
+    ran = Result(4, "passed", None, None, "ran", NOW, False)
+    seen = Result(5, "passed", None, None, "seen", NOW + timedelta(seconds=1), False)
+    assert [deciding(some) for some in ((newer, good, failed), (ran, newer, good), (seen, ran), (seen,), ())] == [
+        1,
+        3,
+        4,
+        5,
+        None,
+    ]
