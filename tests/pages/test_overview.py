@@ -70,7 +70,7 @@ def test_a_shared_card_says_by_how_many_it_is_held(viewer: Client, cluster: Clus
 def test_more_than_full_is_shown_as_more_than_full(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "gpushare", 1, loads=(36 / 15,))
     page = get(viewer, "/")
-    assert "a card 0: over-committed, 240 % allocated" in page.titles
+    assert "a card 0: over-committed, 240 % allocated · error" in page.titles
     assert "over-committed: 36 GiB of 15 GiB" in page.text
 
 
