@@ -181,7 +181,7 @@
     sign.textContent = { good: "✓", warning: "!", error: "✕" }[now.level] || "·";
     word.textContent = now.word || "";
     words.textContent = now.text;
-    place.title = away ? place.dataset.away.replace("%(at)s", `${at} UTC`) : "";
+    place.title = away ? place.dataset.away.replace("{at}", `${at} UTC`) : "";
   }
 
   // One question at a time; whoever asks meanwhile has another one after it.
