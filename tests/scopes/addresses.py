@@ -118,10 +118,8 @@ def all_asked(world: World) -> list[str]:
         *(f"/api/v1/{one.name}" for one in LISTS),
         "/api/v1/idle/sums",
         "/api/v1/namespaces/chargeback",
-        "/api/v1/namespaces/chargeback?by=owner",
         "/namespaces",
         "/namespaces/chargeback",
-        "/namespaces/chargeback?by=owner",
         "/api/v1/summary",
     ]
     lists += [f"/api/v1/clusters/{SEEN}/history", "/", "/nodes", "/cards", "/allocations", "/allocations/waiting"]
