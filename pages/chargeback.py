@@ -40,7 +40,7 @@ WORDS = {
 _NAMES = {"cluster", "month", "by", "format"}
 
 
-_WAYS = {By.NAMESPACE: gettext_lazy("by namespace"), By.OWNER: gettext_lazy("by owner")}
+_WAYS = {By.NAMESPACE: gettext_lazy("each namespace"), By.OWNER: gettext_lazy("each owner")}
 
 
 @dataclass(frozen=True)
