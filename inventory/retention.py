@@ -15,7 +15,7 @@ from django.contrib.sessions.models import Session
 from django.db.models import Model, QuerySet
 from django.db.models.functions import Now, TruncDate
 
-from inventory.models import Allocation, Card, ChargeDay, Finding, HistoryDay, Message, NamespaceDay
+from inventory.models import Allocation, Card, ChargeDay, Finding, HistoryDay, Message, NamespaceDay, OwnerDay
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +25,8 @@ BATCH = 5000
 RUN_S = 5.0
 #: Sums of days for a chargeback: small, and asked for when their year is over.
 CHARGES_KEPT = timedelta(days=1100)
+#: Those by owner are many, where each job is one: this month of last year is there.
+OWNERS_KEPT = timedelta(days=400)
 
 
 def old_rows() -> list[tuple[QuerySet[Model], str]]:
@@ -35,6 +37,7 @@ def old_rows() -> list[tuple[QuerySet[Model], str]]:
         (Finding.objects.filter(ended_at__lt=before), "ended_at"),
         (HistoryDay.objects.filter(day__lt=TruncDate(before)), "day"),
         (Card.objects.filter(gone_at__lt=before, allocations=None), "gone_at"),
+        (OwnerDay.objects.filter(day__lt=TruncDate(Now() - OWNERS_KEPT)), "day"),
         (NamespaceDay.objects.filter(day__lt=TruncDate(Now() - CHARGES_KEPT)), "day"),
         (ChargeDay.objects.filter(day__lt=TruncDate(Now() - CHARGES_KEPT)), "day"),
         (Message.objects.filter(sent_at__lt=Now() - timedelta(days=1), taken=True), "sent_at"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -57,7 +58,11 @@ def _line(one: dict[str, Any]) -> dict[str, Any]:
         look = words.Shown("warning", "?", cause_words(outcome))
     elif outcome == report.LOWER or (not outcome and one["own_image"] is False):
         look = words.Shown("none", look.sign, look.words)
-    more = {"shown_card": one["card"] or one["card_taken"]}
+    ended = one["ended_at"]
+    more = {
+        "shown_card": one["card"] or one["card_taken"],
+        "ended": datetime.fromisoformat(ended) if ended else None,
+    }
     return (
         one
         | more

@@ -1,4 +1,4 @@
-"""Chargeback: what each namespace held of a cluster in a month, and what nobody did, so that it adds up."""
+"""Chargeback: what each namespace or owner held of a cluster in a month, and what nobody did, so that it adds up."""
 
 from __future__ import annotations
 
@@ -17,27 +17,35 @@ from inventory.charges import month as months
 from inventory.charges.month import ChargeRow, charge, first_of, month_before, month_of, next_month, this_month
 from inventory.clock import database_now
 from inventory.models import ChargeDay, Cluster
+from inventory.models.charges import By
 from pages.frame.freshness import notices
 from pages.frame.links import with_query
 from pages.frame.refusals import BadParameter, answered
 from resources.charge import as_csv, file_name
 
-#: Namespaces that the page names; CSV and REST have all.
+#: Namespaces or owners that the page names; CSV and REST have all.
 MOST = 200
 #: Kind → what it is called, and what it is.
 WORDS = {
     months.OTHERS: (gettext_lazy("others"), gettext_lazy("namespaces that you do not see")),
+    months.NOT_RECORDED: (
+        gettext_lazy("owner not recorded"),
+        gettext_lazy("held on days of which owners are not kept"),
+    ),
     months.FREE: (gettext_lazy("free"), gettext_lazy("held by nobody")),
     months.UNPLACED: (gettext_lazy("unplaced"), gettext_lazy("held, and neither card nor amount is known")),
     months.UNMETERED: (gettext_lazy("unmetered"), gettext_lazy("on shared cards, and nobody meters whose it is")),
     months.UNKNOWN: (gettext_lazy("not known"), gettext_lazy("nobody watched at that time")),
 }
-_NAMES = {"cluster", "month", "format"}
+_NAMES = {"cluster", "month", "by", "format"}
+
+
+_WAYS = {By.NAMESPACE: gettext_lazy("each namespace"), By.OWNER: gettext_lazy("each owner")}
 
 
 @dataclass(frozen=True)
 class Line:
-    """A row. url: of the namespace's allocations, also those that ended; "" of other rows.
+    """A row. url: of its allocations, also those that ended; "" where there is no such list.
 
     memory_hours: "" of a namespace that held only cards of which nobody meters the memory; that is in a row of its own.
     """
@@ -56,8 +64,8 @@ def chargeback(request: HttpRequest) -> HttpResponseBase:
     cluster, now = _cluster(request), database_now()
     if cluster is None:
         return render(request, "history/none.html", {})
-    first = _month(request, this_month(now))
-    found = charge(cluster, first)
+    first, by = _month(request, this_month(now)), _by(request)
+    found = charge(cluster, first, by)
     if request.GET.get("format") == "csv":
         response = HttpResponse(as_csv(found), content_type="text/csv; charset=utf-8")
         response.headers["Content-Disposition"] = f'attachment; filename="{file_name(found)}"'
@@ -71,9 +79,13 @@ def chargeback(request: HttpRequest) -> HttpResponseBase:
         "lines": [_line(row, cluster) for row in shown],
         "more": len(named) - len(named[:MOST]),
         "going_on": first == this_month(now),
-        "months": _months(cluster, first, now),
-        "clusters": [(one.name, _url(one, first), one.pk == cluster.pk) for one in Cluster.objects.order_by("name")],
-        "csv_url": with_query(request.path, cluster=cluster.name, month=month_of(first), format="csv"),
+        "months": _months(cluster, first, by, now),
+        "clusters": [
+            (one.name, _url(one, first, by), one.pk == cluster.pk) for one in Cluster.objects.order_by("name")
+        ],
+        "of_owners": by == By.OWNER,
+        "ways": [(str(title), _url(cluster, first, way), way == by) for way, title in _WAYS.items()],
+        "csv_url": _url(cluster, first, by) + "&format=csv",
         "notices": notices(request, {cluster.pk}),
     }
     return render(request, "namespaces/chargeback.html", context)
@@ -96,6 +108,13 @@ def _cluster(request: HttpRequest) -> Cluster | None:
     return rows[name] if name else next(iter(rows.values()), None)
 
 
+def _by(request: HttpRequest) -> By:
+    name = request.GET.get("by", "") or By.NAMESPACE.value
+    if name not in By.values:
+        raise BadParameter({"by": [_("One of %(names)s is wanted.") % {"names": ", ".join(By.values)}]})
+    return By(name)
+
+
 def _month(request: HttpRequest, usual: date) -> date:
     text = request.GET.get("month", "")
     first = first_of(text) if text else usual
@@ -107,21 +126,18 @@ def _month(request: HttpRequest, usual: date) -> date:
 def _line(row: ChargeRow, cluster: Cluster) -> Line:
     amounts = (f"{row.card_hours:,}", f"{row.memory_hours:,}")
     if row.namespace:
-        here: dict[str, Any] = {"cluster": cluster.name, "namespace": row.namespace, "ended": "any"}
+        here: dict[str, Any] = {"cluster": cluster.name, "namespace": row.namespace, "owner": row.owner, "ended": "any"}
         metered = row.memory_hours or not row.card_hours
-        return Line(
-            row,
-            row.namespace,
-            "",
-            amounts[0],
-            amounts[1] if metered else "",
-            with_query(reverse("allocations"), **here),
-        )
-    title, about = WORDS[row.kind]
-    return Line(row, str(title), str(about), *amounts, "")
+        # Pods that nothing controls cannot be asked for.
+        url = "" if row.kind == months.NO_OWNER else with_query(reverse("allocations"), **here)
+        owner = f"{row.owner_kind} {row.owner}".strip() if row.owner else _("pods that nothing controls")
+        about = "" if row.kind == "namespace" else owner
+        return Line(row, row.namespace, about, amounts[0], amounts[1] if metered else "", url)
+    title, what = WORDS[row.kind]
+    return Line(row, str(title), str(what), *amounts, "")
 
 
-def _months(cluster: Cluster, chosen: date, now: datetime) -> list[tuple[str, str, bool]]:
+def _months(cluster: Cluster, chosen: date, by: By, now: datetime) -> list[tuple[str, str, bool]]:
     """(month, address, whether it is chosen) from the first that is recorded on, the newest first; at most a year."""
     oldest = ChargeDay.objects.filter(cluster=cluster).order_by("day").values_list("day", flat=True).first()
     last = this_month(now)
@@ -133,8 +149,9 @@ def _months(cluster: Cluster, chosen: date, now: datetime) -> list[tuple[str, st
         last = month_before(last)
     if chosen not in found and chosen < next_month(now.date().replace(day=1)):
         found.append(chosen)
-    return [(month_of(one), _url(cluster, one), one == chosen) for one in found]
+    return [(month_of(one), _url(cluster, one, by), one == chosen) for one in found]
 
 
-def _url(cluster: Cluster, first: date) -> str:
-    return with_query(reverse("chargeback"), cluster=cluster.name, month=month_of(first))
+def _url(cluster: Cluster, first: date, by: By) -> str:
+    of = by.value if by == By.OWNER else ""
+    return with_query(reverse("chargeback"), cluster=cluster.name, month=month_of(first), by=of)

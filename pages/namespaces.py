@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+from django.db.models import Min, Value
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
 from django.utils.translation import gettext
@@ -15,7 +16,7 @@ from django.views.decorators.http import require_safe
 
 from inventory.charges.month import month_before, this_month
 from inventory.clock import database_now
-from inventory.models import Allocation, NamespaceDay, NamespaceHold
+from inventory.models import Allocation, NamespaceDay, NamespaceHold, OwnerDay
 from inventory.models.charges import By
 from pages.frame import choices
 from pages.frame.links import pod_url, with_query
@@ -31,7 +32,7 @@ _HOUR_US, _GIB_HOUR, _DAY_S = 3_600_000_000, 1024 * 3600, 86400
 
 @dataclass(frozen=True)
 class Held:
-    """What a namespace held over time. words: how that compares with what was before, "" where nothing is known of that.
+    """What a namespace or owner held over time. words: how that compares with what was before, "" where nothing is known of that.
 
     memory_hours: "" where it held only cards of which nobody meters the memory. points: of the small chart, ""
     for less than two days.
@@ -45,7 +46,7 @@ class Held:
 
 @dataclass(frozen=True)
 class NamespaceLine:
-    """What a template prints of a row. owner: in words, "" where it is of all owners. held: None of an owner."""
+    """What a template prints of a row. owner: in words, "" where it is of all owners. held: None where nothing of it is summed."""
 
     row: NamespaceHold
     owner: str
@@ -59,7 +60,11 @@ class NamespaceLine:
 
 def _lines(rows: list[Any]) -> list[Any]:
     held = _held(rows)
-    return [_line(row, held.get((row.cluster_id, row.namespace)) if row.by == By.NAMESPACE else None) for row in rows]
+    return [_line(row, held.get(_key(row))) for row in rows]
+
+
+def _key(row: NamespaceHold) -> tuple[Any, ...]:
+    return row.cluster_id, row.namespace, row.owner_kind, row.owner_name
 
 
 def _line(row: NamespaceHold, held: Held | None) -> NamespaceLine:
@@ -87,28 +92,38 @@ def hours(amount: float, digits: int = 1) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _held(rows: list[NamespaceHold]) -> dict[tuple[int, str], Held]:
-    """One query for a page of rows."""
+def _held(rows: list[NamespaceHold]) -> dict[tuple[Any, ...], Held]:
+    """One query for a page of rows, all of which are by the same; two where they are of owners."""
     now = database_now()
     month = this_month(now)
-    names = {row.namespace for row in rows if row.by == By.NAMESPACE}
-    if not names:
+    if not rows:
         return {}
-    days = NamespaceDay.objects.filter(
-        cluster__in={row.cluster_id for row in rows}, namespace__in=names, day__gte=month_before(month)
-    )
-    found: dict[tuple[int, str], dict[date, tuple[int, int]]] = defaultdict(dict)
-    for cluster, namespace, day, cards, memory in days.values_list(
-        "cluster_id", "namespace", "day", "card_us", "mib_s"
-    ):
-        found[cluster, namespace][day] = (cards, memory)
-    return {key: _told(amounts, month, now) for key, amounts in found.items()}
+    clusters = {row.cluster_id for row in rows}
+    of = {"cluster__in": clusters, "namespace__in": {row.namespace for row in rows}, "day__gte": month_before(month)}
+    #: Cluster → the first day with owners: days before are not compared with.
+    since: dict[int, date] = {}
+    found: dict[tuple[Any, ...], dict[date, tuple[int, int]]] = defaultdict(dict)
+    if rows[0].by == By.OWNER:
+        firsts = OwnerDay.objects.filter(cluster__in=clusters).order_by().values_list("cluster_id")
+        since = dict(firsts.annotate(first=Min("day")))
+        owners = OwnerDay.objects.filter(**of, owner_name__in={row.owner_name for row in rows})
+        told: Any = owners.values_list("cluster_id", "namespace", "owner_kind", "owner_name", "day", "card_us", "mib_s")
+    else:
+        told = NamespaceDay.objects.filter(**of).values_list(
+            "cluster_id", "namespace", Value(""), Value(""), "day", "card_us", "mib_s"
+        )
+    for *key, day, cards, memory in told:
+        found[tuple(key)][day] = (cards, memory)
+    return {key: _told(amounts, month, now, since.get(key[0])) for key, amounts in found.items()}
 
 
-def _told(days: dict[date, tuple[int, int]], month: date, now: datetime) -> Held:
+def _told(days: dict[date, tuple[int, int]], month: date, now: datetime, since: date | None) -> Held:
+    """since: the first day of which anything is known of such rows; None: that is not asked."""
     mine = [amounts for day, amounts in days.items() if day >= month]
     cards, memory = (sum(amounts[place] for amounts in mine) for place in (0, 1))
-    trend = _month_trend(days, cards, month, now) or _week_trend(days, now.date())
+    fortnight = now.date() - timedelta(days=DAYS)
+    weeks = _week_trend(days, now.date()) if since is None or since <= fortnight else ""
+    trend = _month_trend(days, cards, month, now) or weeks
     gib_hours = hours(memory / _GIB_HOUR, 0) if memory or not cards else ""
     return Held(hours(cards / _HOUR_US), gib_hours, _points(days, now.date()), trend)
 
@@ -179,16 +194,12 @@ _SPEC = ListSpec(
     columns=(*_COLUMNS[:3], _MONTH, *_COLUMNS[3:]),
 )
 
-#: Months are kept by namespace.
-_OF_OWNERS = replace(_SPEC, columns=_COLUMNS)
-
 
 @require_safe
 @answered
 def namespaces(request: HttpRequest) -> HttpResponseBase:
-    spec = _OF_OWNERS if request.GET.get("by") == By.OWNER else _SPEC
     tab = By.OWNER.value if request.GET.get("by") == By.OWNER else By.NAMESPACE.value
-    return list_page(request, spec, lambda: {"tab": tab, "sparkline": (WIDTH, HEIGHT), "uncounted": _uncounted()})
+    return list_page(request, _SPEC, lambda: {"tab": tab, "sparkline": (WIDTH, HEIGHT), "uncounted": _uncounted()})
 
 
 def _uncounted() -> bool:

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import csv
 import io
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated
 
 from msgspec import Meta
 
 from inventory.charges.month import Charge
+from inventory.models.charges import By
 from resources.csv_export import harmless
 from resources.declared import Shape
 
-HEAD = (
-    *("cluster", "month", "row", "namespace", "card_hours", "card_share_percent", "memory_gib_hours"),
-    *("memory_share_percent", "recorded_since_utc", "until_utc"),
+_AMOUNTS = (
+    "card_hours",
+    "card_share_percent",
+    "memory_gib_hours",
+    "memory_share_percent",
+    "recorded_since_utc",
+    "until_utc",
 )
+HEAD = ("cluster", "month", "row", "namespace", *_AMOUNTS)
+HEAD_OF_OWNERS = ("cluster", "month", "row", "namespace", "owner_kind", "owner", *_AMOUNTS, "owners_since")
 
 
 class ChargeRow(Shape):
@@ -25,11 +32,14 @@ class ChargeRow(Shape):
     row: Annotated[
         str,
         Meta(
-            description="namespace; others: namespaces that are not seen; free: held by nobody; unplaced: held, and neither card nor "
-            "amount is known; unmetered: on shared cards, and nobody meters whose it is; not-known: nobody watched."
+            description="namespace, or by owner: owner, and no-owner: pods that nothing controls, owner-not-recorded: held while "
+            "owners were not recorded; others: namespaces that are not seen; free: held by nobody; unplaced: held, and neither card "
+            "nor amount is known; unmetered: on shared cards, and nobody meters whose it is; not-known: nobody watched."
         ),
     ]
     namespace: str | None
+    owner_kind: Annotated[str | None, Meta(description="Of rows by owner: as the pods say.")]
+    owner: str | None
     card_hours: float
     card_share_percent: float
     memory_gib_hours: float
@@ -45,6 +55,10 @@ class Chargeback(Shape):
         datetime | None, Meta(description="Nothing is known of before; null: nothing is recorded.")
     ]
     until: Annotated[datetime | None, Meta(description="Summed until then; null: nothing of this month is.")]
+    by: Annotated[str, Meta(description="namespace or owner.")]
+    owners_since: Annotated[
+        date | None, Meta(description="By owner: the first day of this month of which owners are known; null: of none.")
+    ]
     total_card_hours: float
     total_memory_gib_hours: float
     rows: list[ChargeRow]
@@ -57,12 +71,16 @@ def told(found: Charge) -> Chargeback:
         month=found.month,
         recorded_since=found.since,
         until=found.until,
+        by=found.by.value,
+        owners_since=found.owners_since,
         total_card_hours=float(found.card_hours),
         total_memory_gib_hours=float(found.memory_hours),
         rows=[
             ChargeRow(
                 row=one.kind,
                 namespace=one.namespace or None,
+                owner_kind=one.owner_kind or None,
+                owner=one.owner or None,
                 card_hours=float(one.card_hours),
                 card_share_percent=float(one.card_share),
                 memory_gib_hours=float(one.memory_hours),
@@ -74,15 +92,17 @@ def told(found: Charge) -> Chargeback:
 
 
 def as_csv(found: Charge) -> str:
-    """One line a namespace and one for each part that is nobody's; the columns add up to the cluster's."""
+    """One line a namespace or owner and one for each part that is nobody's; the columns add up to the cluster's."""
     text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(HEAD)
+    writer, of_owners = csv.writer(text), found.by == By.OWNER
+    writer.writerow(HEAD_OF_OWNERS if of_owners else HEAD)
     since, until = _time(found.since), _time(found.until)
     for one in found.rows:
         amounts = (one.card_hours, one.card_share, one.memory_hours, one.memory_share)
         place = (found.cluster, found.month, one.kind, harmless(one.namespace))
-        writer.writerow((*place, *(f"{amount:f}" for amount in amounts), since, until))
+        owner = (harmless(one.owner_kind), harmless(one.owner)) if of_owners else ()
+        known = (found.owners_since or "",) if of_owners else ()
+        writer.writerow((*place, *owner, *(f"{amount:f}" for amount in amounts), since, until, *known))
     return text.getvalue()
 
 
@@ -92,4 +112,5 @@ def _time(moment: datetime | None) -> str:
 
 def file_name(found: Charge) -> str:
     """What the file is called."""
-    return f"gpudash-chargeback-{found.cluster}-{found.month}.csv"
+    of = "-by-owner" if found.by == By.OWNER else ""
+    return f"gpudash-chargeback-{found.cluster}-{found.month}{of}.csv"

@@ -17,22 +17,26 @@ from api.frame.problems import bad_fields
 from inventory.charges.month import charge, first_of, this_month
 from inventory.clock import database_now
 from inventory.models import Cluster
+from inventory.models.charges import By
 from resources.charge import Chargeback as Shape
 from resources.charge import as_csv, file_name, told
 
-_NAMES = frozenset({"cluster", "month", "format"})
+_NAMES = frozenset({"cluster", "month", "by", "format"})
 
 
 class Chargeback(ApiView):
     renderer_classes: Any = (*api_settings.DEFAULT_RENDERER_CLASSES, CsvRenderer)
 
     @extend_schema(
-        summary="What each namespace held of a cluster in a month, and what nobody did",
+        summary="What each namespace or owner held of a cluster in a month, and what nobody did",
         description="The rows add up to what the cluster was: cards and memory, times the hours they were there. Days and months "
         "are UTC. A month that goes on is summed until `until`.",
         responses={(200, "application/json"): Shape, (200, "text/csv"): OpenApiTypes.STR},
         parameters=[
             OpenApiParameter("cluster", str, description="name of the cluster; may be left out where there is one"),
+            OpenApiParameter(
+                "by", str, enum=By.values, description="namespace when left out; owner: what controls the pods"
+            ),
             OpenApiParameter("month", str, description="as 2026-11; this month when left out"),
         ],
     )
@@ -43,7 +47,10 @@ class Chargeback(ApiView):
         first = first_of(month) if month else this_month(database_now())
         if first is None:
             raise bad_fields({"month": ["A month is wanted, as 2026-11."]})
-        found = charge(_cluster(request.query_params.get("cluster", "")), first)
+        by = request.query_params.get("by", By.NAMESPACE.value)
+        if by not in By.values:
+            raise bad_fields({"by": [f"One of {', '.join(By.values)} is wanted."]})
+        found = charge(_cluster(request.query_params.get("cluster", "")), first, By(by))
         if getattr(request.accepted_renderer, "format", "") != CsvRenderer.format:
             return Response(told(found))
         response = HttpResponse(as_csv(found), content_type="text/csv; charset=utf-8")

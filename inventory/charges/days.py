@@ -1,4 +1,4 @@
-"""A day of a cluster, summed by namespace: from cards, allocations, and what the history says of when the mirror was in step.
+"""A day of a cluster by namespace and owner: from cards, allocations, and what the history says of when the mirror was in step.
 
 The day that goes on is summed again and again; one that is over once more, and for good: what was learned late is in it.
 """
@@ -20,7 +20,17 @@ from inventory.charges.rule import Held, Parts, Piece, Span, add_node
 from inventory.clock import database_now
 from inventory.history import packed
 from inventory.history.moment import part_of
-from inventory.models import Allocation, Card, ChargeDay, Cluster, HistoryDay, HistoryMinute, NamespaceDay, Subject
+from inventory.models import (
+    Allocation,
+    Card,
+    ChargeDay,
+    Cluster,
+    HistoryDay,
+    HistoryMinute,
+    NamespaceDay,
+    OwnerDay,
+    Subject,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -93,19 +103,37 @@ def write_day(cluster_id: int, day: date, now: datetime) -> int:
         "done": day < _day(now),
         "since": datetime.fromtimestamp(known[0][0], UTC) if known else None,
         "until": until,
-        "took_s": time.monotonic() - began,
     }
+    namespaces = {(cluster_id, day, name): tuple(amounts) for name, amounts in parts.namespaces.items()}
+    owners = {(cluster_id, day, *holder): tuple(amounts) for holder, amounts in parts.holders.items()}
     with transaction.atomic():
         # Two who do it at once write one after the other; watchers go on writing rows of the cluster.
         locked = Cluster.objects.select_for_update(no_key=True).filter(pk=cluster_id)
         if not locked.exists() or ChargeDay.objects.filter(cluster_id=cluster_id, day=day, until__gt=until).exists():
             return 0
+        _replace(NamespaceDay, ("cluster_id", "day", "namespace"), cluster_id, day, namespaces)
+        _replace(OwnerDay, ("cluster_id", "day", "namespace", "owner_kind", "owner_name"), cluster_id, day, owners)
+        # Last, since writing is a part of what it took.
+        figures["took_s"] = time.monotonic() - began
         ChargeDay.objects.update_or_create(cluster_id=cluster_id, day=day, defaults=figures)
-        NamespaceDay.objects.filter(cluster_id=cluster_id, day=day).exclude(namespace__in=parts.namespaces).delete()
-        rows = [(cluster_id, day, name, *amounts) for name, amounts in parts.namespaces.items()]
-        columns = ("cluster_id", "day", "namespace", "card_us", "mib_s")
-        bulk.upsert(NamespaceDay, columns, rows, ("cluster_id", "day", "namespace"))
     return 1
+
+
+def _replace(
+    model: type[NamespaceDay] | type[OwnerDay],
+    key: tuple[str, ...],
+    cluster_id: int,
+    day: date,
+    made: dict[tuple[Any, ...], tuple[int, ...]],
+) -> None:
+    """The rows of a day become these: those that changed are written, those of nobody go. key: the columns of the keys of `made`."""
+    rows = model.objects.filter(cluster_id=cluster_id, day=day).values_list("id", *key, "card_us", "mib_s")
+    stored = {tuple(row[1:-2]): (row[0], row[-2:]) for row in rows.iterator(5000)}
+    gone = [pk for one, (pk, _) in stored.items() if one not in made]
+    for start in range(0, len(gone), bulk.BATCH):
+        model.objects.filter(pk__in=gone[start : start + bulk.BATCH]).delete()
+    changed = [(*one, *amounts) for one, amounts in made.items() if one not in stored or stored[one][1] != amounts]
+    bulk.upsert(model, (*key, "card_us", "mib_s"), changed, key)
 
 
 def _sum(cluster_id: int, whole: Span, known: list[Span]) -> Parts:
@@ -128,12 +156,16 @@ def _sum(cluster_id: int, whole: Span, known: list[Span]) -> Parts:
         "memory_bytes",
         "started_at",
         "ended_at",
+        "owner_kind",
+        "owner_name",
     )
     for rows in (began.filter(ended_at=None), began.filter(ended_at__gt=begin)):
-        for node, name, pod, card, mode, quantity, memory, since, gone in rows.values_list(*names).iterator(5000):
+        for node, name, pod, card, mode, quantity, memory, since, gone, *owner in rows.values_list(*names).iterator(
+            5000
+        ):
             size = None if memory is None else memory // _MIB
             span = (_second(since), None if gone is None else _second(gone))
-            holds[node].append(Held(name, pod, card, mode, quantity, size, *span))
+            holds[node].append(Held(name, pod, card, mode, quantity, size, *span, *owner))
     parts = Parts()
     for node, own in cards.items():
         add_node(parts, own, holds.get(node, ()), known, whole)

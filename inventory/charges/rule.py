@@ -26,6 +26,8 @@ MICRO = 1_000_000
 Span = tuple[int, int]
 #: Card-microseconds, MiB-seconds.
 Amount = tuple[int, int]
+#: Namespace, kind and name of the owner; "" of pods that nothing controls.
+Holder = tuple[str, str, str]
 
 
 class Piece(msgspec.Struct, frozen=True, gc=False):
@@ -49,6 +51,12 @@ class Held(msgspec.Struct, frozen=True, gc=False):
     memory: int | None
     begin: int
     end: int | None
+    owner_kind: str = ""
+    owner_name: str = ""
+
+    @property
+    def holder(self) -> Holder:
+        return self.namespace, self.owner_kind, self.owner_name
 
 
 class Parts:
@@ -57,7 +65,16 @@ class Parts:
     def __init__(self) -> None:
         self.total, self.free, self.unplaced = [0, 0], [0, 0], [0, 0]
         self.unmetered, self.unknown = [0, 0], [0, 0]
-        self.namespaces: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        self.holders: dict[Holder, list[int]] = defaultdict(lambda: [0, 0])
+
+    @property
+    def namespaces(self) -> dict[str, list[int]]:
+        """Of all owners in each."""
+        found: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        for (namespace, _kind, _name), amounts in self.holders.items():
+            for place in (0, 1):
+                found[namespace][place] += amounts[place]
+        return found
 
 
 def add_node(into: Parts, cards: Sequence[Piece], holds: Sequence[Held], known: Sequence[Span], whole: Span) -> None:
@@ -110,7 +127,7 @@ def _divide(into: Parts, cards: Iterable[Piece], holds: Iterable[Held], seconds:
         left[1] += rest[1]
     loose = on_card.get(None)
     if loose and present:
-        unsure = _give(into, [(one.namespace, _loose(one, present, seconds)) for one in loose], left)
+        unsure = _give(into, [(one.holder, _loose(one, present, seconds)) for one in loose], left)
         for place in (0, 1):
             if unsure[place]:
                 into.unplaced[place] += left[place]
@@ -122,15 +139,15 @@ def _divide(into: Parts, cards: Iterable[Piece], holds: Iterable[Held], seconds:
 def _of_card(into: Parts, card: Piece, holds: Sequence[Held], has: Amount) -> Amount:
     """Divide a card among who is on it; what is left of it."""
     pods: set[str] = set()
-    wanted: list[tuple[str, tuple[int | None, int | None]]] = []
+    wanted: list[tuple[Holder, tuple[int | None, int | None]]] = []
     for one in holds:
         if one.mode == base.WHOLE:
             if one.pod_uid in pods:
                 continue
             pods.add(one.pod_uid)
-            wanted.append((one.namespace, has))
+            wanted.append((one.holder, has))
         else:
-            wanted.append((one.namespace, _part(one, card, has)))
+            wanted.append((one.holder, _part(one, card, has)))
     left = list(has)
     unsure = _give(into, wanted, left)
     for place in (0, 1):
@@ -164,21 +181,21 @@ def _loose(one: Held, cards: Sequence[Piece], seconds: int) -> tuple[int | None,
 
 
 def _give(
-    into: Parts, wanted: Sequence[tuple[str, tuple[int | None, int | None]]], left: list[int]
+    into: Parts, wanted: Sequence[tuple[Holder, tuple[int | None, int | None]]], left: list[int]
 ) -> tuple[bool, bool]:
     """Take what is wanted from what is left, in proportion where that is less. Whether of somebody it is not known how much it is."""
     unsure = [False, False]
     for place in (0, 1):
-        amounts = [(namespace, one[place]) for namespace, one in wanted]
+        amounts = [(holder, one[place]) for holder, one in wanted]
         unsure[place] = any(amount is None for _, amount in amounts)
         asked = sum(amount or 0 for _, amount in amounts)
         there = left[place]
-        for namespace, amount in amounts:
+        for holder, amount in amounts:
             if amount is None:
-                into.namespaces[namespace]
+                into.holders[holder]
                 continue
             given = amount if asked <= there else amount * there // asked
-            into.namespaces[namespace][place] += given
+            into.holders[holder][place] += given
             left[place] -= given
     return unsure[0], unsure[1]
 

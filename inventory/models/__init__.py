@@ -11,7 +11,7 @@ There is no foreign key between mirrored kinds: a pod may arrive before its node
 """
 
 from inventory.models.cards import Allocation, Card, DirtyNode, Finding, NodeTotals
-from inventory.models.charges import ChargeDay, NamespaceDay, NamespaceHold
+from inventory.models.charges import ChargeDay, NamespaceDay, NamespaceHold, OwnerDay
 from inventory.models.claims import DeviceTaintRule, ResourceClaim, ResourceSlice
 from inventory.models.cluster import Cluster, Unreadable, Watch
 from inventory.models.discrepancy import Discrepancy
@@ -46,6 +46,7 @@ __all__ = [
     "NamespaceHold",
     "Node",
     "NodeTotals",
+    "OwnerDay",
     "Pod",
     "ResourceClaim",
     "ResourceSlice",

@@ -113,3 +113,30 @@ class NamespaceDay(OfNamespace):
 
     def __str__(self) -> str:
         return f"{self.namespace} {self.day}"
+
+
+class OwnerDay(OfNamespace):
+    """What one owner in a namespace held on one day (UTC). Those of a namespace add up to its `NamespaceDay`.
+
+    Days that were summed before owners were have none, and of those that are old they go earlier (`inventory.retention`).
+    """
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
+    day = models.DateField()
+    namespace = models.CharField(max_length=253)
+    #: "" of pods that nothing controls.
+    owner_kind = models.CharField(max_length=63, blank=True)
+    owner_name = models.CharField(max_length=253, blank=True)
+    card_us = models.BigIntegerField()
+    mib_s = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "day", "namespace", "owner_kind", "owner_name"], name="owner_day_once"
+            ),
+        ]
+        indexes = [models.Index(fields=["day"], name="owner_days_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.namespace} {self.owner_name} {self.day}"

@@ -6,6 +6,8 @@
   const SOON_MS = 1000;
   const MOST_TRIES = 10;
   const GIB = 2 ** 30;
+  // Pixels between the margins of a sheet of A4, less the frame of a panel.
+  const PAPER = 660;
   const LANGUAGE = document.documentElement.lang || "en";
   const MEMORY = [
     { name: "memory_total_bytes", colour: "--edge", dash: [2, 4] },
@@ -21,8 +23,11 @@
   const BINARY = Array.from({ length: 40 }, (_none, power) => 2 ** (power + 20));
   const drawn = new WeakMap();
 
-  function gib(bytes) {
-    const [value, unit] = bytes >= 1024 * GIB ? [bytes / GIB / 1024, "TiB"] : [bytes / GIB, "GiB"];
+  // of: the largest of the amounts that stand beside each other, which have one unit.
+  function gib(bytes, of = bytes) {
+    const [size, unit] =
+      of >= 1024 * GIB ? [1024 * GIB, "TiB"] : of && of < GIB / 10 ? [GIB / 1024, "MiB"] : [GIB, "GiB"];
+    const value = bytes / size;
     return `${value.toLocaleString(LANGUAGE, { maximumFractionDigits: value < 100 ? 1 : 0 })} ${unit}`;
   }
 
@@ -69,12 +74,16 @@
     return found;
   }
 
+  function onPaper() {
+    return "paper" in document.documentElement.dataset;
+  }
+
   function options(figure, lines, { height, format, top, steps }) {
     const soft = colour(figure, "--soft");
     const grid = { stroke: colour(figure, "--line"), width: 1 };
     const axis = { stroke: soft, grid, ticks: grid, font: "12px system-ui, sans-serif" };
     return {
-      width: figure.clientWidth,
+      width: onPaper() ? PAPER : figure.clientWidth,
       height,
       tzDate: (seconds) => window.uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
       legend: { show: false },
@@ -82,7 +91,7 @@
       scales: { y: { range: (_plot, _low, high) => [0, top || (high || 1) * 1.05] } },
       axes: [
         { ...axis, values: (_plot, splits) => splits.map(tick), space: 70 },
-        { ...axis, values: (_plot, splits) => splits.map(format), size: 74, incrs: steps },
+        { ...axis, values: (_plot, splits) => splits.map((one) => format(one, splits.at(-1))), size: 74, incrs: steps },
       ],
       series: [
         {},
@@ -223,7 +232,13 @@
       this.readout.textContent = `${moment(this.times[at])}: ${parts.join(" · ")}`;
     }
 
+    // With the colours and the width that there are now.
+    redraw() {
+      if (this.plots.length) this.draw(this.told);
+    }
+
     resize() {
+      if (onPaper()) return;
       for (const plot of this.plots)
         if (plot.width !== this.figure.clientWidth && this.figure.clientWidth)
           plot.setSize({ width: this.figure.clientWidth, height: plot.height });
@@ -245,7 +260,14 @@
     for (const figure of document.querySelectorAll("[data-chart]")) drawn.get(figure)?.again();
   }
 
+  function paper(on) {
+    document.documentElement.toggleAttribute("data-paper", on);
+    for (const figure of document.querySelectorAll("[data-chart]")) drawn.get(figure)?.redraw();
+  }
+
   begin();
+  window.addEventListener("beforeprint", () => paper(true));
+  window.addEventListener("afterprint", () => paper(false));
   document.addEventListener("gpudash:swapped", begin);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
   setInterval(again, EVERY_MS);

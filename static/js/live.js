@@ -29,12 +29,16 @@
   let touchedAt = Date.now();
   let timer = 0;
   let lastSaid = 0;
+  let answeredAt = Date.now();
+  let known = null;
+  let state = "live";
 
   function show() {
     const offline = !navigator.onLine;
     if (lost) lost.hidden = offline || failures < 2;
     if (!line) return;
-    const state = offline ? "offline" : failures > 1 ? "lost" : paused ? "paused" : "live";
+    state = offline ? "offline" : failures > 1 ? "lost" : paused ? "paused" : "live";
+    showSync();
     const [words, button] = [line.querySelector("span"), line.querySelector("button")];
     line.hidden = false;
     line.dataset.state = state;
@@ -147,7 +151,10 @@
 
   function take({ fingerprint, told, next }) {
     live.dataset.fingerprint = fingerprint;
-    if (told.sync) sync(told.sync);
+    if (told.sync) {
+      known = { ...told.sync, word: told.sync.level === known?.level ? known.word : "" };
+      showSync();
+    }
     if (next === undefined) return;
     text = next;
     if (text === null) {
@@ -159,13 +166,22 @@
     say();
   }
 
-  function sync({ level, text: words }) {
+  // The clusters in one line; while nobody can be asked, since when nothing of them is known.
+  function showSync() {
     const place = document.getElementById("sync");
     const sign = place?.querySelector(".sign");
     if (!sign) return;
-    sign.className = `sign ${level}`;
-    sign.textContent = { good: "✓", warning: "!", error: "✕" }[level] || "·";
-    place.lastElementChild.textContent = words;
+    const [word, words] = [sign.nextElementSibling, place.lastElementChild];
+    known ||= { level: sign.classList[1], word: word.textContent, text: words.textContent };
+    const away = state === "offline" || state === "lost";
+    const at = new Date(answeredAt).toISOString().slice(11, 16);
+    const now = away ? { level: "none", text: `${line.querySelector("span").dataset[state]} · ${at} UTC` } : known;
+    if (words.textContent === now.text && sign.classList.contains(now.level)) return;
+    sign.className = `sign ${now.level}`;
+    sign.textContent = { good: "✓", warning: "!", error: "✕" }[now.level] || "·";
+    word.textContent = now.word || "";
+    words.textContent = now.text;
+    place.title = away ? place.dataset.away.replace("{at}", `${at} UTC`) : "";
   }
 
   // One question at a time; whoever asks meanwhile has another one after it.
@@ -183,6 +199,7 @@
     try {
       found = await fetched();
       failures = 0;
+      answeredAt = Date.now();
     } catch {
       failures += 1;
     }

@@ -89,7 +89,7 @@ VISITS: Mapping[str, tuple[str, ...]] = {
     "waiting": ("/allocations/waiting",),
     "idle": ("/allocations/idle",),
     "namespaces": ("/namespaces", "/namespaces?by=owner"),
-    "chargeback": ("/namespaces/chargeback",),
+    "chargeback": ("/namespaces/chargeback", "/namespaces/chargeback?by=owner"),
     "pod": ("/pods/prod/team-a/hungry", "/pods/prod/{namespace}/{pod}", "/pods/prod/team-a/claiming"),
     "fit": ("/fit", "/fit?cards=2&memory=8&all=1"),
     "history": ("/history?window=1h&cluster=prod",),

@@ -71,6 +71,41 @@ def test_tables_are_whole_on_paper_and_say_moments(page: Page, full: Full) -> No
     assert page.locator("tbody time").first.evaluate(said).startswith('"20')
 
 
+def test_paper_has_what_can_be_read_and_nothing_to_press(page: Page, full: Full) -> None:
+    page.emulate_media(media="print")
+    page.goto("/findings")
+    expect(page.locator("tbody details").first).to_be_hidden()
+    expect(page.locator(".pages").first).to_contain_text("all")
+    page.evaluate("() => { document.querySelector('tbody details').open = true }")
+    expect(page.locator("tbody details p").first).to_be_visible()
+    expect(page.locator("summary").locator("visible=true")).to_have_count(0)
+    page.goto("/nodes/prod/gpu-00000")
+    expect(page.locator(".crumbs")).to_contain_text("prod")
+    expect(page.locator(".more").locator("visible=true")).to_have_count(0)
+
+
+def test_charts_are_drawn_for_paper_and_again_for_the_screen(page: Page, full: Full) -> None:
+    grid = """() => {
+      const one = document.querySelector(".overtime canvas");
+      const pixels = one.getContext("2d").getImageData(0, 0, one.width, one.height).data;
+      const found = new Set();
+      for (let at = 0; at < pixels.length; at += 4)
+        if (pixels[at + 3] === 255) found.add(`${pixels[at]} ${pixels[at + 1]} ${pixels[at + 2]}`);
+      return [one.clientWidth, found.has("223 227 233"), found.has("42 49 60")];
+    }"""
+    page.emulate_media(color_scheme="dark")
+    page.goto("/history?window=1h&cluster=prod")
+    page.wait_for_selector(".overtime canvas")
+    page.wait_for_timeout(200)
+    wide, light, dark = page.evaluate(grid)
+    assert (wide > PAPER["width"], light, dark) == (True, False, True)
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    narrow, light, dark = page.evaluate(grid)
+    assert (narrow < PAPER["width"], light, dark) == (True, True, False)
+    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(grid) == [wide, False, True]
+
+
 def test_heads_of_a_long_table_stay_below_the_bar(page: Page, full: Full) -> None:
     page.goto("/nodes")
     page.evaluate("scrollTo(0, document.body.scrollHeight)")

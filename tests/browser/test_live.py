@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -103,12 +104,19 @@ def test_a_lost_connection_is_called_so_and_comes_back_by_itself(page: Page) -> 
     found = count(page)
     page.context.set_offline(True)
     expect(page.locator("#live-state span")).to_have_text("Offline")
+    square = (
+        "one => [getComputedStyle(one, '::before').borderTopWidth, getComputedStyle(one, '::before').backgroundColor]"
+    )
+    assert page.locator("#live-state").evaluate(square) == ["2px", "rgba(0, 0, 0, 0)"]
+    expect(page.locator("#sync")).to_have_text(re.compile(r"^\s*·\s*Offline · \d\d:\d\d UTC\s*$"))
+    expect(page.locator("#sync")).to_have_attribute("title", re.compile(r"^What you see is as of \d\d:\d\d UTC\.$"))
     pass_by(page, 20)
     assert found == []
     expect(page.locator("#lost")).to_be_hidden()
     Card.objects.filter(node_name="gpu-00000").delete()
     page.context.set_offline(False)
     expect(page.locator("#live-state span")).to_have_text("Live")
+    expect(page.locator("#sync")).to_have_text(re.compile(r"^\s*✓\s*good\s*prod · in sync\s*$"))
     page.wait_for_function(DRAWN)
     assert len(found) == 1
 

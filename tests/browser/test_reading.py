@@ -24,6 +24,7 @@ PAGES = (
         "/allocations/idle",
         "/namespaces",
         "/namespaces/chargeback",
+        "/namespaces/chargeback?by=owner",
         "/fit?cards=2&memory=8",
         "/history",
         "/map",

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from inventory.charges import days, now
-from inventory.models import Allocation, Card, ChargeDay, Cluster, NamespaceDay, NamespaceHold
+from inventory.models import Allocation, Card, ChargeDay, Cluster, NamespaceDay, NamespaceHold, OwnerDay
 from inventory.models.charges import By
 from tests.factories import make_cluster, make_fleet
 from tests.factories.history import put_day
@@ -29,6 +29,8 @@ def month(cluster: Cluster) -> Cluster:
     make_fleet(cluster, nodes=14)
     Card.objects.update(first_seen_at=MIDNIGHT - timedelta(days=40))
     Allocation.objects.update(started_at=MIDNIGHT - timedelta(hours=9, minutes=7, seconds=13))
+    alone = Allocation.objects.order_by("pk").values_list("pk", flat=True)[::3]
+    Allocation.objects.filter(pk__in=list(alone)).update(owner_kind="", owner_name="")
     put_day(cluster, (MIDNIGHT - timedelta(days=1)).date(), total=[1] * 100 + [None] * 7 + [1] * 181)
     days.look(MIDNIGHT + timedelta(minutes=1))
     now.look(MIDNIGHT + timedelta(minutes=1))
@@ -68,12 +70,68 @@ def test_the_page_of_a_month_says_since_when_and_links_to_who_held(viewer: Clien
     assert "held by nobody" in page.text
 
 
+def test_a_month_by_owner_adds_up_to_the_same_cluster(viewer: Client, api: Client, month: Cluster) -> None:
+    whole, sums = as_a_stranger(viewer.get(f"/namespaces/chargeback?month={MONTH}&format=csv").content.decode())
+    text = viewer.get(f"/namespaces/chargeback?month={MONTH}&by=owner&format=csv").content.decode()
+    lines, by_owner = as_a_stranger(text)
+    assert by_owner == sums
+    owners = [line for line in lines if line["row"] in ("owner", "no-owner")]
+    assert len(owners) == OwnerDay.objects.count() > len(whole) - 4
+    of_namespaces = {line["namespace"]: Decimal(line["card_hours"]) for line in whole if line["namespace"]}
+    for name, hours in of_namespaces.items():
+        mine = sum(Decimal(line["card_hours"]) for line in owners if line["namespace"] == name)
+        # Each row is rounded so that the whole adds up.
+        assert abs(mine - hours) <= Decimal("0.001") * len(owners)
+    rest = [line["row"] for line in lines[len(owners) :]]
+    assert rest == ["owner-not-recorded", "free", "unplaced", "unmetered", "not-known"]
+    assert lines[len(owners)]["card_hours"] == "0.000"
+    answer = api.get(f"/api/v1/namespaces/chargeback?month={MONTH}&by=owner").json()
+    assert (answer["by"], answer["owners_since"]) == ("owner", str(MIDNIGHT.date() - timedelta(days=1)))
+    assert sum(Decimal(str(row["card_hours"])) for row in answer["rows"]) == Decimal(str(answer["total_card_hours"]))
+    assert api.get(f"/api/v1/namespaces/chargeback?month={MONTH}&by=owner&format=csv").content.decode() == text
+    out = io.StringIO()
+    call_command("chargeback", "--month", MONTH, "--by", "owner", "--csv", stdout=out)
+    assert out.getvalue() == text.replace("\r\n", "\n")
+    table = io.StringIO()
+    call_command("chargeback", "--month", MONTH, "--by", "owner", stdout=table)
+    assert "owners are known since" in table.getvalue()
+    assert "(owner-not-recorded)" in table.getvalue()
+
+
+def test_the_page_of_a_month_by_owner_leads_to_what_the_owner_held(viewer: Client, month: Cluster) -> None:
+    page = get(viewer, f"/namespaces/chargeback?month={MONTH}&by=owner")
+    assert len(page.rows) == OwnerDay.objects.count() + 5
+    assert f"Owners of this month are known since {MIDNIGHT.date() - timedelta(days=1)}." in page.text
+    row = OwnerDay.objects.exclude(owner_name="").order_by("-card_us")[0]
+    link = f"/allocations?cluster=prod&namespace={row.namespace}&owner={row.owner_name}&ended=any"
+    assert link in page.links
+    assert get(viewer, link).rows
+    assert f"/namespaces/chargeback?cluster=prod&month={MONTH}" in page.links
+
+
+def test_what_was_held_before_owners_were_recorded_is_nobody_s_guess(viewer: Client, month: Cluster) -> None:
+    held = sum(row.card_us for row in NamespaceDay.objects.all())
+    OwnerDay.objects.all().delete()
+    page = get(viewer, f"/namespaces/chargeback?month={MONTH}&by=owner")
+    assert "Owners of this month are not known." in page.text
+    assert page.rows[0][0].startswith("owner not recorded")
+    assert page.rows[0][1] == f"{Decimal(held) / 3_600_000_000:,.3f}"
+    _, sums = as_a_stranger(viewer.get(f"/namespaces/chargeback?month={MONTH}&by=owner&format=csv").content.decode())
+    assert sums["card_share_percent"] == 100
+
+
+def test_owners_have_their_month_in_the_table(viewer: Client, month: Cluster) -> None:
+    OwnerDay.objects.update(day=MIDNIGHT.date())
+    [*rows] = get(viewer, "/namespaces?by=owner&page_size=200").rows
+    assert sum("card h" in " ".join(row) for row in rows) > 2
+
+
 def test_a_month_of_which_nothing_is_known_says_so(viewer: Client, cluster: Cluster) -> None:
     assert "Nothing of this month is recorded." in get(viewer, "/namespaces/chargeback?month=2020-01").text
     assert get(viewer, "/namespaces/chargeback").rows == []
 
 
-@pytest.mark.parametrize("query", ["month=2026-13", "month=x", "cluster=none", "foo=1", "format=xml"])
+@pytest.mark.parametrize("query", ["month=2026-13", "month=x", "cluster=none", "foo=1", "format=xml", "by=pod"])
 def test_what_makes_no_sense_is_refused(viewer: Client, api: Client, cluster: Cluster, query: str) -> None:
     assert viewer.get(f"/namespaces/chargeback?{query}").status_code == 400
     assert api.get(f"/api/v1/namespaces/chargeback?{query}").status_code == 400
@@ -85,6 +143,8 @@ def test_of_several_clusters_one_is_to_be_named(api: Client, cluster: Cluster) -
     assert api.get("/api/v1/namespaces/chargeback?cluster=other").json()["rows"][0] == {
         "row": "free",
         "namespace": None,
+        "owner_kind": None,
+        "owner": None,
         "card_hours": 0.0,
         "card_share_percent": 0.0,
         "memory_gib_hours": 0.0,

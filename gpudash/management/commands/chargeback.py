@@ -1,4 +1,4 @@
-"""`manage.py chargeback [--cluster C] [--month 2026-11] [--csv]`: what each namespace held of a cluster in a month."""
+"""`manage.py chargeback [--cluster C] [--month 2026-11] [--by owner] [--csv]`: what each namespace held of a cluster in a month."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from inventory.charges.month import Charge, charge, first_of, this_month
+from inventory.charges.month import Charge, ChargeRow, charge, first_of, this_month
 from inventory.clock import database_now
 from inventory.inspection.columns import aligned
 from inventory.management.shown import ShownCommand
 from inventory.models import Cluster
+from inventory.models.charges import By
 from inventory.printable import one_line
 from resources.charge import as_csv
 
@@ -25,13 +26,16 @@ class Command(ShownCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--cluster", help="name of the cluster; may be left out where there is one")
         parser.add_argument("--month", help="as 2026-11 (UTC); this month when left out")
+        parser.add_argument(
+            "--by", choices=By.values, default=By.NAMESPACE.value, help="what rows are of (default namespace)"
+        )
         parser.add_argument("--csv", action="store_true", help="for a spreadsheet")
 
     def handle(self, *args: Any, **options: Any) -> None:
         first = first_of(options["month"]) if options["month"] else this_month(database_now())
         if first is None:
             raise CommandError("--month: a month is wanted, as 2026-11.")
-        found = charge(_cluster(options["cluster"] or ""), first)
+        found = charge(_cluster(options["cluster"] or ""), first, By(options["by"]))
         if options["csv"]:
             self.stdout.write(as_csv(found).replace("\r\n", "\n"), ending="")
         else:
@@ -57,9 +61,22 @@ def _lines(found: Charge) -> Iterator[str]:
         f"{found.cluster}, {found.month}, summed until {found.until:%Y-%m-%d %H:%M} UTC; "
         f"recorded since {found.since:%Y-%m-%d %H:%M} UTC"
     )
-    rows = ["NAMESPACE\tCARD HOURS\t%\tGIB HOURS\t%\t"]
+    if found.by == By.OWNER:
+        yield (
+            f"owners are known since {found.owners_since}"
+            if found.owners_since
+            else "owners of this month are not known"
+        )
+    rows = [("NAMESPACE, OWNER" if found.by == By.OWNER else "NAMESPACE") + "\tCARD HOURS\t%\tGIB HOURS\t%\t"]
     for one in found.rows:
-        name = one_line(one.namespace) if one.namespace else f"({one.kind})"
+        name = _name(one)
         rows.append(f"{name}\t{one.card_hours}\t{one.card_share}\t{one.memory_hours}\t{one.memory_share}\t")
     rows.append(f"(total)\t{found.card_hours}\t\t{found.memory_hours}\t\t")
     yield aligned("\n".join(rows)).rstrip("\n")
+
+
+def _name(one: ChargeRow) -> str:
+    if not one.namespace:
+        return f"({one.kind})"
+    of = "" if one.kind == "namespace" else f", {one.owner_kind} {one.owner}" if one.owner else f", ({one.kind})"
+    return one_line(one.namespace + of)

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from inventory.charges import days, now
 from inventory.charges.month import charge
 from inventory.history import packed
-from inventory.models import Allocation, Card, ChargeDay, Cluster, NamespaceDay, NamespaceHold, Subject
+from inventory.models import Allocation, Card, ChargeDay, Cluster, NamespaceDay, NamespaceHold, OwnerDay, Subject
 from inventory.models.charges import By
 from inventory.scope import Scope, seeing
 from tests.factories import GIB, make_cluster, make_fleet, make_node
@@ -87,6 +87,52 @@ def test_a_day_that_is_done_stays_and_one_that_goes_on_is_summed_again(one: Clus
     assert rows_of(one)["team-b"] == 6
 
 
+def test_owners_of_a_namespace_add_up_to_it_and_those_of_nobody_go(one: Cluster) -> None:
+    Allocation.objects.filter(namespace="team-a").update(owner_kind="", owner_name="")
+    Allocation.objects.filter(namespace="team-b").update(namespace="team-a", owner_kind="Job", owner_name="train")
+    days.look(MIDNIGHT + timedelta(hours=13))
+    days.look(NEXT)
+    rows = {(row.owner_kind, row.owner_name): (row.card_us, row.mib_s) for row in OwnerDay.objects.all()}
+    assert {key: card / 3_600_000_000 for key, (card, _) in rows.items()} == {("", ""): 23, ("Job", "train"): 6}
+    whole = NamespaceDay.objects.get()
+    assert (whole.card_us, whole.mib_s) == tuple(map(sum, zip(*rows.values(), strict=True)))
+    ChargeDay.objects.all().delete()
+    Allocation.objects.filter(owner_name="train").update(owner_name="other")
+    days.look(NEXT)
+    assert set(OwnerDay.objects.values_list("owner_name", flat=True)) == {"", "other"}
+
+
+def test_owners_that_are_not_seen_are_among_others(one: Cluster) -> None:
+    Allocation.objects.update(owner_kind="Job", owner_name="train")
+    days.look(NEXT)
+    with seeing(Scope(frozenset(), frozenset({(one.pk, "team-b")}))):
+        rows = charge(one, FIRST, By.OWNER).rows
+    assert {(row.kind, row.namespace, row.owner): row.card_hours for row in rows if row.card_hours} == {
+        ("owner", "team-b", "train"): 6,
+        ("others", "", ""): 23,
+        ("free", "", ""): 63,
+        ("not-known", "", ""): 4,
+    }
+
+
+def test_days_from_before_owners_were_recorded_stand_in_a_row_of_their_own(one: Cluster) -> None:
+    Allocation.objects.update(owner_kind="", owner_name="")
+    days.look(NEXT)
+    OwnerDay.objects.all().delete()
+    day = DAY + timedelta(days=1)
+    put_day(one, day, total=1)
+    days.look(NEXT + timedelta(days=1))
+    found = charge(one, FIRST, By.OWNER)
+    assert found.owners_since == day
+    assert {row.kind: row.card_hours for row in found.rows if row.card_hours} == {
+        "no-owner": 24,
+        "owner-not-recorded": 29,
+        "free": 63 + 72,
+        "not-known": 4,
+    }
+    assert sum(row.card_hours for row in found.rows) == found.card_hours == 192
+
+
 def test_what_was_summed_until_later_stays(one: Cluster) -> None:
     noon = MIDNIGHT + timedelta(hours=13)
     days.look(noon)
@@ -135,6 +181,7 @@ def test_questions_do_not_grow_with_the_cluster() -> None:
             days.write_day(cluster.pk, DAY, NEXT)
             now.look_over(cluster.pk, NEXT)
             charge(cluster, FIRST)
+            charge(cluster, FIRST, By.OWNER)
         counts.append(len(questions))
     assert counts[0] == counts[1]
 
