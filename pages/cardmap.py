@@ -17,10 +17,10 @@ from django.utils.translation import gettext as _
 
 from inventory.kept_off import in_believed, totals_now, unbelieved, with_room
 from inventory.models import Cluster, NodeTotals
-from inventory.models.choices import KeptOff
 from inventory.totals import PoolTotals, Totals
 from pages.frame import amounts
 from pages.frame.links import node_url, with_query
+from pages.kept_words import kept_off_word
 from pages.tiles import ROOM_BYTES, TILES_DRAWN, FiguresOf, Tile, figures_of, raw_tiles, tile_of
 
 ELEMENTS, FEWEST_OF_A_POOL, POOLS_SHOWN, FEW_CARDS = 1300, 2, 40, 300
@@ -265,7 +265,7 @@ def _map_node(node_totals: NodeTotals, part: _Part, show: str, figures: FiguresO
         note=_note(node_totals),
         tiles=[tile_of(tile, title, off, show, figures) for tile in raw[:TILES_DRAWN]],
         more_tiles=max(0, len(raw) - TILES_DRAWN),
-        off=str(KeptOff(off).label) if off in KeptOff.values else "",
+        off=kept_off_word(off),
     )
 
 

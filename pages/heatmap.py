@@ -11,7 +11,6 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from inventory.models import Cluster
-from inventory.models.choices import KeptOff
 from inventory.shared import shareable
 from pages.frame import amounts
 from pages.frame.freshness import incomplete, notices
@@ -21,6 +20,7 @@ from pages.frame.parameters import clusters_asked
 from pages.frame.refusals import BadParameter, answered
 from pages.heat import cells, colours
 from pages.heat.cells import Asked, Cell, Heat, PoolKey
+from pages.kept_words import kept_off_word
 
 PARAMETERS = frozenset({"cluster", "pool", "by", "from", "to"})
 
@@ -159,8 +159,8 @@ def _link(request: HttpRequest, cluster: str, one: Cell, words: dict[str, str]) 
     said = [name, words.get(one.key, "")]
     if one.free is not None and one.total:
         said.append(_("%(free)s free of %(total)s") % {"free": amounts.gib(one.free), "total": amounts.gib(one.total)})
-    if one.kept_off in KeptOff.values:
-        said.append(str(KeptOff(one.kept_off).label))
+    if off := kept_off_word(one.kept_off):
+        said.append(off)
     return Link(url, one.key, ": ".join((said[0], ", ".join(said[1:]))))
 
 

@@ -13,6 +13,7 @@ from inventory.models.choices import UNHELD, CardState, KeptOff
 from inventory.stacks.engine.base import UNHEALTHY
 from pages.frame import amounts
 from pages.frame.links import card_url
+from pages.kept_words import kept_off_word
 
 TILES_DRAWN = 16
 ROOM_BYTES = 8 * 2**30
@@ -77,7 +78,7 @@ def tile_of(raw: list[Any], node: str, kept_off: str, show: str, figures: Figure
         state=f"{known} off" if why and known != CardState.APART else known,
         severity=severity if isinstance(severity, str) else "",
         words=" ".join((node, _words(str(label), known, number, own)))
-        + (f" · {KeptOff(why).label}" if why in KeptOff.values else ""),
+        + (f" · {off}" if (off := kept_off_word(why)) else ""),
         dim=_dim(show, known, number, severity, own.free),
     )
 

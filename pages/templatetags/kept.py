@@ -13,6 +13,7 @@ from inventory.free import FreeCards
 from inventory.models.choices import CardState, KeptOff
 from pages.cardmap import MapPool
 from pages.frame import amounts
+from pages.kept_words import kept_off_word
 
 register = template.Library()
 
@@ -54,4 +55,4 @@ def trend_of(pool: MapPool, trends: Mapping[tuple[int, str], float]) -> str:
 @register.filter
 def kept_off_words(why: str) -> str:
     """Why nothing of a card or a node is given out, in words; "" for nothing."""
-    return str(KeptOff(why).label) if why in KeptOff.values else ""
+    return kept_off_word(why)

@@ -125,7 +125,7 @@ def test_what_is_kept_off_is_apart_and_says_why(viewer: Client, cluster: Cluster
     page = get(viewer, f"/map?pool={NodeTotals.objects.get().pool}")
     cards = [tag for tag in page.tags_of("a") if tag.get("href", "").startswith("/cards/")]
     assert {tag["class"] for tag in cards} == {"heat-apart"}
-    assert "on nodes that are not ready" in cards[0]["title"]
+    assert "node not ready" in cards[0]["title"]
     Card.objects.update(state="free", kept_off="", memory_free_bytes=15 * GIB)
     Cluster.objects.get().watches.update(last_event_at=None)
     assert "in a cluster without word" in get(viewer, f"/map?pool={NodeTotals.objects.get().pool}").titles[-1]
