@@ -63,6 +63,13 @@ def quote(text: str) -> Said:
     return made
 
 
+def of_error(error: BaseException) -> Said:
+    """The text of an error: the sentence that it was made of, and else what another system or a library said."""
+    first = error.args[0] if error.args else None
+    text = str(error)
+    return first if isinstance(first, Said) and first == text else quote(text)
+
+
 def capitalised(text: str) -> str:
     """With a large first letter, as it begins a sentence; of a sentence its template, which is marked in both forms."""
     if not isinstance(text, Said) or not text.template:
@@ -70,13 +77,6 @@ def capitalised(text: str) -> str:
     made = Said(text[:1].upper() + text[1:])
     made.template, made.arguments = text.template[:1].upper() + text.template[1:], text.arguments
     return made
-
-
-def of_error(error: BaseException) -> str:
-    """The text of an error: the sentence that it was made of, where it is one."""
-    first = error.args[0] if error.args else None
-    text = str(error)
-    return first if isinstance(first, Said) and first == text else text
 
 
 def cut(text: str, most: int) -> str:

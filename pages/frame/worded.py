@@ -45,7 +45,9 @@ def worded_html(text: str, form: object = None) -> SafeString:
     if language.startswith("en") or isinstance(text, SafeString):
         return escape(text)
     if not isinstance(sentence, said.Said):
-        return format_html('<span lang="en" data-said="unworded">{}</span>', text) if _LATIN.search(text) else escape(text)
+        return (
+            format_html('<span lang="en" data-said="unworded">{}</span>', text) if _LATIN.search(text) else escape(text)
+        )
     made = said.worded(said.stored(sentence, len(sentence)), _escaped, _BETWEEN.get(language, {}), _argument)
     return mark_safe(made) if made else quoted(text)  # noqa: S308 (template and arguments are escaped)
 
