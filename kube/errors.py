@@ -19,6 +19,8 @@ class ApiError(Exception):
 
     def __init__(self, status: int, reason: str, message: str, retry_after_s: float | None = None) -> None:
         # What the server says is its own; what we say of a server that was not reached stays the sentence that it is.
+        if "\0" in reason or "\0" in message:  # no table takes it
+            reason, message = reason.replace("\0", ""), message.replace("\0", "")
         super().__init__(f"{status} {reason}: {message}".removesuffix(": ") if status else message)
         self.status, self.reason, self.message, self.retry_after_s = status, reason, message, retry_after_s
 

@@ -27,6 +27,7 @@ from pages.frame.freshness import Freshness, freshness_of, kind_words, notices, 
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
 from pages.permission import RELIST, may, relisters_only
+from wording.said import restored
 
 UNREADABLE_SHOWN = 100
 
@@ -42,6 +43,7 @@ class WatchLine:
     explains: str
     since: datetime | None
     reason: str
+    audit_note: str
     next_try_at: datetime | None
 
     @property
@@ -124,6 +126,7 @@ def watch_line(watch: Watch) -> WatchLine:
         explains=explains.get(watch.kind, ""),
         since=now.since,
         reason=now.reason,
+        audit_note=restored(watch.audit_note, watch.audit_wording),
         next_try_at=watch.next_try_at if now.state in (State.BACKING_OFF, State.UNREACHED, State.REFUSED) else None,
     )
 
@@ -232,6 +235,7 @@ def cluster(request: HttpRequest, name: str) -> HttpResponseBase:
         "line": next(iter(_lines(request, [found])), None),
         "permissions": permissions_of(found),
         "cluster": found,
+        "uid_note": restored(found.uid_note, found.uid_wording),
         "unreadable": list(unread[:UNREADABLE_SHOWN]),
         "notices": notices(request, {found.pk}),
         "may_relist": may(request, RELIST),

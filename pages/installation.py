@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from accounts.required import needs
 from accounts.roles import Role
 from pages.frame.live import live_page
+from pages.frame.worded import worded
 from telemetry.checks import Code, Wrong, running, wrong
 
 
@@ -49,7 +50,7 @@ def _line(one: Wrong) -> Line:
             "It takes a quarter of a minute after its start. Else look whether it can write to the database."
         ),
     }
-    return Line(one, titles[one.code] % {"what": one.what}, todo[one.code])
+    return Line(one, titles[one.code] % {"what": worded(one.what)}, todo[one.code])
 
 
 def _summary(lines: list[Line]) -> str:

@@ -20,6 +20,7 @@ from pages.allocations import allocation_line
 from pages.cardrows import card_name
 from pages.frame.links import card_url, node_url, pod_url, with_query
 from pages.frame.refusals import BadParameter, answered
+from pages.frame.worded import quoted
 from resources.allocation import AllocationFilter
 from resources.card import CardFilter
 from resources.filter_sets import StrictFilterSet
@@ -145,6 +146,5 @@ def _allocation_hit(row: Allocation) -> Hit:
 
 
 def _pod_hit(row: Pod) -> Hit:
-    return Hit(
-        f"{row.namespace}/{row.name}", pod_url(row.cluster.name, row.namespace, row.name), row.waiting_reason, row.name
-    )
+    url = pod_url(row.cluster.name, row.namespace, row.name)
+    return Hit(f"{row.namespace}/{row.name}", url, quoted(row.waiting_reason), row.name)

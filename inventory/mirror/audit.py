@@ -26,7 +26,7 @@ from inventory.mirror.values import stored_digest
 from kube.client import ApiError, BadKubeconfig, Client
 from kube.decode import NotAList, Unread
 from kube.reflector import Reflector
-from wording.said import cut, sentence, series
+from wording.said import cut, of_error, sentence, series
 
 logger = logging.getLogger(__name__)
 
@@ -150,7 +150,7 @@ class Audit:
             try:
                 work()
             except (ApiError, NotAList, BadKubeconfig) as error:
-                failure = str(error)
+                failure = of_error(error)
             except Exception as error:
                 logger.exception("audit of %s", self.store.kind.kind)
                 failure = f"{type(error).__name__}: {error}"

@@ -15,6 +15,7 @@ BETWEEN_IN_CHINESE = {" ": "", "; ": "；", ", ": "、", " and ": "和"}
 _BETWEEN = {"zh-hans": BETWEEN_IN_CHINESE}
 #: Names and amounts, one or several.
 _NAMES = re.compile(r"\S+(?: [KMGT]iB)?(?:, \S+)*")
+_CODE = re.compile(r"`([^`]+)`")
 _LATIN = re.compile(r"[A-Za-z]{2}")
 
 
@@ -32,7 +33,9 @@ def worded(text: str, form: object = None) -> str:
 
 def told(text: str, form: object) -> str:
     """A stored text that is a sentence of ours where a form is stored with it, and else what another system said."""
-    return said.restored(text, form) if form is not None else said.quote(text) if text else ""
+    if isinstance(text, said.Said) or form is not None:
+        return said.restored(text, form) if form is not None else text
+    return said.quote(text) if text else ""
 
 
 def worded_html(text: str, form: object = None) -> SafeString:
@@ -72,7 +75,8 @@ def _argument(text: str) -> str:
 
 
 def _escaped(template: str) -> str:
-    return escape(_translated(template))
+    """What stands between backticks is code."""
+    return _CODE.sub(r"<code>\1</code>", escape(_translated(template)))
 
 
 def _translated(template: str) -> str:

@@ -185,7 +185,7 @@ def test_the_chinese_of_no_sentence_has_english_words_of_ours() -> None:
 
 def sentences() -> Iterator[str]:
     """Templates of the code, as `sentence(…)` marks them."""
-    for package in ("inventory", "validations"):
+    for package in ("accounts", "audit", "inventory", "kube", "telemetry", "validations"):
         for path in sorted((ROOT / package).rglob("*.py")):
             if "sentence(" not in (source := path.read_text()):
                 continue
