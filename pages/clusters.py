@@ -151,9 +151,9 @@ def permissions_of(cluster: Cluster) -> list[Permission]:
             resource=str(one.get("resource", "")),
             allowed=one["allowed"] if isinstance(one.get("allowed"), bool) else None,
             optional=bool(one.get("optional", False)),
-            needed_for=str(one.get("needed_for", "")),
+            needed_for=restored(str(one.get("needed_for", "")), one.get("needed_wording")),
             served=one.get("served") is not False,
-            rule=str(one.get("rule") or ""),
+            rule=restored(str(one.get("rule") or ""), one.get("rule_wording")),
         )
         for one in found
         if isinstance(one, dict)

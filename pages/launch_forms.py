@@ -109,7 +109,7 @@ class SuiteForm(forms.Form):
         self._typed: dict[str, Any] = {}
         if not data.get("key"):
             data["key"] = secrets.token_urlsafe(18)
-        choices = sorted(((suite.id, suite.title) for suite in registry().values()), key=lambda one: one[1].lower())
+        choices = sorted(((suite.id, _(suite.title)) for suite in registry().values()), key=lambda one: one[1].lower())
         _offer(self.fields["suite"], [("", _("Choose a suite")), *choices])
         self._add_options(data, self.chosen, enabled)
 

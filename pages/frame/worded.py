@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from django.utils.html import escape, format_html
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext
 
@@ -51,8 +51,13 @@ def worded_html(text: str, form: object = None) -> SafeString:
         return (
             format_html('<span lang="en" data-said="unworded">{}</span>', text) if _LATIN.search(text) else escape(text)
         )
-    made = said.worded(said.stored(sentence, len(sentence)), _escaped, _BETWEEN.get(language, {}), _argument)
+    made = said.worded(said.stored(sentence, len(sentence)), _escaped, _BETWEEN.get(language, {}), foreign)
     return mark_safe(made) if made else quoted(text)  # noqa: S308 (template and arguments are escaped)
+
+
+def together(*texts: str) -> SafeString:
+    """Several sentences, one after the other, as HTML."""
+    return format_html_join(" ", "{}", ((text,) for text in texts if text))
 
 
 def quoted(text: str) -> SafeString:
@@ -68,8 +73,9 @@ def named(text: str) -> SafeString:
     return format_html('<span translate="no">{}</span>', text) if text else SafeString()
 
 
-def _argument(text: str) -> str:
-    if not _LATIN.search(text):
+def foreign(text: str) -> SafeString:
+    """What is not ours: a name or an amount, or several, else what another system said."""
+    if not _LATIN.search(text) or (get_language() or "en").startswith("en"):
         return escape(text)
     return named(text) if _NAMES.fullmatch(text) else quoted(text)
 

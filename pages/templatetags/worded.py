@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from django import template
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
 from pages.frame import worded as frame
+from pages.frame.labels import pool_parts
 from validations.models import Campaign, Run
 from validations.models.run import said_of
 
@@ -30,6 +32,13 @@ def quoted(text: object, most: int = 0) -> SafeString:
 def named(text: object) -> SafeString:
     """A name, which no program that translates the page is to translate."""
     return frame.named("" if text is None else str(text))
+
+
+@register.filter
+def pool_words(pool: str) -> SafeString:
+    """What a pool is called: names of systems and models, or that they are not known."""
+    parts = ((frame.named(text) if is_name else text,) for text, is_name in pool_parts(pool or ""))
+    return format_html_join(" · ", "{}", parts)
 
 
 @register.simple_tag

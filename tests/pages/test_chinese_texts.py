@@ -170,14 +170,28 @@ _MORE = frozenset(
 )
 
 
+#: Formats, what kubeconfigs and their plugins name, calls of the API, examples of addresses, queues of workers.
+_OF_FILES = frozenset(
+    (
+        "Always api/v apiVersion args beat beta certificate-authority chart client-certificate client-key "
+        "client.authentication.k ClusterRole clusters contexts continue current-context default deploy/exporters-role.yaml "
+        "docs/usage.md env eu ExecCredential expirationTimestamp get HTML http init interactiveMode kube-system launch Linux "
+        "List name PEM pods pods/proxy prod Prometheus prometheus.monitoring provideClusterInfo region Role s.io/v status "
+        "team-a TLS UID URL user.exec users value X-Scope-OrgID YAML"
+    )
+    .lower()
+    .split()
+)
+
+
 def test_the_chinese_of_no_sentence_has_english_words_of_ours() -> None:
     ours = set(sentences())
     said_in_chinese = {text: words[0] for text, words in messages().items() if text in ours}
-    assert len(said_in_chinese) > 500
+    assert set(said_in_chinese) == ours
     left = {}
     for text, chinese in said_in_chinese.items():
         bare = re.sub(r"\{\w+\}|`[^`]*`|\bGPUDASH_\w+|--[\w-]+(=\w+)?", "§", chinese)
-        found = {word for word in _WORD.findall(bare) if word.lower() not in TERMS | _MORE}
+        found = {word for word in _WORD.findall(bare) if word.lower() not in TERMS | _MORE | _OF_FILES}
         if found:
             left[text] = found
     assert left == {}

@@ -42,7 +42,13 @@ def not_seen(lease: Lease, launcher: Launcher, runs: list[Run], error: ApiError,
     )
     known: dict[str, Any] = {}
     if refused:
-        known["refused"] = {"at": now.isoformat(), "code": refused.code, "text": text, "call": error.call}
+        known["refused"] = {
+            "at": now.isoformat(),
+            "code": refused.code,
+            "text": text,
+            "wording": stored(text),
+            "call": error.call,
+        }
     again = now + timedelta(seconds=wait_s(launcher.tries))
     known |= {"failing_since": launcher.failing_since or now, "tries": min(launcher.tries + 1, 1000)}
     lease.update(error=text, wording=stored(text), next_try_at=again, **known)
