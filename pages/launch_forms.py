@@ -61,6 +61,7 @@ class OptionField(Typed):
         attributes: dict[str, Any] = {
             "id": f"option-{option.name}",
             "aria-label": option.name,
+            "translate": "no",
             "aria-describedby": f"help-{option.name}",
         }
         attributes |= {} if enabled else {"disabled": True}

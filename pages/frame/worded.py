@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from django.utils.html import escape, format_html, format_html_join
+from django.utils.html import conditional_escape, escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext
 
@@ -46,10 +46,12 @@ def worded_html(text: str, form: object = None) -> SafeString:
     language = get_language() or "en"
     sentence = said.restored(text, form) if form is not None else text
     if language.startswith("en") or isinstance(text, SafeString):
-        return escape(text)
+        return conditional_escape(text)
     if not isinstance(sentence, said.Said):
         return (
-            format_html('<span lang="en" data-said="unworded">{}</span>', text) if _LATIN.search(text) else escape(text)
+            format_html('<span lang="en" data-said="unworded">{}</span>', text)
+            if _LATIN.search(text)
+            else conditional_escape(text)
         )
     made = said.worded(said.stored(sentence, len(sentence)), _escaped, _BETWEEN.get(language, {}), foreign)
     return mark_safe(made) if made else quoted(text)  # noqa: S308 (template and arguments are escaped)
@@ -64,7 +66,7 @@ def quoted(text: str) -> SafeString:
     """What another system said, in its own words: a reader of another language is told that they are English."""
     language = get_language() or "en"
     if language.startswith("en") or isinstance(text, SafeString) or not _LATIN.search(text):
-        return escape(text)
+        return conditional_escape(text)
     return format_html('<span lang="en">{}</span>', text)
 
 
@@ -76,7 +78,7 @@ def named(text: str) -> SafeString:
 def foreign(text: str) -> SafeString:
     """What is not ours: a name or an amount, or several, else what another system said."""
     if not _LATIN.search(text) or (get_language() or "en").startswith("en"):
-        return escape(text)
+        return conditional_escape(text)
     return named(text) if _NAMES.fullmatch(text) else quoted(text)
 
 

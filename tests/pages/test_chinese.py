@@ -86,7 +86,18 @@ def marked_in_templates() -> Iterator[tuple[str, str]]:
 
 
 def marked_in_code() -> Iterator[tuple[str, str]]:
-    for package in ("gpudash", "pages", "api", "resources", "accounts", "validations", "inventory", "telemetry", "audit", "kube"):
+    for package in (
+        "gpudash",
+        "pages",
+        "api",
+        "resources",
+        "accounts",
+        "validations",
+        "inventory",
+        "telemetry",
+        "audit",
+        "kube",
+    ):
         for path in sorted((ROOT / package).rglob("*.py")):
             source = path.read_text()
             if "gettext" not in source and "sentence(" not in source:
