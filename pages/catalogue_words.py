@@ -265,13 +265,3 @@ REFUSALS = (
     _("The quota of the namespace leaves too little memory or cores of cards."),
     _("Look at kubectl describe resourcequota of the namespace; ask for less or for a larger quota."),
 )
-
-#: What suites are called (`title`), where it is more than names.
-SUITES = (
-    _("DCGM diagnostic"),
-    _("DirectML works"),
-    _("DirectX device discovery"),
-    _("OpenCL enumeration"),
-    _("Vulkan information"),
-    _("ffmpeg hardware encoding"),
-)

@@ -236,7 +236,7 @@ def cluster(request: HttpRequest, name: str) -> HttpResponseBase:
         "permissions": permissions_of(found),
         "cluster": found,
         "uid_note": restored(found.uid_note, found.uid_wording),
-        "unreadable": list(unread[:UNREADABLE_SHOWN]),
+        "unreadable": [(one, kind_words(one.kind)) for one in unread[:UNREADABLE_SHOWN]],
         "notices": notices(request, {found.pk}),
         "may_relist": may(request, RELIST),
         "missing": missing(),

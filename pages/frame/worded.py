@@ -22,13 +22,15 @@ _LATIN = re.compile(r"[A-Za-z]{2}")
 def worded(text: str, form: object = None) -> str:
     """A stored text for a reader. form: what is stored beside it; a text without one, or of another form, stays in English.
 
-    What a foreign system said stands in it as it was said; it is no HTML. For attributes and for what is put together further.
+    What a foreign system said stands in it as it was said, in quotation marks. It is no HTML: for attributes and for what is put
+    together further.
     """
     language = get_language() or "en"
     sentence = said.restored(text, form) if form is not None else text
     if language.startswith("en") or not isinstance(sentence, said.Said):
         return text
-    return said.worded(said.stored(sentence, len(sentence)), _translated, _BETWEEN.get(language, {})) or text
+    between = _BETWEEN.get(language, {})
+    return said.worded(said.stored(sentence, len(sentence)), _translated, between, _in_marks) or text
 
 
 def told(text: str, form: object) -> str:
@@ -80,6 +82,10 @@ def foreign(text: str) -> SafeString:
     if not _LATIN.search(text) or (get_language() or "en").startswith("en"):
         return conditional_escape(text)
     return named(text) if _NAMES.fullmatch(text) else quoted(text)
+
+
+def _in_marks(text: str) -> str:
+    return f"“{text}”" if _LATIN.search(text) and not _NAMES.fullmatch(text) else text
 
 
 def _escaped(template: str) -> str:

@@ -77,9 +77,10 @@ _WORD = re.compile(r"[A-Za-z]{3,}")
 
 def words_of(text: str, names: Collection[str] = ()) -> list[str]:
     """English words of a text that are neither names nor terms, in their order. names: longer ones first."""
+    text = _NO_WORDS.sub("\n", text)
     for name in names:
-        text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", "\n", text) if name in text else text
-    chunks = (chunk.strip(".") for chunk in _CHUNK.findall(_NO_WORDS.sub("\n", text)))
+        text = re.sub(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)", "\n", text) if name in text else text
+    chunks = (chunk.strip(".") for chunk in _CHUNK.findall(text))
     return [chunk for chunk in chunks if _WORD.fullmatch(chunk) and chunk not in TERMS]
 
 

@@ -31,8 +31,8 @@ from wording import said
 
 
 def run_together(text: str) -> str:
-    """Without blanks: what others said stands in elements of its own, which the reader of pages sets apart."""
-    return "".join(text.split())
+    """Without blanks and quotation marks: on a page what others said stands in elements of its own."""
+    return "".join(text.split()).replace("“", "").replace("”", "")
 
 
 #: English that Chinese readers of this field write as it is: names of programs, of things of Kubernetes and NVIDIA, units, values.

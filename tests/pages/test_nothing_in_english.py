@@ -42,7 +42,7 @@ def names() -> list[str]:
     pods = Allocation.objects.values_list("namespace", "pod", "container", "owner_name")
     found = {*users, *tokens, *_TYPED, *(stack.name for stack in STACKS)}
     found |= {one for rows in named for one in rows} | {one for row in pods for one in row}
-    found |= set(Pod.objects.exclude(requests={}).values_list("name", flat=True))
+    found |= set(Pod.objects.values_list("name", flat=True))
     return sorted(found - {""}, key=len, reverse=True)
 
 
