@@ -18,7 +18,7 @@ from inventory.condition import State, condition_of
 from inventory.heartbeats import START, pulses
 from inventory.history.named import Named
 from inventory.mirror.anew import relist
-from inventory.models import Cluster, Role, Subject, Watch
+from inventory.models import Cluster, Role, Subject, Unreadable, Watch
 from inventory.models.cluster import OPTIONAL_KINDS, Kind
 from inventory.totals import ClusterSummary, summaries
 from pages.charts import chart_of, window_of, windows
@@ -223,6 +223,10 @@ def clusters(request: HttpRequest) -> HttpResponseBase:
     return live_page(request, "clusters/page.html", "clusters/part.html", context)
 
 
+def _place(one: Unreadable) -> str:
+    return "/".join(part for part in (one.namespace, one.name or "?") if part)
+
+
 @require_safe
 @answered
 def cluster(request: HttpRequest, name: str) -> HttpResponseBase:
@@ -236,7 +240,7 @@ def cluster(request: HttpRequest, name: str) -> HttpResponseBase:
         "permissions": permissions_of(found),
         "cluster": found,
         "uid_note": restored(found.uid_note, found.uid_wording),
-        "unreadable": [(one, kind_words(one.kind)) for one in unread[:UNREADABLE_SHOWN]],
+        "unreadable": [(one, kind_words(one.kind), _place(one)) for one in unread[:UNREADABLE_SHOWN]],
         "notices": notices(request, {found.pk}),
         "may_relist": may(request, RELIST),
         "missing": missing(),

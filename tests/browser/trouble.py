@@ -183,8 +183,10 @@ def _validations(cluster: Cluster) -> None:
 
 def _processes() -> None:
     now = timezone.now()
-    for role in ("web", "tasks", "usage"):
-        ProcessReport.objects.create(name=f"host/{role}/1", role=role, version=role, started_at=now, written_at=now)
+    for number, role in enumerate(("web", "tasks", "usage")):
+        ProcessReport.objects.create(
+            name=f"host/{role}/1", role=role, version=f"1.{number}", started_at=now, written_at=now
+        )
 
 
 def _audited() -> None:
