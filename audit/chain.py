@@ -20,6 +20,7 @@ from django.utils import timezone
 from audit.actions import Action, Outcome
 from audit.models import Entry, Head
 from audit.who import current
+from wording.said import Said, Stored, stored
 
 logger = logging.getLogger("gpudash.audit")
 
@@ -54,6 +55,7 @@ def record(action: Action, target: str = "", outcome: Outcome = Outcome.DONE, **
             target=target,
             outcome=outcome.value,
             detail={name: _short(value) for name, value in detail.items() if value not in (None, "")},
+            wording={name: form for name, value in detail.items() if (form := _form(value))} or None,
             previous=head.hash,
         )
         entry.hash = hash_of(entry)
@@ -136,6 +138,10 @@ def _log(entry: Entry) -> None:
         "audit %d %s: %s %s %s", entry.number, entry.hash[:12], entry.actor or "nobody", entry.action, entry.target,
         extra=words,
     )  # fmt: skip
+
+
+def _form(value: str | int | None) -> Stored | None:
+    return stored(value, DETAIL_CHARS) if isinstance(value, Said) else None
 
 
 def _short(value: Any) -> str | int:

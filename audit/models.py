@@ -38,6 +38,8 @@ class Entry(models.Model):
     target = models.CharField(max_length=512, blank=True)
     outcome = models.CharField(max_length=8, choices=Outcome.choices)
     detail = models.JSONField(default=dict)
+    #: How texts of the detail were made, by their names, see `wording.said`: to be shown in another language, and not hashed.
+    wording = models.JSONField(null=True)
     previous = models.CharField(max_length=64)
     hash = models.CharField(max_length=64)
 

@@ -133,7 +133,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "pages.frame.navigation.frame",
             ],
-            "builtins": ["pages.templatetags.units", "pages.templatetags.terms"],
+            "builtins": ["pages.templatetags.units", "pages.templatetags.terms", "pages.templatetags.worded"],
         },
     }
 ]

@@ -22,6 +22,7 @@ from inventory.models.cluster import OPTIONAL_KINDS
 from inventory.permissions import Wanted, not_served
 from kube.client import ApiError, BadKubeconfig, Client
 from kube.credentials import PATIENCE_S
+from wording.said import stored
 
 #: Seconds for all questions of a check together, where a worker asks; and where a person waits for the answer.
 CHECK_S, CHECK_PATIENTLY_S = 20.0, 90.0
@@ -132,9 +133,11 @@ def _row(answer: Answer) -> dict[str, Any]:
         "resource": answer.wanted.full_resource,
         "allowed": answer.allowed,
         "needed_for": answer.wanted.needed_for,
+        "needed_wording": stored(answer.wanted.needed_for),
         "optional": answer.wanted.optional,
         "served": answer.served,
         "rule": answer.rule,
+        "rule_wording": stored(answer.rule),
     }
 
 

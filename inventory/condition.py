@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from inventory.models import Watch
 from inventory.models.cluster import Kind, WatchState
+from wording.said import restored
 
 #: Without these three the figures of a cluster are not complete; DaemonSets only make units and components better known.
 NEEDED_KINDS = (Kind.NODES, Kind.PODS, Kind.CARDS)
@@ -77,20 +78,28 @@ def condition_of(watch: Watch, now: datetime | None = None) -> Condition:
 def _state(watch: Watch, now: datetime, age_s: float | None) -> tuple[State, datetime | None, str]:
     if watch.rests(now):
         # Nobody holds its lease, as it should be.
-        return State(watch.state), watch.state_since, watch.reason
+        return State(watch.state), watch.state_since, _why(watch)
     if watch.expires_at is None or watch.expires_at <= now:
         return _without_watcher(watch, now)
     if watch.state == WatchState.REFUSED:
-        return State.REFUSED, watch.trouble_since or watch.state_since, watch.reason
+        return State.REFUSED, watch.trouble_since or watch.state_since, _why(watch)
     if watch.state == WatchState.BACKING_OFF:
         state = State.UNREACHED if watch.synced_at is None else State.BACKING_OFF
-        return state, watch.trouble_since or watch.state_since, watch.reason
+        return state, watch.trouble_since or watch.state_since, _why(watch)
     if watch.state == WatchState.WATCHING and watch.kind != Kind.CARDS and (age_s is None or age_s > STALE_S):
-        return State.SILENT, watch.last_event_at or watch.state_since, watch.reason
+        return State.SILENT, watch.last_event_at or watch.state_since, _why(watch)
     if watch.relist_reason or watch.state == WatchState.LISTING:
         state = State.LISTING if watch.synced_at is None else State.RELISTING
-        return state, watch.relist_asked_at or watch.state_since, watch.relist_reason or watch.reason
-    return State(watch.state), watch.state_since, watch.reason
+        return state, watch.relist_asked_at or watch.state_since, _why_anew(watch) or _why(watch)
+    return State(watch.state), watch.state_since, _why(watch)
+
+
+def _why(watch: Watch) -> str:
+    return restored(watch.reason, watch.reason_wording)
+
+
+def _why_anew(watch: Watch) -> str:
+    return restored(watch.relist_reason, watch.relist_wording)
 
 
 def _without_watcher(watch: Watch, now: datetime) -> tuple[State, datetime | None, str]:
@@ -98,10 +107,10 @@ def _without_watcher(watch: Watch, now: datetime) -> tuple[State, datetime | Non
     lapsed = watch.expires_at or watch.state_since
     if lapsed is not None and now - lapsed <= timedelta(seconds=TAKEOVER_S):
         if watch.state == WatchState.REFUSED:
-            return State.REFUSED, watch.trouble_since or watch.state_since, watch.reason
-        return State.WAITING, lapsed, watch.relist_reason
+            return State.REFUSED, watch.trouble_since or watch.state_since, _why(watch)
+        return State.WAITING, lapsed, _why_anew(watch)
     # What it last said may still be why: a kubeconfig that cannot be read, for one.
-    return State.UNWATCHED, lapsed, watch.reason if watch.state == WatchState.REFUSED else ""
+    return State.UNWATCHED, lapsed, _why(watch) if watch.state == WatchState.REFUSED else ""
 
 
 @dataclass(frozen=True)

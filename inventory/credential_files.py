@@ -10,6 +10,8 @@ from pathlib import Path
 
 from django.conf import settings
 
+from wording.said import sentence
+
 
 def refused(path: str) -> str:
     """Why the file is not read; "" when it is, and for no file. What links lead to counts, not where they are."""
@@ -23,4 +25,8 @@ def refused(path: str) -> str:
         inside = False
     if inside:
         return ""
-    return f"{path[:500]} is in none of the folders that credentials are read from (GPUDASH_CREDENTIAL_FOLDERS: {', '.join(folders)})"
+    return sentence(
+        "{path} is in none of the folders that credentials are read from (GPUDASH_CREDENTIAL_FOLDERS: {folders})",
+        path=path[:500],
+        folders=", ".join(folders),
+    )

@@ -17,6 +17,7 @@ from inventory.capacity import capacity
 from inventory.models import Heartbeat, Role, UsageSource, Watch, Worker
 from inventory.models.usage import LEASE_S as ROUND_LEASE_S
 from leases.row import free
+from wording.said import sentence
 
 #: How often each process leaves one.
 EVERY_S = 5.0
@@ -26,12 +27,19 @@ LATE_S = 20.0
 USAGE_LATE_S = 60.0
 #: A source whose round should have begun so long ago is read by nobody.
 OVERDUE = timedelta(minutes=2)
+NAMES = {
+    Role.SCHEDULE: sentence("schedule (beat)"),
+    Role.TASKS: sentence("tasks worker (queue default)"),
+    Role.WATCH: sentence("watch worker (queue watch)"),
+    Role.USAGE: sentence("usage worker (queue usage)"),
+    Role.LAUNCH: sentence("launch worker (queue launch)"),
+}
 MEANS = {
-    Role.SCHEDULE: "nothing new is started, checked or replaced",
-    Role.TASKS: "no run moves, and no watcher that ended is replaced",
-    Role.WATCH: "the numbers grow old",
-    Role.USAGE: "nothing is measured any more",
-    Role.LAUNCH: "no run moves, and what is asked for stays queued",
+    Role.SCHEDULE: sentence("nothing new is started, checked or replaced"),
+    Role.TASKS: sentence("no run moves, and no watcher that ended is replaced"),
+    Role.WATCH: sentence("the numbers grow old"),
+    Role.USAGE: sentence("nothing is measured any more"),
+    Role.LAUNCH: sentence("no run moves, and what is asked for stays queued"),
 }
 START = {
     Role.SCHEDULE: "celery -A gpudash beat",
@@ -67,15 +75,26 @@ class Pulse(msgspec.Struct, frozen=True):
         """ "" for one that works, else what is wrong, what it means, and what to start."""
         if self.seen:
             return self.lack
-        ago = "yet" if self.age_s is None else f"for {self.age_s:.0f} s"
-        return f"the {self.role.label} has not been seen {ago}: {MEANS[self.role]}; is `{START[self.role]}` running?{self._overdue}"
+        told = {
+            "role": NAMES[self.role],
+            "means": MEANS[self.role],
+            "start": START[self.role],
+            "overdue": self._overdue,
+        }
+        if self.age_s is None:
+            return sentence("the {role} has not been seen yet: {means}; is `{start}` running?{overdue}", **told)
+        return sentence(
+            "the {role} has not been seen for {seconds} s: {means}; is `{start}` running?{overdue}",
+            seconds=f"{self.age_s:.0f}",
+            **told,
+        )
 
     @property
     def _overdue(self) -> str:
         return (
             ""
             if self.overdue_since is None
-            else f" A round is overdue since {self.overdue_since:%Y-%m-%d %H:%M:%S} UTC."
+            else sentence(" A round is overdue since {moment} UTC.", moment=f"{self.overdue_since:%Y-%m-%d %H:%M:%S}")
         )
 
 
@@ -139,10 +158,13 @@ def _measuring(pulse: Pulse) -> Pulse | None:
         pulse = _later(pulse, found["end"] - lease, found["age"] + lease)
     lack = ""
     if found["overdue"]:
-        lack = (
-            f"exporters of {found['overdue']} of {found['sources']} clusters are not read in time, overdue since "
-            f"{found['since']:%Y-%m-%d %H:%M:%S} UTC: start another usage worker ({START[Role.USAGE]}), or look whether the one "
-            "that there is waits for a Prometheus that does not answer"
+        lack = sentence(
+            "exporters of {overdue} of {sources} clusters are not read in time, overdue since {moment} UTC: start another "
+            "usage worker ({start}), or look whether the one that there is waits for a Prometheus that does not answer",
+            overdue=found["overdue"],
+            sources=found["sources"],
+            moment=f"{found['since']:%Y-%m-%d %H:%M:%S}",
+            start=START[Role.USAGE],
         )
     return msgspec.structs.replace(pulse, lack=lack, overdue_since=found["since"])
 

@@ -127,6 +127,11 @@ def totals_now(rows: Iterable[NodeTotals]) -> None:
         row.gap_apart_bytes = max((one for one in (gap, row.gap_apart_bytes) if one is not None), default=None)
 
 
+def free_now(free: int | None, apart: int | None, believed: bool) -> tuple[int | None, int | None]:
+    """(what is free, what is apart) of a row, by whether the mirror of its cluster can be believed now."""
+    return (free, apart) if believed else _moved(free, apart)
+
+
 def _moved(free: int | None, apart: int | None) -> tuple[int | None, int | None]:
     """(what is free, what is apart) when all that is free is apart. What is over-committed stays so."""
     if free is None or free <= 0:

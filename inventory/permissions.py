@@ -14,6 +14,7 @@ from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind, WatchState
 from inventory.stacks import STACKS
 from inventory.stacks.engine.base import Selection
+from wording.said import known, sentence, series
 
 ROLE = "deploy/watcher-role.yaml"
 
@@ -49,15 +50,19 @@ class Wanted(msgspec.Struct, frozen=True):
         if not self.kind:
             return ""
         names = f', resourceNames: ["{self.name}"]' if self.name else ""
-        of = f"a Role in the namespace {self.namespace}" if self.namespace and not self.name else "the ClusterRole"
-        return (
-            f'{of} ({self.role}): apiGroups: ["{self.group}"], resources: ["{self.resource}"]{names}, '
-            'verbs: ["get", "list", "watch"]'
-        )
+        added = f'apiGroups: ["{self.group}"], resources: ["{self.resource}"]{names}, verbs: ["get", "list", "watch"]'
+        if self.namespace and not self.name:
+            return sentence(
+                "a Role in the namespace {namespace} ({role}): {added}",
+                namespace=self.namespace,
+                role=self.role,
+                added=added,
+            )
+        return sentence("the ClusterRole ({role}): {added}", role=self.role, added=added)
 
 
-_FOR_DEVICES = ", ".join(stack.devices_for for stack in STACKS if stack.devices_for)
-_FOR_DAEMONSETS = ", ".join(stack.daemonsets_for for stack in STACKS if stack.daemonsets_for)
+_FOR_DEVICES = series((known(stack.devices_for) for stack in STACKS if stack.devices_for), ", ")
+_FOR_DAEMONSETS = series((known(stack.daemonsets_for) for stack in STACKS if stack.daemonsets_for), ", ")
 
 
 def _watched(kind: str, group: str, needed_for: str, optional: bool = True) -> list[Wanted]:
@@ -65,18 +70,18 @@ def _watched(kind: str, group: str, needed_for: str, optional: bool = True) -> l
 
 
 READER = (
-    *_watched(Kind.NODES.value, "", "cards and their totals", optional=False),
-    *_watched(Kind.PODS.value, "", "who holds what", optional=False),
+    *_watched(Kind.NODES.value, "", sentence("cards and their totals"), optional=False),
+    *_watched(Kind.PODS.value, "", sentence("who holds what"), optional=False),
     *_watched(Kind.DAEMONSETS.value, "apps", _FOR_DAEMONSETS),
-    *_watched(Kind.RESOURCESLICES.value, "resource.k8s.io", "cards that are claimed (DRA)"),
-    *_watched(Kind.RESOURCECLAIMS.value, "resource.k8s.io", "cards that are claimed (DRA)"),
-    *_watched(Kind.DEVICETAINTRULES.value, "resource.k8s.io", "cards that an administrator tainted (DRA)"),
+    *_watched(Kind.RESOURCESLICES.value, "resource.k8s.io", sentence("cards that are claimed (DRA)")),
+    *_watched(Kind.RESOURCECLAIMS.value, "resource.k8s.io", sentence("cards that are claimed (DRA)")),
+    *_watched(Kind.DEVICETAINTRULES.value, "resource.k8s.io", sentence("cards that an administrator tainted (DRA)")),
     *_watched(Kind.DEVICES.value, "scheduling.koordinator.sh", _FOR_DEVICES),
     Wanted(
         "get",
         "",
         "namespaces",
-        "to notice another cluster at the same address (UID of kube-system)",
+        sentence("to notice another cluster at the same address (UID of kube-system)"),
         optional=True,
         name="kube-system",
     ),
@@ -100,7 +105,9 @@ def _of_config_maps(chosen: Iterable[Selection]) -> list[Wanted]:
     for one in chosen:
         if (of := declared.get(one.stack)) is not None:
             for verb in ("list", "watch"):
-                why = f"{of.read_for} (ConfigMap {config_maps.words(one)})"
+                why = sentence(
+                    "{read_for} (ConfigMap {name})", read_for=known(of.read_for), name=config_maps.words(one)
+                )
                 made = Wanted(
                     verb, "", "configmaps", why, True, one.namespace, of.role, name=one.name, kind=Kind.CONFIGMAPS.value
                 )

@@ -36,6 +36,7 @@ from inventory.reconcile.outage import find_outages
 from inventory.reconcile.reconciler import NodeReconciler
 from kube.client import ApiError, BadKubeconfig
 from leases.lease import Lease, LeaseLost
+from wording.said import of_error, stored
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +98,7 @@ def _watch(cluster_id: int, kind: str) -> None:
         logger.warning("%s of cluster %d: another watcher has the lease", kind, cluster_id)
     except BadKubeconfig as error:
         if lease is not None:
-            _refused(lease, str(error))
+            _refused(lease, of_error(error))
     except DatabaseError:
         # The rows in memory may differ from the table now: begin again from the table.
         logger.exception("%s of cluster %d: the database failed", kind, cluster_id)
@@ -125,7 +126,12 @@ def _run(lease: Lease) -> None:
 def _refused(lease: Lease, reason: str) -> None:
     """Keep the lease for its time: the next try comes when it has run out, not in a tight loop."""
     try:
-        lease.update(state=WatchState.REFUSED, reason=reason, trouble_since=Coalesce("trouble_since", Now()))
+        lease.update(
+            state=WatchState.REFUSED,
+            reason=reason,
+            reason_wording=stored(reason),
+            trouble_since=Coalesce("trouble_since", Now()),
+        )
     except (LeaseLost, DatabaseError):
         return
     give_back()

@@ -10,6 +10,7 @@ from typing import Generic, NamedTuple
 from kube.client import ApiError, Stream
 from kube.decode import Decoder, Event, NotAList
 from kube.kinds import T
+from wording.said import sentence
 
 #: No object of an API server is as large (etcd refuses far less): a line that goes on without end must not fill the memory.
 MAX_LINE = 64 << 20
@@ -18,7 +19,7 @@ WAITING = 4
 #: How often one that waits for room looks whether it is to stop.
 LOOK_S = 0.5
 
-COMPACTED = "the cluster's history was compacted (410)"
+COMPACTED = sentence("the cluster's history was compacted (410)")
 
 
 class Expired(Exception):
@@ -96,7 +97,7 @@ class Bundles(Generic[T]):
                 return
             *lines, rest = (rest + chunk).split(b"\n") if rest else chunk.split(b"\n")
             if len(rest) > MAX_LINE:
-                raise NotAList(f"a watch event of more than {MAX_LINE >> 20} MiB came")
+                raise NotAList(sentence("a watch event of more than {mebibytes} MiB came", mebibytes=MAX_LINE >> 20))
             events: list[Event[T]] = []
             try:
                 events.extend(self._event(line) for line in lines if line.strip())

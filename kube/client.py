@@ -27,6 +27,7 @@ from kube.credentials import PATIENCE_S, Answer, Source, source_of
 from kube.deadline import CONNECT_S, Deadline, keep_deadlines, watching
 from kube.errors import ApiError, plain
 from kube.kubeconfig import BadKubeconfig, read
+from wording.said import sentence
 
 __all__ = ["ApiError", "BadKubeconfig", "Client", "Stream", "current_context"]
 
@@ -53,9 +54,11 @@ class Stream:
             yield from self._response.stream(1 << 16)
         except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError) as error:
             if not self._closed.is_set() and not self._deadline.passed:
-                raise ApiError(0, "Stream", f"the stream broke: {plain(error)}") from None
+                raise ApiError(0, "Stream", sentence("the stream broke: {error}", error=plain(error))) from None
         if self._deadline.passed and not self._closed.is_set():
-            raise ApiError(0, "Stream", f"the stream was ended after {self._deadline.seconds:.0f} s")
+            raise ApiError(
+                0, "Stream", sentence("the stream was ended after {seconds} s", seconds=f"{self._deadline.seconds:.0f}")
+            )
 
     def dated_chunks(self) -> Iterator[tuple[bytes, float]]:
         """Each chunk, with the last moment (monotonic) at which nothing else waited to be read."""
@@ -108,7 +111,9 @@ class Client:
         try:
             api = ApiClient(loaded.configuration)
         except (OSError, ValueError, ImportError, urllib3.exceptions.HTTPError) as error:
-            raise BadKubeconfig(f"proxy, certificate or key cannot be used: {plain(error)}") from None
+            raise BadKubeconfig(
+                sentence("proxy, certificate or key cannot be used: {error}", error=plain(error))
+            ) from None
         keep_deadlines(api.rest_client.pool_manager)
         self._api, self._configuration, self._token_file = api, loaded.configuration, loaded.token_file
         self._plugin: Source | None = source_of(loaded.plugin) if loaded.plugin else None
@@ -134,7 +139,7 @@ class Client:
             try:
                 bearer = (self._configuration.get_api_key_with_prefix("BearerToken") or "").strip()
             except (ConfigException, OSError, ValueError) as error:
-                raise BadKubeconfig(f"the token cannot be read again: {plain(error)}") from None
+                raise BadKubeconfig(sentence("the token cannot be read again: {error}", error=plain(error))) from None
             return self._api, bearer, self._answer
 
     def _adopt(self, answer: Answer) -> None:
@@ -150,7 +155,7 @@ class Client:
     def _headers(self, bearer: str) -> dict[str, str]:
         if not (bearer.isascii() and bearer.isprintable()):
             # The library's own error would repeat the token.
-            raise BadKubeconfig("the token holds a line break or a character that no header can carry")
+            raise BadKubeconfig(sentence("the token holds a line break or a character that no header can carry"))
         headers = {"Accept": "application/json", "User-Agent": "gpudash"}
         if bearer:
             headers["Authorization"] = bearer
@@ -211,7 +216,9 @@ class Client:
                 )
         except (urllib3.exceptions.HTTPError, OSError) as error:
             why = _late(deadline) if deadline.due else plain(error)
-            raise ApiError(0, "Unreachable", f"{self.server} was not reached: {why}") from None
+            raise ApiError(
+                0, "Unreachable", sentence("{server} was not reached: {why}", server=self.server, why=why)
+            ) from None
         if response.status >= 300:
             if response.status == 401 and answer is not None and self._plugin is not None:
                 self._plugin.refused(answer)
@@ -266,14 +273,16 @@ class Client:
                 answer = response.read(MAX_ANSWER)
             except (urllib3.exceptions.HTTPError, OSError) as error:
                 why = _late(deadline) if deadline.due else plain(error)
-                raise ApiError(0, "Broken", f"the answer broke off: {why}") from None
+                raise ApiError(0, "Broken", sentence("the answer broke off: {why}", why=why)) from None
             finally:
                 deadline.end()  # before another request gets the connection
                 response.release_conn()
         if deadline.passed:
-            raise ApiError(0, "Broken", f"the answer broke off: {_late(deadline)}")
+            raise ApiError(0, "Broken", sentence("the answer broke off: {why}", why=_late(deadline)))
         if len(answer) == MAX_ANSWER:
-            raise ApiError(0, "TooLarge", f"the answer is larger than {MAX_ANSWER >> 20} MiB")
+            raise ApiError(
+                0, "TooLarge", sentence("the answer is larger than {mebibytes} MiB", mebibytes=MAX_ANSWER >> 20)
+            )
         return answer
 
     @contextmanager
@@ -297,7 +306,7 @@ def _deadline(seconds: float) -> Iterator[Deadline]:
 
 
 def _late(deadline: Deadline) -> str:
-    return f"it was not complete after {deadline.seconds:g} s"
+    return sentence("it was not complete after {seconds} s", seconds=f"{deadline.seconds:g}")
 
 
 def current_context(kubeconfig: str) -> str:

@@ -18,6 +18,7 @@ from kube.deadline import socket_options
 from kube.errors import plain
 from kube.kubeconfig import BadKubeconfig, Read, check_certificates, read
 from kube.plugin import Credential, Spec, cluster_info
+from wording.said import sentence
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
@@ -48,7 +49,7 @@ def load(kubeconfig: str, context: str, credential: Credential | None = None) ->
         )
         loader.load_and_set(configuration)  # type: ignore[no-untyped-call]
     except (ConfigException, OSError, ValueError, TypeError, KeyError, AttributeError, ssl.SSLError) as error:
-        raise BadKubeconfig(f"{path}: {plain(error)}") from None
+        raise BadKubeconfig(sentence("{path}: {error}", path=str(path), error=plain(error))) from None
     check_certificates(kubeconfig, configuration.ssl_ca_cert, configuration.cert_file, configuration.key_file)
     token_file = str(found.user.get("tokenFile") or "")
     if token_file and not os.path.isabs(token_file):
@@ -63,7 +64,9 @@ def _of_pod(configuration: Configuration) -> Loaded:
         ).load_and_set(configuration)
     except (ConfigException, OSError, UnicodeDecodeError) as error:
         raise BadKubeconfig(
-            f"no kubeconfig was given and this is not a pod with a service account ({plain(error)})"
+            sentence(
+                "no kubeconfig was given and this is not a pod with a service account ({error})", error=plain(error)
+            )
         ) from None
     return Loaded(configuration)
 
@@ -77,7 +80,9 @@ def _plugin(path: Path, found: Read) -> Spec | None:
     try:
         cluster = cluster_info(found.cluster, folder) if section.get("provideClusterInfo") else None
     except (OSError, ValueError) as error:
-        raise BadKubeconfig(f"{path}: provideClusterInfo: {plain(error)}") from None
+        raise BadKubeconfig(
+            sentence("{path}: provideClusterInfo: {error}", path=str(path), error=plain(error))
+        ) from None
     return Spec(section, cluster, str(folder))
 
 

@@ -14,6 +14,7 @@ import time
 from kube import plugin
 from kube.errors import ApiError
 from kube.plugin import Credential, PluginFailed, Spec
+from wording.said import of_error, sentence
 
 logger = logging.getLogger(__name__)
 
@@ -110,10 +111,10 @@ class Source:
             credential = plugin.run(self.spec, plugin.LIMIT_S)
             answer = Answer(credential, time.monotonic() - self._started_at)
         except PluginFailed as error:
-            failure = str(error)
+            failure = of_error(error)
         except Exception as error:
             logger.exception("the credential plugin %r", self.spec.command)
-            failure = f"could not be run ({type(error).__name__}; the log has it)"
+            failure = sentence("could not be run ({name}; the log has it)", name=type(error).__name__)
         with self._changed:
             self._end(answer, failure)
             self._changed.notify_all()
@@ -131,10 +132,18 @@ class Source:
         self._failure = failure
 
     def _why(self) -> str:
-        name = f"the credential plugin {self.spec.command!r} (users[].user.exec)"
+        command = repr(self.spec.command)
         if self._running:
-            return f"{name} has been running for {time.monotonic() - self._started_at:.0f} s without an answer"
-        return f"{name} gave no credential: it {self._failure}; run it by hand to see why"
+            return sentence(
+                "the credential plugin {command} (users[].user.exec) has been running for {seconds} s without an answer",
+                command=command,
+                seconds=f"{time.monotonic() - self._started_at:.0f}",
+            )
+        return sentence(
+            "the credential plugin {command} (users[].user.exec) gave no credential: it {failure}; run it by hand to see why",
+            command=command,
+            failure=self._failure,
+        )
 
 
 _sources: dict[str, Source] = {}

@@ -11,6 +11,7 @@ import msgspec
 
 from kube import salvage
 from kube.kinds import T
+from wording.said import sentence
 
 #: Longest error text kept of an unreadable object.
 ERROR_CHARS = 300
@@ -126,9 +127,15 @@ class Decoder(Generic[T]):
 
     def _check(self, kind: str, items: object) -> None:
         if kind != f"{self.kind.__name__}List":
-            raise NotAList(f"{kind[:60] or 'an object without kind'} came instead of {self.kind.__name__}List")
+            raise NotAList(
+                sentence(
+                    "{came} came instead of {kind}List",
+                    came=kind[:60] or sentence("an object without kind"),
+                    kind=self.kind.__name__,
+                )
+            )
         if items is msgspec.UNSET:
-            raise NotAList(f"a {kind} without items came")
+            raise NotAList(sentence("a {kind} without items came", kind=kind))
 
     def _page_by_object(self, body: bytes) -> Page[T]:
         try:
@@ -174,7 +181,7 @@ class Decoder(Generic[T]):
         except _UNREADABLE as error:
             raise NotAList(_what_came(line, error)) from None
         if raw.type not in _CHANGES:
-            raise NotAList(f"a watch event of unknown type {raw.type[:60]!r} came")
+            raise NotAList(sentence("a watch event of unknown type {type} came", type=f"{raw.type[:60]!r}"))
         thing = self.object(raw.object)
         if isinstance(thing, Unread):
             return Event(
@@ -227,11 +234,11 @@ def _unread(raw: bytes | msgspec.Raw, error: str) -> Unread:
 def _what_came(body: bytes, error: Exception) -> str:
     start = body[:200].lstrip().lower()
     if start.startswith((b"<!doctype", b"<html")):
-        return "an HTML page came instead of the API's JSON (a proxy or sign-in page in between?)"
+        return sentence("an HTML page came instead of the API's JSON (a proxy or sign-in page in between?)")
     if not body.strip():
-        return "an empty answer came"
+        return sentence("an empty answer came")
     if "truncated" in str(error):
-        return f"the answer ends in the middle (after {len(body)} bytes)"
+        return sentence("the answer ends in the middle (after {number} bytes)", number=len(body))
     if isinstance(error, msgspec.ValidationError):
-        return f"JSON came that is not what was asked for: {str(error)[:ERROR_CHARS]}"
-    return f"not readable as JSON: {str(error)[:ERROR_CHARS]}"
+        return sentence("JSON came that is not what was asked for: {error}", error=str(error)[:ERROR_CHARS])
+    return sentence("not readable as JSON: {error}", error=str(error)[:ERROR_CHARS])

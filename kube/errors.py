@@ -6,6 +6,8 @@ import ssl
 
 import urllib3
 
+from wording.said import sentence
+
 
 class ApiError(Exception):
     """The API server refused or failed. `status` is the HTTP status (0: it was not reached); `retry_after_s` what it asked for.
@@ -16,6 +18,9 @@ class ApiError(Exception):
     call = ""
 
     def __init__(self, status: int, reason: str, message: str, retry_after_s: float | None = None) -> None:
+        # What the server says is its own; what we say of a server that was not reached stays the sentence that it is.
+        if "\0" in reason or "\0" in message:  # no table takes it
+            reason, message = reason.replace("\0", ""), message.replace("\0", "")
         super().__init__(f"{status} {reason}: {message}".removesuffix(": ") if status else message)
         self.status, self.reason, self.message, self.retry_after_s = status, reason, message, retry_after_s
 
@@ -23,14 +28,14 @@ class ApiError(Exception):
 def plain(error: BaseException) -> str:
     """An error's text in one short line, without objects' addresses and without anything that may hold a credential."""
     if isinstance(error, urllib3.exceptions.NameResolutionError):
-        return "its name could not be looked up"
+        return sentence("its name could not be looked up")
     if isinstance(error, urllib3.exceptions.NewConnectionError | urllib3.exceptions.ConnectTimeoutError):
-        return "connection refused or timed out"
+        return sentence("connection refused or timed out")
     if isinstance(error, urllib3.exceptions.ReadTimeoutError):
-        return "nothing came within the time-out"
+        return sentence("nothing came within the time-out")
     if isinstance(error, urllib3.exceptions.SSLError | ssl.SSLError):
-        return f"TLS: {str(error).split('] ')[-1][:200]}"
+        return sentence("TLS: {said}", said=str(error).split("] ")[-1][:200])
     if isinstance(error, urllib3.exceptions.ProxyError):
-        return "the proxy refused or was not reached"
+        return sentence("the proxy refused or was not reached")
     text = str(error).split("\n", 1)[0]
     return (text[:300] if "earer" not in text else type(error).__name__) or type(error).__name__

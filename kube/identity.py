@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import msgspec
 
 from kube.client import ApiError, Client
+from wording.said import sentence
 
 NAMESPACE = "/api/v1/namespaces/kube-system"
 #: Seconds for an answer: less than a lease lasts.
@@ -43,9 +44,16 @@ def identity_of(client: Client) -> Identity:
     except ApiError as error:
         if error.status in (0, 401, 404, 429) or error.status >= 500:
             raise
-        return Identity("", f"the namespace kube-system may not be read ({error.status} {error.reason})"[:500])
+        return Identity(
+            "",
+            sentence(
+                "the namespace kube-system may not be read ({status} {reason})",
+                status=error.status,
+                reason=error.reason[:200],
+            ),
+        )
     uid = _metadata(body).uid
-    return Identity(uid[:64]) if uid else Identity("", "the namespace kube-system was answered without a UID")
+    return Identity(uid[:64]) if uid else Identity("", sentence("the namespace kube-system was answered without a UID"))
 
 
 def version_now(client: Client, path: str, query: Mapping[str, str] | None = None) -> str:

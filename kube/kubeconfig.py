@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 import msgspec
 import yaml
 
+from wording.said import sentence
+
 #: Hundreds of clusters with their certificates fit; what is larger is another file.
 MAX_KUBECONFIG = 4 << 20
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -39,7 +41,11 @@ def read(path: Path, context: str) -> Read:
     name = context or _word(config.get("current-context"))
     if not name:
         known = _names(config, "contexts")
-        raise BadKubeconfig(f"{path}: current-context is empty; name one of {known} with --context")
+        raise BadKubeconfig(
+            sentence(
+                "{path}: current-context is empty; name one of {known} with --context", path=str(path), known=known
+            )
+        )
     chosen = _named(path, config, "contexts", name, "context")["context"]
     found = Read(config, _check_cluster(path, config, _word(chosen.get("cluster"))))
     if owner := _word(chosen.get("user")):
@@ -54,17 +60,30 @@ def _mapping(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             text = file.read(MAX_KUBECONFIG + 1)
     except OSError as error:
-        raise BadKubeconfig(f"{path}: cannot be read ({error.strerror})") from None
+        raise BadKubeconfig(
+            sentence("{path}: cannot be read ({strerror})", path=str(path), strerror=error.strerror or "")
+        ) from None
     if len(text) > MAX_KUBECONFIG:
-        raise BadKubeconfig(f"{path}: larger than {MAX_KUBECONFIG >> 20} MiB; that is no kubeconfig")
+        raise BadKubeconfig(
+            sentence(
+                "{path}: larger than {mebibytes} MiB; that is no kubeconfig",
+                path=str(path),
+                mebibytes=MAX_KUBECONFIG >> 20,
+            )
+        )
     try:
         config = yaml.load(text, _Loader)  # noqa: S506 (both loaders are safe ones)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
-        raise BadKubeconfig(f"{path}: not YAML" + (f" (line {mark.line + 1})" if mark else "")) from None
+        line = sentence(" (line {number})", number=mark.line + 1) if mark else ""
+        raise BadKubeconfig(sentence("{path}: not YAML{line}", path=str(path), line=line)) from None
     if not isinstance(config, dict):
-        what = "the file is empty" if not text.strip() else "not a kubeconfig"
-        raise BadKubeconfig(f"{path}: {what} (a mapping with clusters, users and contexts is wanted)")
+        what = sentence("the file is empty") if not text.strip() else sentence("not a kubeconfig")
+        raise BadKubeconfig(
+            sentence(
+                "{path}: {what} (a mapping with clusters, users and contexts is wanted)", path=str(path), what=what
+            )
+        )
     return config
 
 
@@ -86,9 +105,20 @@ def _check_url(path: Path, where: str, value: object, schemes: tuple[str, ...], 
     except ValueError:
         ok = False
     if not ok:
-        raise BadKubeconfig(f"{path}: {where}: a URL is wanted ({', '.join(f'{scheme}://…' for scheme in schemes)})")
+        raise BadKubeconfig(
+            sentence(
+                "{path}: {where}: a URL is wanted ({schemes})",
+                path=str(path),
+                where=where,
+                schemes=", ".join(f"{scheme}://…" for scheme in schemes),
+            )
+        )
     if not secrets and (url.username or url.password):
-        raise BadKubeconfig(f"{path}: {where}: must hold no user name or password; they belong to users")
+        raise BadKubeconfig(
+            sentence(
+                "{path}: {where}: must hold no user name or password; they belong to users", path=str(path), where=where
+            )
+        )
 
 
 def _check_user(path: Path, user: dict[str, Any], where: str) -> None:
@@ -97,7 +127,14 @@ def _check_user(path: Path, user: dict[str, Any], where: str) -> None:
     there = [part for part in ("client-certificate", "client-key") if user.get(part) or user.get(f"{part}-data")]
     if len(there) == 1:
         missing = "client-key" if there == ["client-certificate"] else "client-certificate"
-        raise BadKubeconfig(f"{path}: {where}: {missing} is missing; certificate and key are needed both")
+        raise BadKubeconfig(
+            sentence(
+                "{path}: {where}: {missing} is missing; certificate and key are needed both",
+                path=str(path),
+                where=where,
+                missing=missing,
+            )
+        )
     if user.get("exec") is not None:
         _check_plugin(path, user["exec"], f"{where}.exec")
 
@@ -105,16 +142,30 @@ def _check_user(path: Path, user: dict[str, Any], where: str) -> None:
 def _check_plugin(path: Path, plugin: object, where: str) -> None:
     """That it can be run; what it answers is seen when it is."""
     if not isinstance(plugin, dict) or not _word(plugin.get("command")):
-        raise BadKubeconfig(f"{path}: {where}: names no command")
+        raise BadKubeconfig(sentence("{path}: {where}: names no command", path=str(path), where=where))
     if not _word(plugin.get("apiVersion")).startswith("client.authentication.k8s.io/"):
-        raise BadKubeconfig(f"{path}: {where}: apiVersion client.authentication.k8s.io/v1 (or v1beta1) is wanted")
+        raise BadKubeconfig(
+            sentence(
+                "{path}: {where}: apiVersion client.authentication.k8s.io/v1 (or v1beta1) is wanted",
+                path=str(path),
+                where=where,
+            )
+        )
     if plugin.get("interactiveMode") == "Always":
-        raise BadKubeconfig(f"{path}: {where}: interactiveMode Always: nobody sits before gpudash to answer the plugin")
+        raise BadKubeconfig(
+            sentence(
+                "{path}: {where}: interactiveMode Always: nobody sits before gpudash to answer the plugin",
+                path=str(path),
+                where=where,
+            )
+        )
     args, env = plugin.get("args") or [], plugin.get("env") or []
     if not isinstance(args, list) or not all(_scalar(value) for value in args):
-        raise BadKubeconfig(f"{path}: {where}.args: a list of texts is wanted")
+        raise BadKubeconfig(sentence("{path}: {where}.args: a list of texts is wanted", path=str(path), where=where))
     if not isinstance(env, list) or not all(isinstance(pair, dict) and _pair(pair) for pair in env):
-        raise BadKubeconfig(f"{path}: {where}.env: a list of name and value is wanted")
+        raise BadKubeconfig(
+            sentence("{path}: {where}.env: a list of name and value is wanted", path=str(path), where=where)
+        )
 
 
 def _scalar(value: object) -> bool:
@@ -129,7 +180,15 @@ def _check_file(path: Path, section: dict[str, Any], where: str, key: str) -> No
     if section.get(key) and not section.get(f"{key}-data"):
         file = path.absolute().parent / _word(section[key])
         if file.is_dir() or not os.access(file, os.R_OK):
-            raise BadKubeconfig(f"{path}: {where}.{key}: the file {file} cannot be read")
+            raise BadKubeconfig(
+                sentence(
+                    "{path}: {where}.{key}: the file {file} cannot be read",
+                    path=str(path),
+                    where=where,
+                    key=key,
+                    file=str(file),
+                )
+            )
 
 
 def check_certificates(path: str, authority: str | None, certificate: str | None, key: str | None) -> None:
@@ -139,13 +198,18 @@ def check_certificates(path: str, authority: str | None, certificate: str | None
         try:
             tls.load_verify_locations(authority)
         except (OSError, ValueError):
-            raise BadKubeconfig(f"{path}: certificate-authority: holds no certificate (PEM is wanted)") from None
+            raise BadKubeconfig(
+                sentence("{path}: certificate-authority: holds no certificate (PEM is wanted)", path=str(path))
+            ) from None
     if certificate:
         try:
             tls.load_cert_chain(certificate, key, password=lambda: "")
         except (OSError, ValueError):
             raise BadKubeconfig(
-                f"{path}: client-certificate and client-key: not a certificate and its key (PEM, not encrypted, is wanted)"
+                sentence(
+                    "{path}: client-certificate and client-key: not a certificate and its key (PEM, not encrypted, is wanted)",
+                    path=str(path),
+                )
             ) from None
 
 
@@ -157,7 +221,7 @@ def _word(value: object) -> str:
 def _names(config: dict[str, Any], part: str) -> str:
     rows = config.get(part)
     names = [_word(row.get("name")) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    return ", ".join(names[:20]) or "(none there)"
+    return ", ".join(names[:20]) or sentence("(none there)")
 
 
 def _named(path: Path, config: dict[str, Any], part: str, name: str, inner: str) -> dict[str, Any]:
@@ -166,4 +230,12 @@ def _named(path: Path, config: dict[str, Any], part: str, name: str, inner: str)
     for row in rows if isinstance(rows, list) else []:
         if isinstance(row, dict) and _word(row.get("name")) == name and isinstance(row.get(inner), dict):
             return cast(dict[str, Any], row)
-    raise BadKubeconfig(f"{path}: {part} has no {name!r}; there are: {_names(config, part)}")
+    raise BadKubeconfig(
+        sentence(
+            "{path}: {part} has no {name}; there are: {names}",
+            path=str(path),
+            part=part,
+            name=f"{name!r}",
+            names=_names(config, part),
+        )
+    )

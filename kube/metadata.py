@@ -12,6 +12,7 @@ import msgspec
 
 from kube.client import Client
 from kube.decode import NotAList
+from wording.said import sentence
 
 ACCEPT = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 
@@ -60,10 +61,12 @@ def pages(client: Client, path: str, limit: int, selected: Iterable[tuple[str, s
         try:
             page = _list.decode(client.get(path, query, accept=ACCEPT))
         except (msgspec.DecodeError, RecursionError) as error:
-            raise NotAList(f"a list of metadata was asked for, and something else came: {error}"[:300]) from None
+            raise NotAList(
+                sentence("a list of metadata was asked for, and something else came: {error}", error=str(error)[:240])
+            ) from None
         yield MetaPage([item.metadata for item in page.items or ()], page.metadata.resourceVersion)
         if not page.metadata.continue_:
             return
         if page.metadata.continue_ == token:
-            raise NotAList("the list has no end: its continue token repeats")
+            raise NotAList(sentence("the list has no end: its continue token repeats"))
         token = page.metadata.continue_

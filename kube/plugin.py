@@ -23,6 +23,8 @@ from typing import Any
 
 import msgspec
 
+from wording.said import sentence
+
 GROUP = "client.authentication.k8s.io/"
 #: A cold cloud command line needs about twelve seconds; after this it hangs.
 LIMIT_S = 60.0
@@ -88,7 +90,7 @@ def run(spec: Spec, limit_s: float = LIMIT_S) -> Credential:
         )
     except (OSError, ValueError) as error:
         raise PluginFailed(
-            f"could not be started ({getattr(error, 'strerror', None) or type(error).__name__})"
+            sentence("could not be started ({why})", why=getattr(error, "strerror", None) or type(error).__name__)
         ) from None
     _running.add(process.pid)
     try:
@@ -97,7 +99,7 @@ def run(spec: Spec, limit_s: float = LIMIT_S) -> Credential:
         _end(process)
         _running.discard(process.pid)
     if out is None:
-        raise PluginFailed(f"was ended after {limit_s:.0f} s without an answer")
+        raise PluginFailed(sentence("was ended after {limit_s} s without an answer", limit_s=f"{limit_s:.0f}"))
     if process.returncode:
         raise PluginFailed(_in_words(process.returncode, told, spec))
     return _credential(spec, out)
@@ -156,9 +158,9 @@ def _end_all() -> None:
 
 
 def _in_words(code: int, told: bytes, spec: Spec) -> str:
-    how = f"ended by signal {-code}" if code < 0 else f"ended with {code}"
+    how = sentence("ended by signal {number}", number=-code) if code < 0 else sentence("ended with {code}", code=code)
     said = _without_secrets(told, spec)
-    return f"{how}: {said}" if said else how
+    return sentence("{how}: {said}", how=how, said=said) if said else how
 
 
 def _without_secrets(told: bytes, spec: Spec) -> str:
@@ -182,16 +184,21 @@ def _credential(spec: Spec, out: bytes) -> Credential:
         parts = {name: status.get(name) or "" for name in ("token", "clientCertificateData", "clientKeyData")}
         expires = status.get("expirationTimestamp")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise PluginFailed("printed no ExecCredential with a status") from None
+        raise PluginFailed(sentence("printed no ExecCredential with a status")) from None
     if answer.get("apiVersion") != spec.exec["apiVersion"] or answer.get("kind") != "ExecCredential":
-        raise PluginFailed(f"printed no ExecCredential of {spec.exec['apiVersion']}, which the kubeconfig asks for")
+        raise PluginFailed(
+            sentence(
+                "printed no ExecCredential of {version}, which the kubeconfig asks for",
+                version=str(spec.exec["apiVersion"]),
+            )
+        )
     if not all(isinstance(part, str) for part in parts.values()):
-        raise PluginFailed("printed a credential that is not text")
+        raise PluginFailed(sentence("printed a credential that is not text"))
     token, certificate, key = parts.values()
     if bool(certificate) != bool(key):
-        raise PluginFailed("printed a certificate without its key, or a key without its certificate")
+        raise PluginFailed(sentence("printed a certificate without its key, or a key without its certificate"))
     if not token and not certificate:
-        raise PluginFailed("printed no token and no certificate")
+        raise PluginFailed(sentence("printed no token and no certificate"))
     return Credential(token, certificate, key, _lasts(expires))
 
 
@@ -202,7 +209,7 @@ def _lasts(expires: object) -> float | None:
     try:
         end = datetime.fromisoformat(str(expires))
     except ValueError:
-        raise PluginFailed("printed an expirationTimestamp that is no time") from None
+        raise PluginFailed(sentence("printed an expirationTimestamp that is no time")) from None
     return (end if end.tzinfo else end.replace(tzinfo=UTC)).timestamp() - time.time()
 
 

@@ -25,6 +25,7 @@ from kube.messages import Changes, Listed, ListEnd, Message, Relist, Trouble, Wa
 from kube.pages import Pages
 from kube.refusals import Refusals, absent
 from kube.source import NotServed, Place, Source
+from wording.said import of_error, sentence
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +50,9 @@ UNNAMED_TRIES = 4
 STOP_S = 0.5
 
 
-WENT_BACK = "the cluster's resource version went back"
+#: Why a first list is made.
+FIRST_LIST = sentence("first list")
+WENT_BACK = sentence("the cluster's resource version went back")
 
 
 def backoff_s(failures: int, retry_after_s: float | None, jitter: float | None = None) -> float:
@@ -78,7 +81,7 @@ class Reflector(Generic[T]):
         page_size: int = 500,
         silence_s: float = SILENCE_S,
         backoff: Callable[[int, float | None], float] = backoff_s,
-        reason: str = "first list",
+        reason: str = FIRST_LIST,
         proving: bool = False,
     ) -> None:
         self.client, self.page_size, self.silence_s = client, page_size, silence_s
@@ -170,9 +173,9 @@ class Reflector(Generic[T]):
                     self._list(self._reason)
                 self._watch_for_ever()
             except Expired as expired:
-                self.resource_version, self._reason = "", str(expired)
+                self.resource_version, self._reason = "", of_error(expired)
                 if self._expired:  # twice without an event between: lists in a tight loop would be a burden
-                    self._back_off(ApiError(410, "Expired", "the server calls each resource version too old"))
+                    self._back_off(ApiError(410, "Expired", sentence("the server calls each resource version too old")))
                 self._expired = True
             except NotServed as error:
                 self._look_again(error)
@@ -180,7 +183,7 @@ class Reflector(Generic[T]):
                 self._back_off(error)
             except Exception:
                 logger.exception("reflector of %s", self.path)
-                self._back_off(NotAList("an internal error; the log has it"))
+                self._back_off(NotAList(sentence("an internal error; the log has it")))
 
     def _look_again(self, error: NotServed) -> None:
         """It is not where it was: after an upgrade of the cluster it may be served in another version."""
@@ -239,7 +242,7 @@ class Reflector(Generic[T]):
         if not versions:
             self._refusals.raise_first()
         if not all(versions):
-            raise NotAList("the list has no resource version")
+            raise NotAList(sentence("the list has no resource version"))
         self.resource_version = least(versions) or versions[0]
         self._put(ListEnd(self.resource_version, self._refusals.end_list()))
 
@@ -252,7 +255,7 @@ class Reflector(Generic[T]):
                 version = page.resource_version or version
                 self._put(Listed(page))
                 if page.continue_token and page.continue_token == pages.token:
-                    raise NotAList("the list has no end: its continue token repeats")
+                    raise NotAList(sentence("the list has no end: its continue token repeats"))
                 pages.token = page.continue_token
         except ApiError as error:
             if error.status == 410 and pages.token:
@@ -269,9 +272,9 @@ class Reflector(Generic[T]):
                 self._reason, self._asked_for, self.resource_version = self._asked_for, "", ""
                 return
             if self._refusals.lifted(self.client):
-                raise Expired("more of it may be read than before")
+                raise Expired(sentence("more of it may be read than before"))
             if not moved and time.monotonic() - started < SHORT_WATCH_S and not self._stopped.is_set():
-                raise ApiError(0, "ShortWatch", "the server ends each watch at once")
+                raise ApiError(0, "ShortWatch", sentence("the server ends each watch at once"))
 
     def _watch_once(self) -> bool:
         """One stream for each place, to the end of the first. Whether a version moved. Raises ApiError, NotAList or Expired."""
@@ -338,7 +341,7 @@ class Reflector(Generic[T]):
         self._doubtful = True
         if missing:
             wait_s = max(wait_s, ABSENT_S)
-        self._put(Trouble(str(error), refused or isinstance(error, BadKubeconfig), wait_s, missing))
+        self._put(Trouble(of_error(error), refused or isinstance(error, BadKubeconfig), wait_s, missing))
         self._stopped.wait(wait_s)
         if (isinstance(error, ApiError) and error.status == 401) or isinstance(error, BadKubeconfig):
             try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kube.client import ApiError, Client
 from kube.identity import version_now
 from kube.source import NotServed, Place, Source
+from wording.said import of_error, sentence, series
 
 
 class Refusals:
@@ -50,7 +51,13 @@ class Refusals:
     @property
     def text(self) -> str:
         """What may not be read, and what the server says."""
-        return "; ".join(f"{place.text}: {error}" for place, error in self._errors.items())
+        return series(
+            (
+                sentence("{place}: {error}", place=place.text, error=of_error(error))
+                for place, error in self._errors.items()
+            ),
+            "; ",
+        )
 
     def lifted(self, client: Client) -> bool:
         """Whether one of the places may be read now. Raises ApiError."""

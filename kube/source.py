@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from kube.client import ApiError, Client
+from wording.said import sentence
 
 #: Seconds for an answer: less than a lease lasts.
 TIMEOUT_S = 5.0
@@ -95,7 +96,12 @@ class Source:
 
     def _ask(self, client: Client, timeout_s: float) -> str:
         _, _, group, _, plural = self._wanted.split("/")
-        said = f"the API server has no {plural} of {group} ({', '.join(self.versions)})"
+        said = sentence(
+            "the API server has no {plural} of {group} ({versions})",
+            plural=plural,
+            group=group,
+            versions=", ".join(self.versions),
+        )
         try:
             served = _document(client, f"/apis/{group}", _Group, timeout_s).versions
         except ApiError as error:
@@ -112,7 +118,7 @@ class Source:
         """Where the API server does not tell what it serves, each version is tried once."""
         if self._tried == len(self.versions):
             self._tried = 0
-            raise NotServed(f"{said}; it does not tell what it has (403)")
+            raise NotServed(sentence("{said}; it does not tell what it has (403)", said=said))
         self._tried += 1
         return f"/apis/{group}/{self.versions[self._tried - 1]}/{plural}"
 
@@ -136,4 +142,6 @@ def _document(client: Client, path: str, kind: type[_Document], timeout_s: float
     try:
         return msgspec.json.decode(client.get(path, timeout_s=timeout_s), type=kind)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        raise ApiError(0, "NotKubernetes", f"{path} was answered by something that is no Kubernetes API") from None
+        raise ApiError(
+            0, "NotKubernetes", sentence("{path} was answered by something that is no Kubernetes API", path=path)
+        ) from None

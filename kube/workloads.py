@@ -14,6 +14,7 @@ import msgspec
 
 from kube import objects
 from kube.objects import Condition
+from wording.said import sentence
 
 
 class _Object(msgspec.Struct, gc=False):
@@ -103,9 +104,21 @@ def read_list(body: bytes, kind: type[T]) -> Listed[T]:
     try:
         raw = _raw_list.decode(body)
     except _BAD:
-        raise NotAList(f"no {kind.__name__}List came: {body[:80].decode('utf-8', 'replace')!r}") from None
+        raise NotAList(
+            sentence(
+                "no {kind}List came: {came}",
+                kind=kind.__name__,
+                came=f"{body[:80].decode('utf-8', 'replace')!r}",
+            )
+        ) from None
     if raw.kind != f"{kind.__name__}List":
-        raise NotAList(f"{raw.kind[:60] or 'an object without kind'} came instead of a {kind.__name__}List")
+        raise NotAList(
+            sentence(
+                "{came} came instead of a {kind}List",
+                came=raw.kind[:60] or sentence("an object without kind"),
+                kind=kind.__name__,
+            )
+        )
     found: Listed[T] = Listed([], set(), raw.metadata.continue_ or "")
     for item in raw.items or []:
         try:

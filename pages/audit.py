@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
@@ -14,6 +15,7 @@ from accounts.required import needs
 from accounts.roles import Role
 from audit.actions import Action, Kind, Outcome
 from audit.models import Entry
+from pages.audit_words import details
 from pages.frame.labels import label_of
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
@@ -29,7 +31,7 @@ class AuditLine:
     kind: str
     outcome: str
     level: str
-    details: list[tuple[str, Any]]
+    details: list[tuple[str, SafeString]]
 
 
 def audit_lines(rows: Iterable[Entry]) -> list[AuditLine]:
@@ -40,7 +42,7 @@ def audit_lines(rows: Iterable[Entry]) -> list[AuditLine]:
             kind=label_of(Kind, row.kind),
             outcome=label_of(Outcome, row.outcome),
             level="warning" if row.outcome == Outcome.REFUSED else "good",
-            details=sorted(row.detail.items()) if isinstance(row.detail, dict) else [],
+            details=details(row),
         )
         for row in rows
     ]

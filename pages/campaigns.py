@@ -34,6 +34,7 @@ from validations.models import Campaign, CampaignState, CampaignTarget, VerdictC
 from validations.models.run import said_of
 from validations.querysets import with_results
 from validations.reaching import took_another
+from wording.said import restored
 
 TILES, FAILURES = 600, 20
 _ORDER = ("failed", "errored", "warning", "passed", "active", "skipped", "not_reached", "left")
@@ -241,14 +242,14 @@ def target_line(target: CampaignTarget) -> TargetLine:
     if run is not None and took_another(target):
         shown, reason = (
             words.Shown("warning", "?", _("another card")),
-            worded(run.row.card_note, said_of(run.row, "card_note")),
+            restored(run.row.card_note, said_of(run.row, "card_note")),
         )
     elif target.not_reached:
-        shown, reason = words.Shown("warning", "?", _("card not reached")), worded(target.not_reached, target.wording)
+        shown, reason = words.Shown("warning", "?", _("card not reached")), restored(target.not_reached, target.wording)
     elif run is not None:
         shown, reason = _of_run(run), run.reason
     elif target.skipped:
-        shown, reason = words.Shown("none", "–", _("does not fit")), worded(target.skipped, target.wording)
+        shown, reason = words.Shown("none", "–", _("does not fit")), restored(target.skipped, target.wording)
     else:
         shown, reason = words.Shown("none", "·", _("not begun")), ""
     return TargetLine(
@@ -258,7 +259,7 @@ def target_line(target: CampaignTarget) -> TargetLine:
         shown=shown,
         run=run,
         reason=reason,
-        words=f"{name}: {shown.words}" + (f". {reason}" if reason else ""),
+        words=f"{name}: {shown.words}" + (f". {worded(reason)}" if reason else ""),
     )
 
 

@@ -17,6 +17,7 @@ from inventory.history.named import Named
 from inventory.history.series import Window
 from inventory.measured import with_usage
 from inventory.models import Card, NodeTotals, Subject
+from inventory.models.choices import Mode
 from inventory.pod_usage import holders_of
 from inventory.stacks.engine import base
 from pages import timeline
@@ -26,6 +27,7 @@ from pages.cardrows import card_row
 from pages.charts import chart_of, window_of, windows
 from pages.findings import finding_lines
 from pages.frame.freshness import notices
+from pages.frame.labels import label_of
 from pages.frame.links import with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
@@ -70,6 +72,7 @@ def _context(found: Card, window: Window) -> dict[str, Any]:
     why_not = "" if row.usage.measured_at or row.usage.lost_at else why_not_collected(found)
     return {
         "card": found,
+        "mode_words": label_of(Mode, found.mode),
         "row": row,
         "usage": row.usage,
         "usage_facts": usage_facts(row.usage),

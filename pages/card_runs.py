@@ -76,7 +76,7 @@ def _context(request: HttpRequest, card: Card) -> dict[str, Any]:
         "numbers": [(run_line(row.run), figure(row.value), row) for row in rows[::-1][:60]],
         "points": len(rows),
         "most_points": POINTS,
-        "measuring": " · ".join(sorted(suite.title for suite in registry().values() if suite.measures)),
+        "measuring": " · ".join(sorted(words.suite_title(suite.id) for suite in registry().values() if suite.measures)),
         "may_launch": may_launch(request),
         "notices": notices(request, {card.cluster_id}),
     }

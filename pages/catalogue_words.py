@@ -219,13 +219,19 @@ ACTIONS = (
     _("Read the reason; `manage.py cluster check NAME` on the host of the usage worker says what is found."),
 )
 
-#: What sharing systems say of themselves (`daemonsets_for`, `devices_for`, `terminating`).
+#: What sharing systems say of themselves (`daemonsets_for`, `devices_for`, `terminating`, `config_maps.read_for`).
 SYSTEMS = (
     _("the memory unit of Cambricon's plugin"),
     _("the memory unit of gpushare"),
     _("how often Intel's plugin offers each card"),
     _("the cards that Koordinator's agents report, and their health"),
     _("The gpushare scheduler counts it free already."),
+    _("which Ascend chips are not healthy, and why"),
+    _("how many cards lie behind the devices of TensorWorks' DirectX plugins"),
+    _("which cards gpushare's scheduler leaves out as unhealthy"),
+    _("what HAMi's resources are called, and how much memory the cards have that it stretches"),
+    _("how often NVIDIA's plugin gives out each card, where no label says it"),
+    _("in which unit Volcano counts the memory of cards, where no label says how much they have"),
 )
 
 #: What schedulers of sharing systems say of nodes that do not take a pod (`refusals`).

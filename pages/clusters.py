@@ -18,7 +18,7 @@ from inventory.condition import State, condition_of
 from inventory.heartbeats import START, pulses
 from inventory.history.named import Named
 from inventory.mirror.anew import relist
-from inventory.models import Cluster, Role, Subject, Watch
+from inventory.models import Cluster, Role, Subject, Unreadable, Watch
 from inventory.models.cluster import OPTIONAL_KINDS, Kind
 from inventory.totals import ClusterSummary, summaries
 from pages.charts import chart_of, window_of, windows
@@ -27,6 +27,7 @@ from pages.frame.freshness import Freshness, freshness_of, kind_words, notices, 
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
 from pages.permission import RELIST, may, relisters_only
+from wording.said import restored
 
 UNREADABLE_SHOWN = 100
 
@@ -42,6 +43,7 @@ class WatchLine:
     explains: str
     since: datetime | None
     reason: str
+    audit_note: str
     next_try_at: datetime | None
 
     @property
@@ -124,6 +126,7 @@ def watch_line(watch: Watch) -> WatchLine:
         explains=explains.get(watch.kind, ""),
         since=now.since,
         reason=now.reason,
+        audit_note=restored(watch.audit_note, watch.audit_wording),
         next_try_at=watch.next_try_at if now.state in (State.BACKING_OFF, State.UNREACHED, State.REFUSED) else None,
     )
 
@@ -148,9 +151,9 @@ def permissions_of(cluster: Cluster) -> list[Permission]:
             resource=str(one.get("resource", "")),
             allowed=one["allowed"] if isinstance(one.get("allowed"), bool) else None,
             optional=bool(one.get("optional", False)),
-            needed_for=str(one.get("needed_for", "")),
+            needed_for=restored(str(one.get("needed_for", "")), one.get("needed_wording")),
             served=one.get("served") is not False,
-            rule=str(one.get("rule") or ""),
+            rule=restored(str(one.get("rule") or ""), one.get("rule_wording")),
         )
         for one in found
         if isinstance(one, dict)
@@ -220,6 +223,10 @@ def clusters(request: HttpRequest) -> HttpResponseBase:
     return live_page(request, "clusters/page.html", "clusters/part.html", context)
 
 
+def _place(one: Unreadable) -> str:
+    return "/".join(part for part in (one.namespace, one.name or "?") if part)
+
+
 @require_safe
 @answered
 def cluster(request: HttpRequest, name: str) -> HttpResponseBase:
@@ -232,7 +239,8 @@ def cluster(request: HttpRequest, name: str) -> HttpResponseBase:
         "line": next(iter(_lines(request, [found])), None),
         "permissions": permissions_of(found),
         "cluster": found,
-        "unreadable": list(unread[:UNREADABLE_SHOWN]),
+        "uid_note": restored(found.uid_note, found.uid_wording),
+        "unreadable": [(one, kind_words(one.kind), _place(one)) for one in unread[:UNREADABLE_SHOWN]],
         "notices": notices(request, {found.pk}),
         "may_relist": may(request, RELIST),
         "missing": missing(),

@@ -13,6 +13,7 @@ from inventory.measured import overdue_since
 from inventory.models import Cluster, UsageSource
 from inventory.models.usage import SourceState, Way
 from inventory.usage.engine.problems import CODES
+from wording.said import restored
 
 #: Kinds of problems that are shown.
 MOST_PROBLEMS = 12
@@ -84,7 +85,7 @@ def _shown(source: UsageSource, now: datetime) -> Exporters:
     return Exporters(
         level="error" if overdue else "warning" if source.reason and not troubled else _LEVELS[state],
         words=_("nobody reads them") if overdue else str(state.label),
-        reason=source.reason,
+        reason=restored(source.reason, source.wording),
         place=str(Way.DIRECT.label) if source.way == Way.DIRECT else source.address,
         since=overdue or (source.trouble_since if troubled else None),
         overdue=overdue,

@@ -22,8 +22,8 @@ from pages.frame import choices
 from pages.frame.links import card_url, node_url, pod_url
 from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
-from pages.frame.worded import worded
 from resources.finding import FINDINGS
+from wording.said import restored
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def _line(row: Finding, card: Card | None) -> FindingLine:
     namespace, _slash, name = row.pod.partition("/")
     return FindingLine(
         row=row,
-        text=worded(row.text, row.wording),
+        text=restored(row.text, row.wording),
         title=gettext(entry.title) if entry else row.code,
         meaning=gettext(entry.meaning) if entry else "",
         action=gettext(entry.action) if entry else "",

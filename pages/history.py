@@ -24,6 +24,7 @@ from inventory.models import Cluster, Subject
 from pages.cardrows import card_name
 from pages.charts import chart_of, window_of, windows
 from pages.frame.freshness import notices
+from pages.frame.labels import pool_words
 from pages.frame.links import card_url, node_url, with_query
 from pages.frame.refusals import BadParameter, NotThere, answered
 from resources.history import COLUMNS
@@ -155,7 +156,7 @@ def _number(value: float | None) -> str:
 def _title(found: Named) -> str:
     if found.card is not None:
         return f"{found.card.node_name} {card_name(found.card)}"
-    return found.key or found.cluster.name
+    return pool_words(found.key) if found.subject == Subject.POOL else found.key or found.cluster.name
 
 
 def _home(found: Named) -> tuple[str, str] | None:

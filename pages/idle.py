@@ -81,8 +81,8 @@ def idle_line(row: IdleHold) -> IdleLine:
 
 def so_far(byte_seconds: float | None, card_seconds: float | None) -> str:
     """What was held without work so far: "320 GiB h, 8 card h"; "" where neither is known."""
-    told = [f"{byte_seconds / _GIB / _HOUR_S:,.0f} GiB h"] if byte_seconds is not None else []
-    told += [f"{card_seconds / _HOUR_S:,.1f} card h"] if card_seconds is not None else []
+    told = [str(_("%(n)s GiB h")) % {"n": f"{byte_seconds / _GIB / _HOUR_S:,.0f}"}] if byte_seconds is not None else []
+    told += [str(_("%(n)s card h")) % {"n": f"{card_seconds / _HOUR_S:,.1f}"}] if card_seconds is not None else []
     return ", ".join(told)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponseBase
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
@@ -12,7 +13,9 @@ from django.views.decorators.http import require_safe
 from accounts.required import needs
 from accounts.roles import Role
 from pages.frame.live import live_page
+from pages.frame.worded import named, worded_html
 from telemetry.checks import Code, Wrong, running, wrong
+from wording.said import Said
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,8 @@ def _line(one: Wrong) -> Line:
             "It takes a quarter of a minute after its start. Else look whether it can write to the database."
         ),
     }
-    return Line(one, titles[one.code] % {"what": one.what}, todo[one.code])
+    what = worded_html(one.what) if isinstance(one.what, Said) else named(one.what)
+    return Line(one, format_html(titles[one.code] % {"what": "{}"}, what), todo[one.code])
 
 
 def _summary(lines: list[Line]) -> str:

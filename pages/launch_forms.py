@@ -61,6 +61,7 @@ class OptionField(Typed):
         attributes: dict[str, Any] = {
             "id": f"option-{option.name}",
             "aria-label": option.name,
+            "translate": "no",
             "aria-describedby": f"help-{option.name}",
         }
         attributes |= {} if enabled else {"disabled": True}
@@ -109,7 +110,7 @@ class SuiteForm(forms.Form):
         self._typed: dict[str, Any] = {}
         if not data.get("key"):
             data["key"] = secrets.token_urlsafe(18)
-        choices = sorted(((suite.id, suite.title) for suite in registry().values()), key=lambda one: one[1].lower())
+        choices = sorted(((suite.id, _(suite.title)) for suite in registry().values()), key=lambda one: one[1].lower())
         _offer(self.fields["suite"], [("", _("Choose a suite")), *choices])
         self._add_options(data, self.chosen, enabled)
 

@@ -10,6 +10,7 @@ import msgspec
 from django.db.models import F
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
+from django.utils.html import format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
@@ -31,6 +32,7 @@ from pages.frame.links import node_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
 from pages.frame.table import said_once
+from pages.frame.worded import quoted, told, worded_html
 from pages.health import health_lines
 from pages.nodes import condition_of
 from pages.rooms import rooms_of
@@ -163,9 +165,9 @@ def _step(pod: Pod) -> Step:
         return Step(pod.component, pod.name, "good", _("done"))
     if components.ready(facts) and pod.phase == "Running":
         return Step(pod.component, pod.name, "good", _("ready"))
-    words = " · ".join(
-        text for text in (pod.phase if pod.phase != "Running" else _("not ready"), reason, message) if text
-    )
+    phase = quoted(pod.phase) if pod.phase != "Running" else _("not ready")
+    parts = (phase, quoted(reason), worded_html(told(message, None)))
+    words = format_html_join(" · ", "{}", ((text,) for text in parts if text))
     level = "error" if pod.phase == "Failed" or "BackOff" in reason or "Err" in reason else "warning"
     return Step(pod.component, pod.name, level, words or _("state not known"))
 

@@ -78,7 +78,7 @@ def _places(request: HttpRequest, text: str) -> list[Group]:
         docs = [Entry(title, reverse("doc", args=[name])) for name, title in titles()]
         docs.append(Entry(_("Words"), reverse("words")))
         suites = [
-            Entry(suite.title, with_query(reverse("validations"), suite=suite.id), suite.id)
+            Entry(_(suite.title), with_query(reverse("validations"), suite=suite.id), suite.id)
             for suite in registry().values()
         ]
         found += [Group(_("Suites"), _named(text, suites)), Group(_("Documentation"), _named(text, docs))]

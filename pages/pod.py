@@ -10,6 +10,7 @@ import msgspec
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 from django.urls import reverse
+from django.utils.html import format_html_join
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -30,6 +31,7 @@ from pages.frame.freshness import notices
 from pages.frame.links import node_url, pod_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
+from pages.frame.worded import quoted, told, worded_html
 from pages.pod_words import ask_line, mistake_words, near_line, selector_is_silent
 from pages.run_lines import run_line
 from validations.querysets import runs
@@ -138,14 +140,14 @@ def _state(row: Pod | None, held: list[Allocation]) -> State:
             return State("none", _("It holds cards, and is not in the mirror."))
         return State("none", _("It is gone. What it held is remembered."))
     if row.waiting:
-        return State("warning", _("It waits: no node takes it yet."), row.waiting_reason)
+        return State("warning", _("It waits: no node takes it yet."), quoted(row.waiting_reason))
     if row.terminating_since is not None:
         return State("warning", _("It is being deleted, and holds until it is gone."))
     words = {"Succeeded": _("It has ended well."), "Failed": _("It has failed."), "Running": _("It runs.")}
     if row.phase == "Pending":
         return State("warning", _("It has a node and does not run yet."), _why_not_running(row))
     level = {"Succeeded": "good", "Failed": "error", "Running": "good"}.get(row.phase, "none")
-    return State(level, words.get(row.phase, row.phase or _("Its phase is not known.")), _why_not_running(row))
+    return State(level, words.get(row.phase, quoted(row.phase) or _("Its phase is not known.")), _why_not_running(row))
 
 
 def _why_not_running(row: Pod) -> str:
@@ -154,7 +156,9 @@ def _why_not_running(row: Pod) -> str:
         reason, message = components.waiting_reason(_decoder.decode(row.facts))
     except (msgspec.MsgspecError, ValueError):  # somebody wrote into the column
         return ""
-    return ": ".join(text for text in (reason, message) if text)
+    return format_html_join(
+        ": ", "{}", ((text,) for text in (quoted(reason), worded_html(told(message, None))) if text)
+    )
 
 
 def _no_such_pod(cluster: str, namespace: str, name: str) -> NotThere:

@@ -19,7 +19,7 @@ from pages.frame.labels import label_of
 from pages.frame.links import card_url, node_url, pod_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
-from pages.frame.worded import worded
+from pages.frame.worded import told, worded
 from pages.measured import measured
 from pages.permission import launchers_only, may_launch
 from pages.run_lines import card_words, reasons_of
@@ -95,7 +95,7 @@ def _context(request: HttpRequest, row: Run) -> dict[str, Any]:
         and row.log_pruned_at is None
         and row.reparse_requested_at is None,
         "may_cancel": row.active and row.cancel_requested_at is None,
-        "left_behind": worded(row.last_error, said_of(row, "last_error"))
+        "left_behind": told(row.last_error, said_of(row, "last_error"))
         if not row.active and not row.job_removed
         else "",
         "may_launch": may_launch(request),
@@ -201,4 +201,4 @@ def run_reparse(request: HttpRequest, run_id: str) -> HttpResponseBase:
 
 def _first(reasons: object) -> str:
     """The text of the reason that decided."""
-    return next((str(one["text"]) for one in reasons_of(reasons)), "")
+    return next((worded(one["text"]) for one in reasons_of(reasons)), "")

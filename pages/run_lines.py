@@ -10,9 +10,10 @@ from django.utils.translation import gettext as _
 
 from pages import run_words as words
 from pages.frame.links import card_url, node_url
-from pages.frame.worded import worded
+from pages.frame.worded import told
 from validations.models import Run
 from validations.models.run import said_of
+from wording.said import quote
 
 
 @dataclass(frozen=True)
@@ -54,14 +55,14 @@ def card_words(run: Run) -> str:
 
 def _reason(run: Run) -> str:
     if run.verdict is None:
-        error, message = (worded(getattr(run, name), said_of(run, name)) for name in ("last_error", "waiting_message"))
-        return error or message or run.waiting_reason
+        error, message = (told(getattr(run, name), said_of(run, name)) for name in ("last_error", "waiting_message"))
+        return error or message or quote(run.waiting_reason)
     found = reasons_of(run.reasons)
     return found[0]["text"] if found else ""
 
 
 def reasons_of(stored: Any) -> list[dict[str, Any]]:
-    """Stored reasons with the keys code, text (in the reader's language) and line (None where it is no line)."""
+    """Stored reasons with the keys code, text (to be worded) and line (None where it is no line)."""
     rows = stored if isinstance(stored, list) else []
     made = []
     for row in rows:
@@ -69,6 +70,6 @@ def reasons_of(stored: Any) -> list[dict[str, Any]]:
             continue
         line = row.get("line")
         number = line if type(line) is int and line > 0 else None
-        text = worded(str(row.get("text") or ""), row.get("wording"))
+        text = told(str(row.get("text") or ""), row.get("wording"))
         made.append({"code": str(row.get("code") or ""), "text": text, "line": number})
     return made

@@ -89,7 +89,7 @@ def headline(code: str) -> str:
 
 def suite_title(suite_id: str) -> str:
     suite = find(suite_id)
-    return suite.title if suite is not None else suite_id
+    return _(suite.title) if suite is not None else suite_id
 
 
 def duration(seconds: float) -> str:

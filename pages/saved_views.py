@@ -13,6 +13,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
@@ -23,8 +25,10 @@ from accounts.roles import Role
 from accounts.saved_views import NAME_CHARS, QUERY_CHARS, SavedView
 from accounts.sharing import MayNotShare, foreign, may_share, places_to_share
 from inventory.scope import current
+from pages.frame.kept import parameter
 from pages.frame.links import with_query
 from pages.frame.refusals import BadParameter, NotThere, answered
+from pages.frame.worded import named
 from resources.view import closed_to, open_to, telling, understood
 from validations import querysets
 
@@ -135,9 +139,10 @@ def _group(name: str, lines: list[ViewLine]) -> Group:
     return Group(str(TITLES[name]), address(name, "") if lines else "", lines, note)
 
 
-def _words(query: str) -> str:
+def _words(query: str) -> SafeString:
     """The parameters, as one reads them: "stack: hami, from: 24h"."""
-    return ", ".join(f"{name}: {', '.join(values)}" for name, values in QueryDict(query).lists() if any(values))
+    told = ((parameter(name), named(", ".join(values))) for name, values in QueryDict(query).lists() if any(values))
+    return format_html_join(", ", "{}: {}", told)
 
 
 def address(page: str, query: str, at: str = "") -> str:

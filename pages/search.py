@@ -18,8 +18,10 @@ from inventory import querysets
 from inventory.models import Allocation, Card, Cluster, NodeTotals, Pod
 from pages.allocations import allocation_line
 from pages.cardrows import card_name
+from pages.frame.labels import pool_words
 from pages.frame.links import card_url, node_url, pod_url, with_query
 from pages.frame.refusals import BadParameter, answered
+from pages.frame.worded import quoted
 from resources.allocation import AllocationFilter
 from resources.card import CardFilter
 from resources.filter_sets import StrictFilterSet
@@ -130,7 +132,7 @@ def _group(title: str, name: str, kind: type[StrictFilterSet], rows: Any, hit: A
 
 
 def _node_hit(row: NodeTotals) -> Hit:
-    return Hit(row.node_name, node_url(row.cluster.name, row.node_name), f"{row.cluster.name} · {row.pool}")
+    return Hit(row.node_name, node_url(row.cluster.name, row.node_name), f"{row.cluster.name} · {pool_words(row.pool)}")
 
 
 def _card_hit(row: Card) -> Hit:
@@ -145,6 +147,5 @@ def _allocation_hit(row: Allocation) -> Hit:
 
 
 def _pod_hit(row: Pod) -> Hit:
-    return Hit(
-        f"{row.namespace}/{row.name}", pod_url(row.cluster.name, row.namespace, row.name), row.waiting_reason, row.name
-    )
+    url = pod_url(row.cluster.name, row.namespace, row.name)
+    return Hit(f"{row.namespace}/{row.name}", url, quoted(row.waiting_reason), row.name)

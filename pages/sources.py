@@ -50,10 +50,13 @@ _FORMS: tuple[tuple[re.Pattern[str], object], ...] = tuple(
 )
 
 
-def source_in_words(source: str, put: Callable[[str], str] = str) -> str:
-    """A stored source for a reader. What is of no known form stays as it is. put: what is done with each name in it."""
+def source_in_words(source: str, put: Callable[[str], str] = str, whole: Callable[[str], str] = str) -> str:
+    """A stored source for a reader. What is of no known form stays as it is.
+
+    put: what is done with each name in it; whole: with all of it, for who reads English.
+    """
     if (get_language() or "en").startswith("en"):
-        return source
+        return whole(source)
     for pattern, said in _FORMS:
         found = pattern.fullmatch(source)
         if found:

@@ -8,12 +8,13 @@ from datetime import datetime
 from itertools import pairwise
 
 from django.utils.functional import Promise
+from django.utils.html import format_html_join
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from pages import run_words as words
-from pages.frame.worded import worded
+from pages.frame.worded import quoted, told, worded_html
 from validations.models import Run, RunStep, State
 from validations.models.run import said_of
 
@@ -68,8 +69,8 @@ def _step(run: Run, row: RunStep, seconds: float | None, stopped: str) -> Step:
         return Step(row.state, title, look.level, look.sign, look.words, None, "")
     if seconds is None:
         look = words.shown_run(run)
-        message = worded(run.waiting_message, said_of(run, "waiting_message"))
-        detail = " · ".join(text for text in (run.waiting_reason, message) if text)
+        message = worded_html(told(run.waiting_message, said_of(run, "waiting_message")))
+        detail = format_html_join(" · ", "{}", ((text,) for text in (quoted(run.waiting_reason), message) if text))
         return Step(row.state, capfirst(look.words), "busy", look.sign, "", row.entered_at, detail)
     took = words.duration(seconds)
     if row.state == stopped:

@@ -33,6 +33,8 @@ class SuiteLine:
     """
 
     suite: Suite
+    title: str
+    os: str
     level: str
     launch_url: str
     campaign_url: str
@@ -62,7 +64,7 @@ def suite_lines() -> list[SuiteLine]:
     last = dict(Run.objects.filter(ended_at__isnull=False).values_list("suite").annotate(Max("ended_at")))
     counts = _counts()
     lines = [_line(suite, counts, last) for suite in registry().values()]
-    return sorted(lines, key=lambda line: line.suite.title.lower())
+    return sorted(lines, key=lambda line: line.title.lower())
 
 
 def _counts() -> dict[tuple[str, str, bool], int]:
@@ -78,6 +80,8 @@ def _line(suite: Suite, counts: dict[tuple[str, str, bool], int], last: dict[str
     others = sum(counts.get((suite.id, verdict.value, False), 0) for verdict in VerdictChoice)
     return SuiteLine(
         suite=suite,
+        title=words.suite_title(suite.id),
+        os=", ".join(suite.os),
         level=label_of(LevelChoice, suite.level),
         launch_url=with_query(reverse("validation-new"), suite=suite.id),
         campaign_url=with_query(reverse("campaign-new"), suite=suite.id),

@@ -15,6 +15,8 @@ from inventory.models.usage import SourceState
 from inventory.pod_usage import Note, PodUsage
 from inventory.usage.engine import measures
 from pages.frame import amounts
+from pages.frame.worded import worded_html
+from wording.said import restored
 
 #: Measure → how work is seen by it.
 SIGNS = {
@@ -77,7 +79,7 @@ def why_not_collected(card: Card) -> str:
             "(manage.py cluster set NAME --prometheus URL)."
         )
     if source.state in (SourceState.BACKING_OFF, SourceState.REFUSED):
-        return _("Not collected: %(reason)s") % {"reason": source.reason}
+        return _("Not collected: %(reason)s") % {"reason": worded_html(restored(source.reason, source.wording))}
     since = overdue_since(source, database_now())
     if since is not None:
         return _(

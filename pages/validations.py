@@ -16,6 +16,7 @@ from pages.frame.listing import Field, ListSpec, list_page
 from pages.frame.refusals import answered
 from pages.permission import may_launch
 from pages.run_lines import run_line
+from pages.run_words import suite_title
 from resources.run import RUNS
 from validations import querysets
 from validations.models import Campaign, CampaignState, Run, VerdictChoice
@@ -23,7 +24,7 @@ from validations.suites import registry
 
 
 def suite_choices() -> Sequence[tuple[str, str]]:
-    return [(suite.id, suite.title) for suite in registry().values()]
+    return [(suite.id, suite_title(suite.id)) for suite in registry().values()]
 
 
 def _shape(rows: list[Any]) -> list[Any]:

@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 from prometheus_client.parser import text_string_to_metric_families
 
 from inventory.clock import database_now
-from inventory.heartbeats import START, pulses
+from inventory.heartbeats import NAMES, START, pulses
 from inventory.models import Message
 from telemetry.models import ProcessReport
 from telemetry.report import GONE
@@ -112,9 +112,9 @@ def _running(report: ProcessReport) -> Running:
 def _processes() -> Iterator[Wrong]:
     for pulse in pulses():
         if not pulse.seen:
-            yield Wrong(Level.ERROR, Code.PROCESS_MISSING, pulse.role.label, pulse.reason, command=START[pulse.role])
+            yield Wrong(Level.ERROR, Code.PROCESS_MISSING, NAMES[pulse.role], pulse.reason, command=START[pulse.role])
         elif pulse.lack:
-            yield Wrong(Level.ERROR, Code.TOO_LITTLE, pulse.role.label, pulse.lack, command=START[pulse.role])
+            yield Wrong(Level.ERROR, Code.TOO_LITTLE, NAMES[pulse.role], pulse.lack, command=START[pulse.role])
 
 
 def _messages() -> Iterator[Wrong]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db.models import Count, Max
 
 from inventory.models import Cluster
 from validations.models import Launcher, Run, State
-from wording.said import sentence
+from validations.models.run import said_of
+from wording.said import restored, sentence
 
 OTHER, AHEAD = "other", "ahead"
 COPY_STATES = (OTHER, AHEAD)
@@ -47,17 +50,23 @@ def left_words(launcher: Launcher) -> str:
         last_error=""
     )
     counted = left.aggregate(count=Count("pk"), last=Max("pk"))
-    strays = [entry[2] for entry in launcher.strays.values() if entry[2]]
+    strays = [_why_stray(entry) for entry in launcher.strays.values() if entry[2]]
     count = counted["count"] + len(strays)
     if not count:
         return ""
-    why = left.filter(pk=counted["last"]).values_list("last_error", flat=True).first() or strays[0]
+    last = left.filter(pk=counted["last"]).only("last_error", "wordings").first()
+    why = restored(last.last_error, said_of(last, "last_error")) if last is not None else strays[0]
     jobs = (
         sentence("1 Job that is to be deleted stays")
         if count == 1
         else sentence("{count} Jobs that are to be deleted stay", count=count)
     )
     return sentence("{jobs} in the cluster. {why}", jobs=jobs, why=why)
+
+
+def _why_stray(entry: list[Any]) -> str:
+    """Of an entry of `Launcher.strays`; one of an older release has no form."""
+    return restored(str(entry[2]), entry[3] if len(entry) > 3 else None)
 
 
 def take_over(cluster: Cluster) -> str:

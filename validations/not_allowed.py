@@ -18,6 +18,7 @@ from inventory.scope import EVERYTHING, seeing
 from inventory.scope import current as current_scope
 from validations.models import Run
 from validations.targets import NO_PLACE, NoPlace, find_place
+from wording.said import cut
 
 RULES = frozenset(("image-not-allowed", "secret-not-allowed", "taint", "requester"))
 #: A place that is there, for others.
@@ -51,7 +52,7 @@ def _note(action: Action, target: str, why: set[str], suite: str, options: Any, 
         return
     given = options if isinstance(options, dict) else {}
     asked = {name: str(given[name])[:255] for name in ("image", "pull_secret") if given.get(name)}
-    told = {"why": ", ".join(sorted(why)), "by": current().via or WORKER, "suite": suite[:64], "text": text[:500]}
+    told = {"why": ", ".join(sorted(why)), "by": current().via or WORKER, "suite": suite[:64], "text": cut(text, 500)}
     record(action, target, Outcome.REFUSED, run=run, **told, **asked)
 
 

@@ -19,6 +19,7 @@ from validations.models import Launcher
 from validations.suites.engine.base import Reason
 from validations.suites.engine.reasons import OF_CREDENTIALS
 from validations.wanted import NEEDED, missing_rule, wanted
+from wording.said import quote, restored, series
 
 #: A check is made every ten minutes (gpudash/celery.py).
 CHECK_HOLDS = timedelta(minutes=15)
@@ -41,14 +42,14 @@ def forbidden(cluster: Cluster, now: datetime | None = None) -> Reason | None:
         return seen[1]
     if checked is None or now - checked > CHECK_HOLDS or not (missing := _missing(cluster)):
         return None
-    return Reason("forbidden", missing_rule(" and ".join(missing), settings.VALIDATION_NAMESPACE))
+    return Reason("forbidden", missing_rule(series(map(quote, missing), " and "), settings.VALIDATION_NAMESPACE))
 
 
 def _last_refusal(cluster: Cluster, now: datetime) -> tuple[datetime, Reason] | None:
     stored: Any = Launcher.objects.filter(cluster=cluster).values_list("refused", flat=True).first()
     try:
         at, code, text = datetime.fromisoformat(stored["at"]), str(stored["code"]), str(stored["text"])
-        return (at, Reason(code, text)) if now - at < REFUSAL_HOLDS else None
+        return (at, Reason(code, restored(text, stored.get("wording")))) if now - at < REFUSAL_HOLDS else None
     except (TypeError, KeyError, ValueError):
         return None
 

@@ -19,6 +19,7 @@ from inventory.models import Card
 from validations import missed
 from validations.coverage import coverage
 from validations.models import SAYS, Campaign, CampaignTarget, LevelChoice, Run
+from wording.said import restored
 
 #: Raised when a part changes its meaning or its name; parts may be added only with a new one, too: they change the hash.
 FORMAT = "gpudash-campaign-report/1"
@@ -120,7 +121,7 @@ def _place(target: CampaignTarget, cards: dict[tuple[int, str, str], Card], stat
         "uuid": (card.uuid if card else "") or (run.card_uuid if run and outcome in REACHED else "") or None,
         "model": (run.card_model if run else "") or (card.model if card else "") or None,
         "outcome": outcome,
-        "why_not": target.not_reached or target.skipped or None,
+        "why_not": restored(target.not_reached or target.skipped, target.wording) or None,
         "tried": target.tried_id,
     }
     return told | _of_run(run)

@@ -12,26 +12,34 @@ from wording.said import sentence
 
 ROLE = "deploy/launcher-role.yaml"
 LEASES = "coordination.k8s.io"
+NEEDED_FOR = sentence("needed for validations")
 #: (verb, group, resource, what for): the calls of `lifecycle.cluster_api` and `lifecycle.lock` in the validation namespace.
 LAUNCHER = (
-    *((verb, "batch", "jobs", "needed for validations") for verb in ("create", "get", "list", "delete")),
-    ("list", "", "pods", "needed for validations"),
-    ("get", "", "pods/log", "needed for validations"),
-    ("list", "", "events", "says more of a validation that waits"),
-    *((verb, LEASES, "leases", "keeps a copy of the database from launching") for verb in ("get", "create", "update")),
+    *((verb, "batch", "jobs", NEEDED_FOR) for verb in ("create", "get", "list", "delete")),
+    ("list", "", "pods", NEEDED_FOR),
+    ("get", "", "pods/log", NEEDED_FOR),
+    ("list", "", "events", sentence("says more of a validation that waits")),
+    *(
+        (verb, LEASES, "leases", sentence("keeps a copy of the database from launching"))
+        for verb in ("get", "create", "update")
+    ),
 )
 
 #: What a run cannot do without.
-NEEDED = frozenset(f"{verb} {resource}" for verb, _, resource, why in LAUNCHER if why == "needed for validations")
+NEEDED = frozenset(f"{verb} {resource}" for verb, _, resource, why in LAUNCHER if why == NEEDED_FOR)
 #: Why the launcher lists the RuntimeClasses.
-CLASSES = "Linux suites take the RuntimeClass nvidia where there is one"
+CLASSES = sentence("Linux suites take the RuntimeClass nvidia where there is one")
+
+
+def _in(why: str, namespace: str) -> str:
+    return sentence("{why} (namespace {namespace})", why=why, namespace=namespace)
 
 
 def wanted() -> tuple[Wanted, ...]:
     """In the namespace of the Jobs, as the settings name it now; RuntimeClasses belong to the whole cluster."""
     namespace = settings.VALIDATION_NAMESPACE
     mine = (
-        Wanted(verb, group, resource, f"{why} (namespace {namespace})", True, namespace, ROLE, launcher=True)
+        Wanted(verb, group, resource, _in(why, namespace), True, namespace, ROLE, launcher=True)
         for verb, group, resource, why in LAUNCHER
     )
     return (*mine, Wanted("list", "node.k8s.io", "runtimeclasses", CLASSES, True, "", ROLE, launcher=True))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 Argument: TypeAlias = "str | int | float | None"
 #: JSON: {"template", "arguments"}, or {"parts", "between"} of several sentences.
@@ -54,6 +54,20 @@ def series(parts: Iterable[str], between: str = " ") -> Said:
     made = Said(between.join(several))
     made.template, made.arguments = "", {"parts": several, "between": between}
     return made
+
+
+def quote(text: str) -> Said:
+    """What another system said, as a text of its own: it is shown as it is, and marked as somebody else's words."""
+    made = Said(text)
+    made.template, made.arguments = "{said}", {"said": str(text)}
+    return made
+
+
+def of_error(error: BaseException) -> Said:
+    """The text of an error: the sentence that it was made of, and else what another system or a library said."""
+    first = error.args[0] if error.args else None
+    text = str(error)
+    return first if isinstance(first, Said) and first == text else quote(text)
 
 
 def capitalised(text: str) -> str:
@@ -118,24 +132,32 @@ def str_of(value: Argument) -> str:
     return value if isinstance(value, str) else str(value)
 
 
-def worded(form: object, translate: Callable[[str], str], between: Mapping[str, str]) -> str:
+def worded(
+    form: object, translate: Callable[[str], str], between: Mapping[str, str], shown: Callable[[str], str] = str
+) -> str:
     """A stored form in another language. translate: of a template. between: English between sentences → that of the language.
 
+    shown: of an argument that is no sentence, which is what somebody else said, a name or an amount.
     What is no form, or is nested too deep, is "": the caller then has the text.
     """
-    return _worded(form, translate, between, 0)
+    return _Language(translate, between, shown).worded(form, 0)
 
 
-def _worded(form: object, translate: Callable[[str], str], between: Mapping[str, str], depth: int) -> str:
-    if not isinstance(form, dict):
-        return str(form) if isinstance(form, str | int | float) else ""
-    if depth > _DEEPEST:
-        return ""
-    if isinstance(parts := form.get("parts"), list):
-        here = str(form.get("between", " "))
-        return between.get(here, here).join(_worded(one, translate, between, depth + 1) for one in parts)
-    template, arguments = form.get("template"), form.get("arguments")
-    if not isinstance(template, str) or not template or not isinstance(arguments, dict):
-        return ""
-    told = {name: _worded(one, translate, between, depth + 1) for name, one in arguments.items()}
-    return _FIELD.sub(lambda match: told.get(match[1], match[0]), translate(template))
+class _Language(NamedTuple):
+    translate: Callable[[str], str]
+    between: Mapping[str, str]
+    shown: Callable[[str], str]
+
+    def worded(self, form: object, depth: int) -> str:
+        if not isinstance(form, dict):
+            return self.shown(str(form)) if isinstance(form, str | int | float) else ""
+        if depth > _DEEPEST:
+            return ""
+        if isinstance(parts := form.get("parts"), list):
+            here = str(form.get("between", " "))
+            return self.between.get(here, here).join(self.worded(one, depth + 1) for one in parts)
+        template, arguments = form.get("template"), form.get("arguments")
+        if not isinstance(template, str) or not template or not isinstance(arguments, dict):
+            return ""
+        told = {name: self.worded(one, depth + 1) for name, one in arguments.items()}
+        return _FIELD.sub(lambda match: told.get(match[1], match[0]), self.translate(template))

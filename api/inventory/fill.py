@@ -17,7 +17,7 @@ def watch(row: models.Watch, now: Condition) -> resources.Watch:
     return resources.Watch(
         kind=row.kind,
         state=now.state.value,
-        reason=now.reason or None,
+        reason=str(now.reason) or None,
         state_since=now.since,
         age_seconds=now.age_s,
         relist_reason=row.relist_reason or None,
@@ -73,7 +73,7 @@ def cluster(value: ClusterSummary) -> resources.Cluster:
         age_seconds=sync.age_seconds,
         state=sync.state.value,
         since=sync.since,
-        reason=sync.reason or None,
+        reason=str(sync.reason) or None,
         uid=own.uid or None,
         uid_note=own.uid_note or None,
         recreated_at=own.recreated_at,

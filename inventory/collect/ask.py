@@ -23,6 +23,7 @@ from inventory.usage.engine.format import Format, Found
 from inventory.usage.engine.problems import Problem, Told
 from inventory.usage.engine.readings import Report
 from inventory.usage.engine.samples import NOT_LOOKED, Labels, LabelSets, Sample
+from wording.said import quote, sentence
 
 #: Questions that Prometheus works on at once, while another answer is read.
 AT_ONCE = 2
@@ -153,7 +154,7 @@ class _Asker:
         except PrometheusError as error:
             if error.kind != TOO_LARGE:
                 raise
-            self._made.missing.append(f"{name}: {error.text}")
+            self._made.missing.append(sentence("{name}: {error}", name=name, error=error.text))
 
     def _whole(self, name: str) -> list[Body]:
         return list(self._pieces("{}", name, DEPTH))
@@ -181,9 +182,9 @@ class _Asker:
             raise PrometheusError("strange", answer.error)
         for text in answer.warnings:
             if text not in self._made.warnings and len(self._made.warnings) < 20:
-                self._made.warnings.append(text)
+                self._made.warnings.append(quote(text))
         if answer.partial:
-            self._made.missing.append(f"{name}: the answer is not whole, it says")
+            self._made.missing.append(sentence("{name}: the answer is not whole, it says", name=name))
         return answer.samples
 
 

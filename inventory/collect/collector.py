@@ -26,6 +26,7 @@ from inventory.usage import Found, Report
 from inventory.usage.engine.context import Context
 from kube.kubeconfig import BadKubeconfig
 from leases.lease import Lease
+from wording.said import cut, of_error, sentence, series, stored
 
 logger = logging.getLogger(__name__)
 
@@ -103,11 +104,12 @@ def _write(lease: Lease, source: UsageSource, found: Round, now: datetime, began
 
 
 def _state(source: UsageSource, found: Round, merged: Merged, now: datetime, began: float) -> dict[str, Any]:
-    seconds = time.monotonic() - began
+    seconds, doubts = time.monotonic() - began, _doubts(source, found)
     matched = sum(1 for one in merged.cards if one.card is not None)
     return {
         "state": SourceState.READING,
-        "reason": _doubts(source, found),
+        "reason": doubts,
+        "wording": stored(doubts),
         "state_since": source.state_since if source.state == SourceState.READING else now,
         "trouble_since": None,
         "failures": 0,
@@ -123,8 +125,12 @@ def _state(source: UsageSource, found: Round, merged: Merged, now: datetime, beg
 
 
 _NOTHING = {
-    Way.PROMETHEUS: "no exporter that is known publishes anything there; look at the matchers, the tenant and the scrape",
-    Way.DIRECT: "no pod of an exporter that is known runs there; it is found by the labels that its chart gives it",
+    Way.PROMETHEUS: sentence(
+        "no exporter that is known publishes anything there; look at the matchers, the tenant and the scrape"
+    ),
+    Way.DIRECT: sentence(
+        "no pod of an exporter that is known runs there; it is found by the labels that its chart gives it"
+    ),
 }
 
 
@@ -133,7 +139,7 @@ def _doubts(source: UsageSource, found: Round) -> str:
     told = [*found.missing, *found.warnings]
     if not found.reports:
         told.append(_NOTHING[Way(source.way)])
-    return "; ".join(told[:MOST_TOLD])[:2000]
+    return cut(series(told[:MOST_TOLD], "; "), 2000)
 
 
 def formats_of(found: Round) -> list[dict[str, Any]]:
@@ -182,9 +188,11 @@ def _failed(lease: Lease, source: UsageSource, error: SourceError | BadAddress |
     if wait_s is None:
         wait_s = min(source.every_s * 2 ** min(source.failures, 6), MOST_PAUSE_S) * random.uniform(0.8, 1.2)
     logger.warning("exporters of %s: %s", source.cluster.name, error)
+    reason = cut(of_error(error), 2000)
     lease.update(
         state=state,
-        reason=str(error)[:2000],
+        reason=reason,
+        wording=stored(reason),
         state_since=source.state_since if source.state == state else now,
         trouble_since=source.trouble_since or now,
         failures=F("failures") + 1,

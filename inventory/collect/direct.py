@@ -23,6 +23,7 @@ from inventory.usage.engine.pages import announced_names, page_names, read_page
 from inventory.usage.engine.problems import Told
 from inventory.usage.engine.readings import Report
 from kube.client import ApiError, Client
+from wording.said import cut, of_error, sentence
 
 #: Nodes whose exporters are read. A larger cluster has a Prometheus; its API server has better to do.
 MOST_NODES = 300
@@ -116,9 +117,11 @@ def read(client: Client, context: Context, alive: Callable[[], None] = lambda: N
     if failures and len(failures) == len(pages):
         raise failures[0][1]
     made.problems = problems.problems()
-    made.missing = [f"{page}: {error.text}" for page, error in failures[:MOST_MISSING]]
+    made.missing = [
+        sentence("{page}: {error}", page=str(page), error=error.text) for page, error in failures[:MOST_MISSING]
+    ]
     if len(failures) > MOST_MISSING:
-        made.missing.append(f"and {len(failures) - MOST_MISSING} more")
+        made.missing.append(sentence("and {number} more", number=len(failures) - MOST_MISSING))
     return made
 
 
@@ -134,7 +137,10 @@ def find(client: Client) -> list[Page]:
     if len({page.node for page in found.values()}) > MOST_NODES:
         raise SourceError(
             TOO_LARGE,
-            f"exporters run on more than {MOST_NODES} nodes: read them by the Prometheus that scrapes them (--prometheus URL)",
+            sentence(
+                "exporters run on more than {nodes} nodes: read them by the Prometheus that scrapes them (--prometheus URL)",
+                nodes=MOST_NODES,
+            ),
         )
     return list(found.values())
 
@@ -145,9 +151,14 @@ def _listed(client: Client, selector: str) -> Iterator[_Pod]:
         try:
             answer = _pods.decode(client.get("/api/v1/pods", query))
         except ApiError as error:
-            raise _refused(error, "list pods") from None
+            raise _refused(error, sentence("list pods")) from None
         except msgspec.DecodeError as error:
-            raise SourceError(STRANGE, f"the list of pods with {selector} cannot be read: {error}") from None
+            raise SourceError(
+                STRANGE,
+                sentence(
+                    "the list of pods with {selector} cannot be read: {error}", selector=selector, error=str(error)
+                ),
+            ) from None
         yield from answer.items
         if not answer.metadata.next:
             return
@@ -173,19 +184,26 @@ def _page(client: Client, page: Page) -> bytes | SourceError:
             for chunk in stream.chunks():
                 body += chunk
                 if len(body) > PAGE_BYTES:
-                    return SourceError(TOO_LARGE, f"its page is larger than {PAGE_BYTES >> 20} MiB")
+                    return SourceError(
+                        TOO_LARGE, sentence("its page is larger than {mebibytes} MiB", mebibytes=PAGE_BYTES >> 20)
+                    )
     except ApiError as error:
-        return _refused(error, f"get pods/proxy in {page.namespace}")
+        return _refused(error, sentence("get pods/proxy in {namespace}", namespace=page.namespace))
     return bytes(body)
 
 
 def _refused(error: ApiError, what: str) -> SourceError:
     if error.status in (401, 403):
         return SourceError(
-            REFUSED, f"the credentials may not {what}: apply deploy/exporters-role.yaml, see docs/usage.md ({error})"
+            REFUSED,
+            sentence(
+                "the credentials may not {what}: apply deploy/exporters-role.yaml, see docs/usage.md ({error})",
+                what=what,
+                error=of_error(error),
+            ),
         )
     kind = BUSY if error.status == 429 else AWAY
-    return SourceError(kind, str(error)[:500], error.retry_after_s)
+    return SourceError(kind, cut(of_error(error), 500), error.retry_after_s)
 
 
 def _take(made: Round, page: Page, body: bytes, context: Context, problems: Told) -> None:

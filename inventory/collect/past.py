@@ -27,6 +27,7 @@ from inventory.usage.engine.format import Format, Found, Gauge
 from inventory.usage.engine.identity import normal_uuid
 from inventory.usage.engine.problems import Told
 from inventory.usage.engine.samples import Sample
+from wording.said import sentence
 
 #: A node has some 16 cards; of more the chart is gpudash's own.
 MOST_CARDS = 32
@@ -140,9 +141,11 @@ def _samples(client: Prometheus, body: bytes | bytearray, name: str) -> Iterator
     try:
         answer = _matrix.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise PrometheusError(STRANGE, f"{client.base} answered with no matrix: {str(error)[:200]}") from None
+        raise PrometheusError(
+            STRANGE, sentence("{base} answered with no matrix: {error}", base=client.base, error=str(error)[:200])
+        ) from None
     if answer.status != "success" or answer.data is None or answer.data.resultType != "matrix":
-        raise PrometheusError(STRANGE, f"{client.base} answered with no matrix")
+        raise PrometheusError(STRANGE, sentence("{base} answered with no matrix", base=client.base))
     for series in answer.data.result:
         labels = {key: value for key, value in series.metric.items() if key != "__name__"}
         for at, text in series.values:

@@ -18,6 +18,7 @@ from inventory.history import packed
 from inventory.history.series import first_of, window_named
 from inventory.models import Card, CardUsage, HistoryAnswer, Subject, UsageSource
 from inventory.models.usage import Way
+from wording.said import cut, of_error, stored
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +45,8 @@ def answer(answer_id: int) -> bool:
             columns = ask_past(client, source.matchers, uuids, steps, sizes, exporters)
     except (SourceError, BadAddress) as error:
         logger.warning("the past of %s %s was not told: %s", row.subject, row.key, error)
-        mine.update(answered_at=Now(), reason=str(error)[:2000])
+        reason = cut(of_error(error), 2000)
+        mine.update(answered_at=Now(), reason=reason, wording=stored(reason))
         return False
     begin = datetime.fromtimestamp(steps.first, UTC)
     mine.update(answered_at=Now(), reason="", begins_at=begin, data=packed.pack_columns(columns))

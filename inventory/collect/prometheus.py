@@ -20,6 +20,7 @@ from inventory.collect.body import Body, Damaged, TooLong
 from inventory.collect.errors import AWAY, BUSY, QUESTION, REFUSED, STRANGE, TOO_LARGE, SourceError
 from kube.deadline import CONNECT_S, Deadline, keep_deadlines, watching
 from kube.errors import plain
+from wording.said import sentence
 
 #: Decompressed bytes of one answer: 40,000 rows with their labels are some 18 MB.
 MAX_ANSWER = 64 << 20
@@ -49,7 +50,7 @@ class _Refusal(msgspec.Struct):
 
 def address(text: str) -> str:
     """The address without a slash at its end. Raises BadAddress."""
-    bad = BadAddress(f"{_shown(text)} is not an address such as http://prometheus.monitoring:9090")
+    bad = BadAddress(sentence("{text} is not an address such as http://prometheus.monitoring:9090", text=_shown(text)))
     try:
         parts = urlsplit(text.strip())
         port = parts.port
@@ -58,11 +59,15 @@ def address(text: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
         raise bad
     if parts.username is not None or parts.password is not None:
-        raise BadAddress("the address holds a user name or a password: put a token into a file and name that file")
+        raise BadAddress(
+            sentence("the address holds a user name or a password: put a token into a file and name that file")
+        )
     if parts.query or parts.fragment:
-        raise BadAddress(f"{_shown(text)} has a part after ? or #: give the address in front of /api/v1")
+        raise BadAddress(
+            sentence("{text} has a part after ? or #: give the address in front of /api/v1", text=_shown(text))
+        )
     if re.search(r"[\x00-\x20\x7f]", text.strip()):
-        raise BadAddress("the address holds a blank or a control character")
+        raise BadAddress(sentence("the address holds a blank or a control character"))
     bare = text.strip().rstrip("/")
     return bare.removesuffix("/api/v1").rstrip("/")
 
@@ -77,11 +82,13 @@ def header(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     name, value = name.strip(), value.strip()
     if not colon or not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name):
-        raise BadAddress("a header is given as 'Name: value', such as 'X-Scope-OrgID: team-a'")
+        raise BadAddress(sentence("a header is given as 'Name: value', such as 'X-Scope-OrgID: team-a'"))
     if not value or not (value.isascii() and value.isprintable()):
-        raise BadAddress(f"the header {name} has no value, or one with characters that no header can carry")
+        raise BadAddress(
+            sentence("the header {name} has no value, or one with characters that no header can carry", name=name)
+        )
     if name.lower() in ("authorization", "host", "content-length", "content-type", "connection", "transfer-encoding"):
-        raise BadAddress(f"the header {name} is not one to be set here; a token comes from a file")
+        raise BadAddress(sentence("the header {name} is not one to be set here; a token comes from a file", name=name))
     return name, value
 
 
@@ -99,7 +106,7 @@ class Prometheus:
         options: dict[str, Any] = {"cert_reqs": "CERT_REQUIRED"}
         if ca_file:
             if not Path(ca_file).is_file():
-                raise BadAddress(f"the file of certificates {ca_file} is not there")
+                raise BadAddress(sentence("the file of certificates {ca_file} is not there", ca_file=ca_file))
             options["ca_certs"] = ca_file
         self._pools = urllib3.PoolManager(maxsize=4, retries=False, **options)
         keep_deadlines(self._pools)
@@ -175,8 +182,9 @@ class Prometheus:
                     # Of an answer that was not read to its end the connection cannot be used again.
                     response.close()
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            why = f"no whole answer within {ANSWER_S:.0f} s" if deadline.due else plain(error)
-            raise PrometheusError(AWAY, f"{self.base} was not reached: {why}") from None
+            late = sentence("no whole answer within {seconds} s", seconds=f"{ANSWER_S:.0f}")
+            why = late if deadline.due else plain(error)
+            raise PrometheusError(AWAY, sentence("{base} was not reached: {why}", base=self.base, why=why)) from None
         finally:
             deadline.end()
 
@@ -188,11 +196,22 @@ class Prometheus:
                 body.add(chunk)
             body.end()
         except TooLong:
-            raise PrometheusError(TOO_LARGE, f"{self.base}: an answer has more than {limit >> 20} MiB") from None
+            raise PrometheusError(
+                TOO_LARGE,
+                sentence("{base}: an answer has more than {mebibytes} MiB", base=self.base, mebibytes=limit >> 20),
+            ) from None
         except Damaged as error:
-            raise PrometheusError(AWAY, f"{self.base} was not reached: its answer does not unpack: {error}") from None
+            raise PrometheusError(
+                AWAY,
+                sentence(
+                    "{base} was not reached: its answer does not unpack: {error}", base=self.base, error=str(error)
+                ),
+            ) from None
         if not body.begin.lstrip()[:1] == b"{":
-            raise PrometheusError(STRANGE, f"{self.base} {_is_no_prometheus(body.begin)}")
+            raise PrometheusError(
+                STRANGE,
+                sentence("{base} {answer}", base=self.base, answer=_is_no_prometheus(body.begin)),
+            )
         return body
 
     def _refusal(self, response: urllib3.BaseHTTPResponse) -> PrometheusError:
@@ -201,7 +220,12 @@ class Prometheus:
         if 300 <= status < 400:
             where = _shown(response.headers.get("Location", ""))
             return PrometheusError(
-                REFUSED, f"{self.base} sends us on to {where or 'another address'}: set that address if it is yours"
+                REFUSED,
+                sentence(
+                    "{base} sends us on to {where}: set that address if it is yours",
+                    base=self.base,
+                    where=where or sentence("another address"),
+                ),
             )
         try:
             body = response.read(MAX_REFUSAL, decode_content=True)
@@ -209,16 +233,45 @@ class Prometheus:
             body = b""
         said = _said(body)
         if status in (401, 403):
-            token = "the token file's content is refused" if self.token_file else "it wants a token: name a token file"
-            return PrometheusError(REFUSED, f"{self.base} answered {status}: {token}{said and ': '}{said}")
+            token = (
+                sentence("the token file's content is refused")
+                if self.token_file
+                else sentence("it wants a token: name a token file")
+            )
+            return PrometheusError(
+                REFUSED,
+                sentence(
+                    "{base} answered {status}: {token}{said}",
+                    base=self.base,
+                    status=status,
+                    token=token,
+                    said=_after(said),
+                ),
+            )
         if status == 422:
-            return PrometheusError(TOO_LARGE, f"{self.base} cannot carry the question out: {said or status}")
+            return PrometheusError(
+                TOO_LARGE,
+                sentence("{base} cannot carry the question out: {said}", base=self.base, said=said or status),
+            )
         if status in (429, 502, 503, 504):
-            return PrometheusError(BUSY, f"{self.base} answered {status}{said and ': '}{said}", retry_after)
+            return PrometheusError(
+                BUSY,
+                sentence(
+                    "{base} answered {status}{said}",
+                    base=self.base,
+                    status=status,
+                    said=_after(said),
+                ),
+                retry_after,
+            )
         if status == 400:
-            return PrometheusError(QUESTION, f"{self.base} does not take the question: {said or status}")
+            return PrometheusError(
+                QUESTION, sentence("{base} does not take the question: {said}", base=self.base, said=said or status)
+            )
         what = said or _is_no_prometheus(body[:2000])
-        return PrometheusError(STRANGE, f"{self.base} answered {status}: {what}", retry_after)
+        return PrometheusError(
+            STRANGE, sentence("{base} answered {status}: {what}", base=self.base, status=status, what=what), retry_after
+        )
 
     def _authorization(self) -> dict[str, str]:
         if not self.token_file:
@@ -227,9 +280,18 @@ class Prometheus:
             with open(self.token_file, "rb") as file:
                 token = file.read(MAX_TOKEN + 1).decode().strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise PrometheusError(REFUSED, f"the token file {self.token_file} cannot be read: {plain(error)}") from None
+            raise PrometheusError(
+                REFUSED,
+                sentence(
+                    "the token file {token_file} cannot be read: {error}",
+                    token_file=self.token_file,
+                    error=plain(error),
+                ),
+            ) from None
         if not token or len(token) > MAX_TOKEN or not (token.isascii() and token.isprintable()):
-            raise PrometheusError(REFUSED, f"the token file {self.token_file} holds no token in one line")
+            raise PrometheusError(
+                REFUSED, sentence("the token file {token_file} holds no token in one line", token_file=self.token_file)
+            )
         return {"Authorization": f"Bearer {token}"}
 
 
@@ -242,10 +304,15 @@ def _said(body: bytes) -> str:
     return " ".join(f"{refusal.errorType} {refusal.error}".split())[:300]
 
 
+def _after(said: str) -> str:
+    """What Prometheus says of it, where it says something."""
+    return sentence(": {said}", said=said) if said else ""
+
+
 def _is_no_prometheus(body: bytes) -> str:
     if b"<html" in body.lower() or b"<!doctype" in body.lower():
-        return "answers with a web page: a sign-in page or a proxy stands in front of Prometheus"
-    return "answers, but not as Prometheus does"
+        return sentence("answers with a web page: a sign-in page or a proxy stands in front of Prometheus")
+    return sentence("answers, but not as Prometheus does")
 
 
 def _seconds(text: str | None) -> float | None:

@@ -15,6 +15,7 @@ from inventory.credential_files import refused
 from inventory.models import Cluster, UsageSource
 from inventory.models.usage import SourceState, Way
 from kube.client import BadKubeconfig, Client
+from wording.said import sentence
 
 #: Seconds between rounds: exporters measure every 15 to 30 s.
 EVERY_S, LEAST_S, MOST_S = 60, 15, 3600
@@ -37,10 +38,22 @@ def set_prometheus(
     made = dict(header(one) for one in headers)
     matchers = matchers.strip().strip("{}").strip().rstrip(",")
     if matchers and not _MATCHERS.fullmatch(matchers):
-        raise BadAddress(f'{matchers[:200]} is not a list of label matchers such as cluster="prod",region=~"eu-.*"')
+        raise BadAddress(
+            sentence(
+                '{matchers} is not a list of label matchers such as cluster="prod",region=~"eu-.*"',
+                matchers=matchers[:200],
+            )
+        )
     if not LEAST_S <= every_s <= MOST_S:
-        raise BadAddress(f"a round every {every_s} s: give {LEAST_S} to {MOST_S} seconds")
-    token, ca = _absolute(token_file, "token file"), _absolute(ca_file, "file of certificates")
+        raise BadAddress(
+            sentence(
+                "a round every {every_s} s: give {least} to {most} seconds",
+                every_s=every_s,
+                least=LEAST_S,
+                most=MOST_S,
+            )
+        )
+    token, ca = _absolute(token_file, sentence("token file")), _absolute(ca_file, sentence("file of certificates"))
     Prometheus(base, token, ca, made).close()
     source, _ = UsageSource.objects.get_or_create(cluster=cluster, defaults={"way": Way.PROMETHEUS})
     UsageSource.objects.filter(pk=source.pk).update(
@@ -65,7 +78,14 @@ LEAST_DIRECT_S = 60
 def set_direct(cluster: Cluster, every_s: int = EVERY_S) -> UsageSource:
     """Have the exporters' pods read by the API server. Raises BadAddress, and writes nothing then."""
     if not LEAST_DIRECT_S <= every_s <= MOST_S:
-        raise BadAddress(f"a round every {every_s} s: give {LEAST_DIRECT_S} to {MOST_S} seconds")
+        raise BadAddress(
+            sentence(
+                "a round every {every_s} s: give {least} to {most} seconds",
+                every_s=every_s,
+                least=LEAST_DIRECT_S,
+                most=MOST_S,
+            )
+        )
     source, _ = UsageSource.objects.get_or_create(cluster=cluster, defaults={"way": Way.DIRECT})
     plain = {"address": "", "token_file": "", "ca_file": "", "headers": {}, "matchers": ""}
     UsageSource.objects.filter(pk=source.pk).update(way=Way.DIRECT, every_s=every_s, **plain, **_anew())
@@ -116,7 +136,7 @@ def _absolute(path: str, what: str) -> str:
         return ""
     found = Path(path).expanduser().absolute()
     if not found.is_file():
-        raise BadAddress(f"the {what} {path} is not there")
+        raise BadAddress(sentence("the {what} {path} is not there", what=what, path=path))
     if text := refused(str(found)):
         raise BadAddress(text)
     return str(found)

@@ -93,7 +93,7 @@ def not_read(source: Source) -> dict[Key, Claim]:
         if source.unmatched
         else ""
     )
-    why = f" ({source.reason})" if source.reason else ""
+    why = sentence(" ({reason})", reason=source.reason) if source.reason else ""
     return {
         key: Claim(
             key,

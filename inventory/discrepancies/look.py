@@ -120,7 +120,7 @@ def _source(source: UsageSource, nodes: Sequence[rules.Node] | None, now: dateti
         overdue_since=_seconds(overdue_since(source, now)),
         trouble_since=_seconds(source.trouble_since),
         round_at=_seconds(source.round_at),
-        reason=source.reason.rstrip("."),
+        reason=source.reason.rstrip(".") if source.reason.endswith(".") else restored(source.reason, source.wording),
         reads=source.state == SourceState.READING,
         measured=None if nodes is None else sum(card.fresh for card in cards),
         cards=len(cards),

@@ -5,17 +5,19 @@ The field names are an interface: add, never rename.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from inventory import models, querysets
-from inventory.condition import sync_of
+from inventory.condition import in_step, sync_of
 from inventory.health.shown import Shown, shown
 from inventory.holds import Holder
+from inventory.kept_off import free_now
 from inventory.measured import Usage, measured_now, plain_usages
+from inventory.models.choices import KeptOff
 from inventory.pod_usage import on_card
 from inventory.stacks.engine.base import HEALTH_UNKNOWN
 
@@ -37,7 +39,8 @@ class Allocation(msgspec.Struct, frozen=True):
 class Card(msgspec.Struct, frozen=True):
     """health_told: who says so, the worst first.
 
-    memory_total_bytes: what the sharing system gives out; memory_physical_bytes: what the card has. memory_used_bytes and what
+    memory_total_bytes: what the sharing system gives out; memory_physical_bytes: what the card has. memory_free_bytes: what a pod
+    can be given now; memory_apart_bytes: what would be free, but for `kept_off` (`inventory.kept_off`). memory_used_bytes and what
     follows: as its exporter measured it last, null where that is not of now.
     """
 
@@ -57,10 +60,17 @@ class Card(msgspec.Struct, frozen=True):
     power_watts: float | None = None
     measured_at: datetime | None = None
     usage_source: str | None = None
+    memory_free_bytes: int | None = None
+    memory_apart_bytes: int | None = None
+    kept_off: str | None = None
 
 
 class Node(msgspec.Struct, frozen=True):
-    """unplaced: held on this node, card unknown. health: the worst of what is said of it and its cards; health_told: of itself."""
+    """unplaced: held on this node, card unknown. health: the worst of what is said of it and its cards; health_told: of itself.
+
+    cards_free, memory_free_bytes: what pods can be given now; cards_apart, memory_apart_bytes: what nobody holds and nobody is given,
+    of the node by `kept_off`, where that is null by those of its cards.
+    """
 
     name: str
     ready: bool | None
@@ -75,6 +85,11 @@ class Node(msgspec.Struct, frozen=True):
     unplaced: list[Allocation]
     health: str = HEALTH_UNKNOWN
     health_told: list[Shown] = []
+    cards_free: int | None = None
+    cards_apart: int | None = None
+    memory_free_bytes: int | None = None
+    memory_apart_bytes: int | None = None
+    kept_off: str | None = None
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -103,12 +118,15 @@ def inspect(cluster: models.Cluster, node_name: str | None = None, details: bool
     only = {"cluster": cluster} | ({} if node_name is None else {"node_name": node_name})
     usage = plain_usages(measured_now().filter(**only)) if details else {}
     placed, unplaced = _held(only, details, usage)
-    cards = _cards(only, placed, usage) if details else {}
+    sync = sync_of(cluster.watches.all())
+    # As `kept_off.unbelieved` has it, without its query.
+    believed = not sync.watches or in_step(sync)
+    cards = _cards(only, placed, usage, believed) if details else {}
     findings = querysets.findings_now().filter(**only).order_by("severity_rank", "first_seen_at", "id")
     return Inspection(
         cluster=cluster.name,
-        synced_at=sync_of(cluster.watches.all()).synced_at,
-        nodes=_nodes(cluster, only, cards, unplaced),
+        synced_at=sync.synced_at,
+        nodes=_nodes(cluster, only, cards, unplaced, believed),
         findings=[_finding(*row) for row in findings.values_list(*_FINDING)],
     )
 
@@ -128,6 +146,8 @@ _USAGE = (
     "measured_at",
     "usage_source",
 )
+_COUNTS = ("cards_free", "cards_apart")
+_FREE = ("memory_free_bytes", "memory_apart_bytes", "kept_off")
 _HEALTH = ("health", "health_told")
 _BATCH = 5000
 
@@ -160,15 +180,25 @@ def _held(
 
 
 def _cards(
-    only: Mapping[str, Any], placed: Mapping[int, list[Allocation]], usage: Mapping[int, Usage]
+    only: Mapping[str, Any], placed: Mapping[int, list[Allocation]], usage: Mapping[int, Usage], believed: bool
 ) -> dict[str, list[Card]]:
     """Node → its cards."""
     cards: dict[str, list[Card]] = {}
     rows = querysets.cards_present().filter(**only).order_by("node_name", "index", "id")
-    for row in rows.values_list("id", "node_name", *_CARD, *_CARD_BYTES).iterator(_BATCH):
-        card_id, node_name, index, uuid, model, stack, health, told, total, physical, allocated = row
+    for row in rows.values_list("id", "node_name", *_CARD, *_CARD_BYTES, *_FREE).iterator(_BATCH):
+        card_id, node_name, index, uuid, model, stack, health, told, total, physical, allocated, *free = row
         sizes = (total, physical, allocated)
-        made = Card(index, uuid or None, model or None, stack, health, *sizes, placed.get(card_id, []), shown(told))
+        made = Card(
+            index,
+            uuid or None,
+            model or None,
+            stack,
+            health,
+            *sizes,
+            placed.get(card_id, []),
+            shown(told),
+            **_given(free, believed),
+        )
         if (found := usage.get(card_id)) is not None:
             made = msgspec.structs.replace(made, **{name: getattr(found, name) for name in _USAGE})
         cards.setdefault(node_name, []).append(made)
@@ -180,18 +210,47 @@ def _nodes(
     only: Mapping[str, Any],
     cards: Mapping[str, list[Card]],
     unplaced: Mapping[str, list[Allocation]],
+    believed: bool,
 ) -> list[Node]:
     ready = dict(models.Node.objects.filter(cluster=cluster).values_list("name", "ready"))
     rows = (
-        querysets.node_totals().filter(**only).order_by("node_name").values_list(*_ACCOUNT, *_ACCOUNT_BYTES, *_HEALTH)
+        querysets.node_totals()
+        .filter(**only)
+        .order_by("node_name")
+        .values_list(*_ACCOUNT, *_ACCOUNT_BYTES, *_HEALTH, *_COUNTS, *_FREE)
     )
     made = []
-    for name, stacks, unit, source, total, allocated, memory, held, health, told in rows:
+    for (
+        name,
+        stacks,
+        unit,
+        source,
+        total,
+        allocated,
+        memory,
+        held,
+        health,
+        told,
+        cards_free,
+        cards_apart,
+        *free,
+    ) in rows:
         known = (list(stacks), unit or None, source or None, total, allocated, memory, held)
-        made.append(
-            Node(name, ready.get(name), *known, cards.get(name, []), unplaced.get(name, []), health, shown(told))
-        )
+        can_be_given = _given(free, believed)
+        can_be_given["cards_free"], can_be_given["cards_apart"] = free_now(cards_free, cards_apart, believed)
+        here = (cards.get(name, []), unplaced.get(name, []), health, shown(told))
+        made.append(Node(name, ready.get(name), *known, *here, **can_be_given))
     return made
+
+
+def _given(stored: Sequence[Any], believed: bool) -> dict[str, Any]:
+    """The three of `_FREE` as they are now."""
+    free, apart = free_now(stored[0], stored[1], believed)
+    return {
+        "memory_free_bytes": free,
+        "memory_apart_bytes": apart,
+        "kept_off": (stored[2] or None) if believed else KeptOff.STALE.value,
+    }
 
 
 def _finding(code: str, severity: str, node: str, card: str, pod: str, text: str) -> Finding:

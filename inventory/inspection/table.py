@@ -1,6 +1,6 @@
 """An inspection as a table for people: a line per node, and with details a line per card with its holders.
 
-What is not known is printed as ?, never as 0.
+What is not known is printed as ?, never as 0. Free is what pods can be given now; what else nobody holds is apart, with its reason.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from inventory.inspection.columns import aligned
 from inventory.inspection.report import Allocation, Card, Inspection, Node
+from inventory.models.choices import KeptOff
 from inventory.printable import one_line
 
 UNKNOWN = "?"
@@ -34,7 +35,7 @@ def blocks(inspection: Inspection, details: bool) -> Iterator[str]:
     yield _block(["", *_findings(inspection)])
 
 
-_HEADS = "NODE\tREADY\tSYSTEM\tCARDS HELD\tMEMORY ALLOCATED\tMEMORY FREE\tWITHOUT A CARD"
+_HEADS = "NODE\tREADY\tSYSTEM\tCARDS HELD\tMEMORY ALLOCATED\tMEMORY FREE\tAPART\tWITHOUT A CARD"
 
 
 def _block(lines: list[str]) -> str:
@@ -59,8 +60,12 @@ def _of(part: int | None, whole: int | None) -> str:
     return f"{amount(part)} of {amount(whole)}"
 
 
-def _free(whole: int | None, part: int | None) -> str:
-    return UNKNOWN if whole is None or part is None else amount(whole - part)
+def _apart(one: Node | Card) -> str:
+    """What nobody holds and nobody is given, and why; "-" where that is nothing."""
+    if not one.memory_apart_bytes:
+        return "-"
+    # What keeps pods off a card alone, and not off its node, is its health.
+    return f"{amount(one.memory_apart_bytes)}, {one.kept_off or KeptOff.UNHEALTHY.value}"
 
 
 def _ready(ready: bool | None) -> str:
@@ -74,7 +79,8 @@ def _node(node: Node) -> str:
         ", ".join(node.stacks) or UNKNOWN,
         f"{_number(node.cards_allocated)} of {_number(node.cards_total)}",
         _of(node.memory_allocated_bytes, node.memory_total_bytes),
-        _free(node.memory_total_bytes, node.memory_allocated_bytes),
+        amount(node.memory_free_bytes),
+        _apart(node),
         str(len(node.unplaced)) if node.unplaced else "-",
     ]
     return _cells(cells)
@@ -92,10 +98,10 @@ def _details(node: Node) -> list[str]:
     unit = f", unit {node.unit} ({node.unit_source or 'source not known'})" if node.unit else ""
     lines = [f"{one_line(node.name)}: {', '.join(node.stacks) or UNKNOWN}, ready {_ready(node.ready)}{unit}"]
     used = "\tUSED" if _is_measured(node) else ""
-    lines.append(f"  CARD\tMODEL\tHEALTH\tALLOCATED\tFREE{used}\tHOLDER\tHOLDS\tKNOWN FROM")
+    lines.append(f"  CARD\tMODEL\tHEALTH\tALLOCATED\tFREE\tAPART{used}\tHOLDER\tHOLDS\tKNOWN FROM")
     lines += [line for card in node.cards for line in _card(card, bool(used))]
     for allocation in node.unplaced:
-        lines.append(_cells([f"  {UNKNOWN}", "", "", "", "", *([""] if used else []), *_holder(allocation)]))
+        lines.append(_cells([f"  {UNKNOWN}", "", "", "", "", "", *([""] if used else []), *_holder(allocation)]))
     return [*lines, ""]
 
 
@@ -111,14 +117,15 @@ def _card(card: Card, used: bool) -> list[str]:
         card.model or UNKNOWN,
         card.health,
         _of(card.memory_allocated_bytes, card.memory_total_bytes),
-        _free(card.memory_total_bytes, card.memory_allocated_bytes),
+        amount(card.memory_free_bytes),
+        _apart(card),
         *([amount(card.memory_used_bytes)] if used else []),
     ]
     holders = [_holder(allocation) for allocation in card.allocations] or [["-", "", ""]]
     first, *others = holders
     return [
         _cells([*own, *first]),
-        *(_cells(["  ", "", "", "", "", *([""] if used else []), *other]) for other in others),
+        *(_cells(["  ", "", "", "", "", "", *([""] if used else []), *other]) for other in others),
     ]
 
 

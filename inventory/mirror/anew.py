@@ -17,10 +17,10 @@ from audit.chain import record
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind, WatchState
 from kube.identity import Identity
+from wording.said import sentence, stored
 
-BY_HAND = "asked for by {who}"
-PUT_BACK = "the database was put back to an earlier state"
-RECREATED = "another cluster answers at this address"
+PUT_BACK = sentence("the database was put back to an earlier state")
+RECREATED = sentence("another cluster answers at this address")
 
 
 def anew(reason: str) -> dict[str, Any]:
@@ -35,6 +35,7 @@ def anew(reason: str) -> dict[str, Any]:
         "state_since": Now(),
         "reason": "",
         "relist_reason": reason[:200],
+        "relist_wording": stored(reason, 200),
     }
 
 
@@ -42,7 +43,7 @@ def relist(cluster: Cluster, who: str) -> list[str]:
     """Ask each watcher of the cluster to list anew and the reconciler to count all. Returns the kinds that were asked."""
     rows: QuerySet[Watch] = Watch.objects.filter(cluster=cluster)
     with transaction.atomic():
-        rows.update(**anew(BY_HAND.format(who=who)), relist_asked_at=Now())
+        rows.update(**anew(sentence("asked for by {who}", who=who)), relist_asked_at=Now())
         record(Action.CLUSTER_RELIST, cluster.name)
     there = set(rows.values_list("kind", flat=True))
     return [kind for kind in Kind.values if kind in there]
@@ -55,7 +56,7 @@ def recognise(cluster_id: int, found: Identity) -> bool:
     if known is None or known == (found.uid, found.note):
         return False
     if not found.uid or not known[0] or found.uid == known[0]:
-        row.update(uid=found.uid or known[0], uid_note=found.note)
+        row.update(uid=found.uid or known[0], uid_note=found.note, uid_wording=stored(found.note))
         return False
     with transaction.atomic():  # of several watchers that see it at once, one has it all listed anew
         if row.filter(uid=known[0]).update(uid=found.uid, uid_note="", recreated_at=Now()) == 1:

@@ -26,6 +26,7 @@ from inventory.mirror.values import stored_digest
 from kube.client import ApiError, BadKubeconfig, Client
 from kube.decode import NotAList, Unread
 from kube.reflector import Reflector
+from wording.said import cut, of_error, sentence, series
 
 logger = logging.getLogger(__name__)
 
@@ -45,7 +46,7 @@ class Repair:
     """What an audit found. changes: to be applied by the store; stray: keys of rows that nobody wrote; relist: list anew instead."""
 
     def __init__(self, count: int, note: str, seconds: float) -> None:
-        self.count, self.note, self.seconds = count, note[:200], seconds
+        self.count, self.note, self.seconds = count, cut(note, 200), seconds
         self.changes: list[Change] = []
         self.stray: list[str] = []
         self.dirty: set[Dirty] = set()
@@ -149,7 +150,7 @@ class Audit:
             try:
                 work()
             except (ApiError, NotAList, BadKubeconfig) as error:
-                failure = str(error)
+                failure = of_error(error)
             except Exception as error:
                 logger.exception("audit of %s", self.store.kind.kind)
                 failure = f"{type(error).__name__}: {error}"
@@ -227,12 +228,27 @@ class Audit:
         return time.monotonic() - self._started
 
 
+#: What can differ, in words.
+_FOUND = {
+    str(one): one
+    for one in (
+        sentence("not in the table"),
+        sentence("changed in the table"),
+        sentence("in the table alone"),
+        sentence("gone from the cluster"),
+        sentence("not known"),
+        sentence("known in another version"),
+    )
+}
+
+
 def _words(differences: Iterable[Difference]) -> str:
     """ "3 changed in the table, 1 gone from the cluster"."""
     counts: dict[str, int] = {}
     for one in differences:
         counts[one.what] = counts.get(one.what, 0) + 1
-    return ", ".join(f"{count} {what}" for what, count in sorted(counts.items()))
+    told = ((count, _FOUND.get(what, what)) for what, count in sorted(counts.items()))
+    return series((sentence("{count} {what}", count=count, what=what) for count, what in told), ", ")
 
 
 def _key_of_change(store: Store[Any], change: Change) -> str:

@@ -22,9 +22,10 @@ from inventory.stacks.engine.config_maps import place, selections, selects, trim
 from kube.config_maps import ConfigMap
 from kube.objects import DaemonSet
 from kube.source import Place
+from wording.said import sentence, stored
 
 CHANGED = "other ConfigMaps are named by the plugins"
-NOTHING = "no device plugin of this cluster takes a setting from a ConfigMap"
+NOTHING = sentence("no device plugin of this cluster takes a setting from a ConfigMap")
 NOT_TOLD = "DaemonSets are not read, which name the ConfigMaps that plugins take their settings from"
 
 _daemonset = msgspec.json.Decoder(DaemonSet)
@@ -99,9 +100,12 @@ def _write(cluster_id: int, wanted: tuple[Selection, ...], nothing: str) -> None
     text = msgspec.json.encode(wanted).decode()
     watch = Watch.objects.filter(cluster_id=cluster_id, kind=Kind.CONFIGMAPS)
     if watch.filter(selection=text).exists():
-        watch.filter(state=WatchState.NOT_NEEDED).exclude(reason=nothing).update(reason=nothing)
+        watch.filter(state=WatchState.NOT_NEEDED).exclude(reason=nothing).update(
+            reason=nothing, reason_wording=stored(nothing)
+        )
         return
     columns = anew(CHANGED) | {"selection": text, "sent_at": None, "next_try_at": None}
     if not wanted and not ConfigMapRow.objects.filter(cluster_id=cluster_id).exists():
         columns |= {"state": WatchState.NOT_NEEDED, "state_since": Now(), "reason": nothing, "relist_reason": ""}
+        columns["reason_wording"] = stored(nothing)
     watch.update(**columns)

@@ -26,8 +26,9 @@ from inventory.models.cluster import OPTIONAL_KINDS, Kind, WatchState
 from kube.client import Client
 from kube.identity import Identity
 from kube.messages import Changes, Listed, ListEnd, Message, Relist, Trouble, Watching
-from kube.reflector import Reflector
+from kube.reflector import FIRST_LIST, Reflector
 from leases.lease import Lease, LeaseLost
+from wording.said import restored, sentence, stored
 
 logger = logging.getLogger(__name__)
 
@@ -269,6 +270,7 @@ class Follower:
                 audit_seconds=repair.seconds,
                 audit_differences=repair.count,
                 audit_note=repair.note,
+                audit_wording=stored(repair.note),
                 audit_differences_total=F("audit_differences_total") + repair.count,
             )
             if repair.count:
@@ -279,7 +281,7 @@ class Follower:
             logger.warning("%s: the audit found %d differences: %s", self.kind.kind, repair.count, repair.note)
             self.wake()
         if repair.relist:
-            self.reflector.relist(f"an audit found {repair.count} differences")
+            self.reflector.relist(sentence("an audit found {count} differences", count=repair.count))
 
     def _progress(self, state: WatchState, reason: str, **fields: Any) -> None:
         if self._state != (state.value, reason):
@@ -287,7 +289,7 @@ class Follower:
                 fields["state_since"] = Now()
             self._state = (state.value, reason)
             logger.info("%s: %s %s", self.kind.kind, state.label, reason)
-        self.lease.update(state=state, reason=reason, **fields)
+        self.lease.update(state=state, reason=reason, reason_wording=stored(reason), **fields)
 
     def _renew(self) -> None:
         self.lease.tick()
@@ -299,5 +301,6 @@ class Follower:
 
 def _why_listed(row: Watch) -> str:
     if row.synced_at is None:
-        return "first list"
-    return row.relist_reason or "made by another version, or a list that broke off"
+        return FIRST_LIST
+    asked = restored(row.relist_reason, row.relist_wording)
+    return asked or sentence("made by another version, or a list that broke off")

@@ -13,6 +13,7 @@ from inventory.models import Watch
 from inventory.models.cluster import DONE_WITHOUT, WatchState
 from leases import lease as leases
 from leases.lease import Lease
+from wording.said import stored
 
 
 def acquire(cluster_id: int, kind: str) -> Lease | None:
@@ -22,7 +23,7 @@ def acquire(cluster_id: int, kind: str) -> Lease | None:
     """
     row = Watch.objects.filter(cluster_id=cluster_id, kind=kind)
     taken = {"sent_at": None, "sent": 0}
-    restored = {"resource_version": "", "relist_reason": PUT_BACK}
+    restored = {"resource_version": "", "relist_reason": PUT_BACK, "relist_wording": stored(PUT_BACK)}
     return leases.acquire(row, cluster_id, kind, settings.LEASE_S, taken, restored)
 
 

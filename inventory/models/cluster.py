@@ -88,6 +88,7 @@ class Cluster(models.Model):
     #: UID of the namespace kube-system, by which a cluster is known again; "" while it is not told, and why.
     uid = models.CharField(max_length=64, blank=True, default="", db_default="")
     uid_note = models.CharField(max_length=500, blank=True, default="", db_default="")
+    uid_wording = models.JSONField(null=True)
     #: When another cluster was found at the same address, last; None: never.
     recreated_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -121,6 +122,8 @@ class Watch(LeaseRow, OfCluster):
     made_by = models.CharField(max_length=64, blank=True)
     state = models.CharField(max_length=16, choices=WatchState.choices, default=WatchState.WAITING)
     reason = models.TextField(blank=True)
+    #: How each text of the row was made, see `wording.said`.
+    reason_wording = models.JSONField(null=True)
     state_since = models.DateTimeField(null=True)
     next_try_at = models.DateTimeField(null=True)
     #: First failure since the last update from the cluster: it survives retries and changes of the watcher.
@@ -129,6 +132,7 @@ class Watch(LeaseRow, OfCluster):
     selection = models.TextField(blank=True, default="", db_default="")
     #: Why everything is to be listed (for the cards: counted) anew; "" when that is done. Who asked by hand, and when.
     relist_reason = models.CharField(max_length=200, blank=True, default="", db_default="")
+    relist_wording = models.JSONField(null=True)
     relist_asked_at = models.DateTimeField(null=True)
     #: First complete list; None before: pages then say that the mirror is not complete.
     synced_at = models.DateTimeField(null=True)
@@ -142,6 +146,7 @@ class Watch(LeaseRow, OfCluster):
     audit_seconds = models.FloatField(null=True)
     audit_differences = models.IntegerField(default=0, db_default=0)
     audit_note = models.CharField(max_length=200, blank=True, default="", db_default="")
+    audit_wording = models.JSONField(null=True)
     #: All differences that audits ever found.
     audit_differences_total = models.BigIntegerField(default=0, db_default=0)
 

@@ -91,6 +91,8 @@ class HistoryAnswer(_OfSubject):
     answered_at = models.DateTimeField(null=True)
     #: Why there is no answer; "" where there is one.
     reason = models.TextField(blank=True)
+    #: How the reason was made, see `wording.said`.
+    wording = models.JSONField(null=True)
     #: The beginning of the first step, and its columns as in a day (`packed.pack_columns`).
     begins_at = models.DateTimeField(null=True)
     data = models.BinaryField(null=True)

@@ -52,6 +52,8 @@ class UsageSource(LeaseRow, OfCluster):
     every_s = models.PositiveIntegerField(default=60)
     state = models.CharField(max_length=16, choices=SourceState.choices, default=SourceState.WAITING)
     reason = models.TextField(blank=True)
+    #: How the reason was made, see `wording.said`.
+    wording = models.JSONField(null=True)
     state_since = models.DateTimeField(null=True)
     #: First failure since the last round that was complete, and how many there were.
     trouble_since = models.DateTimeField(null=True)
@@ -69,7 +71,7 @@ class UsageSource(LeaseRow, OfCluster):
     #: What was dropped or doubted, with how often: [{"code", "text", "count"}].
     problems = models.JSONField(default=list)
 
-    may_name_pods = ("reason", "problems")
+    may_name_pods = ("reason", "wording", "problems")
 
     def __str__(self) -> str:
         return f"{self.cluster_id}/{self.way}"

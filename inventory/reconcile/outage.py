@@ -16,7 +16,7 @@ from inventory.catalogue import CATALOGUE
 from inventory.condition import TAKEOVER_S, Condition, State, condition_of, watches
 from inventory.models import Finding, Watch
 from inventory.models.cluster import OPTIONAL_KINDS, Kind
-from wording.said import capitalised, known, sentence, series, stored
+from wording.said import capitalised, known, restored, sentence, series, stored
 
 #: A cluster that answers within this was only slow.
 PATIENCE_S = 30
@@ -81,7 +81,7 @@ def _words(watch: Watch, condition: Condition) -> str:
         state=known(str(condition.state.label)),
         since=since,
         last=last if watch.kind != Kind.CARDS else "",
-        reason=f" ({condition.reason})" if condition.reason else "",
+        reason=sentence(" ({reason})", reason=condition.reason) if condition.reason else "",
     )
 
 
@@ -92,7 +92,7 @@ def _audit_words(watch: Watch) -> str:
         kind=watch.kind,
         number=watch.audit_differences,
         when=when,
-        note=watch.audit_note,
+        note=restored(watch.audit_note, watch.audit_wording),
     )
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from inventory import querysets
@@ -16,6 +18,8 @@ from inventory.condition import NEEDED_KINDS, STALE_S, State, Sync, sync_of
 from inventory.models import Watch
 from inventory.models.cluster import Kind
 from inventory.stacks import STACKS
+from pages.frame.worded import together, worded_html
+from wording.said import restored
 
 _ORDER = {"error": 0, "warning": 1, "good": 2}
 
@@ -71,29 +75,32 @@ def _verdict(sync: Sync) -> tuple[str, str, str]:
     needed = {states.get(kind) for kind in NEEDED_KINDS}
     refused = [watch for watch in sync.watches if states[watch.kind] == State.REFUSED]
     if any(watch.kind in NEEDED_KINDS for watch in refused):
-        text = _reasons([watch for watch in refused if watch.kind in NEEDED_KINDS])
-        return "error", _("the cluster refuses to be read"), text
+        why = _reasons([watch for watch in refused if watch.kind in NEEDED_KINDS])
+        return "error", _("the cluster refuses to be read"), why
     if State.UNWATCHED in needed:
         text = _("No worker keeps these numbers in sync. Start the watchers, or look at their log.")
-        return "error", _("nobody watches"), " ".join(filter(None, (text, _last_known(sync))))
+        return "error", _("nobody watches"), together(text, _last_known(sync))
     if State.UNREACHED in needed:
-        return "error", _("never reached"), sync.reason
+        return "error", _("never reached"), worded_html(sync.reason)
     if not sync.synced:
         return "warning", _("the first list is under way"), _not_complete(sync)
     if sync.age_seconds is None or sync.age_seconds > STALE_S or State.SILENT in needed:
-        return "error", _("no word from the cluster"), " ".join(filter(None, (_last_known(sync), sync.reason)))
+        return "error", _("no word from the cluster"), together(_last_known(sync), worded_html(sync.reason))
     if State.BACKING_OFF in states.values():
-        return "warning", _("the connection is being made again"), sync.reason
+        return "warning", _("the connection is being made again"), worded_html(sync.reason)
     if State.RELISTING in needed:
-        text = _("Numbers may change until the list is complete. %(reason)s") % {"reason": sync.reason}
-        return "warning", _("being listed anew"), text.strip()
+        text = format_html(
+            _("Numbers may change until the list is complete. %(reason)s") % {"reason": "{}"}, worded_html(sync.reason)
+        )
+        return "warning", _("being listed anew"), SafeString(text.strip())
     if State.WAITING in needed:
-        return "warning", _("waiting for a worker"), sync.reason
+        return "warning", _("waiting for a worker"), worded_html(sync.reason)
     if refused:
         text = _("What they say may be missing: %(what)s. %(reason)s")
-        told = {"what": ", ".join(optional_words(watch.kind) for watch in refused), "reason": _reasons(refused)}
+        what = ", ".join(optional_words(watch.kind) for watch in refused)
         kinds = ", ".join(kind_words(watch.kind) for watch in refused)
-        return "warning", _("may not be read: %(kinds)s") % {"kinds": kinds}, text % told
+        told = format_html(text % {"what": "{}", "reason": "{}"}, what, _reasons(refused))
+        return "warning", _("may not be read: %(kinds)s") % {"kinds": kinds}, told
     return "good", _("in sync"), ""
 
 
@@ -105,9 +112,8 @@ def _not_complete(sync: Sync) -> str:
     """What is there already, and what holds the rest up."""
     parts = [f"{kind_words(watch.kind)}: {watch.objects_seen:,}" for watch in sync.watches if watch.objects_seen]
     told = _("Numbers below are not complete until it is done.")
-    return " ".join(
-        part for part in (told, _("Seen so far:") + " " + ", ".join(parts) + "." if parts else "", sync.reason) if part
-    )
+    seen = _("Seen so far:") + " " + ", ".join(parts) + "." if parts else ""
+    return together(told, seen, worded_html(sync.reason))
 
 
 def kind_words(kind: str) -> str:
@@ -144,5 +150,10 @@ def optional_words(kind: str) -> str:
     return words.get(kind, "")
 
 
-def _reasons(watches: list[Watch]) -> str:
-    return " ".join(dict.fromkeys(f"{kind_words(watch.kind)}: {watch.reason or _('refused')}" for watch in watches))
+def _reasons(watches: list[Watch]) -> SafeString:
+    lines = [format_html("{}: {}", kind_words(watch.kind), _why(watch) or _("refused")) for watch in watches]
+    return together(*dict.fromkeys(lines))
+
+
+def _why(watch: Watch) -> SafeString:
+    return worded_html(restored(watch.reason, watch.reason_wording))

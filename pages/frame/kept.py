@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from django.utils.html import escape
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from pages.frame.worded import named
 from resources import moments
 
 #: Said elsewhere on the page: by the time above the list, by its length, by the tab.
@@ -37,6 +40,12 @@ def kept_text(name: str, value: str, titles: Mapping[str, str], words: Mapping[s
     if value in ("true", "false", "any") and (told_of := _states().get(name)):
         return told_of[value]
     return f"{_names().get(name, name)}: {value}"
+
+
+def parameter(name: str) -> SafeString:
+    """What a parameter of a list is called; one without words is its own name."""
+    word = _names().get(name)
+    return escape(word) if word is not None else named(name)
 
 
 def _states() -> dict[str, dict[str, str]]:
@@ -74,6 +83,12 @@ def _names() -> dict[str, str]:
         "uuid": _("card"),
         "profile": _("slice profile"),
         "pool": _("pool"),
+        "stack": _("stack"),
+        "mode": _("mode"),
+        "phase": _("phase"),
+        "state": _("state"),
+        "cluster": _("cluster"),
+        "suite": _("suite"),
         "os": _("operating system"),
         "zone": _("zone"),
         "instance_type": _("instance type"),

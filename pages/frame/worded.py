@@ -2,25 +2,95 @@
 
 from __future__ import annotations
 
+import re
+
+from django.utils.html import conditional_escape, escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext
 
 from wording import said
 
 #: What stands between sentences and between the parts of a list, where a language has no blanks between sentences.
-BETWEEN_IN_CHINESE = {" ": "", "; ": "；", " and ": "和"}
+BETWEEN_IN_CHINESE = {" ": "", "; ": "；", ", ": "、", " and ": "和"}
 _BETWEEN = {"zh-hans": BETWEEN_IN_CHINESE}
+#: Names and amounts, one or several.
+_NAMES = re.compile(r"\S+(?: [KMGT]iB)?(?:, \S+)*")
+_CODE = re.compile(r"`([^`]+)`")
+_LATIN = re.compile(r"[A-Za-z]{2}")
 
 
 def worded(text: str, form: object = None) -> str:
     """A stored text for a reader. form: what is stored beside it; a text without one, or of another form, stays in English.
 
-    What a foreign system said stands in it as it was said; it is no HTML.
+    What a foreign system said stands in it as it was said, in quotation marks. It is no HTML: for attributes and for what is put
+    together further.
     """
     language = get_language() or "en"
     sentence = said.restored(text, form) if form is not None else text
     if language.startswith("en") or not isinstance(sentence, said.Said):
         return text
-    return said.worded(said.stored(sentence), _translated, _BETWEEN.get(language, {})) or text
+    between = _BETWEEN.get(language, {})
+    return said.worded(said.stored(sentence, len(sentence)), _translated, between, _in_marks) or text
+
+
+def told(text: str, form: object) -> str:
+    """A stored text that is a sentence of ours where a form is stored with it, and else what another system said."""
+    if isinstance(text, said.Said) or form is not None:
+        return said.restored(text, form) if form is not None else text
+    return said.quote(text) if text else ""
+
+
+def worded_html(text: str, form: object = None) -> SafeString:
+    """The same as HTML, where what somebody else said in it is marked as such.
+
+    A text that is no sentence of ours is marked as one in English that was kept without its form: `quoted` is for what others said.
+    """
+    language = get_language() or "en"
+    sentence = said.restored(text, form) if form is not None else text
+    if language.startswith("en") or isinstance(text, SafeString):
+        return conditional_escape(text)
+    if not isinstance(sentence, said.Said):
+        return (
+            format_html('<span lang="en" data-said="unworded">{}</span>', text)
+            if _LATIN.search(text)
+            else conditional_escape(text)
+        )
+    made = said.worded(said.stored(sentence, len(sentence)), _escaped, _BETWEEN.get(language, {}), foreign)
+    return mark_safe(made) if made else quoted(text)  # noqa: S308 (template and arguments are escaped)
+
+
+def together(*texts: str) -> SafeString:
+    """Several sentences, one after the other, as HTML."""
+    return format_html_join(" ", "{}", ((text,) for text in texts if text))
+
+
+def quoted(text: str) -> SafeString:
+    """What another system said, in its own words: a reader of another language is told that they are English."""
+    language = get_language() or "en"
+    if language.startswith("en") or isinstance(text, SafeString) or not _LATIN.search(text):
+        return conditional_escape(text)
+    return format_html('<span lang="en">{}</span>', text)
+
+
+def named(text: str) -> SafeString:
+    """A name: of a thing of the cluster, of a user, of a metric."""
+    return format_html('<span translate="no">{}</span>', text) if text else SafeString()
+
+
+def foreign(text: str) -> SafeString:
+    """What is not ours: a name or an amount, or several, else what another system said."""
+    if not _LATIN.search(text) or (get_language() or "en").startswith("en"):
+        return conditional_escape(text)
+    return named(text) if _NAMES.fullmatch(text) else quoted(text)
+
+
+def _in_marks(text: str) -> str:
+    return f"“{text}”" if _LATIN.search(text) and not _NAMES.fullmatch(text) else text
+
+
+def _escaped(template: str) -> str:
+    """What stands between backticks is code."""
+    return _CODE.sub(r"<code>\1</code>", escape(_translated(template)))
 
 
 def _translated(template: str) -> str:

@@ -1,10 +1,15 @@
-"""Sentences of ours in the reader's language: `{{ text|worded }}`, `{% worded_of run "card_note" %}`."""
+"""Sentences of ours in the reader's language, what others said as their words: `{{ text|worded }}`, `{{ text|quoted }}`,
+`{% worded_of run "card_note" %}`. Every template has them."""
 
 from __future__ import annotations
 
 from django import template
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import Truncator
 
 from pages.frame import worded as frame
+from pages.frame.labels import pool_parts
 from validations.models import Campaign, Run
 from validations.models.run import said_of
 
@@ -12,18 +17,43 @@ register = template.Library()
 
 
 @register.filter
-def worded(text: str) -> str:
-    """A sentence that was just made."""
-    return frame.worded(text)
+def worded(text: str, most: int = 0) -> SafeString:
+    """A sentence that was just made, or was restored. most: characters that are shown of it; 0 for all."""
+    return _cut(frame.worded_html(text or ""), most)
+
+
+@register.filter
+def quoted(text: object, most: int = 0) -> SafeString:
+    """What another system said, which stays as it is."""
+    return _cut(frame.quoted("" if text is None else str(text)), most)
+
+
+@register.filter
+def named(text: object) -> SafeString:
+    """A name, which no program that translates the page is to translate."""
+    return frame.named("" if text is None else str(text))
+
+
+@register.filter
+def pool_words(pool: str) -> SafeString:
+    """What a pool is called: names of systems and models, or that they are not known."""
+    parts = ((frame.named(text) if is_name else text,) for text, is_name in pool_parts(pool or ""))
+    return format_html_join(" · ", "{}", parts)
 
 
 @register.simple_tag
-def worded_of(run: Run, name: str) -> str:
-    """A text of a run's row."""
-    return frame.worded(getattr(run, name), said_of(run, name))
+def worded_of(run: Run, name: str, most: int = 0) -> SafeString:
+    """A text of a run's row: what of it is not ours was said by the cluster."""
+    return _cut(frame.worded_html(frame.told(getattr(run, name), said_of(run, name))), most)
 
 
 @register.simple_tag
-def said_of_campaign(campaign: Campaign) -> str:
+def said_of_campaign(campaign: Campaign) -> SafeString:
     """Why a campaign is in its state."""
-    return frame.worded(campaign.state_reason, campaign.wording)
+    return frame.worded_html(campaign.state_reason, campaign.wording)
+
+
+def _cut(html: SafeString, most: int) -> SafeString:
+    if not most or len(html) <= most:
+        return html
+    return mark_safe(Truncator(html).chars(most, html=True))  # noqa: S308 (elements stay whole)

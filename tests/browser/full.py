@@ -260,7 +260,7 @@ def _accounts() -> dict[str, str]:
     for owner, name in ((ada, "ci"), (ada, "a-token-with-a-long-name-" * 3), (nora, "scrape")):
         ApiToken.issue(owner, name, Role.VIEWER, datetime.now(UTC) + timedelta(days=30))
     for number, action in enumerate(Action):
-        record(action, f"target-{number}", Outcome.REFUSED if number % 5 == 0 else Outcome.DONE, detail=f"{number}")
+        record(action, f"target-{number}", Outcome.REFUSED if number % 5 == 0 else Outcome.DONE, run=f"{number}")
     views = {"user": ada, "created_at": datetime.now(UTC), "changed_at": datetime.now(UTC)}
     SavedView.objects.create(page="nodes", name="Nodes of gpushare", query="stack=gpushare", **views)
     SavedView.objects.create(page="cards", name="a-view-with-a-long-name-" * 3, shared=True, **views)

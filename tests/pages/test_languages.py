@@ -57,6 +57,7 @@ def test_what_recorded_conditions_say_is_among_the_words_to_translate() -> None:
 
 def test_what_sharing_systems_declare_is_among_the_words_to_translate() -> None:
     declared = {text for stack in STACKS for text in (stack.daemonsets_for, stack.devices_for, stack.terminating)}
+    declared |= {stack.config_maps.read_for for stack in STACKS if stack.config_maps is not None}
     assert set(SYSTEMS) == declared - {""}
 
 

@@ -18,6 +18,7 @@ from kube.workloads import Event, Job, Listed, NotAList, Pod, read_job, read_lis
 from validations.installation import INSTANCE_LABEL
 from validations.lifecycle.deadlines import TooSlow, within
 from validations.suites.engine.manifest import CONTAINER, MANAGED_BY
+from wording.said import of_error
 
 T = TypeVar("T", Job, Pod, Event)
 PAGE = 500
@@ -70,7 +71,7 @@ class ClusterApi:
         try:
             return within(seconds, call, self.meanwhile, "the API server")
         except TooSlow as error:
-            raise ApiError(0, "Slow", str(error)) from None
+            raise ApiError(0, "Slow", of_error(error)) from None
 
     def get(self, path: str, query: dict[str, Any] | None = None, seconds: float = CALL_S) -> bytes:
         """The whole answer. Raises ApiError."""
@@ -96,7 +97,7 @@ class ClusterApi:
             try:
                 page = read_list(self.get(path, dict(query), LIST_S), kind)
             except NotAList as error:
-                raise ApiError(0, "Strange", str(error)) from None
+                raise ApiError(0, "Strange", of_error(error)) from None
             whole.objects += page.objects
             whole.strange |= page.strange
             if not page.continue_token:

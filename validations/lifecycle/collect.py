@@ -18,7 +18,7 @@ from validations.lifecycle.observe import Seen
 from validations.lifecycle.refusals import refusal
 from validations.models import Run
 from validations.suites.engine.manifest import job_name
-from wording.said import sentence
+from wording.said import of_error, sentence
 
 #: New bytes that one look takes at most; a chatty run is caught up with over several looks.
 LIVE_BYTES = 256 << 10
@@ -30,7 +30,7 @@ def _silent(run: Run, error: ApiError) -> str:
     return sentence(
         "The log cannot be read now: node {node} does not give it ({error}). It is tried again.",
         node=run.node_name,
-        error=str(error),
+        error=of_error(error),
     )
 
 

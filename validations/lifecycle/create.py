@@ -22,7 +22,7 @@ from validations.lifecycle.room import no_room
 from validations.models import Run, State
 from validations.permitted import remember
 from validations.suites.engine.manifest import job_name
-from wording.said import sentence
+from wording.said import cut, of_error, sentence
 
 #: Refusals that may pass: signed out, time-out, conflict of writes, too many requests.
 _PASSING = frozenset((401, 408, 425, 429))
@@ -51,7 +51,7 @@ def create_job(run: Run, api: ClusterApi, mine: Mine, now: datetime) -> None:
                 run,
                 last_error=told.text
                 if told
-                else sentence("The Job could not be created yet: {error}", error=str(error)[:1900]),
+                else sentence("The Job could not be created yet: {error}", error=cut(of_error(error), 1900)),
             )
             raise
         _refused(run, api, error)

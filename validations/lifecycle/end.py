@@ -17,6 +17,7 @@ from validations.lastresults import refresh_last
 from validations.lifecycle.judge import judge
 from validations.lifecycle.moves import end
 from validations.models import SAYS, Measurement, Run, State
+from wording.said import stored
 
 
 def end_run(
@@ -61,7 +62,7 @@ def end_run(
 
 def end_without_judgement(run: Run, code: str, text: str) -> None:
     """The last way out for a run that cannot be judged: errored, with this reason, and nothing that came from outside is stored."""
-    reasons = [{"code": code, "text": text, "line": None}]
+    reasons = [{"code": code, "text": text, "line": None, "wording": stored(text)}]
     with transaction.atomic():
         if end(run, run.state, verdict="errored", reasons=reasons, ending=[code, text], log_complete=False):
             refresh_last(run)

@@ -22,6 +22,7 @@ from validations.copies import AHEAD, COPY_STATES, OTHER, copy_words
 from validations.declared import LAUNCHER_COPY as FINDING
 from validations.lifecycle.cluster_api import ClusterApi
 from validations.models import Launcher
+from wording.said import stored
 
 #: At most so often is the object renewed by one process, and only while there is work.
 RENEW_S = 60.0
@@ -129,9 +130,10 @@ def _find(launcher: Launcher, now: datetime) -> None:
     text = copy_words(launcher)
     if not text:
         open_now.update(ended_at=now)
-    elif not open_now.update(text=text):
+    elif not open_now.update(text=text, wording=stored(text)):
         where = {"cluster_id": launcher.cluster_id, "code": FINDING, "node_name": "", "card_key": "", "pod": ""}
-        defaults = {"severity": CATALOGUE[FINDING].severity, "text": text, "first_seen_at": now}
+        defaults: dict[str, Any] = {"severity": CATALOGUE[FINDING].severity, "text": text, "wording": stored(text)}
+        defaults["first_seen_at"] = now
         Finding.objects.get_or_create(**where, ended_at=None, defaults=defaults)
 
 

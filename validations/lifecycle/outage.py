@@ -22,7 +22,7 @@ from validations.lifecycle.moves import note
 from validations.lifecycle.refusals import refusal
 from validations.lifecycle.step import too_late
 from validations.models import STARTED, Launcher, Run
-from wording.said import sentence, stored
+from wording.said import cut, of_error, sentence, stored
 
 logger = logging.getLogger(__name__)
 
@@ -37,10 +37,18 @@ _AT_CREATION = "create jobs"
 def not_seen(lease: Lease, launcher: Launcher, runs: list[Run], error: ApiError, now: datetime) -> None:
     """Write why nobody could look, to the launcher's row and to the runs; end those that need not wait for it."""
     refused = refusal(error, settings.VALIDATION_NAMESPACE)
-    text = refused.text if refused else sentence("The cluster was not reached: {error}", error=str(error)[:1900])
+    text = (
+        refused.text if refused else sentence("The cluster was not reached: {error}", error=cut(of_error(error), 1900))
+    )
     known: dict[str, Any] = {}
     if refused:
-        known["refused"] = {"at": now.isoformat(), "code": refused.code, "text": text, "call": error.call}
+        known["refused"] = {
+            "at": now.isoformat(),
+            "code": refused.code,
+            "text": text,
+            "wording": stored(text),
+            "call": error.call,
+        }
     again = now + timedelta(seconds=wait_s(launcher.tries))
     known |= {"failing_since": launcher.failing_since or now, "tries": min(launcher.tries + 1, 1000)}
     lease.update(error=text, wording=stored(text), next_try_at=again, **known)

@@ -36,6 +36,7 @@ from validations.logstore import Moved
 from validations.maker import maker
 from validations.models import ACTIVE, Launcher, Run, State
 from validations.permitted import credentials_refused
+from wording.said import cut, of_error
 
 logger = logging.getLogger(__name__)
 
@@ -161,7 +162,7 @@ def _safely(run: Run, look: Look, work: Callable[[], None]) -> None:
         work()
     except ApiError as error:
         told = refusal(error, look.api.namespace)
-        note(run, last_error=(told.text if told else str(error))[:2000].replace("\0", ""))
+        note(run, last_error=cut(told.text if told else of_error(error), 2000))
     except Moved:
         logger.info("run %s was moved by another process", run.pk)
     except (LeaseLost, *outage.LOST):

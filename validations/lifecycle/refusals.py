@@ -8,7 +8,7 @@ from __future__ import annotations
 from kube.client import ApiError
 from validations.lifecycle.endings import Ending
 from validations.wanted import missing_rule
-from wording.said import sentence
+from wording.said import of_error, sentence
 
 #: Reason of an ApiError for which there was no client: the kubeconfig cannot be used.
 NO_CLIENT = "NoClient"
@@ -83,7 +83,7 @@ def at_creation(error: ApiError, namespace: str) -> Ending:
             message=message,
         )
         return Ending("namespace", text)
-    return Ending("refused", sentence("The API server refused the Job: {error}", error=str(error)))
+    return Ending("refused", sentence("The API server refused the Job: {error}", error=of_error(error)))
 
 
 def _call(error: ApiError) -> str:

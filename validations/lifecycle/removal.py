@@ -21,7 +21,7 @@ from validations.lifecycle.refusals import refusal
 from validations.lifecycle.wordings import wordings
 from validations.models import Launcher, Run, State
 from validations.suites.engine.manifest import job_name
-from wording.said import sentence
+from wording.said import cut, of_error, sentence, stored
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ def _words(run_id: str, error: ApiError, look: Look) -> str:
     return sentence(
         "The Job {job} is still in the cluster: {text}",
         job=job_name(run_id),
-        text=told.text if told else str(error)[:1800],
+        text=told.text if told else cut(of_error(error), 1800),
     )
 
 
@@ -156,7 +156,7 @@ def _remove_stray(launcher: Launcher, job: Job, look: Look) -> dict[str, Any]:
             text = sentence(
                 "The Job {name}, of no run of ours, is still in the cluster: {error}",
                 name=name,
-                error=str(error)[:900].replace("\0", ""),
+                error=cut(of_error(error), 900),
             )
         else:
             logger.warning(
@@ -166,7 +166,7 @@ def _remove_stray(launcher: Launcher, job: Job, look: Look) -> dict[str, Any]:
         logger.warning("%s It is tried again, ever more rarely.", text)
     tries = min(int(before[0]) + 1, 1000)
     at = later(look.now, tries) if text else look.now + timedelta(seconds=LOOK_S)
-    return {name: [tries, at.isoformat(), text]}
+    return {name: [tries, at.isoformat(), text, stored(text)]}
 
 
 def _gone(cluster_id: int, reality: Reality) -> None:

@@ -15,7 +15,7 @@ from inventory.scoped import OfNamespace, ScopedManager
 from validations.ids import ByIdManager, new_id
 from validations.models.campaign import Campaign
 from validations.models.state import ACTIVE, LOOKS, STARTED, LevelChoice, Look, State, VerdictChoice
-from wording.said import sentence
+from wording.said import quote, restored, sentence
 
 _ACTIVE = Q(state__in=ACTIVE)
 _ENDED = Q(state=State.ENDED.value)
@@ -212,16 +212,18 @@ class Run(OfNamespace):
     @property
     def reason_code(self) -> str:
         """Of the reason that decided; "" for none."""
-        return self._reason("code")
+        return str(self._first().get("code") or "")
 
     @property
     def reason_text(self) -> str:
-        """The same in words."""
-        return self._reason("text")
+        """The same in words: a sentence of ours, or what the log says."""
+        first = self._first()
+        text, form = str(first.get("text") or ""), first.get("wording")
+        return restored(text, form) if form is not None else quote(text) if text else ""
 
-    def _reason(self, name: str) -> str:
+    def _first(self) -> dict[str, Any]:
         first = self.reasons[0] if isinstance(self.reasons, list) and self.reasons else {}
-        return str(first.get(name) or "") if isinstance(first, dict) else ""
+        return first if isinstance(first, dict) else {}
 
     @property
     def target_text(self) -> str:

@@ -103,7 +103,7 @@ def _workload(target: Target, values: Values) -> Workload:
 
 SUITE = Suite(
     id="directx-device-discovery",
-    title="DirectX device discovery",
+    title=gettext_noop("DirectX device discovery"),
     proves=gettext_noop("A container on the node sees DirectX adapters; nothing is run on them."),
     level="seen",
     os=("windows",),

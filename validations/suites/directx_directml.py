@@ -84,7 +84,7 @@ def _workload(target: Target, values: Values) -> Workload:
 
 SUITE = Suite(
     id="directx-directml",
-    title="DirectML works",
+    title=gettext_noop("DirectML works"),
     proves=gettext_noop(
         "DirectML gives the right answer in a container; the adapter is not named, so no GPU is proven."
     ),

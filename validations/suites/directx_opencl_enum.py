@@ -139,7 +139,7 @@ def _workload(target: Target, values: Values) -> Workload:
 
 SUITE = Suite(
     id="directx-opencl-enum",
-    title="OpenCL enumeration",
+    title=gettext_noop("OpenCL enumeration"),
     proves=gettext_noop("A container on the node sees an OpenCL device of type GPU; nothing is run on it."),
     level="seen",
     os=("windows",),

@@ -133,7 +133,7 @@ def _workload(target: Target, values: Values) -> Workload:
 
 SUITE = Suite(
     id="directx-vulkaninfo",
-    title="Vulkan information",
+    title=gettext_noop("Vulkan information"),
     proves=gettext_noop("A container on the node sees a hardware Vulkan device; nothing is run on it."),
     level="seen",
     os=("windows",),

@@ -13,6 +13,7 @@ from inventory.stacks.engine.base import Context
 from inventory.stacks.engine.registry import registry
 from inventory.stacks.engine.requests import holds
 from kube.objects import Container, ContainerStatus, Pod
+from wording.said import sentence
 
 Value = TypeVar("Value")
 
@@ -80,6 +81,7 @@ def ready(pod: Pod) -> bool | None:
 def waiting_reason(pod: Pod) -> tuple[str, str]:
     """(reason, message) of what the pod waits for; ("", "") when nothing says so.
 
+    A message that is no sentence is what the cluster says.
     First what the scheduler says (PodScheduled is False), then the first container that waits for something of its own,
     init containers first, then an init container that still runs, then the pod's own reason.
     """
@@ -109,5 +111,5 @@ def _initializing(pod: Pod) -> tuple[str, str] | None:
     sidecars = {found.name for found in specs if found.restartPolicy == "Always"}
     for status in (pod.status.initContainerStatuses if pod.status else None) or ():
         if status.state and status.state.running and status.name not in sidecars:
-            return "Initializing", f"waits for the init container {status.name}"
+            return "Initializing", sentence("waits for the init container {name}", name=status.name)
     return None

@@ -11,6 +11,7 @@ import msgspec
 
 from inventory.usage.engine.problems import Told
 from inventory.usage.engine.samples import Labels, LabelSets, Sample
+from wording.said import quote, sentence
 
 #: Most series and labels of one answer. Memory while decoding is some 100 bytes for each label.
 MOST_SERIES = 300_000
@@ -95,17 +96,23 @@ def read_answer(body: bytes | bytearray, told: Told, name: str | None = None, se
     sets = LabelSets() if sets is None else sets
     if len(body) > MOST_UNCOUNTED and (body.count(b'"metric"') > MOST_SERIES or body.count(b'":') > MOST_ANSWER_LABELS):
         told.tell("answer-too-large", f"{len(body)} bytes")
-        return Answer(error=f"the answer has {len(body)} bytes with too many series or labels to read at once")
+        return Answer(
+            error=sentence(
+                "the answer has {number} bytes with too many series or labels to read at once", number=len(body)
+            )
+        )
     try:
         whole = _whole.decode(body)
     except _UNREADABLE:
         return _by_series(body, told, name, sets)
     if whole.data is None:
         if whole.status == "success":
-            return _refused(body, told, "it has no data")
+            return _refused(body, told, sentence("it has no data"))
         return _told(whole, told, (), None)
     if whole.data.resultType != "vector":
-        return _refused(body, told, f"a {whole.data.resultType[:40]!r} came instead of a vector")
+        return _refused(
+            body, told, sentence("a {type} came instead of a vector", type=repr(whole.data.resultType[:40]))
+        )
     result = whole.data.result
     samples = _samples(result, told, name, sets)
     return _told(whole, told, samples, result[0].value.at if result else None)
@@ -197,7 +204,7 @@ def _by_series(body: bytes | bytearray, told: Told, name: str | None, sets: Labe
     if data.resultType != "vector":
         if parts.error or parts.status == "error":
             return _told(parts, told, (), None)
-        return _refused(body, told, f"a {data.resultType[:40]!r} came instead of a vector")
+        return _refused(body, told, sentence("a {type} came instead of a vector", type=repr(data.resultType[:40])))
     good: list[_Series] = []
     for raw in data.result or ():
         try:
@@ -211,7 +218,7 @@ def _by_series(body: bytes | bytearray, told: Told, name: str | None, sets: Labe
 def _told(head: _Head, told: Told, samples: tuple[Sample, ...], at: float | None) -> Answer:
     error = ""
     if head.status != "success":
-        error = f"{head.errorType or head.status or 'no status'}: {head.error or 'no reason given'}"[:TEXT_CHARS]
+        error = quote(f"{head.errorType or head.status or 'no status'}: {head.error or 'no reason given'}"[:TEXT_CHARS])
         told.tell("not-an-answer", error)
     return Answer(
         samples=samples if not error else (),
@@ -224,7 +231,9 @@ def _told(head: _Head, told: Told, samples: tuple[Sample, ...], at: float | None
 
 def _refused(body: bytes | bytearray, told: Told, why: str) -> Answer:
     told.tell("not-an-answer", _shown(body))
-    return Answer(error=f"no answer of Prometheus: {why}; it begins with {_shown(body)!r}")
+    return Answer(
+        error=sentence("no answer of Prometheus: {why}; it begins with {begin}", why=why, begin=repr(_shown(body)))
+    )
 
 
 def _shown(piece: bytes | bytearray) -> str:

@@ -13,9 +13,10 @@ from django.db import connection
 from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
+from inventory.free import free_cards
 from inventory.inspection import report
 from inventory.inspection.table import amount
-from inventory.models import Allocation, Card, Cluster, Node
+from inventory.models import Allocation, Card, Cluster, Node, NodeTotals, Watch
 from inventory.pod_usage import with_pod_usage
 from tests.factories import GIB, make_cluster, make_finding, make_node, not_metered
 from tests.factories.usage import measure, source_of
@@ -42,12 +43,14 @@ def test_json_has_the_fields_that_scripts_rely_on(cluster: Cluster) -> None:
     assert list(node) == [
         "name", "ready", "stacks", "unit", "unit_source", "cards_total", "cards_allocated",
         "memory_total_bytes", "memory_allocated_bytes", "cards", "unplaced", "health", "health_told",
+        "cards_free", "cards_apart", "memory_free_bytes", "memory_apart_bytes", "kept_off",
     ]  # fmt: skip
     (card,) = node["cards"]
     assert list(card) == [
         "index", "uuid", "model", "stack", "health", "memory_total_bytes", "memory_physical_bytes",
         "memory_allocated_bytes", "allocations", "health_told",
         "memory_used_bytes", "utilization_ratio", "temperature_celsius", "power_watts", "measured_at", "usage_source",
+        "memory_free_bytes", "memory_apart_bytes", "kept_off",
     ]  # fmt: skip
     allocation = card["allocations"][0]
     assert list(allocation) == [
@@ -106,8 +109,43 @@ def test_the_table_has_what_is_used_where_it_is_measured(cluster: Cluster) -> No
     assert "USED" not in run("-d")
     measure(Card.objects.get())
     text = run("-d")
-    assert "FREE  USED   HOLDER" in text
+    assert "FREE  APART  USED   HOLDER" in text
     assert ", uses 9 GiB" in text
+
+
+def test_free_is_what_pods_can_be_given_and_the_rest_is_apart_with_its_reason(cluster: Cluster) -> None:
+    make_node(cluster, "a", "gpushare", 2, loads=(0.4, 0.0))
+    make_node(cluster, "b", "gpushare", 2, loads=(0.4, 0.0), ready=False)
+    make_node(cluster, "c", "gpushare", 2, loads=(0.4, 0.0))
+    ill = {"state": "apart", "kept_off": "unhealthy", "memory_free_bytes": 0, "memory_apart_bytes": 15 * GIB}
+    Card.objects.filter(node_name="c", index=1).update(**ill)
+    kept = {"cards_free": 0, "cards_apart": 1, "memory_free_bytes": 9 * GIB, "memory_apart_bytes": 15 * GIB}
+    NodeTotals.objects.filter(node_name="c").update(**kept)
+    nodes = {node["name"]: node for node in as_json()["nodes"]}
+    assert {name: [one[column] for column in _FREE] for name, one in nodes.items()} == {
+        "a": [1, None, 24 * GIB, None, None],
+        "b": [0, 1, 0, 24 * GIB, "not-ready"],
+        "c": [0, 1, 9 * GIB, 15 * GIB, None],
+    }
+    assert [card["kept_off"] for card in nodes["c"]["cards"]] == [None, "unhealthy"]
+    free = free_cards([cluster])
+    assert (free.named, free.apart) == (1, {"not-ready": 1, "unhealthy": 1})
+    lines = {line.split()[0]: line for line in run().splitlines() if line.strip()}
+    assert "24 GiB       -" in lines["a"]
+    assert "0 B          24 GiB, not-ready" in lines["b"]
+    assert "9 GiB        15 GiB, unhealthy" in lines["c"]
+
+
+def test_of_a_cluster_without_word_nothing_is_free(cluster: Cluster) -> None:
+    make_node(cluster, "a", "gpushare", 1, loads=(0.4,))
+    Watch.objects.filter(cluster=cluster).update(last_event_at=Now() - timedelta(hours=1))
+    (node,) = as_json()["nodes"]
+    assert [node[column] for column in _FREE] == [0, None, 0, 9 * GIB, "stale-cluster"]
+    assert node["cards"][0]["memory_apart_bytes"] == 9 * GIB
+    assert "9 GiB, stale-cluster" in run("-d")
+
+
+_FREE = ("cards_free", "cards_apart", "memory_free_bytes", "memory_apart_bytes", "kept_off")
 
 
 def test_inspecting_costs_the_same_at_any_size(cluster: Cluster) -> None:

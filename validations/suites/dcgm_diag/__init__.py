@@ -226,7 +226,7 @@ def _workload(target: Target, values: Values) -> Workload:
 
 SUITE = Suite(
     id="dcgm-diag",
-    title="DCGM diagnostic",
+    title=gettext_noop("DCGM diagnostic"),
     proves=gettext_noop("NVIDIA's diagnostic of the chosen level finds nothing wrong with the cards of the run."),
     level="right",
     os=("linux",),

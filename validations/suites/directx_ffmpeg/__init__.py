@@ -120,7 +120,7 @@ def _workload(target: Target, values: Values) -> Workload:
 
 SUITE = Suite(
     id="directx-ffmpeg",
-    title="ffmpeg hardware encoding",
+    title=gettext_noop("ffmpeg hardware encoding"),
     proves=gettext_noop("The video encoder of an adapter encodes a clip to the end."),
     level="ran",
     os=("windows",),

@@ -1,0 +1,89 @@
+"""What is particular of an audited act, in words: the names that `audit.chain.record` was given, and its words for them.
+
+What is neither here nor a sentence is a name of somebody or something and stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from audit.models import Entry
+from pages.frame.worded import foreign, worded_html
+from wording.said import Said, restored
+
+NAMES: Mapping[str, Promise] = {
+    "before": _("before"),
+    "by": _("by what"),
+    "card": _("card"),
+    "cluster": _("cluster"),
+    "ended": _("sessions ended"),
+    "every_s": _("seconds between rounds"),
+    "image": _("container image"),
+    "kubeconfig": _("kubeconfig"),
+    "launcher": _("kubeconfig of the launcher"),
+    "matchers": _("label matchers"),
+    "name": _("name"),
+    "networks": _("networks"),
+    "node": _("node"),
+    "of": _("of whom"),
+    "parallel": _("at once"),
+    "places": _("places"),
+    "pull_secret": _("pull secret"),
+    "query": _("query"),
+    "role": _("role"),
+    "run": _("run"),
+    "server": _("server"),
+    "shared": _("shared"),
+    "state": _("state"),
+    "stopped": _("tokens stopped"),
+    "subject": _("subject"),
+    "suite": _("suite"),
+    "text": _("text"),
+    "to": _("what to do"),
+    "token_file": _("token file"),
+    "usage": _("exporters"),
+    "wanted": _("wanted"),
+    "why": _("why"),
+}
+#: Name → word → as it is shown.
+VALUES: Mapping[str, Mapping[str, Promise]] = {
+    "by": {
+        "code": _("code"),
+        "command": _("command line"),
+        "link": _("link"),
+        "page": _("page"),
+        "password": _("password"),
+        "password and code": _("password and code"),
+        "proxy": _("proxy"),
+        "worker": _("worker"),
+    },
+    "places": {"everything": _("everything")},
+    "role": {"none": _("no role")},
+    "shared": {"everything": _("everything")},
+    "state": {"active": _("active"), "deactivated": _("deactivated"), "on": _("on"), "off": _("off")},
+    "to": {"pause": _("pause"), "resume": _("resume"), "stop": _("stop")},
+    "usage": {"directly": _("directly"), "no more": _("no more")},
+    "wanted": {"another address": _("another address")},
+    "why": {"deactivated": _("deactivated"), "no group with a role": _("no group with a role")},
+}
+
+
+def details(row: Entry) -> list[tuple[str, SafeString]]:
+    """Name and value of each, in the reader's language."""
+    told = row.detail if isinstance(row.detail, dict) else {}
+    forms = row.wording if isinstance(row.wording, dict) else {}
+    return [
+        (str(NAMES.get(name, name)), _value(name, str(value), forms.get(name))) for name, value in sorted(told.items())
+    ]
+
+
+def _value(name: str, value: str, form: object) -> SafeString:
+    word = VALUES.get(name, {}).get(value)
+    if word is not None:
+        return SafeString(word)
+    said = restored(value, form) if form is not None else value
+    return worded_html(said) if isinstance(said, Said) else foreign(value)
