@@ -144,7 +144,7 @@ def amount_of(held: Allocation) -> str:
         return ngettext("%(n)d share", "%(n)d shares", held.quantity) % {"n": held.quantity}
     if held.mode == base.WHOLE:
         return ngettext("%(n)d card", "%(n)d cards", held.quantity) % {"n": held.quantity}
-    return _("%(n)d units") % {"n": held.quantity}
+    return ngettext("%(n)d unit", "%(n)d units", held.quantity) % {"n": held.quantity}
 
 
 def why_unknown(card: Card) -> str:

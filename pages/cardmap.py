@@ -14,6 +14,7 @@ from django.db.models import Count, F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from inventory.kept_off import in_believed, totals_now, unbelieved, with_room
 from inventory.models import Cluster, NodeTotals
@@ -252,7 +253,9 @@ def _pool_words(totals: Totals) -> str:
         return _("over-committed: %(held)s of %(total)s") % {"held": amounts.gib(held), "total": amounts.gib(total)}
     text = _("%(free)s free of %(total)s") % {"free": amounts.gib(free), "total": amounts.gib(total)}
     unknown = totals.memory_allocated.unknown_nodes
-    return text + (_(", not known on %(n)d nodes") % {"n": unknown} if unknown else "")
+    if not unknown:
+        return text
+    return text + ngettext(", not known on %(n)d node", ", not known on %(n)d nodes", unknown) % {"n": unknown}
 
 
 def _map_node(node_totals: NodeTotals, part: _Part, show: str, figures: FiguresOf) -> MapNode:
