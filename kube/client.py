@@ -27,7 +27,7 @@ from kube.credentials import PATIENCE_S, Answer, Source, source_of
 from kube.deadline import CONNECT_S, Deadline, keep_deadlines, watching
 from kube.errors import ApiError, plain
 from kube.kubeconfig import BadKubeconfig, read
-from wording.said import sentence
+from wording.said import cut, sentence
 
 __all__ = ["ApiError", "BadKubeconfig", "Client", "Stream", "current_context"]
 
@@ -236,8 +236,9 @@ class Client:
             status = json.loads(body)
             reason, message = str(status.get("reason") or reason), str(status.get("message") or "")
         except (ValueError, AttributeError):
-            message = "the answer is not from a Kubernetes API server" if b"<html" in body[:2000].lower() else ""
-        return ApiError(response.status, reason, message[:2000], _retry_after(response.headers.get("Retry-After")))
+            strange = b"<html" in body[:2000].lower()
+            message = sentence("the answer is not from a Kubernetes API server") if strange else ""
+        return ApiError(response.status, reason, cut(message, 2000), _retry_after(response.headers.get("Retry-After")))
 
     def get(
         self, path: str, query: dict[str, Any] | None = None, timeout_s: float = ANSWER_S, accept: str = ""

@@ -6,7 +6,7 @@ import ssl
 
 import urllib3
 
-from wording.said import sentence
+from wording.said import Said, sentence
 
 
 class ApiError(Exception):
@@ -21,7 +21,10 @@ class ApiError(Exception):
         # What the server says is its own; what we say of a server that was not reached stays the sentence that it is.
         if "\0" in reason or "\0" in message:  # no table takes it
             reason, message = reason.replace("\0", ""), message.replace("\0", "")
-        super().__init__(f"{status} {reason}: {message}".removesuffix(": ") if status else message)
+        said = f"{status} {reason}: {message}".removesuffix(": ") if status else message
+        if status and isinstance(message, Said):
+            said = sentence("{status} {reason}: {message}", status=status, reason=reason, message=message)
+        super().__init__(said)
         self.status, self.reason, self.message, self.retry_after_s = status, reason, message, retry_after_s
 
 

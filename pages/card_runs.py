@@ -20,6 +20,7 @@ from pages.frame.links import card_url, node_url, state_url, with_query
 from pages.frame.live import live_page
 from pages.frame.refusals import BadParameter, NotThere, answered
 from pages.measured import figure
+from pages.name_words import plain
 from pages.permission import may_launch
 from pages.run_lines import run_line
 from pages.series import Plot, plot
@@ -41,6 +42,10 @@ class Choice:
     name: str
     unit: str
     title: str
+
+    @property
+    def plain(self) -> str:
+        return plain(self.name)
 
 
 @require_safe
@@ -110,8 +115,7 @@ def _names(rows: Any) -> list[Choice]:
 
 
 def _title(suite: str, name: str, several: bool) -> str:
-    plain = name.replace("_", " ")
-    return f"{words.suite_title(suite)}: {plain}" if several else plain
+    return f"{words.suite_title(suite)}: {plain(name)}" if several else plain(name)
 
 
 def _asked(request: HttpRequest, choices: list[Choice], card: Card) -> tuple[Choice | None, str]:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from pages.measured import figure
+from pages.name_words import plain_html
 from pages.run_lines import RunLine, run_line
 from validations import compared
 from validations.models import Run
@@ -100,7 +101,7 @@ def _name(name: str) -> str:
 def _number(one: compared.Pair) -> Row:
     then, now = (f"{figure(value)} {one.unit}" if value is not None else "" for value in (one.then, one.now))
     more = "" if one.slower_percent is None else _percent(one.slower_percent)
-    return Row(one.name.replace("_", " "), then, now, more)
+    return Row(plain_html(one.name), then, now, more)
 
 
 def _percent(slower: float) -> str:

@@ -62,6 +62,13 @@ def _summary(lines: list[Line]) -> str:
     return ngettext("%(n)d thing is wrong.", "%(n)d things are wrong.", len(lines)) % {"n": len(lines)}
 
 
+def role_words(role: str) -> str:
+    """What a process does, as `telemetry.report` was told."""
+    if role.startswith("worker: "):
+        return _("worker: %(queues)s") % {"queues": role.removeprefix("worker: ")}
+    return {"web": _("web"), "all in one": _("all in one")}.get(role, role)
+
+
 @dataclass(frozen=True)
 class State:
     """The installation in one sentence. level: its sign."""
@@ -80,5 +87,9 @@ def state_of() -> State:
 def installation(request: HttpRequest) -> HttpResponseBase:
     found = running()
     lines = [_line(one) for one in wrong(found)]
-    context = {"lines": lines, "running": found, "summary": _summary(lines)}
+    context = {
+        "lines": lines,
+        "running": [(one, role_words(one.report.role)) for one in found],
+        "summary": _summary(lines),
+    }
     return live_page(request, "installation/page.html", "installation/part.html", context)

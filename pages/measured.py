@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.urls import reverse
 
+from pages.name_words import plain_html
 from pages.run_lines import card_words
 from validations import baseline
 from validations.models import Measurement, Run
@@ -45,7 +46,7 @@ def measured(run: Run) -> Measured:
         slow = row.slower_percent is not None and row.slower_percent > limit
         numbers.append(
             Number(
-                name=row.name.replace("_", " "),
+                name=plain_html(row.name),
                 value=figure(row.value),
                 unit=row.unit,
                 then=None if same is None else figure(same),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import yaml
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
@@ -21,6 +23,7 @@ from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
 from pages.frame.worded import told, worded
 from pages.measured import measured
+from pages.name_words import plain_html, value_html
 from pages.permission import launchers_only, may_launch
 from pages.run_lines import card_words, reasons_of
 from pages.runlog import log_panel
@@ -35,7 +38,7 @@ from validations.requests import Busy, request_again, request_cancel
 from validations.suites import find
 
 #: Parts of the node's snapshot that are not listed: the page says them in another place, or they are for comparing.
-_TOLD_ELSEWHERE = ("node uid", "driver version", "labels", "plugins")
+_TOLD_ELSEWHERE = ("node_uid", "driver_version", "labels", "plugins")
 
 
 def found_run(run_id: str) -> Run:
@@ -77,8 +80,7 @@ def _context(request: HttpRequest, row: Run) -> dict[str, Any]:
         "measured": measured(row),
         "compared": compared_lines(row),
         "facts": _facts(row),
-        "node_facts": _pairs(row.node_snapshot),
-        "hidden_facts": _TOLD_ELSEWHERE,
+        "node_facts": _pairs(row.node_snapshot, _TOLD_ELSEWHERE),
         "digest": _short(row.image_digest),
         "manifest": manifest_text(row.manifest),
         "card": card_words(row),
@@ -110,15 +112,19 @@ def _short(digest: str) -> str:
     return f"{text[:23]}…" if text.startswith("sha256:") and len(text) > 24 else text
 
 
-def _facts(row: Run) -> list[tuple[str, str]]:
+def _facts(row: Run) -> list[tuple[SafeString, SafeString]]:
     """What the log says of the workload and the card."""
     return _pairs(row.facts)
 
 
-def _pairs(stored: Any) -> list[tuple[str, str]]:
+def _pairs(stored: Any, but: Collection[str] = ()) -> list[tuple[SafeString, SafeString]]:
     """Any JSON object as names and texts, each at most 300 characters, 40 of them."""
     rows = stored.items() if isinstance(stored, dict) else ()
-    return [(str(name).replace("_", " ")[:100], _text(value)[:300]) for name, value in list(rows)[:40]]
+    return [
+        (plain_html(str(name)[:100]), value_html(str(name), _text(value)[:300]))
+        for name, value in list(rows)[:40]
+        if name not in but
+    ]
 
 
 def _text(value: Any) -> str:
