@@ -120,11 +120,8 @@ def _facts(row: Run) -> list[tuple[SafeString, SafeString]]:
 def _pairs(stored: Any, but: Collection[str] = ()) -> list[tuple[SafeString, SafeString]]:
     """Any JSON object as names and texts, each at most 300 characters, 40 of them."""
     rows = stored.items() if isinstance(stored, dict) else ()
-    return [
-        (plain_html(str(name)[:100]), value_html(str(name), _text(value)[:300]))
-        for name, value in list(rows)[:40]
-        if name not in but
-    ]
+    told = [(str(name)[:100], _text(value)[:300]) for name, value in list(rows)[:40] if name not in but]
+    return [(plain_html(name), value_html(name, text)) for name, text in told]
 
 
 def _text(value: Any) -> str:

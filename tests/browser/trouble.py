@@ -159,6 +159,15 @@ def _validations(cluster: Cluster) -> None:
     for run in Run.objects.all():
         run.reasons = [one | {"text": str(wrong), "wording": stored(wrong)} for one in run.reasons]
         run.save(update_fields=["reasons"])
+    node = {
+        "os": "windows",
+        "os_image": "Windows Server 2022",
+        "kernel": "10.0.20348",
+        "cordoned": "no",
+        "zone": "eu-1",
+    }
+    facts = {"gpu_name": "Tesla T4", "precision": "single", "threads_per_block": "256"}
+    Run.objects.update(node_snapshot=node, facts=facts)
     for target in CampaignTarget.objects.exclude(skipped=""):
         fit = _said(13)
         CampaignTarget.objects.filter(pk=target.pk).update(skipped=fit, wording=stored(fit))
@@ -183,7 +192,7 @@ def _validations(cluster: Cluster) -> None:
 
 def _processes() -> None:
     now = timezone.now()
-    for number, role in enumerate(("web", "tasks", "usage")):
+    for number, role in enumerate(("web", "worker: default, watch", "all in one")):
         ProcessReport.objects.create(
             name=f"host/{role}/1", role=role, version=f"1.{number}", started_at=now, written_at=now
         )
