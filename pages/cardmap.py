@@ -112,11 +112,11 @@ class CardMap:
 
 
 def card_map(pools: Sequence[PoolTotals], chosen: Iterable[Cluster], asked: Asked) -> CardMap:
-    """Five queries, whatever the size."""
+    """Four queries, whatever the size; one more with a filter of nodes."""
     wanted = sorted((one for one in pools if not asked.pool or one.pool == asked.pool), key=_freest)
     shown = wanted[:POOLS_SHOWN]
     rows = nodes_of([cluster.pk for cluster in chosen], asked)
-    counts = {(cid, name): count for cid, name, count in _count(rows)}
+    counts = {(cid, name): count for cid, name, count in _count(rows)} if asked.show else _sizes(wanted)
     matching = [one for one in shown if counts.get(_place(one))]
     few = sum(one.totals.cards_total.value or 0 for one in pools) <= FEW_CARDS or bool(asked.pool)
     opened = {_place(one) for one in matching if few or _key(one) in asked.opened}
@@ -167,6 +167,11 @@ def nodes_of(cluster_ids: Sequence[int], asked: Asked) -> QuerySet[NodeTotals]:
     rows = NodeTotals.objects.filter(condition_of(asked.show))
     rows = rows.filter(cluster_id=cluster_ids[0]) if len(cluster_ids) == 1 else rows.filter(cluster_id__in=cluster_ids)
     return rows.filter(pool=asked.pool) if asked.pool else rows
+
+
+def _sizes(pools: Iterable[PoolTotals]) -> dict[PoolKey, int]:
+    """How many nodes each has."""
+    return {_place(one): one.totals.nodes for one in pools}
 
 
 def _count(rows: QuerySet[NodeTotals]) -> list[tuple[int, str, int]]:
