@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as lazy
 
 from inventory.models import Card, Cluster, Node
-from pages import places
+from pages import name_words, places
 from pages.frame.worded import worded
 from validations.campaign_checks import Spot
 from validations.planning import RunRequest
@@ -60,12 +60,13 @@ class OptionField(Typed):
     def __init__(self, option: Option, enabled: bool) -> None:
         attributes: dict[str, Any] = {
             "id": f"option-{option.name}",
-            "aria-label": option.name,
-            "translate": "no",
+            "aria-label": name_words.option(option.name),
             "aria-describedby": f"help-{option.name}",
         }
         attributes |= {} if enabled else {"disabled": True}
-        widget: forms.Widget = forms.Select(attributes, [(choice, choice or "–") for choice in option.choices])
+        widget: forms.Widget = forms.Select(
+            attributes, [(one, name_words.value(option.name, one) or "–") for one in option.choices]
+        )
         if not option.choices:
             attributes |= {"autocomplete": "off", "spellcheck": "false", "maxlength": LONGEST}
             attributes |= {"inputmode": "numeric"} if option.kind == "number" else {}

@@ -61,6 +61,26 @@ FACTS = (
     _("vendor"),
     _("vgpu profile"),
 )
+#: Of suites; a command and REST take them as they are named there, and so they are read in English.
+OPTIONS = (
+    _("bodies"),
+    _("cards"),
+    _("deadline s"),
+    _("encoder"),
+    _("gpu memory mib"),
+    _("host memory"),
+    _("image"),
+    _("iterations"),
+    _("largest"),
+    _("level"),
+    _("model"),
+    _("precision"),
+    _("pull secret"),
+    _("region"),
+    _("resource"),
+    _("run as user"),
+    _("runtime class"),
+)
 #: As `validations.targets` keeps them with a run.
 OF_NODES = (
     _("os"),
@@ -77,7 +97,7 @@ OF_NODES = (
     _("labels"),
     _("plugins"),
 )
-_KNOWN = frozenset((*MEASUREMENTS, *FACTS, *OF_NODES))
+_KNOWN = frozenset((*MEASUREMENTS, *FACTS, *OPTIONS, *OF_NODES))
 _VALUES = {"cordoned": {"yes": _("yes"), "no": _("no")}, "precision": {"single": _("single"), "double": _("double")}}
 
 
@@ -90,6 +110,18 @@ def plain(name: str) -> str:
 def plain_html(name: str) -> SafeString:
     text = name.replace("_", " ")
     return escape(gettext(text)) if text in _KNOWN else named(text)
+
+
+def option(name: str) -> str:
+    """What a field of an option is called."""
+    said = plain(name)
+    return name if said == name.replace("_", " ") else said
+
+
+def value(name: str, text: str) -> str:
+    """What is chosen of an option."""
+    word = _VALUES.get(name, {}).get(text)
+    return text if word is None else gettext(word)
 
 
 def value_html(name: str, text: str) -> SafeString:

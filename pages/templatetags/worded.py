@@ -8,6 +8,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
+from pages import name_words
 from pages.frame import worded as frame
 from pages.frame.labels import pool_parts
 from validations.models import Campaign, Run
@@ -32,6 +33,12 @@ def quoted(text: object, most: int = 0) -> SafeString:
 def named(text: object) -> SafeString:
     """A name, which no program that translates the page is to translate."""
     return frame.named("" if text is None else str(text))
+
+
+@register.filter
+def option_words(name: str) -> str:
+    """What an option of a suite is called."""
+    return name_words.option(str(name))
 
 
 @register.filter

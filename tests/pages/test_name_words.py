@@ -5,8 +5,9 @@ from __future__ import annotations
 from django.utils import translation
 
 from inventory.models import Node
-from pages.name_words import FACTS, MEASUREMENTS, OF_NODES, plain, plain_html, value_html
+from pages.name_words import FACTS, MEASUREMENTS, OF_NODES, OPTIONS, option, plain, plain_html, value_html
 from tests.validations.suites import golden
+from validations.suites import registry
 from validations.suites.engine.base import read_log
 
 
@@ -14,6 +15,14 @@ def test_what_recorded_logs_measure_and_say_is_among_the_words() -> None:
     parsed = [case.suite.parse(read_log(case.raw), case.outcome) for case in golden.cases()]
     assert {name.replace("_", " ") for one in parsed for name in one.measurements} == set(MEASUREMENTS)
     assert {name.replace("_", " ") for one in parsed for name in one.facts} == set(FACTS)
+
+
+def test_options_of_suites_are_among_them_and_keep_their_names_in_english() -> None:
+    names = {one.name for suite in registry().values() for one in suite.options}
+    assert {name.replace("_", " ") for name in names} == set(OPTIONS)
+    assert {option(name) for name in names} == names
+    with translation.override("zh-hans"):
+        assert (option("run_as_user"), option("of_tomorrow")) == ("运行用户", "of_tomorrow")
 
 
 def test_what_a_run_keeps_of_its_node_is_among_them() -> None:

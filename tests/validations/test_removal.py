@@ -20,6 +20,7 @@ from tests.validations.recorded import PASSED, later, launched, passed_by
 from validations import tasks
 from validations.lifecycle.removal import later as next_try
 from validations.models import Launcher, Run
+from wording.said import Said, restored
 
 
 def deletes(fake: FakeCluster) -> int:
@@ -87,6 +88,7 @@ def test_a_job_of_no_run_backs_off_too(prod: Cluster, fake: FakeCluster) -> None
     tasks.reconcile(prod.pk)
     (entry,) = Launcher.objects.get().strays.values()
     assert "of no run of ours" in entry[2]
+    assert isinstance(restored(entry[2], entry[3]), Said)
     tasks.reconcile(prod.pk)
     count = deletes(fake)
     tasks.reconcile(prod.pk)

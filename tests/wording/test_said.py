@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from wording.said import Said, capitalised, cut, known, restored, sentence, series, stored, worded
+from wording.said import Said, capitalised, cut, known, of_error, quote, restored, sentence, series, stored, worded
 
 WORDS = {
     "{pod} holds {number} cards: {why}.": "{pod} 占用 {number} 张卡：{why}。",
@@ -104,3 +104,28 @@ def test_a_form_that_is_nested_without_end_is_left_aside() -> None:
 def test_the_beginning_of_a_sentence_has_a_template_of_its_own() -> None:
     assert capitalised(sentence("nobody asks")).template == "Nobody asks"  # type: ignore[attr-defined]
     assert capitalised("as they said") == "As they said"
+
+
+def test_an_error_is_the_sentence_that_it_was_made_of() -> None:
+    made = of_error(ValueError(held()))
+    assert isinstance(made, Said)
+    assert chinese(made) == "team-a/train 占用 2 张卡：没有人申请。"
+
+
+@pytest.mark.parametrize("error", [ValueError("no such file"), ValueError(held(), 3), ValueError(), OSError(2, "gone")])
+def test_the_text_of_any_other_error_is_what_somebody_else_said(error: Exception) -> None:
+    made = of_error(error)
+    assert made == str(error)
+    assert stored(made) == {"template": "{said}", "arguments": {"said": str(error)}}
+
+
+def test_what_others_said_is_shown_by_itself_and_in_a_sentence() -> None:
+    def marked(text: str) -> str:
+        return worded(stored(text), lambda template: WORDS.get(template, template), {}, lambda said: f"<{said}>")
+
+    assert marked(quote("it is late")) == "<it is late>"
+    assert (
+        marked(sentence("{pod} holds {number} cards: {why}.", pod="a", number=2, why="no"))
+        == "<a> 占用 <2> 张卡：<no>。"
+    )
+    assert again(quote("it is late")) == "it is late"

@@ -16,6 +16,7 @@ from tests.inventory.reconcile.conftest import Fleet
 from tests.inventory.reconcile.objects import whole_node, whole_pod
 from tests.prometheus import Prometheus, prometheus
 from tests.services import Missing, or_skip
+from wording.said import Said, restored
 
 MIB = 2**20
 
@@ -155,6 +156,7 @@ def test_a_prometheus_that_is_away_delays_nothing_and_is_said(cluster: Cluster) 
     source = collect(cluster)
     assert source.state == SourceState.BACKING_OFF
     assert "was not reached" in source.reason
+    assert restored(source.reason, source.wording).template == "{base} was not reached: {why}"  # type: ignore[attr-defined]
     assert source.failures == 1
     assert source.due_at is not None
     assert lease.acquire(cluster.pk) is None  # not due
@@ -183,6 +185,7 @@ def test_where_no_exporter_is_known_it_is_said(scraped: Prometheus, cluster: Clu
     sources.set_prometheus(cluster, scraped.url, matchers='cluster="nowhere"')
     source = collect(cluster)
     assert (source.state, "no exporter that is known" in source.reason) == (SourceState.READING, True)
+    assert isinstance(restored(source.reason, source.wording), Said)
 
 
 def test_labels_that_are_gone_for_a_scrape_change_nothing(

@@ -17,6 +17,7 @@ from inventory.usage.engine.context import Context
 from tests.factories import make_node
 from tests.kube.scripted import Answer, Asked, ScriptedServer
 from tests.kube.words import client, page_body
+from wording.said import Said, restored
 
 CONTEXT = Context(now=0.0)
 DCGM = {"app": "nvidia-dcgm-exporter"}
@@ -204,6 +205,7 @@ def test_a_collector_reads_it_into_rows(serve_api: Any, tmp_path: Path, cluster:
     source = collect(cluster)
     assert source.state == SourceState.REFUSED
     assert "deploy/exporters-role.yaml" in source.reason
+    assert isinstance(restored(source.reason, source.wording), Said)
 
 
 def collect(cluster: Cluster) -> UsageSource:
