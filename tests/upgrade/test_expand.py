@@ -147,6 +147,35 @@ def test_no_migration_since_takes_what_the_release_needs(release: str) -> None:
     assert listed - found == set(), "reasons for what no migration does"
 
 
+#: Migrations that change several tables in one transaction. They were applied before it was known what that does: each is a chance
+#: of a deadlock, which ends either a transaction of a watcher, which goes on, or the migration, which is then run again.
+SEVERAL_TABLES = {
+    *(
+        f"inventory.{name}"
+        for name in ("0003_continuity", "0008_audit", "0013_claims", "0019_kinds", "0022_discrepancies")
+    ),
+    *(f"inventory.{name}" for name in ("0023_device_taint_rules", "0025_launch_worker", "0028_kept_off")),
+    *(f"validations.{name}" for name in ("0003_levels_and_cards", "0004_refusals_and_reading_again", "0005_steady")),
+    "validations.0009_wordings",
+}
+
+
+def test_a_migration_changes_one_table_of_those_that_are_in_use() -> None:
+    """Processes of the release before hold one table and wait for another: who changes both waits for them in turn."""
+    found = set()
+    for release in RELEASES:
+        there = set(loader().project_state([key for key in applied(release) if key in loader().graph.nodes]).models)
+        for migration in since(release):
+            changed = {
+                (migration.app_label, str(getattr(one, "model_name_lower", getattr(one, "name_lower", ""))))
+                for operation in migration.operations
+                for one in _of_the_database(operation)
+            }
+            if migration.atomic and len(changed & there) > 1:
+                found.add(f"{migration.app_label}.{migration.name}")
+    assert found == SEVERAL_TABLES, "a migration for each table"
+
+
 @pytest.mark.parametrize(
     ("operation", "said"),
     [
