@@ -58,7 +58,7 @@ test-team: setup ## a team's installation as docs/team.md says, on a host of its
 	$(PY) -m pytest -m team -n 0 -x tests/team $(ARGS)
 
 e2e: setup ## the pages in a real browser (Chromium)
-	$(PY) -m pytest -m browser -n 0 $(ARGS)
+	$(PY) -m pytest -m browser -n 2 $(ARGS)
 
 tools/node_modules/.ready: tools/package-lock.json
 	@command -v npm >/dev/null || { echo "make lint needs npm, for Biome. On Debian: apt-get install npm" >&2; exit 1; }
