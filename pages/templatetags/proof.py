@@ -170,7 +170,7 @@ def tile_link(tile: Tile, proofs: Mapping[int, Proof]) -> SafeString:
     said = [tile.words, *([sign_word(severity)] if tile.severity else []), *([sentence(told)] if told else [])]
     name = " · ".join(said)
     return format_html(
-        '<a class="tile {}{}" href="{}" style="--f:{}" title="{}" aria-label="{}"><span>{}</span>{}{}</a>',
+        '<a class="tile {}{}" href="{}" style="--f:{}" title="{}" aria-label="{}" data-free="{}">{}{}</a>',
         tile.state,
         " dim" if tile.dim else "",
         tile.url,
@@ -179,7 +179,7 @@ def tile_link(tile: Tile, proofs: Mapping[int, Proof]) -> SafeString:
         name,
         tile.text,
         sign_alone(severity) if severity else "",
-        format_html('<span class="mark-proof {}">{}</span>', *_look(told)) if told else "",
+        format_html('<span class="mark-proof {}" aria-hidden="true">{}</span>', *_look(told)) if told else "",
     )
 
 
