@@ -59,6 +59,10 @@ class Totals:
     cards_apart: int = 0
 
 
+#: (cluster id, pool).
+PoolKey = tuple[int, str]
+
+
 @dataclass(frozen=True)
 class PoolTotals:
     """Totals of the nodes of one cluster that are alike."""

@@ -11,12 +11,11 @@ from django.utils import timezone
 from inventory.free import cards_by_cluster
 from inventory.models import Cluster
 from inventory.shared import once, shared
+from inventory.totals import PoolKey
 from pages.frame import amounts
 from validations import proof, proof_counts
 from validations.proof_counts import Tally
 
-#: (cluster id, pool).
-PoolKey = tuple[int, str]
 #: A proof older than this is still one, and no longer fresh.
 FRESH_DAYS = 14
 

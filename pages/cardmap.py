@@ -18,7 +18,7 @@ from django.utils.translation import ngettext
 
 from inventory.kept_off import in_believed, totals_now, unbelieved, with_room
 from inventory.models import Cluster, NodeTotals
-from inventory.totals import PoolTotals, Totals
+from inventory.totals import PoolKey, PoolTotals, Totals
 from pages.frame import amounts
 from pages.frame.links import node_url, with_query
 from pages.kept_words import kept_off_word
@@ -27,9 +27,6 @@ from pages.tiles import ROOM_BYTES, TILES_DRAWN, FiguresOf, Tile, figures_of, ra
 ELEMENTS, FEWEST_OF_A_POOL, POOLS_SHOWN, FEW_CARDS = 1300, 2, 40, 300
 #: Elements of a node that is drawn, and of each of its tiles; some have marks besides.
 _OF_A_NODE, _OF_A_TILE = 6, 3
-
-#: (cluster id, pool).
-PoolKey = tuple[int, str]
 
 
 @dataclass(frozen=True)

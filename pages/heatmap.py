@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 
 from inventory.models import Cluster
 from inventory.shared import shareable
+from inventory.totals import PoolKey
 from pages.frame import amounts
 from pages.frame.freshness import incomplete, notices
 from pages.frame.links import card_url, node_url, state_url
@@ -19,7 +20,7 @@ from pages.frame.live import live_page
 from pages.frame.parameters import clusters_asked
 from pages.frame.refusals import BadParameter, answered
 from pages.heat import cells, colours
-from pages.heat.cells import Asked, Cell, Heat, PoolKey
+from pages.heat.cells import Asked, Cell, Heat
 from pages.kept_words import kept_off_word
 
 PARAMETERS = frozenset({"cluster", "pool", "by", "from", "to"})

@@ -7,8 +7,9 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from inventory.history.before import PoolKey, allocated_then
+from inventory.history.before import allocated_then
 from inventory.shared import shared
+from inventory.totals import PoolKey
 
 _DAY = timedelta(days=1)
 

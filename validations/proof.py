@@ -1,6 +1,7 @@
 """When was a card last proven good, by what, on which driver? As columns of card querysets, and as a struct.
 
-Pages, REST, metrics and tallies take it from here, so that they cannot disagree. A constant number of queries for any list.
+Pages, REST and metrics take it from here, so that they cannot disagree; many cards are counted by the same rule in `proof_counts`,
+and a test compares the two. A constant number of queries for any list.
 Only a run that *passed* and whose result was checked (level "right") is a proof; a pass on a lower level is shown as what it is. A
 run on "any card" proves nothing of a card, only of its node.
 """

@@ -17,6 +17,7 @@ from inventory.kept_off import unbelieved
 from inventory.measured import measured_now
 from inventory.models import Card, NodeTotals
 from inventory.models.choices import UNHELD, CardState, KeptOff
+from inventory.totals import PoolKey
 from pages.heat import colours
 from validations import proof, proof_counts
 
@@ -25,8 +26,6 @@ MOST_CARDS, MOST_LINKS, MOST_POOLS = 4000, 600, 60
 MOST_SQUARES = 600
 #: Cells of a row of a picture.
 ACROSS = 64
-#: (id of a cluster, pool)
-PoolKey = tuple[int, str]
 
 
 @dataclass(frozen=True)
