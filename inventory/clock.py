@@ -6,8 +6,10 @@ Within one process time is measured with `time.monotonic`; the host's own clock 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 from django.db import connection
+from django.db.models import FloatField, Func
 
 _NOW = {
     "postgresql": "SELECT clock_timestamp()",
@@ -24,3 +26,20 @@ def database_now() -> datetime:
         return datetime.fromisoformat(moment).replace(tzinfo=UTC)
     found: datetime = moment
     return found.astimezone(UTC)
+
+
+class UnixTime(Func):
+    """A moment in seconds since 1970, as the database counts them: much faster than to read as many moments, where there are many."""
+
+    arity = 1
+    output_field = FloatField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, template="EXTRACT(EPOCH FROM %(expressions)s)::float8", **context)
+
+    def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        # Written as 2026-11-23 14:00:00.123456, the fraction only where there is one; strftime alone would round it up.
+        whole, rest = "substr(%(expressions)s, 1, 19)", "substr(%(expressions)s, 20)"
+        template = f"(strftime('%%%%s', {whole}) + CAST('0' || {rest} AS REAL))"
+        sql, parameters = self.as_sql(compiler, connection, template=template, **context)
+        return sql, (*parameters, *parameters)

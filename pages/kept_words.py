@@ -18,4 +18,4 @@ _WORDS: dict[str, str | Promise] = {
 
 def kept_off_word(why: str) -> str:
     """ "" for nothing, and for what is no reason."""
-    return str(_WORDS.get(why, ""))
+    return str(_WORDS[why]) if why in _WORDS else ""

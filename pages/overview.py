@@ -19,7 +19,7 @@ from inventory.kept_off import in_believed, with_room
 from inventory.models import Cluster
 from inventory.models.choices import CardState
 from inventory.shared import shareable
-from inventory.totals import ClusterSummary, Totals
+from inventory.totals import ClusterSummary, PoolTotals, Totals
 from pages.allocations import waiting_line
 from pages.cardmap import SHOWS, Asked, card_map, nodes_of
 from pages.cardrows import card_row
@@ -120,7 +120,7 @@ def overview(request: HttpRequest) -> HttpResponseBase:
         "incomplete": incomplete(request, ids),
         "answer": answer_of(totals.summaries(chosen, pools=pools), totals.added(one.totals for one in pools)),
         "best": _best(ids, asked),
-        "of_filter": _of_filter(sorted(ids), asked),
+        "of_filter": _of_filter(sorted(ids), asked, pools),
         "several": len(freshness_of(request)) > 1,
         "map": drawn,
         "trends": trends([one.place for one in drawn.pools]),
@@ -194,9 +194,11 @@ def _lists(ids: set[int]) -> dict[str, Any]:
     }
 
 
-def _of_filter(ids: list[int], asked: Asked) -> Totals | None:
+def _of_filter(ids: list[int], asked: Asked, pools: list[PoolTotals]) -> Totals | None:
     """Of the nodes that the filter keeps; None where it keeps all."""
-    return totals.totals_of(nodes_of(ids, asked)) if asked.pool or asked.show else None
+    if asked.show:
+        return totals.totals_of(nodes_of(ids, asked))
+    return totals.added(one.totals for one in pools if one.pool == asked.pool) if asked.pool else None
 
 
 def _titles() -> dict[str, str]:

@@ -30,6 +30,7 @@ class Result(NamedTuple):
 
     id: int
     said_verdict: str
+    said_at: datetime | None
     good_id: str | None
     good_at: datetime | None
     lower_level: str
@@ -76,10 +77,10 @@ def refresh_last(run: Run) -> None:
 
 
 def deciding(results: Iterable[Result]) -> int | None:
-    """Id of the row that says in which state a card is: a failure; else the newest proof; else the newest on the best level below."""
+    """Id of the row that says in which state a card is: the newest failure, else the newest proof, else of the best level below."""
     every = list(results)
     if failed := [one for one in every if one.said_verdict == VerdictChoice.FAILED]:
-        return min(failed).id
+        return max(failed, key=lambda one: (one.said_at or _OLDEST, one.id)).id
     if good := [one for one in every if one.good_id is not None]:
         return max(good, key=lambda one: (one.good_at or _OLDEST, one.id)).id
     for level in LOWER:

@@ -7,7 +7,7 @@ joined by names, which no foreign key says; PostgreSQL and SQLite read it alike.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -15,7 +15,7 @@ from django.db import connection
 
 from inventory.models import Card, Node, NodeTotals
 from validations.models import LastResult, VerdictChoice
-from validations.proof import DRIVER_CHANGED, FAILED, NEVER, PROVEN, STATES
+from validations.proof import DRIVER_CHANGED, FAILED, NEVER, PROVEN, RAN, SEEN, STATES, Proof
 
 _STATE = f"""
     CASE
@@ -28,11 +28,16 @@ _STATE = f"""
 _FROM = f"""
     FROM {LastResult._meta.db_table} r
     JOIN {Card._meta.db_table} c
-        ON c.cluster_id = r.cluster_id AND c.node_name = r.node_name AND c.key = r.card_key AND c.gone_at IS NULL
+        ON c.cluster_id = r.cluster_id AND c.node_name = %(node)s AND c.key = r.card_key AND c.gone_at IS NULL
     LEFT JOIN {Node._meta.db_table} n ON n.cluster_id = r.cluster_id AND n.name = r.node_name
     LEFT JOIN {NodeTotals._meta.db_table} t ON t.cluster_id = r.cluster_id AND t.node_name = r.node_name
     WHERE r.decides
 """
+# Where many are counted the name of the node is an expression, so that no index of results serves to find those of one card after the
+# other: PostgreSQL takes that for cheaper than to join all at once, and needs three times as long (130 and 47 ms of 40,000 cards).
+_OF_MANY, _OF_FEW = _FROM % {"node": "r.node_name || ''"}, _FROM % {"node": "r.node_name"}
+# What the state rests on, of each state.
+_COLUMNS = ("r.suite", "r.said_id", "r.said_at", "r.good_id", "r.good_at", "r.good_driver", "r.lower_id", "r.lower_at")
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,6 +98,59 @@ def by_card(cluster_ids: Collection[int], nodes: Sequence[str] | None = None) ->
     return {(cluster, node, key): state for cluster, node, key, state, _ in rows}
 
 
+def of_cards(card_ids: Collection[int]) -> dict[int, Proof]:
+    """Card id → its proof, with what its state rests on alone (of a failure what failed, and no proof besides): for many cards.
+
+    Cards that are gone, or were never tested, are absent. `proof.of_cards` knows all of a card, and needs seven times as long.
+    """
+    if not card_ids:
+        return {}
+    query = f"SELECT c.id, n.driver_version, {_STATE}, {', '.join(_COLUMNS)} {_OF_FEW} AND c.id IN ({_marks(card_ids)})"
+    with connection.cursor() as cursor:
+        cursor.execute(query, list(card_ids))
+        return {card: _resting(*row) for card, *row in cursor.fetchall() if row[1] in STATES}
+
+
+def _resting(
+    driver_now: str | None,
+    state: str,
+    suite: str,
+    said_id: str | None,
+    said_at: datetime | None,
+    good_id: str | None,
+    good_at: datetime | None,
+    good_driver: str,
+    lower_id: str | None,
+    lower_at: datetime | None,
+) -> Proof:
+    if state == FAILED:
+        return Proof(
+            state=state, bad_run=said_id, bad_suite=suite, bad_at=_aware(said_at), driver_now=driver_now or None
+        )
+    if state in (RAN, SEEN):
+        return Proof(
+            state=state,
+            lower_level=state,
+            lower_run=lower_id,
+            lower_suite=suite,
+            lower_at=_aware(lower_at),
+            driver_now=driver_now or None,
+        )
+    return Proof(
+        state=state,
+        good_run=good_id,
+        good_suite=suite,
+        good_at=_aware(good_at),
+        good_driver=good_driver or None,
+        driver_now=driver_now or None,
+    )
+
+
+def _aware(moment: datetime | None) -> datetime | None:
+    """SQLite gives moments without their zone, which is UTC."""
+    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
+
+
 def added(parts: Collection[Tally]) -> Tally:
     """Of all of them together."""
     states = _none()
@@ -119,7 +177,7 @@ def _counted(
         return
     place = columns.index(_STATE)
     query = (
-        f"SELECT {', '.join((*columns, 'COUNT(*)', *more))} {_FROM} AND r.cluster_id IN ({_marks(cluster_ids)}) {where} "
+        f"SELECT {', '.join((*columns, 'COUNT(*)', *more))} {_OF_MANY} AND r.cluster_id IN ({_marks(cluster_ids)}) {where} "
         f"GROUP BY {', '.join(str(number) for number in range(1, len(columns) + 1))}"
     )
     with connection.cursor() as cursor:

@@ -7,7 +7,7 @@ what sample objects take. Names, labels and units are an interface: add, never r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from django.db.models import Count
@@ -75,6 +75,26 @@ def escaped(text: str) -> str:
     return _ESCAPE.sub(lambda found: _ESCAPED[found[0]], text) if _ESCAPE.search(text) else text
 
 
+class CardLabels:
+    """Labels of cards, which are asked for in the order of their ids: of two of one index on a node the later has its key besides.
+
+    A scrape with one series twice would be refused as a whole. names: cluster id → name.
+    """
+
+    def __init__(self, names: Mapping[int, str]) -> None:
+        self._clusters = {pk: escaped(name) for pk, name in names.items()}
+        self._seen: set[str] = set()
+
+    def next(self, cluster: int, node: str, index: int | None, key: str, uuid: str, model: str, stack: str) -> str:
+        place = f'cluster="{self._clusters.get(cluster, "")}",node="{escaped(node)}",card="'
+        rest = f'",uuid="{escaped(uuid)}",model="{escaped(model)}",stack="{escaped(stack)}"'
+        labels = f"{place}{escaped(key) if index is None else index}{rest}"
+        if labels in self._seen:
+            labels = f"{place}{index}:{escaped(key)}{rest}"
+        self._seen.add(labels)
+        return labels
+
+
 def _cards(names: dict[int, str]) -> Iterable[Family]:
     total = Family("gpudash_card_memory_bytes", "Memory of the card that its sharing system gives out, in bytes.")
     allocated = Family("gpudash_card_memory_allocated_bytes", "Memory of the card promised by the scheduler, in bytes.")
@@ -85,19 +105,13 @@ def _cards(names: dict[int, str]) -> Iterable[Family]:
         "gpudash_card_health", "1 for the health of the card that is in force: healthy, degraded, unhealthy or unknown."
     )
     holds = Family("gpudash_card_allocations", "Allocations that hold the card now.")
-    clusters = {pk: escaped(name) for pk, name in names.items()}
+    labels_of_cards = CardLabels(names)
     columns = ("cluster_id", "node_name", "index", "key", "uuid", "model", "stack", "state", "health")
     figures = ("memory_total_bytes", "memory_allocated_bytes", "holders_count")
     rows = Card.objects.filter(gone_at=None).order_by("id").values_list("id", *columns, *figures)
-    seen: set[str] = set()
     for row in rows.iterator(5000):
         card, cluster, node, index, key, uuid, model, stack, state, well, total_bytes, allocated_bytes, holders = row
-        place = f'cluster="{clusters.get(cluster, "")}",node="{escaped(node)}",card="'
-        rest = f'",uuid="{escaped(uuid)}",model="{escaped(model)}",stack="{escaped(stack)}"'
-        labels = f"{place}{escaped(key) if index is None else index}{rest}"
-        if labels in seen:  # a scrape with one series twice would be refused as a whole
-            labels = f"{place}{index}:{escaped(key)}{rest}"
-        seen.add(labels)
+        labels = labels_of_cards.next(cluster, node, index, key, uuid, model, stack)
         health.add(f'{labels},state="{escaped(well)}"', 1)
         if total_bytes is not None:
             total.add(labels, total_bytes)

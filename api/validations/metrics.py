@@ -5,13 +5,13 @@ One series per suite and card (or node, label card "") that has a last result; a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from django.db.models import Count
 
-from api.inventory.metrics import Family, escaped, labels_of
+from api.inventory.metrics import CardLabels, Family, escaped, labels_of
+from inventory.clock import UnixTime
 from inventory.models import Card, Cluster
 from validations.copies import COPY_STATES
 from validations.models import ACTIVE, LastResult, Launcher, Run, State
@@ -48,11 +48,11 @@ def families() -> Iterator[str]:
     )
     for labels, row in _rows():
         verdicts.add(f'{labels},verdict="{escaped(row.verdict)}"', 1)
-        ends.add(labels, row.ended_at.timestamp())
+        ends.add(labels, row.ended_at)
         if row.passed_at is not None:
-            goods.add(labels, row.passed_at.timestamp())
+            goods.add(labels, row.passed_at)
         if row.good_at is not None:
-            proofs.add(labels, row.good_at.timestamp())
+            proofs.add(labels, row.good_at)
         if row.verdict == "passed" and row.level:
             levels.add(f'{labels},level="{escaped(row.level)}"', 1)
         if not row.own_image:
@@ -61,42 +61,42 @@ def families() -> Iterator[str]:
 
 
 class _Row(NamedTuple):
-    """What is told of a last result. level, own_image: of the last run."""
+    """What is told of a last result. Moments: unix time. level, own_image: of the last run."""
 
     verdict: str
-    ended_at: datetime
-    passed_at: datetime | None
-    good_at: datetime | None
+    ended_at: float
+    passed_at: float | None
+    good_at: float | None
     level: str
     own_image: bool
 
 
 def _rows() -> Iterator[tuple[str, _Row]]:
     """Labels of every last result with what it says; cards that are gone are absent."""
-    clusters = {pk: escaped(name) for pk, name in Cluster.objects.values_list("pk", "name")}
-    cards = _cards(clusters)
+    names = dict(Cluster.objects.values_list("pk", "name"))
+    cards = _cards(names)
     rows = LastResult.objects.order_by("cluster_id", "node_name", "card_key", "suite")
-    columns = ("verdict", "ended_at", "passed_at", "good_at", "run__level", "run__own_image")
+    moments = (UnixTime("ended_at"), UnixTime("passed_at"), UnixTime("good_at"))
+    columns = ("verdict", *moments, "run__level", "run__own_image")
     found = rows.values_list("cluster_id", "node_name", "card_key", "suite", *columns)
     for cluster, node, key, suite, *told in found.iterator(5000):
         place = cards.get((cluster, node, key))
         if place is None and key:
             continue
         if place is None:
-            place = labels_of(cluster="", node=node, card="", uuid="", model="", stack="")
-            place = place.replace('cluster=""', f'cluster="{clusters.get(cluster, "")}"', 1)
+            place = labels_of(cluster=names.get(cluster, ""), node=node, card="", uuid="", model="", stack="")
         yield f'{place},suite="{escaped(suite)}"', _Row(*told)
 
 
-def _cards(clusters: dict[int, str]) -> dict[_Place, str]:
-    """The labels of the cards that were tested, as the inventory's scrape has them."""
-    tested = LastResult.objects.exclude(card_key="").values("card_key")
-    rows = Card.objects.filter(gone_at=None, key__in=tested).order_by()
-    columns = ("cluster_id", "node_name", "key", "index", "uuid", "model", "stack")
+def _cards(names: Mapping[int, str]) -> dict[_Place, str]:
+    """The labels of the cards of nodes that were tested, as the inventory's scrape has them."""
+    tested = LastResult.objects.exclude(card_key="").values("node_name")
+    rows = Card.objects.filter(gone_at=None, node_name__in=tested).order_by("id")
+    columns = ("cluster_id", "node_name", "index", "key", "uuid", "model", "stack")
+    labels = CardLabels(names)
     found: dict[_Place, str] = {}
-    for cluster, node, key, index, uuid, model, stack in rows.values_list(*columns).iterator(5000):
-        labels = labels_of(node=node, card=key if index is None else str(index), uuid=uuid, model=model, stack=stack)
-        found[cluster, node, key] = f'cluster="{clusters.get(cluster, "")}",{labels}'
+    for cluster, node, index, key, uuid, model, stack in rows.values_list(*columns).iterator(5000):
+        found[cluster, node, key] = labels.next(cluster, node, index, key, uuid, model, stack)
     return found
 
 

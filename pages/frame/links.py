@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import quote
 
 from django.http import HttpRequest, QueryDict
-from django.urls import NoReverseMatch, reverse
+from django.urls import NoReverseMatch, get_script_prefix, reverse
 
 
 def node_url(cluster: str, name: str) -> str:
@@ -18,7 +19,13 @@ def node_url(cluster: str, name: str) -> str:
 
 
 def card_url(card_id: int) -> str:
-    return reverse("card", args=[card_id])
+    return f"{_before_card(get_script_prefix())}{card_id:d}"
+
+
+@lru_cache(maxsize=8)
+def _before_card(prefix: str) -> str:
+    """What stands before the id in the address of a card: pages link to hundreds. prefix: under which all of this is served."""
+    return reverse("card", args=[0]).removesuffix("0")
 
 
 def pod_url(cluster: str, namespace: str, name: str) -> str:

@@ -158,17 +158,23 @@ def _chunks(nodes: Iterable[_Node], size: int) -> Iterable[tuple[PoolKey, list[_
 
 def _cell(several: list[_Node], keys: list[str]) -> Cell:
     """Several nodes look as most of them do."""
+    first = several[0]
+    if len(several) == 1:
+        cards = first.cards_total or 0
+        return Cell(
+            first.name, keys[0], cards, last=first.name, free=first.free, total=first.total, kept_off=first.kept_off
+        )
     known = [one.free for one in several if one.free is not None]
     sizes = [one.total for one in several if one.total is not None]
     return Cell(
-        node=several[0].name,
+        node=first.name,
         key=Counter(keys).most_common(1)[0][0],
         cards=sum(one.cards_total or 0 for one in several),
         nodes=len(several),
         last=several[-1].name,
         free=sum(known) if known else None,
         total=sum(sizes) if sizes else None,
-        kept_off=several[0].kept_off if len({one.kept_off for one in several}) == 1 else "",
+        kept_off=first.kept_off if len({one.kept_off for one in several}) == 1 else "",
     )
 
 

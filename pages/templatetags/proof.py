@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 
 from django import template
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
@@ -27,7 +28,7 @@ from pages.permission import may_campaign
 from pages.run_lines import RunLine, run_line
 from pages.templatetags.units import ago, sign_alone, sign_word
 from pages.tiles import Tile
-from validations import proof, querysets
+from validations import proof, proof_counts, querysets
 from validations.proof import Proof
 
 register = template.Library()
@@ -64,8 +65,10 @@ def proofs_of(rows: Iterable[Any]) -> dict[int, Proof]:
 
 @register.simple_tag
 def proofs_of_map(card_map: Any) -> dict[int, Proof]:
-    """The same for the tiles of the map."""
-    return proof.of_cards([tile.card_id for pool in card_map.pools for node in pool.nodes for tile in node.tiles])
+    """The same for the tiles of the map, with what their marks and titles need."""
+    return proof_counts.of_cards(
+        [tile.card_id for pool in card_map.pools for node in pool.nodes for tile in node.tiles]
+    )
 
 
 @register.simple_tag(takes_context=True)
@@ -168,19 +171,24 @@ def tile_link(tile: Tile, proofs: Mapping[int, Proof]) -> SafeString:
     found = proofs.get(tile.card_id)
     told = found if found is not None and found.state not in proof.UNPROVEN else None
     said = [tile.words, *([sign_word(severity)] if tile.severity else []), *([sentence(told)] if told else [])]
-    name = " · ".join(said)
+    name = escape(" · ".join(said))
     return format_html(
-        '<a class="tile {}{}" href="{}" style="--f:{}" title="{}" aria-label="{}" data-free="{}">{}{}</a>',
-        tile.state,
-        " dim" if tile.dim else "",
+        '<a class="tile {}" href="{}" style="--f:{}" title="{}" aria-label="{}" data-free="{}">{}{}</a>',
+        f"{tile.state} dim" if tile.dim else tile.state,
         tile.url,
         tile.fill,
         name,
         name,
         tile.text,
         sign_alone(severity) if severity else "",
-        format_html('<span class="mark-proof {}" aria-hidden="true">{}</span>', *_look(told)) if told else "",
+        _proof_mark(*_look(told)) if told else "",
     )
+
+
+@cache
+def _proof_mark(level: str, sign: str) -> SafeString:
+    """One of a few, on each tile of the map."""
+    return format_html('<span class="mark-proof {}" aria-hidden="true">{}</span>', level, sign)
 
 
 @register.simple_tag(takes_context=True)

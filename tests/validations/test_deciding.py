@@ -68,6 +68,15 @@ def write(cluster: Cluster, run: Run, card: Card, results: Sequence[tuple[str, s
         )
 
 
+def rests_on(one: proof.Proof) -> tuple[object, ...]:
+    """What a mark and its title say, without the suite: of two that failed in one moment nobody can say which is the newer."""
+    if one.state == "failed":
+        return one.state, one.bad_run, one.bad_at, one.driver_now
+    if one.state in ("ran", "seen"):
+        return one.state, one.lower_level, one.lower_run, one.lower_at, one.driver_now
+    return one.state, one.good_run, one.good_suite, one.good_at, one.good_driver, one.driver_now
+
+
 @given(results=st.lists(st.lists(_results, max_size=3), min_size=5, max_size=5))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_is_counted_is_what_is_said_of_each_card(
@@ -84,6 +93,10 @@ def test_what_is_counted_is_what_is_said_of_each_card(
         decide_anew()
         found = proof.of_cards(Card.objects.values_list("pk", flat=True))
         assert counted(fleet.pk) == {pk: one.state for pk, one in found.items()}
+        marks = proof_counts.of_cards(found)
+        assert {pk: rests_on(one) for pk, one in marks.items()} == {
+            pk: rests_on(one) for pk, one in found.items() if one.state != "never"
+        }
         transaction.set_rollback(True)
 
 
@@ -126,9 +139,22 @@ def test_only_what_is_young_and_on_a_known_driver_is_fresh_and_sure(proven: Card
     assert figures() == (0, 0)
 
 
+def test_of_a_card_that_failed_twice_the_newer_failure_is_told(proven: Card) -> None:
+    for suite, minutes in (("cuda-nbody", 2), ("nvidia-smi", 1)):
+        row = LastResult.objects.filter(suite="cuda-vectoradd").get()
+        row.pk, row.suite, row.decides = None, suite, False
+        row.said_verdict, row.said_at = "failed", NOW - timedelta(minutes=minutes)
+        row.save()
+    decide_anew()
+    mark = proof_counts.of_cards([proven.pk])[proven.pk]
+    assert (mark.state, mark.bad_suite) == ("failed", "nvidia-smi")
+    assert mark.bad_suite == proof.of_cards([proven.pk])[proven.pk].bad_suite
+
+
 def test_of_no_clusters_and_no_nodes_nothing_is_counted(proven: Card) -> None:
     assert (proof_counts.by_pool([], NOW), proof_counts.by_node([]), proof_counts.by_card([])) == ({}, {}, {})
     assert proof_counts.by_card([proven.cluster_id], []) == {}
+    assert proof_counts.of_cards([]) == {}
     names = [proven.node_name]
     assert list(proof_counts.by_card([proven.cluster_id], names).values()) == ["proven"]
     assert proof_counts.by_card([proven.cluster_id], ["b"]) == {}
@@ -147,12 +173,15 @@ def test_two_results_cannot_decide(proven: Card) -> None:
 
 
 def test_a_failure_comes_before_a_proof_and_a_proof_before_what_only_ran() -> None:
-    failed = Result(1, "failed", "x", NOW, "ran", NOW, False)
-    good = Result(2, "passed", "x", NOW, "", None, False)
+    failed = Result(1, "failed", NOW, "x", NOW, "ran", NOW, False)
+    good = Result(2, "passed", NOW, "x", NOW, "", None, False)
     newer = good._replace(id=3, good_at=NOW + timedelta(seconds=1))
-    ran = Result(4, "passed", None, None, "ran", NOW, False)
-    seen = Result(5, "passed", None, None, "seen", NOW + timedelta(seconds=1), False)
-    assert [deciding(some) for some in ((newer, good, failed), (ran, newer, good), (seen, ran), (seen,), ())] == [
+    ran = Result(4, "passed", NOW, None, None, "ran", NOW, False)
+    older = failed._replace(id=6, said_at=NOW - timedelta(seconds=1))
+    seen = Result(5, "passed", NOW, None, None, "seen", NOW + timedelta(seconds=1), False)
+    assert [
+        deciding(some) for some in ((newer, good, failed, older), (ran, newer, good), (seen, ran), (seen,), ())
+    ] == [
         1,
         3,
         4,
