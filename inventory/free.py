@@ -122,8 +122,9 @@ def cards_by_cluster(ids: Ids) -> dict[int, CardCounts]:
 def _count_cards(ids: Ids) -> dict[int, CardCounts]:
     away, made = unbelieved(), dict[int, CardCounts]()
     rows = of_clusters(Card.objects.filter(gone_at=None), ids).order_by().values_list("cluster_id", "state", "kept_off")
-    free = Count("id", filter=Q(memory_free_bytes__gt=0))
-    for cluster_id, state, why, count, with_room in rows.annotate(Count("id"), with_room=free):
+    # The state and not the id, which the index does not have.
+    free = Count("state", filter=Q(memory_free_bytes__gt=0))
+    for cluster_id, state, why, count, with_room in rows.annotate(count=Count("state"), with_room=free):
         off = KeptOff.STALE.value if cluster_id in away else why
         made.setdefault(cluster_id, CardCounts()).add(state, off, count, with_room)
     return made

@@ -158,9 +158,12 @@ def _of_node(request: Request, read: Rows, place: Place, context: Context) -> _F
     if not any(way.name in asked for _, way in ways):
         return (nodes.OTHER_SYSTEM, "") if ways and request.systems else (nodes.NO_RULE, ", ".join(figures.stacks))
     answers: list[tuple[Way, Answer]] = []
+    spots: dict[str, Spot] = {}
     for name, way in ways:
         if way.name in asked:
-            answer = way.place(request.want, _spot(read, place, told.node, name, context))
+            if name not in spots:
+                spots[name] = _spot(read, place, told.node, name, context)
+            answer = way.place(request.want, spots[name])
             if answer is not None and not answer.why:
                 return _mixed(request, cards, name) or _Fits((way, answer))
             answers += [(way, answer)] if answer is not None else []

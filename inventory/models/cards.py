@@ -148,7 +148,13 @@ class Card(OfCluster):
             models.Index(
                 fields=["cluster", "node_name", "index", "id"], condition=Q(gone_at=None), name="cards_by_node"
             ),
-            models.Index(fields=["cluster", "state"], condition=Q(gone_at=None), name="cards_by_state"),
+            # What the first lines of pages count is read from this one alone.
+            models.Index(
+                fields=["cluster", "state", "kept_off"],
+                include=("memory_free_bytes",),
+                condition=Q(gone_at=None),
+                name="cards_counted",
+            ),
             models.Index(fields=["uuid"], condition=~Q(uuid=""), name="cards_by_uuid"),
         ]
 
