@@ -107,6 +107,11 @@ class WaitingLine:
         return pod_url(self.pod.cluster.name, self.pod.namespace, self.pod.name)
 
     @property
+    def name(self) -> str:
+        """With its namespace."""
+        return f"{self.pod.namespace}/{self.pod.name}"
+
+    @property
     def asked(self) -> list[str]:
         """All that it asks for, for where there is one line."""
         return [*self.wanted, *(text for claim in self.claims for text in claim.asks or [claim.name])]

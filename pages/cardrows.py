@@ -53,6 +53,11 @@ class CardRow:
     #: Asked for another time than now: only who held it then is known.
     past: bool = False
 
+    @property
+    def place(self) -> str:
+        """The card, and of which node."""
+        return f"{self.node} {self.name}"
+
 
 def card_name(card: Card) -> str:
     """ "card 3", or the end of the UUID when the scheduler gives it no index."""

@@ -55,13 +55,16 @@ class FitLine:
 
 @dataclass(frozen=True)
 class ReasonLine:
-    """Why so many nodes do not. tolerate_url: the same with the taint tolerated; "" for other reasons."""
+    """Why so many nodes do not. examples: (cluster, node, address).
+
+    tolerate_url: the same with the taint tolerated; "" for other reasons.
+    """
 
     sign: str
     text: str
     about: str
     nodes: str
-    examples: list[tuple[str, str]]
+    examples: list[tuple[str, str, str]]
     more: bool
     tolerate_url: str
 
@@ -77,13 +80,12 @@ def fit(request: HttpRequest) -> HttpResponseBase:
         return _refused(request, error.errors)
     every = request.GET.get("all") == "1"
     limit = found.nodes if every else NODES_SHOWN
-    clusters_of = _clusters(found)
     shown: dict[str, Any] = {
         "found": found,
         "asked": asked_words(found.request),
         "lines": [_line(one) for one in found.taking[:limit]],
         "more": max(0, len(found.taking) - limit),
-        "reasons": [_reason(request, one, clusters_of) for one in found.reasons],
+        "reasons": [_reason(request, one) for one in found.reasons],
         "refusing": [_refusing(one) for one in found.refusing] if every else [],
         "every": every,
         "all_url": state_url(request, all="1"),
@@ -160,20 +162,14 @@ def _rules(found: Found) -> list[tuple[str, str]]:
     return [("; ".join(names), _(rule)) for rule, names in labels.items()]
 
 
-def _clusters(found: Found) -> dict[tuple[str, str, str], str]:
-    """(code, what it is about, node) → its cluster, for the links of examples."""
-    return {(one.code, one.about, one.node): one.cluster for one in found.refusing}
-
-
-def _reason(request: HttpRequest, one: Reason, clusters_of: dict[tuple[str, str, str], str]) -> ReasonLine:
-    examples = [(name, node_url(clusters_of[one.code, one.about, name], name)) for name in one.examples]
+def _reason(request: HttpRequest, one: Reason) -> ReasonLine:
     typed = " ".join([*request.GET.getlist("tolerate"), one.about]).strip()
     return ReasonLine(
         sign=_SIGNS.get(one.code, "none"),
         text=_(REASONS[one.code]),
         about=one.about,
         nodes=amounts.count(one.nodes),
-        examples=examples,
+        examples=[(example.cluster, example.node, node_url(example.cluster, example.node)) for example in one.examples],
         more=one.nodes > len(one.examples),
         tolerate_url=state_url(request, tolerate=typed) if one.code == TAINT else "",
     )

@@ -38,6 +38,7 @@ class Hit:
     title: str
     url: str
     note: str
+    cluster: str
     pod: str = ""
 
 
@@ -132,20 +133,20 @@ def _group(title: str, name: str, kind: type[StrictFilterSet], rows: Any, hit: A
 
 
 def _node_hit(row: NodeTotals) -> Hit:
-    return Hit(row.node_name, node_url(row.cluster.name, row.node_name), f"{row.cluster.name} · {pool_words(row.pool)}")
+    return Hit(row.node_name, node_url(row.cluster.name, row.node_name), str(pool_words(row.pool)), row.cluster.name)
 
 
 def _card_hit(row: Card) -> Hit:
-    return Hit(f"{row.node_name} {card_name(row)}", card_url(row.pk), f"{row.model} {row.uuid}".strip())
+    note = f"{row.model} {row.uuid}".strip()
+    return Hit(f"{row.node_name} {card_name(row)}", card_url(row.pk), note, row.cluster.name)
 
 
 def _allocation_hit(row: Allocation) -> Hit:
     line = allocation_line(row)
-    return Hit(
-        f"{row.namespace}/{row.pod}", line.pod_url, f"{line.amount} · {row.node_name} {line.card}".strip(), row.pod
-    )
+    note = f"{line.amount} · {row.node_name} {line.card}".strip()
+    return Hit(f"{row.namespace}/{row.pod}", line.pod_url, note, row.cluster.name, row.pod)
 
 
 def _pod_hit(row: Pod) -> Hit:
     url = pod_url(row.cluster.name, row.namespace, row.name)
-    return Hit(f"{row.namespace}/{row.name}", url, quoted(row.waiting_reason), row.name)
+    return Hit(f"{row.namespace}/{row.name}", url, quoted(row.waiting_reason), row.cluster.name, row.name)

@@ -39,7 +39,7 @@ _NEAREST = (
         fitting.FEW_CARDS,
     ),
 )
-#: Names of nodes that a reason tells as examples.
+#: Nodes that a reason tells as examples.
 EXAMPLES = 5
 
 
@@ -64,12 +64,12 @@ class Refusing(msgspec.Struct, frozen=True):
 
 
 class Reason(msgspec.Struct, frozen=True):
-    """So many nodes refuse for this."""
+    """So many nodes refuse for this. examples: the first of them."""
 
     code: str
     about: str
     nodes: int
-    examples: tuple[str, ...]
+    examples: tuple[Refusing, ...]
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -231,9 +231,9 @@ def _rank(one: Taking) -> tuple[bool, float, float, str, str]:
 
 def _grouped(refusing: list[Refusing]) -> tuple[Reason, ...]:
     """The most frequent first."""
-    groups: dict[tuple[str, str], list[str]] = {}
+    groups: dict[tuple[str, str], list[Refusing]] = {}
     for one in refusing:
-        groups.setdefault((one.code, one.about), []).append(one.node)
+        groups.setdefault((one.code, one.about), []).append(one)
     made = [Reason(code, about, len(found), tuple(found[:EXAMPLES])) for (code, about), found in groups.items()]
     return tuple(sorted(made, key=lambda one: (-one.nodes, one.code, one.about)))
 

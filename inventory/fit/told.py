@@ -123,7 +123,9 @@ def told(found: Found, limit: int) -> Fit:
         nodes_without_gpu=found.without_gpu,
         fitting=[_node(one) for one in found.taking[:limit]],
         reasons=[
-            FitReason(one.code, REASONS[one.code], one.about or None, one.nodes, list(one.examples))
+            FitReason(
+                one.code, REASONS[one.code], one.about or None, one.nodes, [example.node for example in one.examples]
+            )
             for one in found.reasons
         ],
         refusing=[_refusal(one) for one in found.refusing[:limit]],

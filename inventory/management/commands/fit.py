@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from django.core.management.base import CommandError
 
-from inventory.fit.finder import Found, Taking, find
+from inventory.fit.finder import Found, Refusing, Taking, find
 from inventory.fit.request import WAYS, BadRequest, read
 from inventory.fit.told import told
 from inventory.fit.words import NOT_LOOKED_AT, NOTES, REASONS
@@ -75,12 +75,17 @@ def _lines(found: Found, limit: int) -> Iterator[str]:
         yield "Not elsewhere:"
         for one in found.reasons:
             about = f" ({one_line(one.about)})" if one.about else ""
-            examples = ", ".join(one_line(name) for name in one.examples)
+            examples = ", ".join(_name(example, len(found.clusters) > 1) for example in one.examples)
             more = ", ..." if one.nodes > len(one.examples) else ""
             yield f"  {one.nodes}: {REASONS[one.code]}{about}: {examples}{more}"
     for way in found.ways:
         yield f"{way.label}: {way.rule}"
     yield f"Not looked at: {'; '.join(NOT_LOOKED_AT)}."
+
+
+def _name(one: Refusing, several: bool) -> str:
+    """several: there are several clusters, of which each may have a node of this name."""
+    return one_line(f"{one.cluster}/{one.node}" if several else one.node)
 
 
 def _row(one: Taking) -> str:
