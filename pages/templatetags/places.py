@@ -10,6 +10,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from pages.frame.freshness import freshness_of
+from pages.frame.worded import named
 
 register = template.Library()
 
@@ -22,7 +23,7 @@ def _several(context: Any) -> bool:
 @register.simple_tag(takes_context=True)
 def of_cluster(context: Any, cluster: str) -> SafeString:
     """The cluster before the name of what is in it, where there are several; else nothing."""
-    return format_html('<span translate="no">{}</span> · ', cluster) if _several(context) else SafeString("")
+    return format_html("{} · ", named(cluster)) if _several(context) else SafeString("")
 
 
 @register.simple_tag(takes_context=True)
@@ -41,7 +42,7 @@ def and_cluster(context: Any, cluster: str) -> str:
 def place_link(context: Any, url: str, name: str, cluster: str) -> SafeString:
     """A node, card or pod, linked where an address can carry it; where there are several clusters its name is in that of the link."""
     if not url:
-        return format_html('<span translate="no">{}</span>', name)
+        return named(name)
     if not _several(context):
         return format_html('<a href="{}" translate="no">{}</a>', url, name)
     return format_html('<a href="{}" translate="no" aria-label="{}, {}">{}</a>', url, name, cluster, name)
