@@ -32,7 +32,7 @@ WORDS = {
         gettext_lazy("owner not recorded"),
         gettext_lazy("held on days of which owners are not kept"),
     ),
-    months.FREE: (gettext_lazy("free"), gettext_lazy("held by nobody")),
+    months.FREE: (gettext_lazy("free"), gettext_lazy("used by nobody")),
     months.UNPLACED: (gettext_lazy("unplaced"), gettext_lazy("held, and neither card nor amount is known")),
     months.UNMETERED: (gettext_lazy("unmetered"), gettext_lazy("on shared cards, and nobody meters whose it is")),
     months.UNKNOWN: (gettext_lazy("not known"), gettext_lazy("nobody watched at that time")),

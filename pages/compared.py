@@ -44,7 +44,7 @@ _PARTS: dict[str, Promise] = {
     "option": gettext_lazy("option %(name)s"),
     "label": gettext_lazy("label %(name)s"),
     "plugin": gettext_lazy("plugin %(name)s"),
-    "log": gettext_lazy("%(name)s, as the log says"),
+    "log": gettext_lazy("%(name)s, parsed from the log"),
 }
 
 

@@ -67,7 +67,7 @@ def test_the_page_of_a_month_says_since_when_and_links_to_who_held(viewer: Clien
     assert len(page.rows) == NamespaceDay.objects.count() + 4
     name = NamespaceDay.objects.order_by("-card_us")[0].namespace
     assert f"/allocations?cluster=prod&namespace={name}&ended=any" in page.links
-    assert "held by nobody" in page.text
+    assert "used by nobody" in page.text
 
 
 def test_a_month_by_owner_adds_up_to_the_same_cluster(viewer: Client, api: Client, month: Cluster) -> None:

@@ -67,7 +67,7 @@ def _lines(found: Found, limit: int) -> Iterator[str]:
     yield f"{len(found.taking)} of {found.nodes} nodes with a GPU take it now{':' if found.taking else '.'}"
     if found.taking:
         rows = [_row(one) for one in found.taking[:limit]]
-        head = "NODE\tCLUSTER\tSYSTEM\tCARDS\tLARGEST GAP\tASKED FOR\tTO BE KNOWN\t"
+        head = "NODE\tCLUSTER\tSYSTEM\tCARDS\tLARGEST FREE BLOCK\tASKED FOR\tTO BE KNOWN\t"
         yield aligned("\n".join([head, *rows])).rstrip("\n")
     if len(found.taking) > limit:
         yield f"and {len(found.taking) - limit} more: --all"
