@@ -34,6 +34,10 @@ class UnixTime(Func):
     arity = 1
     output_field = FloatField()
 
+    def get_db_converters(self, connection: Any) -> list[Any]:
+        """None: both databases give floats."""
+        return []
+
     def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
         return self.as_sql(compiler, connection, template="EXTRACT(EPOCH FROM %(expressions)s)::float8", **context)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from django.db.models import Count
 
@@ -71,6 +72,12 @@ def labels_of(**labels: str) -> str:
     return ",".join(f'{name}="{escaped(value)}"' for name, value in labels.items())
 
 
+@lru_cache(maxsize=1000)
+def escaped_again(text: str) -> str:
+    """The same of what is written on many lines: a verdict, a suite."""
+    return escaped(text)
+
+
 def escaped(text: str) -> str:
     return _ESCAPE.sub(lambda found: _ESCAPED[found[0]], text) if _ESCAPE.search(text) else text
 
@@ -86,8 +93,8 @@ class CardLabels:
         self._seen: set[str] = set()
 
     def next(self, cluster: int, node: str, index: int | None, key: str, uuid: str, model: str, stack: str) -> str:
-        place = f'cluster="{self._clusters.get(cluster, "")}",node="{escaped(node)}",card="'
-        rest = f'",uuid="{escaped(uuid)}",model="{escaped(model)}",stack="{escaped(stack)}"'
+        place = f'cluster="{self._clusters.get(cluster, "")}",node="{escaped_again(node)}",card="'
+        rest = f'",uuid="{escaped(uuid)}",model="{escaped_again(model)}",stack="{escaped_again(stack)}"'
         labels = f"{place}{escaped(key) if index is None else index}{rest}"
         if labels in self._seen:
             labels = f"{place}{index}:{escaped(key)}{rest}"
@@ -112,7 +119,7 @@ def _cards(names: dict[int, str]) -> Iterable[Family]:
     for row in rows.iterator(5000):
         card, cluster, node, index, key, uuid, model, stack, state, well, total_bytes, allocated_bytes, holders = row
         labels = labels_of_cards.next(cluster, node, index, key, uuid, model, stack)
-        health.add(f'{labels},state="{escaped(well)}"', 1)
+        health.add(f'{labels},state="{escaped_again(well)}"', 1)
         if total_bytes is not None:
             total.add(labels, total_bytes)
         if allocated_bytes is not None:
@@ -158,7 +165,7 @@ def _nodes(names: dict[int, str]) -> Iterable[Family]:
     columns = ("cluster_id", "node_name", "memory_unplaced_bytes", "health")
     for cluster, node, value, well in rows.values_list(*columns).iterator(5000):
         labels = labels_of(cluster=names.get(cluster, ""), node=node)
-        health.add(f'{labels},state="{escaped(well)}"', 1)
+        health.add(f'{labels},state="{escaped_again(well)}"', 1)
         if value is not None:
             unplaced.add(labels, value)
     return unplaced, health

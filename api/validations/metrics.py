@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from django.db.models import Count
 
-from api.inventory.metrics import CardLabels, Family, escaped, labels_of
+from api.inventory.metrics import CardLabels, Family, escaped_again, labels_of
 from inventory.clock import UnixTime
 from inventory.models import Card, Cluster
 from validations.copies import COPY_STATES
@@ -47,14 +47,14 @@ def families() -> Iterator[str]:
         "1 where the last run was of another image than the suite's: whatever its verdict, it proves nothing.",
     )
     for labels, row in _rows():
-        verdicts.add(f'{labels},verdict="{escaped(row.verdict)}"', 1)
+        verdicts.add(f'{labels},verdict="{escaped_again(row.verdict)}"', 1)
         ends.add(labels, row.ended_at)
         if row.passed_at is not None:
             goods.add(labels, row.passed_at)
         if row.good_at is not None:
             proofs.add(labels, row.good_at)
         if row.verdict == "passed" and row.level:
-            levels.add(f'{labels},level="{escaped(row.level)}"', 1)
+            levels.add(f'{labels},level="{escaped_again(row.level)}"', 1)
         if not row.own_image:
             others.add(labels, 1)
     yield from (one.text() for one in (verdicts, ends, goods, proofs, levels, others, _states(), *_launchers()))
@@ -85,7 +85,7 @@ def _rows() -> Iterator[tuple[str, _Row]]:
             continue
         if place is None:
             place = labels_of(cluster=names.get(cluster, ""), node=node, card="", uuid="", model="", stack="")
-        yield f'{place},suite="{escaped(suite)}"', _Row(*told)
+        yield f'{place},suite="{escaped_again(suite)}"', _Row(*told)
 
 
 def _cards(names: Mapping[int, str]) -> dict[_Place, str]:
