@@ -42,8 +42,10 @@ class UnixTime(Func):
         return self.as_sql(compiler, connection, template="EXTRACT(EPOCH FROM %(expressions)s)::float8", **context)
 
     def as_sqlite(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        # Written as 2026-11-23 14:00:00.123456, the fraction only where there is one; strftime alone would round it up.
-        whole, rest = "substr(%(expressions)s, 1, 19)", "substr(%(expressions)s, 20)"
-        template = f"(strftime('%%%%s', {whole}) + CAST('0' || {rest} AS REAL))"
+        # Written as 2026-11-23 14:00:00.123456, the fraction only where there is one. Whole microseconds, divided once: floats that
+        # are added would be rounded twice, and strftime alone rounds the second up.
+        whole = "strftime('%%%%s', substr(%(expressions)s, 1, 19))"
+        rest = "substr(substr(%(expressions)s, 21) || '000000', 1, 6)"
+        template = f"(({whole} * 1000000 + {rest}) / 1000000.0)"
         sql, parameters = self.as_sql(compiler, connection, template=template, **context)
         return sql, (*parameters, *parameters)

@@ -72,7 +72,9 @@ def test_moments_are_unix_time_and_what_never_was_is_absent(prod: Cluster) -> No
     }
 
 
-@given(microseconds=st.integers(0, 4_000_000_000_000_000) | st.sampled_from([0, 1, 10**15, 10**15 + 1, 999_999]))
+@given(
+    microseconds=st.integers(0, 4_000_000_000_000_000) | st.sampled_from([0, 1, 10**15, 10**15 + 1, 999_999, 1_291_724])
+)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_database_counts_seconds_as_python_does(prod: Cluster, microseconds: int) -> None:
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
