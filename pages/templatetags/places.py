@@ -22,7 +22,7 @@ def _several(context: Any) -> bool:
 
 @register.simple_tag(takes_context=True)
 def of_cluster(context: Any, cluster: str, between: str = " · ") -> SafeString:
-    """The cluster before the name of what is in it, where there are several; else nothing. between: the two; "" where it stands alone."""
+    """The cluster before the name of what is in it, where there are several; else nothing. between: "" where it stands alone."""
     return format_html("{}{}", named(cluster), between) if _several(context) else SafeString("")
 
 
