@@ -72,14 +72,15 @@ def labels_of(**labels: str) -> str:
     return ",".join(f'{name}="{escaped(value)}"' for name, value in labels.items())
 
 
+def escaped(text: str) -> str:
+    """As the text format wants the value of a label."""
+    return _ESCAPE.sub(lambda found: _ESCAPED[found[0]], text) if _ESCAPE.search(text) else text
+
+
 @lru_cache(maxsize=1000)
 def escaped_again(text: str) -> str:
-    """The same of what is written on many lines: a verdict, a suite."""
+    """The same, for what stands on many lines: a verdict, a suite."""
     return escaped(text)
-
-
-def escaped(text: str) -> str:
-    return _ESCAPE.sub(lambda found: _ESCAPED[found[0]], text) if _ESCAPE.search(text) else text
 
 
 class CardLabels:

@@ -1,4 +1,5 @@
-// Heads of tables that stay in sight: only where the whole width has room, since a box that scrolls sideways would hold them.
+// What stays in sight. Heads of tables: only where the whole width has room, since a box that scrolls sideways would hold them. In
+// the bar, where its names do not fit, that of the page that is open.
 "use strict";
 
 (() => {
@@ -22,6 +23,10 @@
       }
     }
   }
+
+  const open = document.querySelector(".bar nav [aria-current]");
+  const names = open?.parentElement;
+  if (names) names.scrollLeft = open.offsetLeft - names.offsetLeft - (names.clientWidth - open.offsetWidth) / 2;
 
   document.addEventListener("gpudash:swapped", look);
   look();

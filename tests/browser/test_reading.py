@@ -169,6 +169,24 @@ def test_no_page_is_wider_than_a_phone(page: Page) -> None:
         assert page.evaluate(wide) == 0, path
 
 
+@pytest.mark.parametrize("width", [320, 390, 920, 1271, 1280, 1400, 1481])
+def test_the_bar_shows_the_page_that_is_open_and_on_a_desk_all_of_them(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto("/clusters")
+    names = page.locator(".bar nav")
+    assert names.evaluate(
+        """nav => {
+          const [open, seen] = [nav.querySelector('[aria-current]').getBoundingClientRect(), nav.getBoundingClientRect()];
+          return open.left >= seen.left - 1 && open.right <= seen.right + 1;
+        }"""
+    )
+    if width > 900:
+        assert names.evaluate("nav => nav.scrollWidth <= nav.clientWidth")
+    if width >= 390:  # a short state is not cut either
+        assert page.locator("#sync > span:last-child").evaluate("text => text.scrollWidth <= text.clientWidth")
+    assert page.locator("header.bar").evaluate("bar => bar.scrollWidth <= bar.clientWidth")
+
+
 @pytest.mark.parametrize("page", [{"viewport": PHONE}], indirect=True)
 def test_on_a_phone_filters_fold_and_cells_carry_their_heads(page: Page) -> None:
     page.goto("/nodes")
