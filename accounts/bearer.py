@@ -19,7 +19,7 @@ from audit.chain import record
 from audit.who import acting, current
 from inventory.scope import Scope
 
-_TOKEN = re.compile(r"^gpd_([0-9]{1,18})_([A-Za-z0-9_-]{20,128})$", re.ASCII)
+_TOKEN = re.compile(r"^gpd_([1-9][0-9]{0,17})_([A-Za-z0-9_-]{20,128})$", re.ASCII)
 #: (id, SHA-256 of the secret) of a bearer token; None: the request has none.
 Presented = tuple[int, str] | None
 #: Compared with when there is no such token, so that the answer takes as long.
@@ -46,12 +46,21 @@ class Bearer:
     scope: Scope
 
 
+def credentials(authorization: str) -> str | None:
+    """What an Authorization header says after the scheme Bearer, in whatever case (RFC 9110, 11.1); None for any other scheme.
+
+    Everything that asks whether a request brings a token asks here, so that no two of them read one header differently.
+    """
+    scheme, _, text = authorization.partition(" ")
+    return text.strip() if scheme.lower() == "bearer" else None
+
+
 def presented(authorization: str) -> Presented:
     """What an Authorization header presents; None when it is no bearer header. Raises BadToken."""
-    scheme, _, text = authorization.partition(" ")
-    if scheme.lower() != "bearer":
+    text = credentials(authorization)
+    if text is None:
         return None
-    found = _TOKEN.match(text.strip())
+    found = _TOKEN.match(text)
     if found is None:
         raise BadToken
     return int(found[1]), hash_secret(found[2])

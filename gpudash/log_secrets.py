@@ -1,4 +1,5 @@
-"""Takes out of log records what lets somebody in: sign-in links, API tokens, and requests, whose text has the query string.
+"""Takes out of log records what lets somebody in: sign-in links, API tokens, what follows the scheme Bearer, and requests, whose text
+has the query string.
 
 It stands before the one handler of all loggers, so it covers Django's and the web server's lines too.
 """
@@ -9,7 +10,10 @@ import logging
 import re
 import traceback
 
-_SECRETS = re.compile(r"(/sign-in/link/|\bgpd_[0-9]{1,18}_(?=[A-Za-z0-9_-]{20}))[^\s\"'\\?#<>,;)]+")
+_SECRETS = re.compile(
+    r"(/sign-in/link/|gpd_[0-9]{1,18}_(?=[A-Za-z0-9_-]{20})|(?i:\bbearer)(?:[ \t]+|%20)(?!gpd_)(?=[A-Za-z0-9._~+/=-]{20}))"
+    r"[^\s\"'\\?#<>,;)]+"
+)
 
 
 def masked(text: str) -> str:

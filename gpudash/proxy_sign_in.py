@@ -14,19 +14,23 @@ from django.conf import settings
 from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext as _
 
 from accounts import external
 from accounts.addresses import client_address
+from accounts.bearer import credentials
+from api.frame.problems import problem
 from audit.actions import Kind
 from audit.who import Who, acting
 from gpudash.request_log import request_id
+from gpudash.role_middleware import for_programs
 
 #: In the environ of a request. Names of headers begin with HTTP_, so no client can set it.
 FROM_PROXY = "gpudash.from_proxy"
 #: In a session: what the proxy told when it began.
 TOLD = "proxy_told"
 SOURCE = BY = "proxy"
-_MOST = 4_000
+_MOST = 16_000
 
 
 def marked(application: Callable[..., Any], proxy: str) -> Callable[..., Any]:
@@ -61,10 +65,11 @@ class ProxySignInMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         try:
-            # A program with a token comes by itself, and probes come around the proxy.
-            if "HTTP_AUTHORIZATION" not in request.META:
+            if not _is_a_program(request):
                 self._follow(request)
         except external.NotLetIn as error:
+            if for_programs(request):
+                return problem(403, str(error))
             return render(request, "access/not_signed_in.html", {"text": str(error), "proxy": True}, status=403)
         return self.get_response(request)
 
@@ -88,11 +93,19 @@ class ProxySignInMiddleware:
         request.session[TOLD] = told
 
     def _told(self, request: HttpRequest) -> list[str] | None:
-        """The name and the groups, as the proxy wrote them."""
-        name = request.META.get(self.user, "").strip()
-        if not request.META.get(FROM_PROXY) or not 0 < len(name) <= external.MOST_SUBJECT:
+        """The name and the groups, as the proxy wrote them. Raises NotLetIn where they are longer than is taken."""
+        name, groups = request.META.get(self.user, "").strip(), request.META.get(self.groups, "")
+        if not request.META.get(FROM_PROXY) or not name:
             return None
-        return [name, request.META.get(self.groups, "")[:_MOST]]
+        # Half a name is another's name, and half a list may lack the group that decides.
+        if len(name) > external.MOST_SUBJECT or len(groups) > _MOST:
+            raise external.NotLetIn(_("The proxy's headers about you are too long. Ask an administrator."))
+        return [name, groups]
+
+
+def _is_a_program(request: HttpRequest) -> bool:
+    """Whether the request is its token's, which `role_middleware` looks at, and no person's. By any other header it is a person's."""
+    return for_programs(request) and credentials(request.headers.get("Authorization", "")) is not None
 
 
 def _variable(header: str) -> str:

@@ -1,7 +1,8 @@
 """So many requests a minute from one address, and with one token: 429 above it, with when the next one is taken.
 
 Counted in the memory of each web process, before anything is looked up: what is refused costs next to nothing. A token is told apart
-by its whole text, so that who has not got it cannot use its share up. Probes are not counted; they are what keeps the process alive.
+by its whole text, so that who has not got it cannot use its share up; how its scheme is spelled makes no difference. Probes are not
+counted; they are what keeps the process alive.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from accounts.addresses import client_address
+from accounts.bearer import credentials
 from gpudash.refusals import too_many
 from gpudash.role_middleware import for_programs
 
@@ -88,9 +90,9 @@ class RequestLimitMiddleware:
 
 def _wanted(request: HttpRequest) -> Iterable[tuple[bytes, int]]:
     """Where the server knows no address (a Unix socket), and nothing in front of it tells one, there is none to be counted."""
-    address, authorization = client_address(request), request.headers.get("Authorization", "")
+    address, token = client_address(request), credentials(request.headers.get("Authorization", ""))
     if settings.REQUESTS_PER_MINUTE_ADDRESS and address:
         yield b"address " + address.encode(), settings.REQUESTS_PER_MINUTE_ADDRESS
-    if settings.REQUESTS_PER_MINUTE and authorization and for_programs(request):
-        digest = blake2b(authorization.encode(errors="surrogateescape"), digest_size=16).digest()
+    if settings.REQUESTS_PER_MINUTE and token and for_programs(request):
+        digest = blake2b(token.encode(errors="surrogateescape"), digest_size=16).digest()
         yield b"token " + digest, settings.REQUESTS_PER_MINUTE

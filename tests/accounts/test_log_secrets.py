@@ -66,6 +66,14 @@ def test_a_link_and_a_token_are_masked_wherever_they_stand() -> None:
     assert masked("gpd_1_aBcDeF… /sign-in/link/ /nodes") == "gpd_1_aBcDeF… /sign-in/link/ /nodes"
 
 
+@pytest.mark.parametrize("scheme", ["Bearer ", "bEaReR ", "BEARER%20", "bearer\t"])
+def test_what_follows_bearer_is_masked_in_whatever_case(scheme: str) -> None:
+    for secret in (TOKEN, f"eyJhbGciOiJSUzI1NiJ9.{SECRET}.x", f"{SECRET}~+/{'y' * 20}=="):
+        assert SECRET not in masked(f"401 for 'Authorization: {scheme}{secret}', again")
+    assert masked("The bearer token is not valid") == "The bearer token is not valid"
+    assert SECRET not in masked(f"/x%20{TOKEN} and a{TOKEN}")
+
+
 def test_a_record_loses_its_request_and_the_secrets_of_its_traceback() -> None:
     made = record("Not Found: %s", f"/sign-in/link/{SECRET}")
     made.request = f"<WSGIRequest: GET '/?{SECRET}'>"

@@ -140,3 +140,55 @@ def test_a_program_with_a_token_is_its_token(behind: None) -> None:
     assert client.get("/api/v1/summary").status_code == 200
     assert client.get("/api/v1/audit").status_code == 403
     assert not User.objects.filter(username="ana").exists()
+
+
+@pytest.mark.parametrize(
+    "given", ["Basic eDp5", "", "Negotiate x", "bearer", "Bearer\tgpd_1_x", "Digest Bearer x", "Bearer gpd_1_x"]
+)
+def test_no_authorization_header_keeps_an_old_role_on_pages(behind: None, given: str) -> None:
+    client = from_proxy("ana", "gpu-admins")
+    assert client.get("/users").status_code == 200
+    client.defaults |= {"HTTP_X_AUTH_REQUEST_GROUPS": "gpu-users", "HTTP_AUTHORIZATION": given}
+    assert client.get("/users").status_code == 403
+    client.defaults["HTTP_X_AUTH_REQUEST_USER"] = "bea"
+    assert "bea" in client.get("/account").content.decode()
+
+
+@pytest.mark.parametrize("given", ["Basic eDp5", "", "Token x", "Bearer\tgpd_1_x", "Beare x"])
+def test_nor_in_rest(behind: None, given: str) -> None:
+    client = from_proxy("ana", "gpu-admins")
+    assert client.get("/api/v1/audit").status_code == 200
+    client.defaults |= {"HTTP_X_AUTH_REQUEST_GROUPS": "gpu-users", "HTTP_AUTHORIZATION": given}
+    assert client.get("/api/v1/audit").status_code == 403
+    client.defaults["HTTP_X_AUTH_REQUEST_GROUPS"] = "staff"
+    refused = client.get("/api/v1/summary")
+    assert (refused.status_code, refused.headers["Content-Type"]) == (403, "application/problem+json")
+    assert "You are in no group" in refused.json()["detail"]
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "bEaReR"])
+def test_a_bad_token_is_refused_whatever_session_comes_with_it(behind: None, scheme: str) -> None:
+    client = from_proxy("ana", "gpu-admins")
+    assert client.get("/api/v1/audit").status_code == 200
+    assert client.get("/api/v1/audit", HTTP_AUTHORIZATION=f"{scheme} gpd_1_{'x' * 40}").status_code == 401
+
+
+def test_an_old_session_of_another_account_is_the_proxys_person(behind: None) -> None:
+    old = signed_in(make_user("vera", Role.ADMIN))
+    assert old.get("/users").status_code == 200
+    old.defaults |= {proxy_sign_in.FROM_PROXY: True, "HTTP_AUTHORIZATION": "Basic eDp5"}
+    old.defaults |= {"HTTP_X_AUTH_REQUEST_USER": "ana", "HTTP_X_AUTH_REQUEST_GROUPS": "gpu-users"}
+    assert old.get("/users").status_code == 403
+    assert "ana" in old.get("/account").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("user", "groups"), [("a" * 192, "gpu-users"), ("ana", "x" * 15_990 + ",gpu-users-of-nothing")]
+)
+def test_what_is_too_long_is_refused_and_not_cut(behind: None, user: str, groups: str) -> None:
+    client = from_proxy("bea", "gpu-admins")
+    assert client.get("/users").status_code == 200
+    client.defaults |= {"HTTP_X_AUTH_REQUEST_USER": user, "HTTP_X_AUTH_REQUEST_GROUPS": groups}
+    answer = client.get("/users")
+    assert (answer.status_code, "too long" in answer.content.decode()) == (403, True)
+    assert not User.objects.exclude(username="bea").exists()

@@ -75,6 +75,20 @@ def test_rest_says_429_and_when_to_come_again(db: None, two_at_once: None) -> No
     assert second.get("/api/v1/clusters").status_code == 200, "another token has a share of its own"
 
 
+def test_how_the_header_is_written_gives_no_token_a_second_share(db: None, two_at_once: None) -> None:
+    token = make_token(make_user("vera", Role.VIEWER), Role.VIEWER)
+    key = token.split("_")[1]
+    written = [
+        f"Bearer {token}",
+        f"bEaReR {token}",
+        f"BEARER   {token} ",
+        f"bearer {token}",
+        f"Bearer gpd_0{key}{token[4 + len(key) :]}",
+    ]
+    statuses = [Client().get("/api/v1/clusters", HTTP_AUTHORIZATION=one).status_code for one in written]
+    assert statuses == [200, 200, 429, 429, 401]
+
+
 def test_who_has_not_got_a_token_cannot_use_its_share_up(db: None, two_at_once: None) -> None:
     token = make_token(make_user("vera", Role.VIEWER), Role.VIEWER)
     forged = bearer(token[:-1] + ("a" if token[-1] != "a" else "b"))
