@@ -21,5 +21,7 @@ def _model(labels: Labels) -> tuple[str, str] | None:
 
 RECOGNISED = Recognised(
     name="machines",
-    node_labels=NodeLabels(names=_BY_HAND, model=_model, memory=instances.memory, cards=instances.cards),
+    node_labels=NodeLabels(
+        names=_BY_HAND, model=_model, memory=instances.memory, cards=instances.cards, part=instances.part
+    ),
 )

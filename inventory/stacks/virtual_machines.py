@@ -48,12 +48,14 @@ _VGPU = re.compile(
 _PCI = re.compile(r"nvidia\.com/G?[A-Z]{1,2}[0-9]{2,3}[A-Z]{0,4}_([A-Za-z0-9_]{1,80})")
 #: Further names of an administrator's own; those of the other plugins are in lower case.
 _OWN = re.compile(r"nvidia\.com/[A-Z][A-Za-z0-9_.-]{0,62}")
+#: What the plugin hands over with cards, and what else is on their boards. It counts each by its own PCI name.
+_NO_CARD = re.compile(r"nvidia\.com/.*(?:NVSWITCH|AUDIO|USB).*", re.IGNORECASE)
 _LONGEST_ID = 64
 
 
 def owns(resource: str, context: Context) -> bool:
-    """Cards that are passed through by their PCI name or alias, and vGPUs by their type."""
-    return resource == PGPU or _VGPU.fullmatch(resource) is not None or _PCI.fullmatch(resource) is not None
+    """Cards that are passed through by their PCI name or alias, and vGPUs by their type; also what is passed through beside them."""
+    return resource == PGPU or any(one.fullmatch(resource) for one in (_NO_CARD, _VGPU, _PCI))
 
 
 def marks(node: Node) -> bool:
@@ -63,7 +65,7 @@ def marks(node: Node) -> bool:
 
 def counts_here(node: Node, context: Context) -> tuple[str, ...]:
     """Names that an administrator has given to cards of this node."""
-    return tuple(name for name in _offered(node) if _OWN.fullmatch(name))
+    return tuple(name for name in _offered(node) if _OWN.fullmatch(name) and not _NO_CARD.fullmatch(name))
 
 
 def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
@@ -71,7 +73,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     here = counts_here(node, context) if marks(node) else ()
 
     def mine(resource: str) -> bool:
-        return owns(resource, context) or resource in here
+        return (owns(resource, context) or resource in here) and not _NO_CARD.fullmatch(resource)
 
     stated = [name for name in _offered(node) if mine(name)]
     held_ = [entry for pod in pods if holds(pod) for entry in held(pod, mine, _device)]

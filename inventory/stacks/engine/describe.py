@@ -1,7 +1,8 @@
 """What the cards of a node are: model and memory, and who says so.
 
 Sources, best first: the administrator's annotation, then labels in the order of `inventory.stacks.MODULES`. A label that
-cannot be read gives None. Must not know how the cards are given out.
+cannot be read gives None. Where a machine has a part of a card only, labels that speak of the whole card lose to it. Must not know
+how the cards are given out.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import msgspec
 from inventory.stacks.engine.names import labels_of
 from inventory.stacks.engine.overrides import COUNT, MEMORY, MODEL, Overrides
 from inventory.stacks.engine.registry import registry
-from inventory.stacks.engine.stack import NodeLabels, Value
+from inventory.stacks.engine.stack import NodeLabels, Part, Value
 from kube.objects import Node
 
 
@@ -44,6 +45,8 @@ def describe(node: Node, given: Overrides, own: NodeLabels | None = None) -> Des
         _first(writer.memory(labels) for writer in writers),
     )
     cards = _first(writer.cards(labels) for writer in writers)
+    if (part := _first(writer.part(labels) for writer in writers)) is not None:
+        model, memory = _of_part(*part, memory)
     if given.model is not None:
         model = given.model, f"annotation {MODEL}"
     if given.memory_bytes is not None:
@@ -58,6 +61,13 @@ def describe(node: Node, given: Overrides, own: NodeLabels | None = None) -> Des
         cards=cards[0] if cards else None,
         cards_source=cards[1] if cards else "",
     )
+
+
+def _of_part(part: Part, source: str, memory: tuple[int, str] | None) -> tuple[tuple[str, str], tuple[int, str] | None]:
+    """(model, memory) of a part of a card. memory: what labels say; it counts where it can be that of the part."""
+    if memory is None or part.memory_bytes is None or memory[0] > part.memory_bytes:
+        memory = (part.memory_bytes, source) if part.memory_bytes is not None else None
+    return (part.model, source), memory
 
 
 def _first(said: Iterable[tuple[Value, str] | None]) -> tuple[Value, str] | None:

@@ -21,6 +21,13 @@ Labels = Mapping[str, str]
 LabelReader = Callable[[Labels], tuple[Value, str] | None]
 
 
+class Part(NamedTuple):
+    """The part of a card that a machine has. model: of the card, and what part of it; memory_bytes: of the part, None: not known."""
+
+    model: str
+    memory_bytes: int | None
+
+
 class Entry(NamedTuple):
     """One code of a finding in the catalogue; severity is one of the severities of `base`."""
 
@@ -60,7 +67,7 @@ class NodeLabels:
     by_claims: with the value "true" its cards are given out by dynamic resource allocation, without a resource of the node.
     vendor_words: values by which others name the vendor only, not a model.
     model, memory, driver: what the cards are; bytes of one card; the driver's version. cards: how many the node has, where labels
-    speak of cards, not of what a plugin gives out.
+    speak of cards, not of what a plugin gives out. part: where the machine has only a part of a card, what part that is.
     """
 
     prefixes: tuple[str, ...] = ()
@@ -74,6 +81,7 @@ class NodeLabels:
     memory: LabelReader[int] = says_nothing
     driver: LabelReader[str] = says_nothing
     cards: LabelReader[int] = says_nothing
+    part: LabelReader[Part] = says_nothing
 
 
 @dataclass(frozen=True, kw_only=True)

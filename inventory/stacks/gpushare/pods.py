@@ -13,6 +13,7 @@ from inventory.stacks.engine.base import (
     ANNOTATION_V2,
     ERROR,
     MEMORY,
+    ONLY_CARD,
     WARNING,
     WHOLE,
     Allocation,
@@ -59,17 +60,20 @@ def holding(pod: Pod, place: Place, context: Context) -> Holding | None:
     if not needs:
         return None
     written = record(pod, annotation)
+    # Where nothing is recorded the plugin gives the card of a node that has one only.
+    only = written.missing and place.cards == 1
     mine = [need for need in needs if need.resource == memory]
     if not mine:
         # Without memory the card unit asks for whole cards, and a bare core share for an unknown part of one.
         mine = [need for need in needs if need.resource in place.counted] or needs
     result = Holding([], _problems(pod, written))
     outside: set[int] = set()
-    for need, cards in _spread(mine, written):
+    for need, cards in _spread(mine, written, 0 if only else written.index):
         for index, units in _inside(cards, place, outside).items():
             core = _core(needs, need, written, index)
-            result.allocations.append(_allocation(pod, need, index, units, written, place, core))
-    result.findings += _of_card(pod, mine, written, outside, place)
+            evidence = ONLY_CARD if only else ANNOTATION_V2 if written.v2 else ANNOTATION_V1
+            result.allocations.append(_allocation(pod, need, index, units, evidence, place, core))
+    result.findings += _of_card(pod, mine, written, outside, place) if not only else []
     if mine[0].resource == memory:
         result.findings += [*_mismatch(pod, mine, written), *_of_spec(pod, mine, written)]
         _assumed(pod, written, context, result)
@@ -87,10 +91,10 @@ def _inside(cards: dict[int | None, int], place: Place, outside: set[int]) -> di
     return known
 
 
-def _spread(needs: list[Need], written: Record) -> list[tuple[Need, dict[int | None, int]]]:
-    """Each need → card index (None: not known) → quantity, which add up to the need exactly."""
+def _spread(needs: list[Need], written: Record, index: int | None) -> list[tuple[Need, dict[int | None, int]]]:
+    """Each need → card index (None: not known) → quantity, which add up to the need exactly. index: where v2 says nothing."""
     if not written.v2:
-        return [(need, {written.index: need.quantity}) for need in needs]
+        return [(need, {index: need.quantity}) for need in needs]
     # What the record has for containers that ask for nothing is taken by those for which it has nothing.
     own = {need.position for need in needs if not need.init}
     loose = [
@@ -142,7 +146,7 @@ def _core(needs: list[Need], need: Need, written: Record, index: int | None) -> 
 
 
 def _allocation(
-    pod: Pod, need: Need, index: int | None, units: int, written: Record, place: Place, core: int | None
+    pod: Pod, need: Need, index: int | None, units: int, evidence: str, place: Place, core: int | None
 ) -> Allocation:
     whole = need.resource in place.counted
     memory = None if need.resource == CORE_RESOURCE else place.card_memory if whole else place.unit
@@ -153,7 +157,7 @@ def _allocation(
         WHOLE if whole else MEMORY,
         quantity=units,
         card=str(index) if index is not None else None,
-        evidence=ANNOTATION_V2 if written.v2 else ANNOTATION_V1,
+        evidence=evidence,
         memory_bytes=memory * units if memory is not None else None,
         core_percent=core,
     )

@@ -1,6 +1,7 @@
-"""What a gpushare scheduler has recorded on a pod: annotations of both generations, read defensively.
+"""What a gpushare scheduler has recorded on a pod: annotations of all generations, read defensively.
 
-v1 (open-source extender): one card index for the whole pod. v2 (scheduler framework): container → card → units, as JSON.
+v1 (open-source extender): one card index for the whole pod. v2 (scheduler framework): container → card → units, as JSON. v3 (ACK):
+the same form under other names.
 Must not know the node. Nothing here raises; what cannot be read is named in `problems`.
 """
 
@@ -21,6 +22,9 @@ from wording.said import sentence
 V2 = "scheduler.framework.gpushare.allocation"
 V2_ASSIGNED = "scheduler.framework.gpushare.assigned"
 V2_ASSUMED = "scheduler.framework.gpushare.assume-time"
+V3 = "gpushare.alibabacloud.com/gpumemory"
+V3_ASSIGNED = "gpushare.alibabacloud.com/assigned"
+V3_ASSUMED = "gpushare.alibabacloud.com/assume-time"
 CORE = "gpushare.alibabacloud.com/core-percentage"
 
 _INDEX = re.compile(r"[0-9]{1,9}")
@@ -38,7 +42,7 @@ Layout = dict[int, dict[int, int | None]]
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """What is recorded on one pod.
 
-    layout: v2. index: v1; None when there is none (also for -1, the plugin's "none"). core: percent, shaped as layout.
+    layout: v2 and v3. index: v1; None when there is none (also for -1, the plugin's "none"). core: percent, shaped as layout.
     total: units of the pod as v1 has it. assigned: None when not recorded. assumed_at: unix seconds.
     problems: (annotation, what is wrong with it).
     """
@@ -53,8 +57,13 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def v2(self) -> bool:
-        """Whether the second generation has recorded cards; it then takes precedence."""
+        """Whether the second generation, or a later one, has recorded cards; it then takes precedence."""
         return bool(self.layout)
+
+    @property
+    def missing(self) -> bool:
+        """Whether nothing at all is recorded."""
+        return self == _NOTHING
 
 
 _NOTHING = Record(layout={}, core={})
@@ -66,9 +75,10 @@ def record(pod: Pod, prefix: str) -> Record:
     if not annotations:
         return _NOTHING
     reader, keys = _Reader(annotations), _keys(prefix)
-    layout, core = reader.layout(V2), reader.layout(CORE)
+    layout = next((found for name in (V3, V2) if (found := reader.layout(name))), {})
+    core = reader.layout(CORE)
     index = reader.number(keys.card, _INDEX_DIGITS, none="-1")
-    times = [reader.number(name, _TIME_DIGITS) for name in (V2_ASSUMED, keys.assumed)]
+    times = [reader.number(name, _TIME_DIGITS) for name in (V3_ASSUMED, V2_ASSUMED, keys.assumed)]
     # The plugin writes the time of its assignment over that of its own generation.
     nanoseconds = max((time for time in times if time is not None), default=None)
     return Record(
@@ -83,8 +93,8 @@ def record(pod: Pod, prefix: str) -> Record:
 
 
 def _assigned(reader: _Reader, v1: str) -> bool | None:
-    """A pod may carry both generations, of which its plugin knows one: what either has confirmed is confirmed."""
-    said = [reader.flag(name) for name in (V2_ASSIGNED, v1) if name in reader.annotations]
+    """A pod may carry several generations, of which its plugin knows one: what either has confirmed is confirmed."""
+    said = [reader.flag(name) for name in (V3_ASSIGNED, V2_ASSIGNED, v1) if name in reader.annotations]
     return True if True in said else False if False in said else None
 
 

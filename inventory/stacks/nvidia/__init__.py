@@ -139,8 +139,9 @@ STACK = Stack(
     read=read,
     marks=marks,
     resource_prefixes=("nvidia.com/",),
-    # A card in MIG mode whose profile is of no known form is in no total of this stack.
-    uncounted_resources=("nvidia.com/mig-",),
+    resource_words=("/mig-",),
+    # A card in MIG mode whose profile is of no known form, or that InstaSlice cuts, is in no total of this stack.
+    uncounted_resources=("nvidia.com/mig-", "instaslice.redhat.com/mig-"),
     node_labels=NODE_LABELS,
     components=COMPONENTS,
     kept=KEPT,

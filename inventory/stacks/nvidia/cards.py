@@ -101,7 +101,7 @@ def total_memory(found: list[Group]) -> int | None:
     total = 0
     for group in found:
         slots = group.offer.allocatable
-        if group.offer.slots == 0 or (group.offer.slots is None and len(found) > 1):
+        if (group.offer.slots == 0 and group.cards is not None) or (group.offer.slots is None and len(found) > 1):
             continue
         if group.mode == SHARES:
             cards = -(-slots // group.replicas) if slots is not None and group.replicas and group.cards else None

@@ -86,8 +86,7 @@ def _invalid(group: Group) -> Group:
         memory_bytes=None,
         memory_source="",
     )
-    cards = 0 if group.offer.slots == 0 else None
-    return msgspec.structs.replace(group, about=about, cards=cards, boards=None, profile="", findings=())
+    return msgspec.structs.replace(group, about=about, cards=None, boards=None, profile="", findings=())
 
 
 def physical(found: list[Group], labels: Labels, about: Described) -> int | None:

@@ -44,6 +44,9 @@ def _more(slots: int, labels: Labels, by_host: int | None) -> Count:
     cards = by_host or labels.cards or 1
     if not labels.unshared:
         return Count(cards, slots // cards, True) if slots % cards == 0 else Count(None, None, False)
+    if by_host == labels.cards and slots % cards == 0:
+        # Two that do not know of each other count the same cards: the labels just do not know that they are shared.
+        return Count(cards, slots // cards, False)
     if by_host is None and slots % cards:
         # Labels describe cards of one kind only, and these are no shares of so many: there are cards of another kind.
         return Count(slots, 1, False, alike=False)

@@ -174,7 +174,13 @@ _AZURE: dict[str, Rows] = {
         ("NV16as_v4", 1, _gib(8), 2),
         ("NV32as_v4", 1, _gib(16), 1),
     ),
-    "V710": (("NV4ads_V710_v5 NV8ads_V710_v5 NV12ads_V710_v5 NV24ads_V710_v5 NV28adms_V710_v5", 1, None, 1),),
+    "V710": (
+        ("NV4ads_V710_v5", 1, _gib(4), 6),
+        ("NV8ads_V710_v5", 1, _gib(8), 3),
+        ("NV12ads_V710_v5", 1, _gib(12), 2),
+        ("NV24ads_V710_v5", 1, _gib(24), 1),
+        ("NV28adms_V710_v5", 1, _gib(28), 1),
+    ),
 }
 _GOOGLE: dict[str, Rows] = {
     "A100": (
@@ -195,6 +201,16 @@ _GOOGLE: dict[str, Rows] = {
         ("a3-highgpu-8g a3-megagpu-8g a3-edgegpu-8g", 8, _gib(80), 1),
     ),
     "H200": (("a3-ultragpu-8g", 8, _gib(141), 1),),
+    # The smallest have a part of a card, which is a vGPU.
+    "RTX PRO 6000": (
+        ("g4-standard-6", 1, _gib(12), 8),
+        ("g4-standard-12", 1, _gib(24), 4),
+        ("g4-standard-24", 1, _gib(48), 2),
+        ("g4-standard-48", 1, _gib(96), 1),
+        ("g4-standard-96", 2, _gib(96), 1),
+        ("g4-standard-192", 4, _gib(96), 1),
+        ("g4-standard-384", 8, _gib(96), 1),
+    ),
     # The memory of these is not in the page of machine types.
     "B200": (("a4-highgpu-8g", 8, None, 1),),
     "GB200": (("a4x-highgpu-4g", 4, None, 1),),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from inventory.stacks.engine.names import INSTANCE_TYPE
-from inventory.stacks.engine.stack import Labels
+from inventory.stacks.engine.stack import Labels, Part
 from inventory.stacks.shared.instance_table import TABLES, Rows
 
 MIB = 2**20
@@ -37,13 +37,22 @@ def by_instance_type(source: str) -> bool:
     return source.startswith(_SOURCE)
 
 
+def part(labels: Labels) -> tuple[Part, str] | None:
+    """A LabelReader: what part of a card the machine has; None where it has whole ones."""
+    found = instance_of(labels)
+    if found is None or found[0].share == 1:
+        return None
+    return Part(_name(found[0]), found[0].memory), found[1]
+
+
+def _name(instance: Instance) -> str:
+    return instance.model if instance.share == 1 else f"{instance.model} (1/{instance.share})"
+
+
 def model(labels: Labels) -> tuple[str, str] | None:
     """A LabelReader: the model of the cards, and what part of one it is."""
     found = instance_of(labels)
-    if found is None:
-        return None
-    instance, source = found
-    return instance.model if instance.share == 1 else f"{instance.model} (1/{instance.share})", source
+    return (_name(found[0]), found[1]) if found is not None else None
 
 
 def memory(labels: Labels) -> tuple[int, str] | None:
