@@ -18,8 +18,9 @@ PAGE, TARGET = 2000, 150_000
 
 
 def run(small: bool) -> None:
-    from inventory.mirror.kinds import KINDS, stack_context
+    from inventory.mirror.kinds import KINDS
     from inventory.mirror.values import digest
+    from inventory.stack_context import stack_context
     from inventory.stacks.engine.trim import trim_pod
     from kube.decode import Decoder
     from kube.listed import Pod

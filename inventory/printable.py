@@ -14,9 +14,14 @@ _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
+#: The same of ASCII. Deleting them from bytes is eight times as fast as the search, and most text is ASCII.
+_ASCII_CONTROLS = bytes(code for code in range(0x80) if _CONTROL.match(chr(code)))
+
 
 def visible(text: str) -> str:
     """For a terminal: lines and tabs stay, every other control is written as \\u001b, which is right inside JSON, too."""
+    if text.isascii() and len(text.encode().translate(None, _ASCII_CONTROLS)) == len(text):
+        return text
     return _CONTROL.sub(_code, text) if _CONTROL.search(text) else text
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from inventory.mirror.kinds import stack_context
 from inventory.mirror.values import moment
 from inventory.models import Allocation, Card, Node
+from inventory.stack_context import stack_context
 from inventory.stacks.engine.base import COUNT_ONLY
 from inventory.stacks.engine.base import Allocation as Held
 from inventory.stacks.engine.node_report import node_report

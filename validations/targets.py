@@ -12,9 +12,9 @@ import msgspec
 from django.conf import settings as django_settings
 from django.db.models import Sum
 
-from inventory.mirror.kinds import stack_context
 from inventory.models import Allocation, Card, Cluster, Node, NodeTotals, Pod
 from inventory.scope import counting
+from inventory.stack_context import stack_context
 from inventory.stacks import marked
 from inventory.stacks.engine.base import WHOLE
 from inventory.stacks.engine.names import labels_of

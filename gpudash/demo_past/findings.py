@@ -18,9 +18,9 @@ from gpudash.demo_past.clock import Times, utc
 from gpudash.demo_past.seats import Seat
 from inventory.health import judge, signs
 from inventory.health.signs import Sign
-from inventory.mirror.kinds import stack_context
 from inventory.models import CardUsage, Cluster, DaemonSet, Finding, Node, Pod
 from inventory.reconcile.columns import finding_columns
+from inventory.stack_context import stack_context
 from inventory.stacks.engine import base
 from inventory.stacks.engine.node_report import node_report
 from inventory.usage.engine.readings import LAST

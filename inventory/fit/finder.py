@@ -16,8 +16,8 @@ from inventory.condition import in_step, sync_of
 from inventory.fit import nodes, rows
 from inventory.fit.request import WAYS, BadRequest, Request
 from inventory.fit.rows import Figures, OneCard, Place, Rows
-from inventory.mirror.kinds import stack_context
 from inventory.models import Cluster
+from inventory.stack_context import stack_context
 from inventory.stacks import STACKS
 from inventory.stacks.engine import fitting
 from inventory.stacks.engine.base import Context

@@ -6,9 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import msgspec
-from django.conf import settings
 from django.db import models
-from django.utils.module_loading import import_string
 
 from inventory.health import of_labels
 from inventory.mirror import claims, config_maps, devices
@@ -22,6 +20,7 @@ from inventory.models import Pod as PodRow
 from inventory.models import ResourceClaim as ClaimRow
 from inventory.models import ResourceSlice as SliceRow
 from inventory.models.cluster import Kind
+from inventory.stack_context import stack_context
 from inventory.stacks import readers, relevant_resource
 from inventory.stacks.engine.base import Context
 from inventory.stacks.engine.components import component, component_of, waiting_reason
@@ -75,16 +74,6 @@ class MirroredKind(msgspec.Struct, frozen=True):
         if self.kind == Kind.CONFIGMAPS:
             return Source(self.path, places=config_maps.places(config_maps.chosen(selection)))
         return Source(self.path, self.versions)
-
-
-def stack_context(now: float = 0.0) -> Context:
-    """The settings that stacks need, as their context."""
-    return Context(
-        now=now,
-        settings=tuple((name, str(getattr(settings, name))) for name in registry.settings()),
-        pod_labels=tuple(label for path in settings.MIRRORED_POD_LABELS for label in import_string(path)),
-        assume_timeout_s=settings.ASSUME_TIMEOUT_S,
-    )
 
 
 def made_by() -> str:

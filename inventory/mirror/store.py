@@ -14,10 +14,11 @@ import msgspec
 from django.utils import timezone
 
 from inventory import bulk
-from inventory.mirror.kinds import Dirty, MirroredKind, object_key, stack_context
+from inventory.mirror.kinds import Dirty, MirroredKind, object_key
 from inventory.mirror.values import Columns, digest, plain
 from inventory.mirror.versions import Versions
 from inventory.models import DirtyNode, Unreadable
+from inventory.stack_context import stack_context
 from inventory.stacks.engine.base import Selection
 from kube import listed
 from kube.decode import ERROR_CHARS, Unread

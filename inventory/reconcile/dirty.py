@@ -13,10 +13,10 @@ import msgspec
 from django.db.models import QuerySet
 
 from inventory import bulk
-from inventory.mirror.kinds import stack_context
 from inventory.models import DirtyNode, Finding, NodeTotals
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
+from inventory.stack_context import stack_context
 from inventory.stacks import concerned
 from kube.objects import Node
 

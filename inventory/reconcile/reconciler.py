@@ -18,7 +18,6 @@ from django.db.models.functions import Coalesce, Now
 from inventory import bulk
 from inventory.clock import database_now
 from inventory.connections import give_back
-from inventory.mirror.kinds import stack_context
 from inventory.models import Allocation, Card, DirtyNode, Finding, NodeTotals, Watch
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
@@ -27,6 +26,7 @@ from inventory.reconcile import ahead, dirty
 from inventory.reconcile.chunk import Chunk, read
 from inventory.reconcile.difference import unit_changed, write
 from inventory.reconcile.outage import find_outages
+from inventory.stack_context import stack_context
 from inventory.stacks.engine.base import ERROR
 from inventory.stacks.engine.findings import units_mixed
 from leases.lease import Lease

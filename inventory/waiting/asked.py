@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
-from inventory.mirror.kinds import stack_context
 from inventory.models import NodeTotals, Pod
+from inventory.stack_context import stack_context
 from inventory.stacks import STACKS, owner
 from inventory.stacks.engine.base import Context
 from inventory.stacks.engine.registry import registry

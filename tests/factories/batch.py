@@ -12,12 +12,13 @@ import msgspec
 from django.db import transaction
 from django.utils import timezone
 
-from inventory.mirror.kinds import KINDS, stack_context
+from inventory.mirror.kinds import KINDS
 from inventory.mirror.store import Store
 from inventory.models import Card, Cluster, Finding, NodeTotals
 from inventory.models.cluster import Kind
 from inventory.reconcile.chunk import read
 from inventory.reconcile.difference import write
+from inventory.stack_context import stack_context
 from tests.factories.objects import Thing, encoded
 
 #: Nodes that are reconciled in one go.

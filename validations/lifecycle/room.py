@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import msgspec
 
-from inventory.mirror.kinds import stack_context
 from inventory.models import Card, Node, NodeTotals
 from inventory.models import Pod as PodRow
+from inventory.stack_context import stack_context
 from inventory.stacks.engine.requests import name_of
 from kube import objects as kube
 from validations.attribution import ASKED

@@ -6,7 +6,10 @@ SYSTEM: a sharing system with a command line tool of its own; what that tool pri
 from __future__ import annotations
 
 import difflib
+import gc
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -16,8 +19,8 @@ from inventory.inspection import report
 from inventory.inspection.columns import aligned
 from inventory.inspection.table import blocks
 from inventory.management.shown import ShownCommand
-from inventory.mirror.kinds import stack_context
 from inventory.models import Cluster, Node, NodeTotals, Pod
+from inventory.stack_context import stack_context
 from inventory.stacks import STACKS
 from inventory.stacks.engine.stack import Report
 from kube import objects as kube
@@ -46,7 +49,8 @@ class Command(ShownCommand):
             text = _reported(REPORTS[options["output"]], cluster, name, options["details"])
             self.stdout.write(aligned(text), ending="")
             return
-        found = report.inspect(cluster, name, options["details"] or options["output"] == "json")
+        with _without_collector():
+            found = report.inspect(cluster, name, options["details"] or options["output"] == "json")
         if options["output"] == "json":
             for piece in report.as_json(found):
                 self.stdout.write(piece, ending="")
@@ -54,6 +58,16 @@ class Command(ShownCommand):
         else:
             for block in blocks(found, options["details"]):
                 self.stdout.write(f"{block}\n", ending="")
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Of 40,000 cards with their allocations nothing is garbage, and looking for it took a fifth of the time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _cluster(name: str | None) -> Cluster:
