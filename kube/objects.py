@@ -37,7 +37,7 @@ class Metadata(_Object):
     deletionTimestamp: str | None = None
     labels: StringMap | None = None
     annotations: StringMap | None = None
-    ownerReferences: list[OwnerReference] | None = None
+    ownerReferences: Sequence[OwnerReference] | None = None
 
 
 class Resources(_Object):

@@ -8,7 +8,7 @@ ended. Field names are those of the Kubernetes API (batch/v1, core/v1). What doe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -21,8 +21,13 @@ class _Object(msgspec.Struct, gc=False):
     """Unknown fields are ignored; everything may be missing or null."""
 
 
+class OwnerReference(objects.OwnerReference):
+    uid: str = ""
+
+
 class Metadata(objects.Metadata):
     finalizers: list[str] | None = None
+    ownerReferences: Sequence[OwnerReference] | None = None
 
 
 class JobStatus(_Object):
@@ -32,7 +37,10 @@ class JobStatus(_Object):
 
 
 class Job(_Object):
+    """spec: as it came, to be compared with what was posted."""
+
     metadata: Metadata = msgspec.field(default_factory=Metadata)
+    spec: Any = None
     status: JobStatus | None = None
 
 
@@ -55,8 +63,11 @@ class PodStatus(objects.PodStatus):
 
 
 class Pod(objects.Pod):
+    """whole_spec: its spec as it came, to be compared with what was posted (`read_list` fills it in)."""
+
     metadata: Metadata = msgspec.field(default_factory=Metadata)
     status: PodStatus | None = None
+    whole_spec: Any = None
 
 
 class Event(_Object):
@@ -80,11 +91,16 @@ class _Named(_Object):
     metadata: Metadata | None = None
 
 
+class _Spec(_Object):
+    spec: Any = None
+
+
 T = TypeVar("T", Job, Pod, Event)
 
 _BAD = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _raw_list = msgspec.json.Decoder(_RawList)
 _named = msgspec.json.Decoder(_Named)
+_spec = msgspec.json.Decoder(_Spec)
 
 
 class NotAList(Exception):
@@ -122,7 +138,10 @@ def read_list(body: bytes, kind: type[T]) -> Listed[T]:
     found: Listed[T] = Listed([], set(), raw.metadata.continue_ or "")
     for item in raw.items or []:
         try:
-            found.objects.append(msgspec.json.decode(item, type=kind))
+            one = msgspec.json.decode(item, type=kind)
+            if isinstance(one, Pod):
+                one.whole_spec = _spec.decode(item).spec
+            found.objects.append(one)
         except _BAD:
             found.strange.add(_name(item))
     return found

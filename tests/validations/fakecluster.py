@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -50,6 +51,8 @@ class FakeCluster:
     leases: dict[str, Obj] = field(default_factory=dict)
     #: Nodes whose kubelet swallows what it is asked: no byte of a log comes until `awake` is set.
     asleep: set[str] = field(default_factory=set)
+    #: Called when a log has been asked for.
+    on_log: Callable[[], None] | None = None
 
     def __post_init__(self) -> None:
         self.lock = threading.RLock()
@@ -91,13 +94,23 @@ class FakeCluster:
     def pod(self, job: str, **status: Any) -> Obj:
         """The pod of a Job, made or changed. Keys: see `_status`."""
         with self.lock:
-            template = self.jobs[job]["spec"]["template"] if job in self.jobs else {"metadata": {}, "spec": {}}
-            metadata = {"name": f"{job}-abcde", "uid": self.uid(), "labels": template["metadata"].get("labels")}
-            metadata |= {"annotations": dict(template["metadata"].get("annotations", {})), "namespace": "n"}
-            pod = self.pods.setdefault(job, {"metadata": metadata, "spec": dict(template["spec"])})
-            pod["metadata"].setdefault("creationTimestamp", "2026-01-01T00:00:00Z")
+            pod = self.pods.setdefault(job, self.made_of(job))
             _status(pod, **status)
             return pod
+
+    def made_of(self, job: str) -> Obj:
+        """A new pod of a Job, as its controller makes it."""
+        made = self.jobs[job]
+        template, uid = made["spec"]["template"], made["metadata"]["uid"]
+        metadata: Obj = {"name": f"{job}-abcde", "uid": self.uid(), "namespace": "n"}
+        metadata["labels"] = dict(template["metadata"].get("labels") or {})
+        metadata["labels"] |= {"batch.kubernetes.io/controller-uid": uid, "controller-uid": uid, "job-name": job}
+        metadata["annotations"] = dict(template["metadata"].get("annotations", {}))
+        metadata["ownerReferences"] = [
+            {"apiVersion": "batch/v1", "kind": "Job", "name": job, "uid": uid, "controller": True}
+        ]
+        metadata["creationTimestamp"] = "2026-01-01T00:00:00Z"
+        return {"metadata": metadata, "spec": json.loads(json.dumps(template["spec"]))}
 
     def end(self, job: str, log: bytes = b"", exit_code: int = 0, **more: Any) -> None:
         """The container ends with this log; the Job follows."""
@@ -218,7 +231,10 @@ class _Handler(BaseHTTPRequestHandler):
         if rest[0] == "leases":
             return self._lease(rest[1:], body)
         if rest[0] == "pods" and rest[-1] == "log":
-            return self._log(rest[1], query)
+            answer = self._log(rest[1], query)
+            if self.fake.on_log is not None:
+                self.fake.on_log()
+            return answer
         items = list(self.fake.pods.values()) if rest[0] == "pods" else self.fake.events
         return 200, self._list("PodList" if rest[0] == "pods" else "EventList", items, query)
 

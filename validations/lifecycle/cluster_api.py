@@ -89,6 +89,16 @@ class ClusterApi:
         with _calling("list pods"):
             return self._list(f"{self._core}/pods", Pod, self._selector)
 
+    def pod_uid(self, name: str) -> str:
+        """The uid of the pod of this name as it is now, "" when there is none. Raises ApiError."""
+        query = {"fieldSelector": f"metadata.name={name}", "limit": 1}
+        with _calling("list pods"):
+            try:
+                found = read_list(self.get(f"{self._core}/pods", query), Pod).objects
+            except NotAList as error:
+                raise ApiError(0, "Strange", of_error(error)) from None
+        return next((pod.metadata.uid for pod in found if pod.metadata.name == name), "")
+
     def _list(self, path: str, kind: type[T], selector: str) -> Listed[T]:
         """All pages. A list that changes its token under way (410) begins anew at the next pass."""
         query = {"labelSelector": selector, "limit": PAGE}

@@ -55,9 +55,9 @@ def follow_log(run: Run, look: Look) -> str | None:
     return ""
 
 
-def _wanted(run: Run, pod: str, head: int, tail: int, *, whole: bool, ended: bool = False) -> Wanted:
+def _wanted(run: Run, pod: str, head: int, tail: int, *, whole: bool, ended: bool = False, uid: str = "") -> Wanted:
     known = logstore.start(run, KNOWN)
-    return Wanted(run.cluster_id, run.node_name, pod, run.log_read, known, head, tail, whole, ended)
+    return Wanted(run.cluster_id, run.node_name, pod, run.log_read, known, head, tail, whole, ended, uid)
 
 
 def own_pod(run: Run, name: str) -> str:
@@ -112,7 +112,8 @@ def _rest(run: Run, look: Look, seen: Seen | None, patient: bool) -> _Rest | Non
     ended = seen is not None and seen.terminated is not None
     tail = int(settings.RUN_LOG_TAIL_BYTES)
     try:
-        came = look.logs.ask(run, _wanted(run, pod, logstore.room(run), tail, whole=True, ended=ended))
+        uid = (seen.pod_uid if seen else "") or run.pod_uid
+        came = look.logs.ask(run, _wanted(run, pod, logstore.room(run), tail, whole=True, ended=ended, uid=uid))
     except ApiError as error:
         if error.status == 400 and not run.log_stored and not ended:
             return _Rest(True)

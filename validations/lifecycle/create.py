@@ -5,6 +5,7 @@ What is posted is made anew from suite, options and place (`building`), and kept
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +18,7 @@ from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import Ending
 from validations.lifecycle.mine import Mine, foreign, is_of
 from validations.lifecycle.moves import move, note
+from validations.lifecycle.own import other_job
 from validations.lifecycle.refusals import at_creation, by_rule, refusal
 from validations.lifecycle.room import no_room
 from validations.models import Run, State
@@ -29,21 +31,26 @@ _PASSING = frozenset((401, 408, 425, 429))
 
 
 def create_job(run: Run, api: ClusterApi, mine: Mine, now: datetime) -> None:
-    """creating → pending, or ended when the API server says no. Raises ApiError when it is to be tried again."""
+    """creating → pending, or ended when the API server says no. Raises ApiError when it is to be tried again.
+
+    What is posted is in the row before: when the answer is lost, the next pass knows the Job by it.
+    """
     if full := no_room(run):
         # There was room when the run was claimed; an earlier try may have failed since then.
         note(run, last_error=full)
         return
     try:
-        built = manifest_now(run, now)
+        built = manifest_now(run, run.state_since)
     except CannotBuild as error:
         end_run(run, State.CREATING, ending=error.ending.stored(), job_removed=not run.last_error)
         return
+    before = run.manifest
+    note(run, manifest=built.manifest, own_image=built.own_image, **shown(built.manifest))
     try:
         job = api.create(built.manifest)
     except ApiError as error:
         if error.status == 409:
-            _found(run, api, mine, now)
+            _found(run, api, mine, now, (built.manifest, before))
             return
         if error.status < 400 or error.status >= 500 or error.status in _PASSING:
             told = refusal(error, api.namespace)
@@ -56,7 +63,6 @@ def create_job(run: Run, api: ClusterApi, mine: Mine, now: datetime) -> None:
             raise
         _refused(run, api, error)
         return
-    note(run, manifest=built.manifest, own_image=built.own_image, **shown(built.manifest))
     _created(run, api, job, now)
 
 
@@ -74,14 +80,17 @@ def _refused(run: Run, api: ClusterApi, error: ApiError) -> None:
     end_run(run, State.CREATING, ending=ending.stored(), job_removed=not run.last_error)
 
 
-def _found(run: Run, api: ClusterApi, mine: Mine, now: datetime) -> None:
-    """There is a Job of this name: ours from an earlier try, or somebody else's."""
+def _found(run: Run, api: ClusterApi, mine: Mine, now: datetime, posted: Iterable[Any]) -> None:
+    """There is a Job of this name: ours from an earlier try, or somebody else's. posted: manifests of this try and the last."""
     name = job_name(run.pk)
     job = api.job(name)
     if job is None:
         return  # it went away in between: the next pass creates it
     if is_of(job, run) and mine.ours(job, run):
-        _created(run, api, job, now)
+        if place := other_job(job, posted):
+            end_foreign(run, place)
+        else:
+            _created(run, api, job, now)
         return
     if is_of(job, run):
         text = foreign(name)
@@ -98,6 +107,16 @@ def _created(run: Run, api: ClusterApi, job: Job, now: datetime) -> None:
     if not adopt(run, job, now) and not Run.objects.filter(pk=run.pk).exclude(state=State.ENDED).exists():
         # The run ended meanwhile (cancelled, timed out): its Job must not stay.
         api.delete(job.metadata.name, job.metadata.uid)
+
+
+def end_foreign(run: Run, place: str) -> None:
+    """The Job of this name was not posted by us: nothing of it is read."""
+    text = sentence(
+        "The Job {name} is not the one that gpudash creates: {place} differs. Delete it, then launch the run again.",
+        name=job_name(run.pk),
+        place=place,
+    )
+    end_run(run, run.state, ending=Ending("foreign-job", text).stored(), log_complete=False, job_removed=True)
 
 
 def adopt(run: Run, job: Job, now: datetime) -> bool:

@@ -10,6 +10,8 @@ import msgspec
 from wording.said import Said, cut, restored, sentence
 
 CANCELLED = "cancelled"
+#: What ran was not the run's: its log says nothing, good or bad.
+NOT_THE_RUNS = frozenset(("pod-changed", "foreign-job"))
 
 
 class Ending(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from validations.lifecycle.endings import CANCELLED, Ending
+from validations.lifecycle.endings import CANCELLED, NOT_THE_RUNS, Ending
 from validations.suites.engine.base import Outcome, Reason, Result, Suite, Verdict, read_log
 from wording.said import sentence
 
@@ -23,7 +23,7 @@ PASSING: tuple[Verdict, ...] = ("passed", "warning")
 
 def judged(suite: Suite, raw: bytes, outcome: Outcome, ending: Ending | None = None, complete: bool = True) -> Result:
     """The result of a run. raw: the stored log. complete: whether it was read to its end."""
-    if ending is not None and not raw and outcome.exit_code is None:
+    if ending is not None and (ending.code in NOT_THE_RUNS or (not raw and outcome.exit_code is None)):
         return _errored(suite, ending)
     result = _parsed(suite, raw, outcome)
     if ending is not None:

@@ -42,6 +42,7 @@ class Wanted(msgspec.Struct, frozen=True):
     """A read: the container's log from its first byte, of which `skip` bytes are stored already, beginning with `known`.
 
     whole: to its end; else at most `head` new bytes. ended: the container had ended when it began. head, tail: bytes to keep.
+    uid: of the pod; a log that is read to its end has to be of this one.
     """
 
     cluster_id: int
@@ -53,6 +54,7 @@ class Wanted(msgspec.Struct, frozen=True):
     tail: int
     whole: bool
     ended: bool = False
+    uid: str = ""
 
     def serves(self, other: Wanted) -> bool:
         """Whether what comes of this read is what the other asks for."""
@@ -185,6 +187,9 @@ def read(api: ClusterApi, wanted: Wanted) -> Came:
     limit = None if wanted.whole else wanted.skip + wanted.head
     with api.log(wanted.pod, silence_s, wanted.limit_s, limit) as stream:
         same = logstore.feed_after(_until(stream.chunks(), ends), wanted.skip, keeper, wanted.known)
+    # A log is asked for by the pod's name, and another pod may have taken it meanwhile.
+    if wanted.whole and wanted.uid and api.pod_uid(wanted.pod) != wanted.uid:
+        raise ApiError(404, "NotFound", f"the pod {wanted.pod} is another by now")
     data, left_out = keeper.kept()
     return Came(wanted, same, data, left_out, keeper.total)
 

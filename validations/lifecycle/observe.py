@@ -67,7 +67,9 @@ def observe(job: Job, pods: Iterable[Pod], was: State = State.PENDING) -> Seen:
     if seen.state is not State.COLLECTING:
         return msgspec.structs.replace(seen, state=State.COLLECTING, ending=_why_failed(failure, seen, seen.state))
     # The container ended, and the Job with it (its exit code says why) unless the end came from outside.
-    outside = failure.reason == "DeadlineExceeded" or bool(seen.terminating_since)
+    # A container that ended well fails no Job: another of its pods did, or this one is none of the controller's.
+    well = seen.terminated is not None and seen.terminated.exitCode == 0
+    outside = failure.reason == "DeadlineExceeded" or bool(seen.terminating_since) or well
     if outside and seen.ending is None:
         return msgspec.structs.replace(seen, ending=_why_failed(failure, seen, seen.state))
     return seen

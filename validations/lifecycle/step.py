@@ -9,8 +9,8 @@ from django.conf import settings
 from inventory.models import Node
 from kube.workloads import Job, Pod
 from validations import attribution
-from validations.lifecycle import collect, removal
-from validations.lifecycle.create import adopt
+from validations.lifecycle import collect, own, removal
+from validations.lifecycle.create import adopt, end_foreign
 from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import Ending, cancelled_by, of_row
 from validations.lifecycle.look import Look
@@ -49,7 +49,15 @@ def advance(run: Run, job: Job | None, pods: list[Pod], unreadable: bool, look: 
     if job is not None and look.mine.foreign(job, run):
         _not_ours(run, look)
         return
-    if job is not None and run.state == State.CREATING and not adopt(run, job, look.now):
+    if job is not None and run.state == State.CREATING:
+        if place := own.other_job(job, (run.manifest,)):
+            end_foreign(run, place)
+            return
+        if not adopt(run, job, look.now):
+            return
+    pods = own.owned(run, job, pods)
+    if text := own.forged(run, pods):
+        _end_forged(run, text, look)
         return
     if run.cancel_requested_at is not None:
         _end(run, look, observe(job, pods) if job else None, cancelled_by(run.cancelled_by), patient=False)
@@ -208,6 +216,12 @@ def _without_job(run: Run, pods: list[Pod], unreadable: bool, look: Look) -> Non
 def _end(run: Run, look: Look, seen: Seen | None, ending: Ending | None, patient: bool) -> None:
     """Log and verdict first, when the log is there; only then the Job is deleted. When that fails, a later pass finds it."""
     if collect.finish(run, look, seen, ending, patient):
+        removal.remove(run, look)
+
+
+def _end_forged(run: Run, text: str, look: Look) -> None:
+    """What ran was not what was posted: no log of it is read, and the Job goes away."""
+    if end_run(run, run.state, ending=Ending("pod-changed", text).stored(), log_complete=False):
         removal.remove(run, look)
 
 

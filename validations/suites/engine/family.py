@@ -90,7 +90,7 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     looks whether there is room before it is created. record: what the system writes on the pods, where it may be doubted.
     mounts: what the pod must bring into its container by itself. lacking: why a container on the target would have no driver, ""
     when it has one. os_label: whether its nodes have the label kubernetes.io/os. disk_limit: whether their Kubernetes knows limits
-    of ephemeral storage.
+    of ephemeral storage. variables: names of environment variables that the system's webhook may add to a container.
     """
 
     name: str
@@ -111,6 +111,7 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     lacking: Callable[[Target], str] = nothing_lacking
     os_label: bool = True
     disk_limit: bool = True
+    variables: tuple[str, ...] = ()
 
     def has(self, resource: str, settings: Settings) -> bool:
         """Whether this extended resource is one of the family."""

@@ -32,6 +32,11 @@ class Registry:
         stack = stack.lower()
         return next((one for one in self._in_turn if one.stack in ("", stack) and one.has(resource, settings)), None)
 
+    @property
+    def variables(self) -> frozenset[str]:
+        """Environment variables that webhooks of the sharing systems may add to a container."""
+        return frozenset(name for one in self.families.values() for name in one.variables)
+
     def with_api(self, api: str, os: str = "") -> tuple[str, ...]:
         """Names of the families whose containers get this programming interface of the GPU, best first. os: "" for all."""
         found = [one for one in self.families.values() if api in one.apis and os in ("", one.os)]

@@ -246,8 +246,15 @@ _OF_THE_RUN = (
     ReasonWords("job-failed", gettext_noop("the Job failed"), "Read the Job controller's words in the text."),
     ReasonWords(
         "foreign-job",
-        gettext_noop("another launcher made the Job"),
-        "See [A copy of the database](validations.md#a-copy-of-the-database).",
+        gettext_noop("this installation did not create the Job"),
+        "Find who created the Job, and delete it. Another launcher did: "
+        "[A copy of the database](validations.md#a-copy-of-the-database).",
+    ),
+    ReasonWords(
+        "pod-changed",
+        gettext_noop("the pod is not the one that gpudash posted"),
+        "The text names what differs. Find the webhook or the person that changed the pod; except the namespace of the "
+        "validations from webhooks that inject into containers or rewrite images.",
     ),
     ReasonWords(
         "strange-status",

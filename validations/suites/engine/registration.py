@@ -103,7 +103,7 @@ def _family_problem(family: Family, before: Iterable[Family]) -> str:
         if not getattr(family, attribute):
             return f"FAMILIES: {attribute} is empty"
     where = f"family {family.name}"
-    for attribute in ("apis", "resources"):
+    for attribute in ("apis", "resources", "variables"):
         if not isinstance(getattr(family, attribute), tuple):
             return f"{where}: {attribute} is no tuple"
     for attribute in ("units", "also", "names_card", "annotations", "mounts", "lacking"):

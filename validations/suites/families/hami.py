@@ -12,6 +12,8 @@ from validations.suites.engine.target import Resource, Target
 _MEMORY = "nvidia.com/gpumem"
 #: HAMi's hint that a pod takes one card and no other.
 _UUID = "nvidia.com/use-gpuuuid"
+#: What HAMi's webhook adds by its own settings (pkg/util, TaskPriority and CoreLimitSwitch).
+_VARIABLES = ("CUDA_TASK_PRIORITY", "GPU_CORE_UTILIZATION_POLICY")
 
 
 def _also(values: Values) -> Mapping[str, str]:
@@ -37,5 +39,6 @@ FAMILIES = (
         also=_also,
         names_card=_names_card,
         annotations=_annotations,
+        variables=_VARIABLES,
     ),
 )
