@@ -113,8 +113,11 @@ def _offers(node: Node, mine: Names) -> _Offers:
 
 
 def _is_off(node: Node, offers: _Offers, context: Context) -> bool:
-    """Whether the plugin has been turned off here: it offers no memory, and another one gives out the cards that it counted."""
-    if offers.memory.slots != 0 or not offers.whole.slots:
+    """Whether the plugin has been turned off here: it offers no memory, and another one gives out the cards that it counted.
+
+    The number of cards stays on a node for ever: the plugin writes it into the status itself.
+    """
+    if offers.memory.slots or not offers.whole.slots or offers.by_topology:
         return False
     capacity = (node.status.capacity if node.status else None) or {}
     return any(owner(name, context) not in (None, NAME) and devices(value) for name, value in capacity.items())

@@ -14,8 +14,8 @@ import msgspec
 from inventory.stacks.engine import told
 from inventory.stacks.engine.base import INFO, WARNING, Card, Context, Finding, StackReport
 from inventory.stacks.engine.describe import Described, describe
-from inventory.stacks.engine.labels import MIB
-from inventory.stacks.engine.names import annotations_of
+from inventory.stacks.engine.labels import MIB, number
+from inventory.stacks.engine.names import annotations_of, labels_of
 from inventory.stacks.engine.offers import Offer, offer, shortfall
 from inventory.stacks.engine.overrides import overrides
 from inventory.stacks.engine.registry import looks_like_gpu
@@ -49,19 +49,45 @@ def marks(node: Node) -> bool:
     annotations = node.metadata.annotations
     if not annotations:
         return False
-    return any(name.startswith(_NODE_PREFIX) and "register" in name for name in annotations)
+    found = [name for name in annotations if name.startswith(_NODE_PREFIX) and "register" in name]
+    return any(not _is_left_over(node, name) for name in found)
+
+
+def _is_left_over(node: Node, name: str) -> bool:
+    """Whether HAMi has registered these cards once, and the plugin of their vendor gives them out now. name: of the register."""
+    resource = (
+        GPU if name == REGISTER else next((one.resource for one in vendors_of(node)[0] if one.register == name), "")
+    )
+    listed = register(annotations_of(node)[name]) if resource else None
+    if listed is None:
+        return False
+    return listed.is_left_over(offer(node, resource).slots) or (name == REGISTER and _is_shared_by_nvidia(node))
+
+
+def _is_shared_by_nvidia(node: Node) -> bool:
+    """Whether labels say that NVIDIA's plugin offers the cards several times, as often as they are offered."""
+    labels = labels_of(node)
+    count, times = number(labels.get("nvidia.com/gpu.count", "")), number(labels.get("nvidia.com/gpu.replicas", ""))
+    return bool(count and times and times > 1) and offer(node, GPU).slots == (count or 0) * (times or 0)
 
 
 def counts_here(node: Node, context: Context) -> tuple[str, ...]:
     """NVIDIA's resources by the names that an administrator may have given them, and those of other vendors' registered cards."""
-    others = vendors_of(node)[0]
+    others = _vendors(node)
     mine = _named(node, settings(context, node.metadata.name)) if _of_nvidia(node, others) else ()
     return (*mine, *(resource for vendor in others for resource in vendor.resources))
 
 
+def _vendors(node: Node) -> list[Vendor]:
+    """Other vendors whose cards HAMi has registered on this node and gives out."""
+    return [vendor for vendor in vendors_of(node)[0] if not _is_left_over(node, vendor.register)]
+
+
 def _of_nvidia(node: Node, others: list[Vendor]) -> bool:
     """Whether the mark of HAMi on this node is about NVIDIA's cards: its own register, or one that is not read."""
-    return not others or REGISTER in annotations_of(node)
+    if REGISTER in annotations_of(node):
+        return not _is_left_over(node, REGISTER)
+    return not others
 
 
 def _named(node: Node, said: Settings) -> list[str]:
@@ -86,13 +112,15 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Cards by the register, holders by the pods' records. None when HAMi has registered no cards of this node."""
     if not marks(node):
         return None
-    known, strange = vendors_of(node)
+    known, strange = _vendors(node), vendors_of(node)[1]
     findings = [_not_read(name) for name in strange]
     parts = [_part(node, pods, context, vendor, findings) for vendor in known]
     if _of_nvidia(node, known):
         said = settings(context, node.metadata.name, pods)
         nvidia = Vendor("", REGISTER, ALLOCATED, _counted(node, said), said.memory or GPU_MEMORY)
         parts.insert(0, _part(node, pods, context, nvidia, findings, said.scaling))
+    if not parts:
+        return StackReport(stack=NAME, cards_known=False, findings=tuple(findings))
     # A register of a vendor that is not read has cards too.
     hidden = bool(strange) and not any(part.cards for part in parts)
     return msgspec.structs.replace(

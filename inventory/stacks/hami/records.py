@@ -49,6 +49,13 @@ class Register(msgspec.Struct, frozen=True):
     cards: list[Registered]
     repeated: list[str]
 
+    def is_left_over(self, offered: int | None) -> bool:
+        """Whether the vendor's own plugin gives out the cards now. offered: how many of the resource the node has.
+
+        HAMi's plugin offers each card as often as the register says; the other offers each once.
+        """
+        return offered == len(self.cards) != sum(card.shares for card in self.cards)
+
 
 def register(text: str) -> Register | None:
     """Read a register of any generation; None when it is of no such form."""

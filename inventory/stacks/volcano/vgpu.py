@@ -32,6 +32,8 @@ from wording.said import sentence
 NAME = "volcano"
 NUMBER, MEMORY_UNITS = "volcano.sh/vgpu-number", "volcano.sh/vgpu-memory"
 RESOURCES = (NUMBER, MEMORY_UNITS, "volcano.sh/vgpu-memory-percentage", "volcano.sh/vgpu-cores")
+#: Of NVIDIA's own plugin, which runs on nodes without this one.
+_WHOLE = "nvidia.com/gpu"
 BOUND_TO = "volcano.sh/vgpu-node"
 
 
@@ -39,7 +41,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Cards by the register, holders by the pods' records. None when the node has no virtual GPU and no pod holds one."""
     text = annotations_of(node).get(REGISTER)
     asking = [pod for pod in pods if holds(pod) and _asking(pod)]
-    if text is None and not asking and not states(node, NUMBER) and not states(node, MEMORY_UNITS):
+    if not asking and (_is_gone(node) if text is not None else not _stated(node)):
         return None
     found, findings = register(text) if text is not None else None, list[Finding]()
     if text is not None and found is None:
@@ -66,6 +68,15 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         findings=tuple(findings),
         memory_total_bytes=_bytes(sum(healthy) if offered.allocatable != 0 else 0, size) if found is not None else None,
     )
+
+
+def _stated(node: Node) -> bool:
+    return states(node, NUMBER) or states(node, MEMORY_UNITS)
+
+
+def _is_gone(node: Node) -> bool:
+    """Whether the register is left over: the plugin gives out nothing any more, and NVIDIA's gives out the cards."""
+    return not offer(node, NUMBER).allocatable and bool(offer(node, _WHOLE).allocatable)
 
 
 def _bytes(units: int | None, size: int | None) -> int | None:
