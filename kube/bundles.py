@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Generator, Sequence
 from typing import Generic, NamedTuple
 
 from kube.client import ApiError, Stream
 from kube.decode import Decoder, Event, NotAList
 from kube.kinds import T
+from kube.room import Room, weight
 from wording.said import sentence
 
-#: No object of an API server is as large (etcd refuses far less): a line that goes on without end must not fill the memory.
-MAX_LINE = 64 << 20
+#: No object of an API server is as large (etcd refuses 1.5 MiB, as it stores it): a line without end must not fill the memory.
+MAX_LINE = 16 << 20
+#: Seconds for which a stream waits until what it has sent before is written.
+ROOM_S = 60.0
 #: Bundles of several streams that wait to be taken.
 WAITING = 4
 #: How often one that waits for room looks whether it is to stop.
@@ -39,11 +43,15 @@ def least(versions: Sequence[str]) -> str:
 
 
 class Bundle(NamedTuple, Generic[T]):
-    """The events of one received chunk. place: number of the stream; as_of: when nothing else waited to be read (monotonic)."""
+    """The events of one received chunk. place: number of the stream; as_of: when nothing else waited to be read (monotonic).
+
+    room: counts their memory for as long as it is kept.
+    """
 
     place: int
     events: list[Event[T]]
     as_of: float
+    room: Room
 
 
 class Bundles(Generic[T]):
@@ -91,22 +99,32 @@ class Bundles(Generic[T]):
                 stream.close()
 
     def _of(self, place: int, stream: Stream) -> Generator[Bundle[T]]:
-        rest = b""
+        begun, kept = bytearray(), stream.room()  # a line whose end has not come
         for chunk, as_of in stream.dated_chunks():
             if self._stopped():
                 return
-            *lines, rest = (rest + chunk).split(b"\n") if rest else chunk.split(b"\n")
-            if len(rest) > MAX_LINE:
-                raise NotAList(sentence("a watch event of more than {mebibytes} MiB came", mebibytes=MAX_LINE >> 20))
+            if b"\n" not in chunk:
+                if len(begun) + len(chunk) > MAX_LINE:
+                    raise NotAList(
+                        sentence("a watch event of more than {mebibytes} MiB came", mebibytes=MAX_LINE >> 20)
+                    )
+                kept.take(len(chunk), time.monotonic() + ROOM_S)
+                begun += chunk
+                continue
+            came = bytes(begun + chunk) if begun else chunk
+            *lines, rest = came.split(b"\n")
+            begun, kept, room = bytearray(rest), stream.room(), stream.room()
+            kept.take(len(rest), time.monotonic() + ROOM_S)
+            room.take(weight(came), time.monotonic() + ROOM_S)
             events: list[Event[T]] = []
             try:
                 events.extend(self._event(line) for line in lines if line.strip())
             except (ApiError, NotAList, Expired):
                 if events:
-                    yield Bundle(place, events, as_of)
+                    yield Bundle(place, events, as_of, room)
                 raise
             if events:
-                yield Bundle(place, events, as_of)
+                yield Bundle(place, events, as_of, room)
 
     def _event(self, line: bytes) -> Event[T]:
         event: Event[T] = self._decoder.event(line)

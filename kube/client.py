@@ -1,4 +1,4 @@
-"""The seam to the Kubernetes API: authentication, TLS, proxies and raw requests, each with a total deadline.
+"""The seam to the Kubernetes API: authentication, TLS, proxies and raw requests, each with a total deadline and a largest size.
 
 Credentials come from a kubeconfig (token, token file, client certificate, exec plugin, auth provider; own CA; proxy) or from the
 service account of the pod. No credential appears in an error, a log or a repr. Only this and `configuration` import `kubernetes`.
@@ -6,7 +6,7 @@ service account of the pod. No credential appears in an error, a log or a repr. 
 
 from __future__ import annotations
 
-import json
+import io
 import math
 import select
 import ssl
@@ -18,40 +18,62 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import msgspec
 import urllib3
 from kubernetes.client import ApiClient
 from kubernetes.config.config_exception import ConfigException
 
 from kube import configuration
+from kube.configuration import stamp
 from kube.credentials import PATIENCE_S, Answer, Source, source_of
 from kube.deadline import CONNECT_S, Deadline, keep_deadlines, watching
-from kube.errors import ApiError, plain
+from kube.errors import ApiError, TooLarge, plain
 from kube.kubeconfig import BadKubeconfig, read
+from kube.room import Room, answers
 from wording.said import cut, sentence
 
 __all__ = ["ApiError", "BadKubeconfig", "Client", "Stream", "current_context"]
 
 #: A token file is rotated by the kubelet about hourly, an hour ahead of its end: reading it each minute is in good time.
 TOKEN_FILE_S = 60.0
-#: A single answer that is not a stream: a page of 500 pods of 4 KB is 2 MB, a large one with huge annotations 100 times that.
-MAX_ANSWER = 512 << 20
+#: An answer that is not a stream: one object, or a document of discovery.
+MAX_ANSWER = 8 << 20
+#: A page of a list: 2,000 nodes of 30 KB. Where it is larger, fewer objects are asked for.
+MAX_PAGE = 64 << 20
+#: Read at a time, of an answer and of a stream.
+STEP, CHUNK = 1 << 20, 1 << 16
+#: Of a refusal: its body, and the reason that it gives.
+MAX_REFUSAL, MAX_REASON = 64 << 10, 200
 #: A request that is not a stream, from its first byte to the last of its answer.
 ANSWER_S = 60.0
 #: A stream of any kind; the API server ends a watch after eight minutes at most, so that one that is older hangs.
 STREAM_S = 600.0
 
 
+class _Status(msgspec.Struct):
+    """What is read of a refusal."""
+
+    reason: str | None = None
+    message: str | None = None
+
+
 class Stream:
     """The lines of a watch or a log. `close` may be called from another thread and ends the iteration."""
 
-    def __init__(self, response: urllib3.BaseHTTPResponse, deadline: Deadline) -> None:
-        self._response, self._deadline = response, deadline
+    def __init__(self, response: urllib3.BaseHTTPResponse, deadline: Deadline, account: str) -> None:
+        self._response, self._deadline, self._account = response, deadline, account
         self._closed = threading.Event()
+
+    def room(self) -> Room:
+        """For what of it is kept."""
+        return answers.room(self._account)
 
     def chunks(self) -> Iterator[bytes]:
         """Bytes as they arrive. Raises ApiError(0) on silence longer than the read time-out, a broken connection, or the deadline."""
         try:
-            yield from self._response.stream(1 << 16)
+            # Not `stream`: that reads the line that says how long a chunk is, however long that line is.
+            while chunk := self._response.read1(CHUNK, decode_content=False):
+                yield chunk
         except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError) as error:
             if not self._closed.is_set() and not self._deadline.passed:
                 raise ApiError(0, "Stream", sentence("the stream broke: {error}", error=plain(error))) from None
@@ -117,7 +139,7 @@ class Client:
         keep_deadlines(api.rest_client.pool_manager)
         self._api, self._configuration, self._token_file = api, loaded.configuration, loaded.token_file
         self._plugin: Source | None = source_of(loaded.plugin) if loaded.plugin else None
-        self._answer = answer
+        self._answer, self._stamps = answer, loaded.stamps
         self._token_read_at = time.monotonic()
 
     @property
@@ -156,7 +178,7 @@ class Client:
         if not (bearer.isascii() and bearer.isprintable()):
             # The library's own error would repeat the token.
             raise BadKubeconfig(sentence("the token holds a line break or a character that no header can carry"))
-        headers = {"Accept": "application/json", "User-Agent": "gpudash"}
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "gpudash"}
         if bearer:
             headers["Authorization"] = bearer
         return headers
@@ -174,10 +196,15 @@ class Client:
         self._configuration.refresh_api_key_hook = None
         self._configuration.api_key["BearerToken"] = f"Bearer {token}"
 
-    def renew_credentials(self) -> None:
-        """After a 401: read the kubeconfig anew (a rotated token or certificate). A plugin has been asked for another answer.
+    @property
+    def changed(self) -> bool:
+        """Whether the kubeconfig, or a file that it names, is another than the one that was read."""
+        return any(stamp(path) != read for path, read in self._stamps.items())
 
-        Raises BadKubeconfig when the file cannot be read any more.
+    def renew_credentials(self) -> None:
+        """Read the kubeconfig anew: it may name another address, token, certificate or authority.
+
+        Raises BadKubeconfig when the file cannot be read any more; what was read before stays then.
         """
         with self._lock:
             old = self._api
@@ -195,8 +222,8 @@ class Client:
         content_type: str = "",
         accept: str = "",
     ) -> urllib3.BaseHTTPResponse:
-        url = f"{self.server}{path}" + (f"?{urlencode(query)}" if query else "")
         api, bearer, answer = self._credentials()
+        url = f"{self.server}{path}" + (f"?{urlencode(query)}" if query else "")
         headers = self._headers(bearer)
         if accept:
             headers["Accept"] = accept
@@ -219,32 +246,38 @@ class Client:
             raise ApiError(
                 0, "Unreachable", sentence("{server} was not reached: {why}", server=self.server, why=why)
             ) from None
+        packed = _packed(response)
         if response.status >= 300:
             if response.status == 401 and answer is not None and self._plugin is not None:
                 self._plugin.refused(answer)
-            raise self._refusal(response)
+            raise _refusal(response, packed)
+        if packed:
+            response.close()
+            raise ApiError(
+                0,
+                "Compressed",
+                sentence("the answer is compressed ({coding}), which was not asked for", coding=packed),
+            )
         return response
 
-    def _refusal(self, response: urllib3.BaseHTTPResponse) -> ApiError:
-        try:
-            body = response.read(64 << 10)
-        except (urllib3.exceptions.HTTPError, OSError):
-            body = b""
-        response.close()
-        reason, message = response.reason or "", ""
-        try:
-            status = json.loads(body)
-            reason, message = str(status.get("reason") or reason), str(status.get("message") or "")
-        except (ValueError, AttributeError):
-            strange = b"<html" in body[:2000].lower()
-            message = sentence("the answer is not from a Kubernetes API server") if strange else ""
-        return ApiError(response.status, reason, cut(message, 2000), _retry_after(response.headers.get("Retry-After")))
-
     def get(
-        self, path: str, query: dict[str, Any] | None = None, timeout_s: float = ANSWER_S, accept: str = ""
+        self,
+        path: str,
+        query: dict[str, Any] | None = None,
+        timeout_s: float = ANSWER_S,
+        accept: str = "",
+        most: int = MAX_ANSWER,
+        room: Room | None = None,
     ) -> bytes:
-        """The whole answer, within timeout_s in total. accept: its form, JSON unless told. Raises ApiError."""
-        return self._whole("GET", path, query, None, timeout_s, accept=accept)
+        """The whole answer, within timeout_s in total. Raises ApiError, and TooLarge.
+
+        accept: its form, JSON unless told. most: bytes. room: that counts it for as long as the caller keeps it.
+        """
+        return self._whole("GET", path, query, None, timeout_s, accept=accept, most=most, room=room)
+
+    def room(self) -> Room:
+        """For what is kept of this cluster's answers."""
+        return answers.room(self.server)
 
     def send(
         self,
@@ -267,30 +300,32 @@ class Client:
         timeout_s: float,
         content_type: str = "",
         accept: str = "",
+        most: int = MAX_ANSWER,
+        room: Room | None = None,
     ) -> bytes:
+        counted = room or self.room()
         with _deadline(timeout_s) as deadline:
             response = self._open(method, path, query or {}, body, timeout_s, deadline, content_type, accept)
             try:
-                answer = response.read(MAX_ANSWER)
+                answer = _read(response, most, counted, deadline)
             except (urllib3.exceptions.HTTPError, OSError) as error:
+                counted.give_back()
                 why = _late(deadline) if deadline.due else plain(error)
                 raise ApiError(0, "Broken", sentence("the answer broke off: {why}", why=why)) from None
             finally:
                 deadline.end()  # before another request gets the connection
                 response.release_conn()
+                if room is None:
+                    counted.give_back()
         if deadline.passed:
             raise ApiError(0, "Broken", sentence("the answer broke off: {why}", why=_late(deadline)))
-        if len(answer) == MAX_ANSWER:
-            raise ApiError(
-                0, "TooLarge", sentence("the answer is larger than {mebibytes} MiB", mebibytes=MAX_ANSWER >> 20)
-            )
         return answer
 
     @contextmanager
     def stream(self, path: str, query: dict[str, Any], silence_s: float, total_s: float = STREAM_S) -> Iterator[Stream]:
         """A watch or a followed log; ends with an ApiError after `silence_s` without a byte, and after `total_s`."""
         with _deadline(total_s) as deadline:
-            stream = Stream(self._open("GET", path, query, None, silence_s, deadline), deadline)
+            stream = Stream(self._open("GET", path, query, None, silence_s, deadline), deadline, self.server)
             try:
                 yield stream
             finally:
@@ -304,6 +339,46 @@ def _deadline(seconds: float) -> Iterator[Deadline]:
         yield deadline
     finally:
         deadline.end()
+
+
+def _read(response: urllib3.BaseHTTPResponse, most: int, room: Room, deadline: Deadline) -> bytes:
+    """The body as it was sent. The connection of one that is too large is closed. Raises TooLarge, HTTPError and OSError."""
+    whole = io.BytesIO()
+    try:
+        while piece := response.read(STEP, decode_content=False):
+            if whole.tell() + len(piece) > most:
+                raise TooLarge(sentence("the answer is larger than {mebibytes} MiB", mebibytes=most >> 20))
+            room.take(len(piece), deadline.until)
+            whole.write(piece)
+    except TooLarge:
+        response.close()
+        room.give_back()  # now: the error refers to it
+        raise
+    return whole.getvalue()
+
+
+def _packed(response: urllib3.BaseHTTPResponse) -> str:
+    """How the body is compressed; "" where it is not."""
+    coding = response.headers.get("Content-Encoding", "").strip().lower()
+    return "" if coding == "identity" else coding[:40]
+
+
+def _refusal(response: urllib3.BaseHTTPResponse, packed: str) -> ApiError:
+    """packed: how its body is compressed; that is not read."""
+    body = b""
+    if not packed:
+        with suppress(urllib3.exceptions.HTTPError, OSError):
+            body = response.read(MAX_REFUSAL, decode_content=False)
+    response.close()
+    reason, message = response.reason or "", ""
+    try:
+        status = msgspec.json.decode(body, type=_Status)
+        reason, message = status.reason or reason, status.message or ""
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        strange = b"<html" in body[:2000].lower()
+        message = sentence("the answer is not from a Kubernetes API server") if strange else ""
+    after = _retry_after(response.headers.get("Retry-After"))
+    return ApiError(response.status, reason[:MAX_REASON], cut(message, 2000), after)
 
 
 def _late(deadline: Deadline) -> str:

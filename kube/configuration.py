@@ -23,12 +23,30 @@ from wording.said import sentence
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
+#: What tells one version of a file from another: when it was written, its size and its inode; None where there is none.
+Stamp = tuple[int, int, int] | None
+_CLUSTER_FILES, _USER_FILES = ("certificate-authority",), ("client-certificate", "client-key")
+
+
+def stamp(path: str) -> Stamp:
+    """Of the file as it is now."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
 class Loaded(msgspec.Struct):
-    """token_file: path, "" when the token is not in one. plugin: what gives the credential; the configuration has none yet."""
+    """token_file: path, "" when the token is not in one. plugin: what gives the credential; the configuration has none yet.
+
+    stamps: of the files that were read, by path.
+    """
 
     configuration: Configuration
     token_file: str = ""
     plugin: Spec | None = None
+    stamps: dict[str, Stamp] = {}
 
 
 def load(kubeconfig: str, context: str, credential: Credential | None = None) -> Loaded:
@@ -40,7 +58,9 @@ def load(kubeconfig: str, context: str, credential: Credential | None = None) ->
     if not kubeconfig:
         return _of_pod(configuration)
     path = Path(kubeconfig)
+    stamps = {kubeconfig: stamp(kubeconfig)}  # before each file is read: what changes meanwhile is seen
     found = read(path, context)
+    stamps |= {file: stamp(file) for file in _files(path, found)}
     plugin = _plugin(path, found)
     config = _without_plugin(found, credential) if plugin else found.config
     try:
@@ -54,13 +74,22 @@ def load(kubeconfig: str, context: str, credential: Credential | None = None) ->
     token_file = str(found.user.get("tokenFile") or "")
     if token_file and not os.path.isabs(token_file):
         token_file = str(path.absolute().parent / token_file)
-    return Loaded(configuration, token_file, plugin)
+    return Loaded(configuration, token_file, plugin, stamps)
+
+
+def _files(path: Path, found: Read) -> list[str]:
+    """The files that it names, but the one of the token, which is read again and again."""
+    folder = path.absolute().parent
+    named = [(found.cluster, key) for key in _CLUSTER_FILES] + [(found.user, key) for key in _USER_FILES]
+    return [str(folder / str(section[key])) for section, key in named if section.get(key)]
 
 
 def _of_pod(configuration: Configuration) -> Loaded:
+    authority = str(SERVICE_ACCOUNT / "ca.crt")
+    stamps = {authority: stamp(authority)}
     try:
         InClusterConfigLoader(  # type: ignore[no-untyped-call]
-            token_filename=str(SERVICE_ACCOUNT / "token"), cert_filename=str(SERVICE_ACCOUNT / "ca.crt")
+            token_filename=str(SERVICE_ACCOUNT / "token"), cert_filename=authority
         ).load_and_set(configuration)
     except (ConfigException, OSError, UnicodeDecodeError) as error:
         raise BadKubeconfig(
@@ -68,7 +97,7 @@ def _of_pod(configuration: Configuration) -> Loaded:
                 "no kubeconfig was given and this is not a pod with a service account ({error})", error=plain(error)
             )
         ) from None
-    return Loaded(configuration)
+    return Loaded(configuration, stamps=stamps)
 
 
 def _plugin(path: Path, found: Read) -> Spec | None:

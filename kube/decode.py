@@ -17,6 +17,8 @@ from wording.said import sentence
 ERROR_CHARS = 300
 #: A page's metadata stands within its first bytes.
 HEAD = 16 << 10
+#: Objects on a page: no more than 5,000 are asked for.
+MOST_ITEMS = 10_000
 
 
 class NotAList(Exception):
@@ -136,6 +138,8 @@ class Decoder(Generic[T]):
             )
         if items is msgspec.UNSET:
             raise NotAList(sentence("a {kind} without items came", kind=kind))
+        if isinstance(items, list) and len(items) > MOST_ITEMS:
+            raise NotAList(sentence("a page of {number} objects came", number=len(items)))
 
     def _page_by_object(self, body: bytes) -> Page[T]:
         try:

@@ -28,6 +28,13 @@ class ApiError(Exception):
         self.status, self.reason, self.message, self.retry_after_s = status, reason, message, retry_after_s
 
 
+class TooLarge(ApiError):
+    """What the API server sends is more than is read of it, or than there is room for. Less of it may be asked for."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(0, "TooLarge", message)
+
+
 def plain(error: BaseException) -> str:
     """An error's text in one short line, without objects' addresses and without anything that may hold a credential."""
     if isinstance(error, urllib3.exceptions.NameResolutionError):

@@ -9,6 +9,7 @@ import msgspec
 from kube.decode import Event, Page
 from kube.identity import Identity
 from kube.kinds import T
+from kube.room import Room
 
 
 class Relist(msgspec.Struct, frozen=True):
@@ -18,9 +19,10 @@ class Relist(msgspec.Struct, frozen=True):
 
 
 class Listed(msgspec.Struct, Generic[T], frozen=True):
-    """One page of the list."""
+    """One page of the list. room: counts its memory for as long as the message is kept."""
 
     page: Page[T]
+    room: Room | None = None
 
 
 class ListEnd(msgspec.Struct, frozen=True):
@@ -35,12 +37,14 @@ class Changes(msgspec.Struct, Generic[T], frozen=True):
 
     as_of: when nothing else waited to be read. A reader that does not keep up with its stream shows it here: what it reads now may
     have waited since then. version: up to which everything has come with them, in all places that are read; "" when it is not known.
+    room: counts their memory for as long as the message is kept.
     """
 
     events: list[Event[T]]
     received_at: float
     as_of: float
     version: str = ""
+    room: Room | None = None
 
 
 class Watching(msgspec.Struct, frozen=True):

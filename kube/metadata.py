@@ -12,6 +12,7 @@ import msgspec
 
 from kube.client import Client
 from kube.decode import NotAList
+from kube.pages import get_page
 from wording.said import sentence
 
 ACCEPT = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
@@ -57,9 +58,11 @@ def pages(client: Client, path: str, limit: int, selected: Iterable[tuple[str, s
     """
     token = ""
     while True:
-        query = {"limit": limit, **dict(selected)} | ({"continue": token} if token else {})
+        query = dict(selected) | ({"continue": token} if token else {})
+        answered = get_page(client, path, query, limit, ACCEPT)
+        limit = answered.limit
         try:
-            page = _list.decode(client.get(path, query, accept=ACCEPT))
+            page = _list.decode(answered.body)
         except (msgspec.DecodeError, RecursionError) as error:
             raise NotAList(
                 sentence("a list of metadata was asked for, and something else came: {error}", error=str(error)[:240])

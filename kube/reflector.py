@@ -40,6 +40,8 @@ ABSENT_S = 60.0
 SHORT_WATCH_S = 2.0
 #: Messages (pages of a list, bundles of events) between the reader and the writer.
 QUEUE_LENGTH = 4
+#: Of one kind, in one place. The largest clusters have 150,000 pods.
+MOST_OBJECTS = 500_000
 #: Where some places of a kind are refused, it is looked after this time whether they still are.
 REFUSED_S = 60
 #: On a quiet watch, which the server ends every few minutes, the cluster's identity is asked for this often.
@@ -248,12 +250,17 @@ class Reflector(Generic[T]):
 
     def _list_place(self, place: Place) -> str:
         """Its resource version."""
-        version, pages = "", Pages(self.client, place.path, self.page_size, self._stopped, place.query)
+        version, count, pages = "", 0, Pages(self.client, place.path, self.page_size, self._stopped, place.query)
         try:
-            for body in pages:
-                page = self.decoder.page(body)
+            for answered in pages:
+                page = self.decoder.page(answered.body)
                 version = page.resource_version or version
-                self._put(Listed(page))
+                count += len(page.objects) + len(page.unread)
+                if count > MOST_OBJECTS:
+                    raise NotAList(
+                        sentence("the list has no end: more than {number} objects came", number=MOST_OBJECTS)
+                    )
+                self._put(Listed(page, answered.room))
                 if page.continue_token and page.continue_token == pages.token:
                     raise NotAList(sentence("the list has no end: its continue token repeats"))
                 pages.token = page.continue_token
@@ -291,7 +298,7 @@ class Reflector(Generic[T]):
                     version = self._version_after(bundle, versions)
                     seen, self._failures, self._expired = True, 0, False
                     moved = moved or versions[bundle.place] != started_at
-                    self._put(Changes(bundle.events, time.monotonic(), bundle.as_of, version))
+                    self._put(Changes(bundle.events, time.monotonic(), bundle.as_of, version, bundle.room))
         except ApiError as error:
             if error.status == 410:
                 raise Expired(COMPACTED) from None
@@ -343,7 +350,8 @@ class Reflector(Generic[T]):
             wait_s = max(wait_s, ABSENT_S)
         self._put(Trouble(of_error(error), refused or isinstance(error, BadKubeconfig), wait_s, missing))
         self._stopped.wait(wait_s)
-        if (isinstance(error, ApiError) and error.status == 401) or isinstance(error, BadKubeconfig):
+        unknown = (isinstance(error, ApiError) and error.status == 401) or isinstance(error, BadKubeconfig)
+        if unknown or self.client.changed:  # whatever the trouble is: address and authority stand in the file too
             try:
                 self.client.renew_credentials()
             except BadKubeconfig as again:

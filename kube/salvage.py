@@ -15,8 +15,15 @@ _COMMA, _COLON = ord(","), ord(":")
 _OPEN, _CLOSE = frozenset(b"[{"), frozenset(b"]}")
 
 
+#: Members or elements of one value; a page has a tenth of it at most.
+MOST = 100_000
+
+
 def children(raw: bytes) -> list[tuple[str, bytes]] | None:
-    """Members (key, value) of a JSON object, or elements ("", value) of an array; None when it is neither or is cut off."""
+    """Members (key, value) of a JSON object, or elements ("", value) of an array.
+
+    None when it is neither, is cut off, or has more than MOST.
+    """
     if not raw.lstrip().startswith((b"[", b"{")):
         return None
     found: list[tuple[str, bytes]] = []
@@ -31,6 +38,8 @@ def children(raw: bytes) -> list[tuple[str, bytes]] | None:
         elif depth == 1 and (mark == _COMMA or mark in _CLOSE):
             if value := raw[start : token.start()].strip():
                 found.append((key, value))
+                if len(found) > MOST:
+                    return None
             key, start = "", token.end()
         if mark in _CLOSE:
             depth -= 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
@@ -22,7 +22,7 @@ from inventory.usage.engine.format import Format, Found
 from inventory.usage.engine.pages import announced_names, page_names, read_page
 from inventory.usage.engine.problems import Told
 from inventory.usage.engine.readings import Report
-from kube.client import ApiError, Client
+from kube.client import MAX_PAGE, ApiError, Client
 from wording.said import cut, of_error, sentence
 
 #: Nodes whose exporters are read. A larger cluster has a Prometheus; its API server has better to do.
@@ -108,7 +108,9 @@ def read(client: Client, context: Context, alive: Callable[[], None] = lambda: N
     failures: list[tuple[Page, SourceError]] = []
     problems = Told()
     with ThreadPoolExecutor(IN_FLIGHT, "exporters") as pool:
-        for page, answer in pool.map(lambda page: (page, _page(client, page)), pages):
+        # Each page is read before more are asked for than are in flight: one that is large waits beside few others.
+        answers = (one for some in _in_turn(pages) for one in pool.map(lambda page: (page, _page(client, page)), some))
+        for page, answer in answers:
             alive()
             if isinstance(answer, SourceError):
                 failures.append((page, answer))
@@ -123,6 +125,10 @@ def read(client: Client, context: Context, alive: Callable[[], None] = lambda: N
     if len(failures) > MOST_MISSING:
         made.missing.append(sentence("and {number} more", number=len(failures) - MOST_MISSING))
     return made
+
+
+def _in_turn(pages: Sequence[Page]) -> Iterator[Sequence[Page]]:
+    return (pages[start : start + IN_FLIGHT] for start in range(0, len(pages), IN_FLIGHT))
 
 
 def find(client: Client) -> list[Page]:
@@ -149,7 +155,7 @@ def _listed(client: Client, selector: str) -> Iterator[_Pod]:
     query = {"labelSelector": selector, "limit": _LIST_PAGE, "continue": ""}
     while True:
         try:
-            answer = _pods.decode(client.get("/api/v1/pods", query))
+            answer = _pods.decode(client.get("/api/v1/pods", query, most=MAX_PAGE))
         except ApiError as error:
             raise _refused(error, sentence("list pods")) from None
         except msgspec.DecodeError as error:

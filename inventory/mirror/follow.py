@@ -26,7 +26,7 @@ from inventory.models.cluster import OPTIONAL_KINDS, Kind, WatchState
 from kube.client import Client
 from kube.identity import Identity
 from kube.messages import Changes, Listed, ListEnd, Message, Relist, Trouble, Watching
-from kube.reflector import FIRST_LIST, Reflector
+from kube.reflector import FIRST_LIST, MOST_OBJECTS, Reflector
 from leases.lease import Lease, LeaseLost
 from wording.said import restored, sentence, stored
 
@@ -233,7 +233,7 @@ class Follower:
 
     def _changes(self, message: Changes[Any]) -> None:
         """One bundle, with what else arrives within COALESCE_S of its first event."""
-        events, version = list(message.events), message.version
+        events, version, kept = list(message.events), message.version, [message]
         until = message.received_at + COALESCE_S
         pending: Message[Any] | None = None
         while len(events) < BUNDLE and (left := until - time.monotonic()) > 0 and not self.stopped.is_set():
@@ -241,6 +241,7 @@ class Follower:
             if pending is None or not isinstance(pending, Changes):
                 break
             events += pending.events
+            kept.append(pending)  # with the room that counts its events
             message, pending = pending, None
             version = message.version or version
         with transaction.atomic():
@@ -254,6 +255,8 @@ class Follower:
                 self._chosen()
         self._version = version or self._version
         self.written += written
+        if len(self.store.versions.known) > MOST_OBJECTS:
+            self.reflector.relist(sentence("more than {number} objects came", number=MOST_OBJECTS))
         if written:
             self.wake()
         if pending is not None:

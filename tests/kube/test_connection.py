@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from kube import client as client_module
 from kube.client import ApiError
 from tests.kube.certificates import Authority, base64_of
 from tests.kube.proxy import ConnectProxy
@@ -153,12 +152,6 @@ def test_a_long_message_of_the_server_is_cut(serve: Serve, tmp_path: Path) -> No
 def test_an_answer_that_breaks_off_is_an_error_and_not_a_short_answer(serve: Serve, tmp_path: Path) -> None:
     error = failure(tmp_path, serve(Answer(b'{"items":[]}', missing=100)).url)
     assert (error.status, error.reason) == (0, "Broken")
-
-
-def test_an_answer_that_is_too_large_is_refused(serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "MAX_ANSWER", 1000)
-    error = failure(tmp_path, serve(Answer(b"x" * 5000)).url)
-    assert error.reason == "TooLarge"
 
 
 def test_a_server_that_says_nothing_ends_in_a_time_out(serve: Serve, tmp_path: Path) -> None:

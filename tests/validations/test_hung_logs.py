@@ -111,7 +111,7 @@ def test_a_call_that_hangs_ends_in_its_time_and_the_lease_is_kept(prod: Cluster)
     kept = []
 
     class Deaf:
-        def get(self, *_: Any) -> bytes:
+        def get(self, *_: Any, **more: Any) -> bytes:
             time.sleep(30)
             return b""
 

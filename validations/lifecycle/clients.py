@@ -23,7 +23,7 @@ def api_of(cluster: Cluster) -> ClusterApi:
     """Raises BadKubeconfig."""
     source = launcher_source(cluster)
     known = _clients.get(cluster.pk)
-    if known is None or known[0] != source:
+    if known is None or known[0] != source or known[1].changed:
         known = _keep(cluster.pk, (source, Client(*source)))
     return ClusterApi(known[1], settings.VALIDATION_NAMESPACE, instance_name())
 
@@ -32,7 +32,7 @@ def _keep(cluster_id: int, made: tuple[tuple[str, str], Client]) -> tuple[tuple[
     """The one that is kept: that of another thread where it came first."""
     with _lock:
         known = _clients.get(cluster_id)
-        if known is not None and known[0] == made[0]:
+        if known is not None and known[0] == made[0] and not known[1].changed:
             return known
         _clients[cluster_id] = made
     if known is not None:

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from kube.client import ApiError, Stream
+from kube.client import MAX_ANSWER, MAX_PAGE, ApiError, Stream
 from kube.workloads import Event, Job, Listed, NotAList, Pod, read_job, read_list
 from validations.installation import INSTANCE_LABEL
 from validations.lifecycle.deadlines import TooSlow, within
@@ -42,7 +42,14 @@ def _calling(call: str) -> Iterator[None]:
 class Caller(Protocol):
     """What is needed of `kube.client.Client`."""
 
-    def get(self, path: str, query: dict[str, Any] | None = None, timeout_s: float = 60.0) -> bytes: ...
+    def get(
+        self,
+        path: str,
+        query: dict[str, Any] | None = None,
+        timeout_s: float = 60.0,
+        accept: str = "",
+        most: int = MAX_ANSWER,
+    ) -> bytes: ...
 
     def send(
         self, method: str, path: str, body: bytes | None, query: dict[str, Any] | None = None, content_type: str = ""
@@ -73,9 +80,11 @@ class ClusterApi:
         except TooSlow as error:
             raise ApiError(0, "Slow", of_error(error)) from None
 
-    def get(self, path: str, query: dict[str, Any] | None = None, seconds: float = CALL_S) -> bytes:
-        """The whole answer. Raises ApiError."""
-        return self._within(seconds, partial(self.client.get, path, query, seconds))
+    def get(
+        self, path: str, query: dict[str, Any] | None = None, seconds: float = CALL_S, most: int = MAX_ANSWER
+    ) -> bytes:
+        """The whole answer, of so many bytes at most. Raises ApiError."""
+        return self._within(seconds, partial(self.client.get, path, query, seconds, most=most))
 
     def send(self, method: str, path: str, body: dict[str, Any]) -> bytes:
         """POST, PUT or DELETE. Raises ApiError; after `Slow` it may have been carried out all the same."""
@@ -105,7 +114,7 @@ class ClusterApi:
         whole: Listed[T] = Listed([], set())
         for _ in range(MOST_PAGES):
             try:
-                page = read_list(self.get(path, dict(query), LIST_S), kind)
+                page = read_list(self.get(path, dict(query), LIST_S, MAX_PAGE), kind)
             except NotAList as error:
                 raise ApiError(0, "Strange", of_error(error)) from None
             whole.objects += page.objects
