@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from difflib import get_close_matches
 from typing import Any
 
 from django.contrib import messages
@@ -14,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from inventory import querysets
+from inventory.close_names import close_names
 from inventory.condition import State, condition_of
 from inventory.heartbeats import START, pulses
 from inventory.history.named import Named
@@ -270,7 +270,7 @@ def _found(name: str) -> Cluster:
 
 def _no_such_cluster(name: str) -> NotThere:
     names = list(Cluster.objects.values_list("name", flat=True))
-    close = get_close_matches(name[:63], names, 3, 0.5) or names[:5]
+    close = close_names(name, names, 3) or names[:5]
     return NotThere(
         _("There is no cluster %(name)s.") % {"name": name[:100]},
         "",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import msgspec
@@ -16,6 +15,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from inventory import kept_off, querysets
+from inventory.close_names import close_names
 from inventory.history.named import Named
 from inventory.measured import with_usage
 from inventory.models import Card, Cluster, NodeTotals, Pod, Subject
@@ -176,7 +176,7 @@ def _no_such_node(cluster: str, name: str) -> NotThere:
     """Says whether cards of it are remembered, and links names that are close."""
     names = dict(Cluster.objects.values_list("name", "pk"))
     if cluster not in names:
-        close = [(one, with_query(reverse("nodes"), cluster=one)) for one in get_close_matches(cluster, names, 3, 0.5)]
+        close = [(one, with_query(reverse("nodes"), cluster=one)) for one in close_names(cluster, names, 3)]
         return NotThere(_("There is no cluster %(name)s.") % {"name": cluster[:100]}, "", close)
     cluster_id = names[cluster]
     gone = Card.objects.filter(cluster_id=cluster_id, node_name=name).count()
@@ -190,7 +190,7 @@ def _no_such_node(cluster: str, name: str) -> NotThere:
     found = (
         querysets.node_totals().filter(cluster_id=cluster_id).values_list("node_name", flat=True).order_by("node_name")
     )
-    close = [(one, node_url(cluster, one)) for one in get_close_matches(name[:253], list(found[:5000]), 5, 0.6)]
+    close = [(one, node_url(cluster, one)) for one in close_names(name, found[:5000])]
     if gone:
         close.insert(0, (_("its cards"), with_query(reverse("cards"), cluster=cluster, node=name, gone="any")))
     return NotThere(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import msgspec
@@ -16,6 +15,7 @@ from django.views.decorators.http import require_safe
 
 from inventory import querysets
 from inventory.claimed import with_claims
+from inventory.close_names import close_names
 from inventory.models import Allocation, Cluster, Pod
 from inventory.pod_usage import with_pod_usage
 from inventory.stacks.engine import components
@@ -165,7 +165,7 @@ def _no_such_pod(cluster: str, namespace: str, name: str) -> NotThere:
     """Links names that are close, of those that may be seen."""
     rows = Pod.objects.filter(cluster__name=cluster, namespace=namespace).order_by("name")
     names = list(rows.values_list("name", flat=True)[:2000])
-    close = [(one, pod_url(cluster, namespace, one)) for one in get_close_matches(name[:253], names, 5, 0.6)]
+    close = [(one, pod_url(cluster, namespace, one)) for one in close_names(name, names)]
     why = _(
         "Pods are mirrored that ask for a card, hold one, or give them out. What ended longer ago than %(days)d days is not kept."
     ) % {"days": settings.HISTORY_DAYS}

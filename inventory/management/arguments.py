@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from django.core.management.base import CommandError
 
+from inventory.close_names import close_names
 from inventory.models import Cluster
 
 
@@ -17,6 +16,6 @@ def chosen_clusters(name: str | None) -> list[Cluster]:
     if name is None:
         return list(known.values())
     if name not in known:
-        close = get_close_matches(name, known, n=3) or sorted(known)
+        close = close_names(name, known, 3) or sorted(known)
         raise CommandError(f"no cluster {name!r}; there are: {', '.join(close)}")
     return [known[name]]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from django.db.models import Max
 
+from inventory.close_names import close_names
 from inventory.models import Card, Node, Pod
 from inventory.stacks import STACKS
 from inventory.stacks.engine.labels import GIB, MIB
@@ -64,7 +64,7 @@ def _some_node_says(cluster_id: int, resource: str) -> bool:
 
 def _close(resource: str, offered: set[str]) -> str:
     names = offered | {name for stack in STACKS for name in stack.resources}
-    return next(iter(get_close_matches(resource, sorted(names - {resource}), 1, 0.8)), "")
+    return next(iter(close_names(resource, names - {resource}, 1, 0.8)), "")
 
 
 def _of_memory(pod: Pod, ask: Ask, looked_at: list[Near]) -> Iterable[Mistake]:

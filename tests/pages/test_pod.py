@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import msgspec
 import pytest
 from django.db import connection
@@ -219,6 +221,22 @@ def test_a_name_that_is_not_there_offers_those_that_are_close(viewer: Client, cl
     page = get(viewer, f"{path}x", 404)
     assert "There is no GPU pod" in page.text
     assert path in page.links
+
+
+def test_two_thousand_long_names_that_look_alike_are_compared_within_a_second(viewer: Client, cluster: Cluster) -> None:
+    row = Pod.objects.get(name=waits(cluster).rpartition("/")[2])
+    alike = "ab" * 123
+    rows = [Pod(**_copied(row), uid=f"alike-{number}", name=f"{alike}-{number:04}") for number in range(2_000)]
+    Pod.objects.bulk_create(rows)
+    began = time.process_time()
+    page = get(viewer, f"/pods/prod/{row.namespace}/{alike}", 404)
+    assert time.process_time() - began < 1
+    assert f"/pods/prod/{row.namespace}/{alike}-0000" in page.links
+
+
+def _copied(row: Pod) -> dict[str, object]:
+    own = ("id", "uid", "name")
+    return {one.attname: getattr(row, one.attname) for one in Pod._meta.concrete_fields if one.attname not in own}
 
 
 @pytest.mark.parametrize("text", ["hungry", "team-a/hungry"])

@@ -5,7 +5,6 @@ SYSTEM: a sharing system with a command line tool of its own; what that tool pri
 
 from __future__ import annotations
 
-import difflib
 import gc
 from argparse import ArgumentParser
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from typing import Any
 import msgspec
 from django.core.management.base import CommandError
 
+from inventory.close_names import close_names
 from inventory.inspection import report
 from inventory.inspection.columns import aligned
 from inventory.inspection.table import blocks
@@ -96,7 +96,7 @@ def _check_node(cluster: Cluster, name: str, output: str) -> None:
         return
     if nodes.filter(name=name).exists():
         raise CommandError(f"Node {name!r} of cluster {cluster} has no GPU that is known.")
-    close = difflib.get_close_matches(name, names, n=5, cutoff=0.5)
+    close = close_names(name, names)
     hint = f" Close to it: {', '.join(close)}." if close else ""
     raise CommandError(f"Cluster {cluster} has no node {name!r}.{hint}")
 
