@@ -6,7 +6,9 @@ Both are open and say nothing secret.
 from __future__ import annotations
 
 import logging
+import math
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,12 +21,14 @@ from django.views.decorators.http import require_safe
 from kombu import Connection
 
 from accounts.required import open_to_all
+from gpudash.probes import HEALTHY
 from inventory.heartbeats import pulses
 from inventory.models import Role
 
 logger = logging.getLogger(__name__)
 BROKER_TIMEOUT_S = 2
-HEALTHY = b"ok\n"
+#: Seconds for which an answer of /readyz is given again, and after which it says nothing any more, whoever looks.
+KEPT_S, OLD_S = 1.0, 10.0
 _IN_DATABASE = ("migrations",)
 
 
@@ -36,7 +40,7 @@ class NotReady(Exception):
 @never_cache
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Where gpudash's own server runs, it answers this before Django does (`gpudash.web`)."""
+    """Waits for a thread like a page. A probe of a process asks the listener for probes (`gpudash.web`)."""
     return HttpResponse(HEALTHY, content_type="text/plain")
 
 
@@ -44,13 +48,43 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
+    """Looked up no more than once in KEPT_S: it is open, and costs ten times what a page does that many share."""
+    parts = _kept.get()
+    ready = all(part["ok"] for name, part in parts.items() if name in ("database", *CHECKS))
+    return JsonResponse({"ready": ready, "parts": parts}, status=200 if ready else 503)
+
+
+class _Kept:
+    """The last answer. Who comes while another looks gets the one before, so that a part that hangs holds up one thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._parts: dict[str, dict[str, object]] = {}
+        self._at = -math.inf
+
+    def get(self) -> dict[str, dict[str, object]]:
+        for_s = min(KEPT_S, settings.SHARED_LOOK_S)
+        age_s = time.monotonic() - self._at
+        if age_s < for_s:
+            return self._parts
+        if not self._lock.acquire(blocking=not for_s or age_s > OLD_S):
+            return self._parts
+        try:
+            # Another may have looked while this one waited.
+            if time.monotonic() - self._at >= for_s:
+                self._parts, self._at = _parts(), time.monotonic()
+            return self._parts
+        finally:
+            self._lock.release()
+
+
+def _parts() -> dict[str, dict[str, object]]:
     parts = {"database": _state("database", check_database)}
     there = bool(parts["database"]["ok"])
     for name, check in CHECKS.items():
         # A database that is away is waited for once.
         parts[name] = _state(name, check if there or name not in _IN_DATABASE else _not_asked)
-    ready = all(part["ok"] for part in parts.values())
-    return JsonResponse({"ready": ready, "parts": parts | _background(there)}, status=200 if ready else 503)
+    return parts | _background(there)
 
 
 def _background(there: bool) -> dict[str, dict[str, object]]:
@@ -153,3 +187,4 @@ CHECKS: dict[str, Callable[[], None]] = {
     "migrations": check_migrations,
     "static": check_static_files,
 }
+_kept = _Kept()

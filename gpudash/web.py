@@ -1,13 +1,15 @@
-"""The web server: waitress, which answers /healthz by itself while its threads are busy with pages.
+"""The web server: waitress, with an end to requests that do not arrive, and a listener of its own for probes.
 
-Waitress reads requests on one loop and gives them to threads; a request waits until one is free. A probe that waited there would say
-that a process is dead which is only busy. So the loop itself answers it: without a thread, Django, a session or the database.
+Waitress reads requests on one loop and gives them to threads; a request waits until one is free, and a connection until another ends.
+A probe that waited there would say that a process is dead which is only busy. So probes have an address of their own (`Web.probes`),
+on the same loop, with a thread and connections of their own.
 """
 
 from __future__ import annotations
 
 import socket
 import sys
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +19,7 @@ from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer
 
 from gpudash.database_pool import connections_now
-from gpudash.health import HEALTHY
+from gpudash.probes import READY, probes_only
 from gpudash.proxy_sign_in import marked
 from telemetry import figures, report
 
@@ -27,45 +29,59 @@ SWITCH_S = 0.0005
 FORWARDED = ("x-forwarded-for", "x-forwarded-proto")
 #: Bytes that the server receives before gpudash sees a request: more than gpudash takes, so that gpudash says why not.
 BODY_BYTES = 2 << 20
-_PROBES = (b"GET /healthz ", b"GET /healthz?", b"HEAD /healthz ", b"HEAD /healthz?")
-_HEAD = (
-    b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n"
-    b"Cache-Control: max-age=0, no-cache, no-store, must-revalidate, private\r\nX-Content-Type-Options: nosniff\r\n\r\n"
-)
+#: Open connections of one process, below the 1,024 files that a process may usually open; those of probes come on top of them.
+CONNECTIONS, PROBE_CONNECTIONS = 800, 64
+#: Seconds from the first byte of a request, or from when its connection was opened, to the last byte of its head, and of its body.
+HEAD_S, BODY_S = 10, 60
+#: Seconds for which an answer may lie here while its reader takes nothing.
+STALLED_S = 60
+#: Seconds after its last answer that a connection is kept for the next request, while all CONNECTIONS are taken.
+IDLE_FULL_S = 1
 
 
-class ProbeChannel(HTTPChannel):  # type: ignore[misc]
-    """One connection. What is not a whole, plain probe goes the usual way, where Django answers it."""
+class TimedChannel(HTTPChannel):  # type: ignore[misc]
+    """One connection, ended when its request does not arrive or its answer is not taken. Waitress itself ends what is silent for
+    two minutes, and waits for ever for who sends a byte now and then.
+    """
+
+    #: When the request that has not arrived yet began; None: none has.
+    _began: float | None = None
+    _answered = False
 
     def received(self, data: bytes) -> bool:
-        if data.startswith(_PROBES) and self._is_probe(data):
-            self._answer(_HEAD % len(HEALTHY) + (b"" if data.startswith(b"HEAD") else HEALTHY))
-            return True
+        if self._began is None:
+            self._began = time.time()
         taken: bool = super().received(data)
         return taken
 
-    def _is_probe(self, data: bytes) -> bool:
-        """By waitress' own parser: one complete request that it finds nothing wrong with, and nothing before or after it."""
-        if self.request is not None or self.requests or self.will_close or self.close_when_flushed:
-            return False
-        request = self.parser_class(self.adj)
-        read: int = request.received(data)
-        request.close()
-        return bool(request.completed and not request.error and read == len(data) and request.path == "/healthz")
+    def service(self) -> None:
+        super().service()
+        self._answered = True
+        # What has arrived meanwhile could not be read on.
+        self._began = None if self.request is None else time.time()
 
-    def _answer(self, answer: bytes) -> None:
-        with self.outbuf_lock:
-            self.outbufs[-1].append(answer)
-            self.current_outbuf_count += len(answer)
-            self.total_outbufs_len += len(answer)
-            self.close_when_flushed = True
-        # Now, not in the next round of the loop: each system call may wait for the threads once more.
-        self.handle_write()
+    def readable(self) -> bool:
+        """The loop asks each connection in each of its turns, once a second at least."""
+        if self._overdue(time.time()):
+            self.handle_close()
+            return False
+        readable: bool = super().readable()
+        return readable
+
+    def _overdue(self, now: float) -> bool:
+        if self.total_outbufs_len:
+            return bool(now - self.last_activity > STALLED_S)
+        if self.requests:
+            return False
+        if self._began is not None or not self._answered:
+            in_body = self.request is not None and self.request.headers_finished
+            return bool(now - (self._began or self.creation_time) > (BODY_S if in_body else HEAD_S))
+        return bool(self.server.in_connection_overflow and now - self.last_activity > IDLE_FULL_S)
 
 
 @dataclass(frozen=True)
 class Web:
-    """How the server runs. threads: requests at once, in each process.
+    """How the server runs. threads: requests at once, in each process. probes: "HOST:PORT" of the listener for probes, "" for none.
 
     trusted_proxy: the address whose word about the client is believed, "" for nobody's; the headers of others are taken away.
     """
@@ -74,25 +90,26 @@ class Web:
     trusted_proxy: str = ""
     trusted_proxy_headers: tuple[str, ...] = FORWARDED
     trusted_proxy_count: int = 1
+    probes: str = ""
 
-    def server(self, **where: Any) -> Any:
-        """A server that does not run yet. where: `listen`, or `sockets` that are bound. Raises OSError and ValueError."""
+    def server(self, probe_sockets: Any = (), **where: Any) -> Any:
+        """A server that does not run yet. where: `listen`, or `sockets` that are bound; probe_sockets: those of `probes` then.
+
+        Raises OSError and ValueError.
+        """
         from gpudash.wsgi import application
 
-        server = waitress.create_server(
-            application,
-            threads=self.threads,
-            ident="gpudash",
-            clear_untrusted_proxy_headers=True,
-            max_request_body_size=BODY_BYTES,
-            **self._proxy(),
-            **where,
-        )
-        # One server for each address: itself, or those in the map of the one that stands for several.
-        for one in [server] if isinstance(server, BaseWSGIServer) else server.map.values():
-            if isinstance(one, BaseWSGIServer):
-                one.channel_class = ProbeChannel
-                one.application = marked(one.application, self.trusted_proxy)
+        places: dict[int, Any] = {}
+        server = _serving(application, places, **where, threads=self.threads, **self._proxy())
+        for one in _listeners(places):
+            one.application = marked(one.application, self.trusted_proxy)
+        if probe_sockets:
+            _add_probes(application, places, server.task_dispatcher, sockets=probe_sockets)
+        elif self.probes and "listen" in where:
+            try:
+                _add_probes(application, places, server.task_dispatcher, listen=self.probes)
+            except OSError as error:
+                raise taken(self.probes, error, "--probes") from None
         sys.setswitchinterval(SWITCH_S)
         return server
 
@@ -104,6 +121,40 @@ class Web:
             "trusted_proxy_headers": set(self.trusted_proxy_headers),
             "trusted_proxy_count": self.trusted_proxy_count,
         }
+
+
+def _serving(application: Any, places: dict[int, Any], more: int = 0, **options: Any) -> Any:
+    """A server whose listeners are in `places` afterwards, which the loop turns over. more: connections beyond CONNECTIONS."""
+    server = waitress.create_server(
+        application,
+        map=places,
+        ident="gpudash",
+        connection_limit=CONNECTIONS + more,
+        asyncore_use_poll=True,
+        max_request_body_size=BODY_BYTES,
+        clear_untrusted_proxy_headers=True,
+        **options,
+    )
+    for one in _listeners(places):
+        one.channel_class = TimedChannel
+    return server
+
+
+def _listeners(places: dict[int, Any]) -> list[BaseWSGIServer]:
+    return [one for one in places.values() if isinstance(one, BaseWSGIServer)]
+
+
+def _add_probes(application: Any, places: dict[int, Any], threads_of_pages: Any, **where: Any) -> None:
+    """/healthz has a thread of its own. /readyz, which may wait for the database, takes one of those of pages."""
+    pages = _listeners(places)
+    own = _serving(probes_only(application), places, PROBE_CONNECTIONS, threads=1, **where).task_dispatcher
+
+    def add_task(channel: HTTPChannel) -> None:
+        (threads_of_pages if channel.requests[0].path.endswith(READY) else own).add_task(channel)
+
+    for one in _listeners(places):
+        if one not in pages:
+            one.add_task = add_task
 
 
 def bound_server(listen: str, web: Web | None = None, option: str = "--listen") -> Any:

@@ -1,6 +1,6 @@
 """Several web processes behind one address. gunicorn's arbiter starts them, watches them and replaces one that ends or hangs.
 
-Each runs our own server (`gpudash.web`) on the sockets that they share, so /healthz is answered in each as in one alone. What a
+Each runs our own server (`gpudash.web`) on the sockets that they share, so probes are answered in each as in one alone. What a
 process keeps for itself (`inventory.shared`) the others make for themselves.
 """
 
@@ -36,14 +36,17 @@ TURN_S = 0.5
 
 def several(listen: Sequence[str], processes: int, web: Web) -> None:
     """Serve until SIGTERM or SIGINT. Raises CommandError when an address cannot be had."""
-    for address in listen:
-        _try(address)
+    for address, option in [
+        *((one, "--listen") for one in listen),
+        *([(web.probes, "--probes")] if web.probes else []),
+    ]:
+        _try(address, option)
     # Together they hash no more passwords at once than one process would.
     checks.limit(max(1, settings.PASSWORD_CHECKS // processes))
     _Several(listen, processes, web).run()
 
 
-def _try(address: str) -> None:
+def _try(address: str, option: str) -> None:
     """gunicorn would try a taken port again for some time, and say why in its own way."""
     host, _, port = address.rpartition(":")
     try:
@@ -52,7 +55,7 @@ def _try(address: str) -> None:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(found[0][4])
     except OSError as error:
-        raise taken(address, error, "--listen") from None
+        raise taken(address, error, option) from None
 
 
 class _Several(BaseApplication):  # type: ignore[misc]
@@ -64,7 +67,7 @@ class _Several(BaseApplication):  # type: ignore[misc]
 
     def load_config(self) -> None:
         chosen = {
-            "bind": self.listen,
+            "bind": [*self.listen, *([self.web.probes] if self.web.probes else [])],
             "workers": self.processes,
             "worker_class": WebProcess,
             "logger_class": _Log,
@@ -101,7 +104,10 @@ class WebProcess(Worker):  # type: ignore[misc]
     def run(self) -> None:
         web: Web = self.app.web
         reporter = start_telemetry()
-        server = web.server(sockets=[one.sock for one in self.sockets])
+        # In the order in which they were bound: the one for probes is the last.
+        sockets = [one.sock for one in self.sockets]
+        pages = sockets[:-1] if web.probes else sockets
+        server = web.server(sockets[len(pages) :], sockets=pages)
         places: dict[int, Any] = server._map if isinstance(server, BaseWSGIServer) else server.map
         while self.alive and self.ppid == os.getppid():
             self._turn(places)

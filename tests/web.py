@@ -42,6 +42,8 @@ class Web:
 
     def __init__(self, processes: Processes, port: int) -> None:
         self.processes, self.port = processes, port
+        #: Where probes are answered, if the test has named it.
+        self.probes = 0
 
     @property
     def log(self) -> str:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import socket
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from gpudash import health
 
@@ -68,6 +72,50 @@ def test_static_files_that_were_not_collected_are_said_in_production_only(settin
     assert "run manage.py collectstatic" in ready().json()["parts"]["static"]["reason"]
     (tmp_path / "staticfiles.json").write_text("{}")
     assert ready().json()["parts"]["static"]["ok"]
+
+
+@pytest.fixture
+def keeps(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in production; other tests look each time."""
+    settings.SHARED_LOOK_S = 1.0
+    monkeypatch.setattr(health, "_kept", health._Kept())
+
+
+def test_of_many_that_ask_one_looks(keeps: None, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "KEPT_S", 60.0)
+    settings.SHARED_LOOK_S = 60.0
+    first = ready()
+    with CaptureQueriesContext(connection) as queries:
+        assert {ready().content for _ in range(50)} == {first.content}
+    assert len(queries) == 0
+
+
+def test_an_answer_is_not_given_again_after_a_second(keeps: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ready().status_code == 200
+    monkeypatch.setattr(health.time, "monotonic", lambda now=time.monotonic: now() + 1.0)
+    monkeypatch.setattr(health.MigrationExecutor, "migration_plan", lambda self, targets: [1])
+    assert ready().status_code == 503
+
+
+def test_a_part_that_hangs_holds_up_one_thread(keeps: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = ready()
+    monkeypatch.setattr(health, "KEPT_S", 0.0001)
+    looks, go = threading.Event(), threading.Event()
+
+    def hang() -> None:
+        looks.set()
+        go.wait(60)
+
+    monkeypatch.setitem(health.CHECKS, "static", hang)
+    thread = threading.Thread(target=health._kept.get)
+    monkeypatch.setattr(health, "check_database", lambda: None)
+    monkeypatch.setattr(health, "_background", lambda there: {})
+    monkeypatch.setitem(health.CHECKS, "migrations", lambda: None)
+    thread.start()
+    assert looks.wait(30)
+    assert [ready().content for _ in range(20)] == [before.content] * 20
+    go.set()
+    thread.join(30)
 
 
 def test_a_probe_may_not_post() -> None:

@@ -27,7 +27,11 @@ from tests.services import Missing
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240, func_only=True)]
 
 #: What must be given.
-GIVEN = ("--set", "hosts={a.example}", "--set", "database.host=db", "--set", "broker.host=redis")
+GIVEN = (
+    *("--set", "hosts={a.example}", "--set", "database.host=db", "--set", "broker.host=redis"),
+    *("--set", "networkPolicy.web.from[0].podSelector.matchLabels.app=ingress"),
+)
+_OPEN = "X-Forwarded-For of everybody who reaches web"
 REFUSED = {
     "no hosts": (("--set", "hosts=null"), "hosts"),
     "no database": (("--set", "database.host="), "/database/host"),
@@ -58,6 +62,17 @@ REFUSED = {
         ("--set", "signIn.proxyHeaders.user=X-User", "--set", "signIn.proxyHeaders.groups=X-Groups"),
         "proxy.trusted",
     ),
+    "a word about clients of every pod": (("--set-json", "networkPolicy.web.from=[]"), _OPEN),
+    "the same, of every namespace": (("--set-json", 'networkPolicy.web.from=[{"namespaceSelector": {}}]'), _OPEN),
+    "the same, beside one that is named": (
+        ("--set-json", 'networkPolicy.web.from=[{"podSelector": {}}, {"namespaceSelector": {}, "podSelector": {}}]'),
+        _OPEN,
+    ),
+    "the same, of every address": (
+        ("--set-json", 'networkPolicy.web.from=[{"ipBlock": {"cidr": "0.0.0.0/0"}}]'),
+        _OPEN,
+    ),
+    "the same, without policies": (("--set", "networkPolicy.enabled=false"), _OPEN),
     "an image that ends its quotes": (("--set", "launcher.policy.images={a'b}"), "/launcher/policy/images/0"),
     "a policy before there were any": (
         ("--set", "launcher.policy.enabled=true", "--kube-version", "1.29.0"),
@@ -72,6 +87,20 @@ def test_values_that_cannot_work_are_refused_by_name(name: str) -> None:
     rendered(*GIVEN)
     with pytest.raises(NotRendered, match=told):
         rendered(*GIVEN, *words)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--set-json", "networkPolicy.web.from=[]", "--set", "proxy.trusted=10.3.0.1"),
+        ("--set-json", "networkPolicy.web.from=[]", "--set", "proxy.trusted="),
+        ("--set-json", 'networkPolicy.web.from=[{"ipBlock": {"cidr": "10.3.0.0/24"}}]'),
+        ("--set-json", 'networkPolicy.web.from=[{"podSelector": {}}]'),
+        ("--set", "networkPolicy.enabled=false", "--set", "proxy.trusted=10.3.0.1"),
+    ],
+)
+def test_whose_word_about_clients_counts_is_said_by_one_of_two_values(words: tuple[str, ...]) -> None:
+    assert rendered(*GIVEN, *words)
 
 
 def deployments(manifests: list[Json]) -> dict[str, Json]:

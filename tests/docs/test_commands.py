@@ -59,7 +59,7 @@ def test_every_verb_of_make_that_is_named_exists(page: Path) -> None:
 def test_every_address_that_is_asked_for_exists(page: Path) -> None:
     lost = []
     for line in console_lines(page):
-        for address in re.findall(r"http://127\.0\.0\.1:8000(/[^\s'?]*)", line):
+        for address in re.findall(r"http://127\.0\.0\.1:800[01](/[^\s'?]*)", line):
             try:
                 resolve(address)
             except Resolver404:

@@ -137,7 +137,12 @@ def unit_command(role: str, number: int, port: int, data: Path) -> list[str]:
     if found is None:
         raise ValueError(f"gpudash-{role}.service has no ExecStart")
     line = found[1].replace("/opt/gpudash/venv/bin/", f"{Path(sys.executable).parent}/").replace("%%", "%")
-    line = line.replace("127.0.0.1:8000", f"127.0.0.1:{port}").replace("/var/lib/gpudash/", f"{data}/")
+    # Several run on this host, and their probes are not asked.
+    line = (
+        re.sub(r" --probes=\S+", "", line)
+        .replace("127.0.0.1:8000", f"127.0.0.1:{port}")
+        .replace("/var/lib/gpudash/", f"{data}/")
+    )
     return re.sub(r"--hostname=(\w+)@", rf"--hostname=\1-{number}@", line).split()
 
 

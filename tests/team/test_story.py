@@ -72,12 +72,12 @@ def test_nothing_of_it_is_readable_by_others(host: Host) -> None:
 
 
 def test_it_is_ready_and_says_of_what(host: Host) -> None:
-    answer = json.loads(host.run("curl --silent http://127.0.0.1:8000/readyz"))
+    answer = json.loads(host.run("curl --silent http://127.0.0.1:8001/readyz"))
     assert answer["ready"] is True, answer
     assert {"database", "broker", "migrations"} <= answer["parts"].keys()
     wait_until(
         lambda: all(
-            part["ok"] for part in json.loads(host.run("curl --silent http://127.0.0.1:8000/readyz"))["parts"].values()
+            part["ok"] for part in json.loads(host.run("curl --silent http://127.0.0.1:8001/readyz"))["parts"].values()
         ),
         "every part is well",
         40,

@@ -1,4 +1,4 @@
-"""`manage.py serve`: the web process of a team. `waitress-serve gpudash.wsgi:application` works too, its /healthz waits in line."""
+"""`manage.py serve`: the web process of a team. `waitress-serve gpudash.wsgi:application` works too, without --probes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from inventory.management.shown import ShownCommand
 
 
 class Command(ShownCommand):
-    help = "Serve the pages, REST and /metrics. /healthz is answered also while all threads are busy."
+    help = "Serve the pages, REST and /metrics. With --probes, /healthz is answered also while all threads are busy."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -26,6 +26,12 @@ class Command(ShownCommand):
             action="append",
             metavar="HOST:PORT",
             help="where to listen (127.0.0.1:8000); may be repeated",
+        )
+        parser.add_argument(
+            "--probes",
+            default="",
+            metavar="HOST:PORT",
+            help="where /healthz and /readyz alone are answered, whatever the pages have to do",
         )
         parser.add_argument("--threads", type=int, default=THREADS, help=f"requests at once ({THREADS})")
         parser.add_argument(
@@ -53,7 +59,9 @@ class Command(ShownCommand):
         wait_briefly_for_database()
         listen = options["listen"] or ["127.0.0.1:8000"]
         headers = tuple(options["trusted_proxy_headers"].replace(",", " ").split())
-        web = Web(options["threads"], options["trusted_proxy"], headers, options["trusted_proxy_count"])
+        web = Web(
+            options["threads"], options["trusted_proxy"], headers, options["trusted_proxy_count"], options["probes"]
+        )
         if options["processes"] > 1:
             several(listen, options["processes"], web)
             return

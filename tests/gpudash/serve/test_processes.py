@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,9 @@ PROCESSES = 2
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory, migrated_file: Path) -> Iterator[Web]:
     folder = tmp_path_factory.mktemp("processes")
-    with web(folder, migrated_file, f"--processes={PROCESSES}") as made:
+    probes = free_port()
+    with web(folder, migrated_file, f"--processes={PROCESSES}", f"--probes=127.0.0.1:{probes}") as made:
+        made.probes = probes
         wait_until(lambda: len(_workers(made)) == PROCESSES, "all processes run")
         yield made
 
@@ -48,9 +51,35 @@ def test_one_that_is_killed_is_replaced_and_nobody_notices(served: Web) -> None:
 
 
 @pytest.mark.sweep
-def test_the_probe_is_answered_without_django(served: Web) -> None:
-    answer = served.ask("/healthz", host="203.0.113.7")
+def test_probes_have_an_address_of_their_own(served: Web) -> None:
+    probes = Web(served.processes, served.probes)
+    answer = probes.ask("/healthz", host="203.0.113.7")
     assert (answer.status, answer.body) == (200, "ok\n")
+    assert "x-request-id" not in answer.headers, "not by Django"
+    assert probes.ask("/readyz", host="203.0.113.7").status == 200
+    assert probes.ask("/sign-in").status == 404
+    assert served.ask("/healthz").status == 200
+
+
+@pytest.mark.sweep
+def test_strangers_who_send_half_a_request_stop_neither_pages_nor_probes(served: Web) -> None:
+    with ExitStack() as stack:
+        for _ in range(260):
+            one = stack.enter_context(socket.create_connection(("127.0.0.1", served.port), 30))
+            one.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        assert Web(served.processes, served.probes).ask("/healthz").status == 200
+        assert served.ask("/sign-in").status == 200
+
+
+@pytest.mark.sweep
+def test_a_port_of_probes_that_is_taken_is_said(served: Web) -> None:
+    command = served.processes.manage(
+        "serve", f"--listen=127.0.0.1:{free_port()}", f"--probes=127.0.0.1:{served.port}", name="third"
+    )
+    assert command.wait(60) == 1
+    told = served.processes.log("third").read_text()
+    assert f"port {served.port} on 127.0.0.1 cannot be used" in told
+    assert "choose another with --probes" in told
 
 
 @pytest.mark.sweep
