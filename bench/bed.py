@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psycopg
 
 from bench.large import Scale, objects
-from bench.report import Measured, emit, measure, progress
+from bench.report import Measured, measure, note, progress
 from kube.client import Client
 from tests import services
 from tests.controlplane import controlplane, loader
@@ -21,6 +22,7 @@ from tests.processes import ROOT, Processes
 from tests.services import Postgres
 
 CLUSTER = "large"
+TABLES = ("node", "card", "pod", "allocation")
 #: The API server reads all objects before it is ready: 40 s for 150,000 pods on two idle cores.
 START_S = 600.0
 
@@ -55,6 +57,17 @@ class Bed:
         with psycopg.connect(url) as connection:
             row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
         return int(row[0]) if row else 0
+
+    def counts(self, processes: Processes) -> dict[str, int]:
+        """Rows by table (those of `large.written`), as pages show them: what is gone or ended is not counted."""
+        now = {"card": "gone_at IS NULL", "allocation": "ended_at IS NULL"}
+        asked = {table: f"SELECT count(*) FROM inventory_{table} WHERE {now.get(table, '1 = 1')}" for table in TABLES}
+        url = processes.environment["GPUDASH_DATABASE_URL"]
+        if url.startswith("sqlite"):
+            with closing(sqlite3.connect(processes.folder / "db.sqlite3")) as file:
+                return {table: int(file.execute(query).fetchone()[0]) for table, query in asked.items()}
+        with psycopg.connect(url) as connection:
+            return {table: int((connection.execute(query).fetchone() or (-1,))[0]) for table, query in asked.items()}
 
     def kubectl(self) -> Measured:
         """`kubectl get pods -A -o json > /dev/null`"""
@@ -107,7 +120,7 @@ def _fill(plane: ControlPlane, scale: Scale) -> None:
     progress(f"{written} objects in {filled - started:.0f} s; starting the API server")
     plane.up(("etcd", "apiserver"))
     _namespaces(plane)
-    emit("bed", objects=written, fill_s=filled - started, start_s=time.perf_counter() - filled)
+    note("bed", objects=written, fill_s=filled - started, start_s=time.perf_counter() - filled)
 
 
 def _namespaces(plane: ControlPlane) -> None:

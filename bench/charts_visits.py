@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from bench.answers import HTML, JSON, Answers, Right, timed
 from bench.usage_rounds import _fill
 
 ROUNDS = 9
@@ -91,16 +92,27 @@ def record() -> list[dict[str, Any]]:
     from django.db.models.functions import Length
 
     from inventory.history import packed, recorder
-    from inventory.models import Cluster, HistoryDay, HistoryMinute
+    from inventory.models import Card, Cluster, HistoryDay, HistoryMinute, Subject
 
     dice = random.Random(2)
     hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
     began = time.perf_counter()
     rows = recorder.record_cluster(Cluster.objects.get().pk, hour)
     seconds = time.perf_counter() - began
-    size = sum(len(bytes(data)) for data in HistoryMinute.objects.values_list("data", flat=True))
-    told: list[dict[str, Any]] = [{"name": "record a minute", "seconds": seconds, "rows": rows, "bytes": size}]
     first = list(HistoryMinute.objects.filter(at=hour))
+    size = sum(len(bytes(row.data)) for row in first)
+    cards, kept = Card.objects.count(), Answers()
+    # Each card has a value of memory used in it: the one that was measured.
+    known = sum(
+        value is not None
+        for row in first
+        if row.subject == Subject.CARD
+        for value in packed.unpack_minute(row.data).columns["used"]
+    )
+    kept.expect("cards in the minute", known, cards)
+    told: list[dict[str, Any]] = [
+        {"line": "minute", "seconds": seconds, "rows": rows, "bytes": size, "answers": kept.as_json()}
+    ]
     for minute in range(1, 60):
         for row in first:
             values = packed.unpack_minute(row.data)
@@ -110,11 +122,12 @@ def record() -> list[dict[str, Any]]:
     began = time.perf_counter()
     parts = recorder.fold(hour + timedelta(hours=1), seconds=3600)
     seconds = time.perf_counter() - began
-    folded = HistoryDay.objects.filter(day=hour.date()).count()
-    told.append({"name": "fold an hour", "seconds": seconds, "parts": parts, "rows": folded})
-    full = HistoryDay.objects.filter(subject="card", day__lt=hour.date())
-    most = full.annotate(size=Length("data")).order_by("-size").values_list("size", flat=True).first()
-    told.append({"name": "a day of a card that changes each five minutes", "day_bytes_most": most})
+    folded, days = HistoryDay.objects.filter(day=hour.date()), Answers()
+    days.expect("cards that have the hour", folded.filter(subject=Subject.CARD).count(), cards)
+    told.append({"line": "hour", "seconds": seconds, "parts": parts, "rows": folded.count(), "answers": days.as_json()})
+    full = HistoryDay.objects.filter(subject=Subject.CARD, day__lt=hour.date())
+    largest = full.annotate(size=Length("data")).order_by("-size").values_list("size", flat=True).first()
+    told.append({"line": "day", "day_bytes_most": largest, "answers": Answers(right=full.count()).as_json()})
     return told
 
 
@@ -129,17 +142,19 @@ def _addresses() -> Iterator[tuple[str, str]]:
 
 
 def look() -> list[dict[str, Any]]:
-    """The time of each answer, made anew."""
+    """The time of each answer, made anew; each has the points of its chart, or the rows of its table."""
     from django.test import Client
 
-    from bench.visits import _timed, _viewer
+    from bench.visits import viewer
 
     client, told = Client(), []
-    client.force_login(_viewer())
+    client.force_login(viewer())
     for name, address in _addresses():
-        status = client.get(address).status_code
-        seconds = [_timed(client, address) for _ in range(ROUNDS)]
-        told.append({"name": name, "status": status, "median_ms": statistics.median(seconds) * 1000})
+        right = Right(HTML, b"<td") if address.startswith("/history") else Right(JSON, b'"memory_used_bytes":[')
+        answers = Answers()
+        timed(client, address, right, answers)
+        seconds = [timed(client, address, right, answers) for _ in range(ROUNDS)]
+        told.append({"name": name, "median_ms": statistics.median(seconds) * 1000, "answers": answers.as_json()})
     return told
 
 

@@ -98,6 +98,40 @@ def send(etcd_port: int, pods: Movable, rate: float, count: int, first: int = 1)
     return stored
 
 
+class Sending:
+    """Changes in the background, until `stop`. sent: moment of each so far; last: the newest."""
+
+    def __init__(self, etcd_port: int, pods: Movable, rate: float, most: int) -> None:
+        self.rate = rate
+        self.sent: list[float] = []
+        self.last = Change("", "")
+        self._stopped = threading.Event()
+        self._pool = ThreadPoolExecutor(1)
+        self._sending = self._pool.submit(self._send, etcd_port, pods, most)
+
+    def _send(self, etcd_port: int, pods: Movable, most: int) -> None:
+        puts, started = loader.Puts(etcd_port), time.monotonic()
+        try:
+            for number in range(most):
+                if self._stopped.wait(max(0.0, started + number / self.rate - time.monotonic())):
+                    return
+                self.last, body = _request(pods, number, 1)
+                puts.send(body)
+                self.sent.append(time.monotonic())
+        finally:
+            puts.close()
+
+    def stop(self) -> float:
+        """Changes a second that were sent; 0 where they ended before. Raises what has ended the sender before its time."""
+        ended_before = self._sending.done()
+        self._stopped.set()
+        self._sending.result()
+        self._pool.shutdown()
+        if ended_before or len(self.sent) < 2:
+            return 0.0
+        return (len(self.sent) - 1) / (self.sent[-1] - self.sent[0])
+
+
 def _request(pods: Movable, number: int, first: int) -> tuple[Change, bytes]:
     key, value, uid, card = pods.moved(number % len(pods), first + number // len(pods))
     return Change(uid, card), loader.Puts.body(key, value)

@@ -13,8 +13,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from bench.answers import HTML, REST_LIST, Answers, Right, timed
 from bench.history import CARDS_OF_A_NODE, NODES
-from bench.visits import _timed, _viewer
+from bench.visits import viewer
 
 ROUNDS = 7
 
@@ -76,11 +77,12 @@ def look() -> None:
     from django.test import Client
 
     client = Client()
-    client.force_login(_viewer())
+    client.force_login(viewer())
     for name, address in addresses():
-        answer = client.get(address)
-        seconds = [_timed(client, address) for _ in range(ROUNDS)]
-        told = {"name": name, "status": answer.status_code, "median_ms": statistics.median(seconds) * 1000}
+        right, answers = REST_LIST if name.startswith("rest") else Right(HTML, b"train-"), Answers()
+        timed(client, address, right, answers)
+        seconds = [timed(client, address, right, answers) for _ in range(ROUNDS)]
+        told = {"name": name, "median_ms": statistics.median(seconds) * 1000, "answers": answers.as_json()}
         print(json.dumps(told), flush=True)
 
 
@@ -113,9 +115,9 @@ def prune() -> None:
         return gone
 
     retention._delete = timed
-    _tell("retention, at once", at_once, [])
-    _tell("retention, in batches", in_batches, longest)
-    _tell("vacuum after it", vacuum, [])
+    _tell("at once", at_once, [])
+    _tell("in batches", in_batches, longest, judged=True)
+    _tell("vacuum", vacuum, [])
 
 
 def vacuum() -> int:
@@ -126,11 +128,11 @@ def vacuum() -> int:
     return 0
 
 
-def _tell(name: str, work: Callable[[], int], longest: list[float]) -> None:
+def _tell(name: str, work: Callable[[], int], longest: list[float], judged: bool = False) -> None:
     began = time.perf_counter()
     rows = work()
     took = time.perf_counter() - began
-    told = {"name": name, "deleted": rows, "took_s": took, "longest_s": max(longest, default=took)}
+    told = {"name": name, "deleted": rows, "took_s": took, "longest_s": max(longest, default=took), "judged": judged}
     print(json.dumps(told), flush=True)
 
 

@@ -81,6 +81,19 @@ def pods(scale: Scale) -> Iterator[tuple[str, bytes]]:
         yield from _filled(waiting, f"team-{number % 20}", f"waiting-{number}", "", {})
 
 
+def written(scale: Scale) -> dict[str, int]:
+    """Rows that a mirror of `objects` has, by table. Of system pods it keeps the device plugins, which Windows has not."""
+    kinds = [scale.kind(number).name for number in range(scale.nodes)]
+    users = sum(MIX[name][1] for name in kinds)
+    plugins = sum(name != "directx" for name in kinds)
+    return {
+        "node": scale.nodes,
+        "card": scale.cards,
+        "pod": users + plugins + scale.nodes // 10,
+        "allocation": users,
+    }
+
+
 class Movable:
     """The gpushare pods that tell their card by annotation v1, node by node in turn: numbers from 0 on."""
 

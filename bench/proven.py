@@ -23,7 +23,8 @@ def main() -> None:
     django.setup()
     from django.utils import timezone
 
-    from inventory.models import Card, Cluster, Node
+    from inventory import tasks
+    from inventory.models import Card, Cluster, Node, Watch
     from validations.lastresults import decide_anew
     from validations.models import LastResult, Run
 
@@ -67,6 +68,10 @@ def main() -> None:
     LastResult.objects.bulk_create(rows, batch_size=AT_ONCE)
     Node.objects.filter(has_gpu=True).update(driver_version=DRIVER)
     decide_anew()
+    # As the schedule does each minute while the cluster is watched: without it pages of namespaces and of the past are empty.
+    Watch.objects.filter(last_event_at__isnull=False).update(last_event_at=now)
+    tasks.record_history()
+    tasks.sum_namespaces()
 
 
 if __name__ == "__main__":

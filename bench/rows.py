@@ -1,7 +1,7 @@
 """The mirror of a large cluster straight in the tables, for the benchmarks that only read it: no control plane, a minute at most.
 
-`python -m bench.rows NODES VISITORS` fills the database of the environment and prints one JSON object: the keys of as many
-sessions as there are visitors, each of a user of its own with the role viewer.
+`python -m bench.rows NODES VISITORS` fills the database of the environment (0: leaves it as it is) and prints one JSON object:
+the keys of as many sessions as there are visitors, each of a user of its own with the role viewer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ def main(nodes: int, visitors: int) -> None:
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gpudash.settings")
     django.setup()
-    fill(nodes)
+    if nodes:
+        fill(nodes)
     print(json.dumps({"sessions": [_session(f"visitor-{number}") for number in range(visitors)]}))
 
 

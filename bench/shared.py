@@ -1,7 +1,7 @@
 """Twenty visitors at once, without a pause: pages, their live parts, REST and /healthz of one web process, on a large mirror.
 
 At first the mirror stands still; then it changes ten times a second, as in a busy cluster. Says the latencies by kind of request,
-answers a second, and what the web process took of a core. Needs PostgreSQL; the mirror is made straight in the tables (`rows`).
+right answers a second, and what the web process took of a core. Needs PostgreSQL; the mirror is made straight in the tables (`rows`).
 """
 
 from __future__ import annotations
@@ -13,29 +13,30 @@ import statistics
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 
+from bench.answers import Answers
 from bench.report import emit, percentile, progress
-from bench.visitors import Visitor, visit
+from bench.visitors import MIX, Visitor, visit
 from tests import services
 from tests.processes import ROOT, Processes
 from tests.services import free_port, wait_until
 
 VISITORS, WARM_S, SECONDS = 20, 8.0, 30.0
 CHANGES_S = 0.1
-#: Milliseconds below which 95 of 100 answers come.
-TARGETS_MS = {"overview": 400.0, "cards": 400.0, "nodes": 400.0, "allocations": 400.0, "rest": 150.0, "healthz": 50.0}
 
 
 def run(small: bool, processes: int = 1) -> None:
     nodes = 200 if small else 5000
     with services.scratch("shared") as folder, services.postgres() as server:
         url = server.create("shared")
-        web = Processes(folder, url, GPUDASH_LOG_LEVEL="WARNING")
+        # All visitors come from one address here: its limit of requests is not what is measured.
+        web = Processes(folder, url, GPUDASH_LOG_LEVEL="WARNING", GPUDASH_REQUESTS_PER_MINUTE_ADDRESS="0")
         web.call("migrate", "--verbosity", "0")
         progress(f"shared: a mirror of {nodes} nodes")
         sessions = _filled(web, nodes)
@@ -68,16 +69,17 @@ def _served(web: Processes, processes: int) -> Iterator[tuple[int, int]]:
 @contextmanager
 def _changes(url: str, churn: bool) -> Iterator[None]:
     """Meanwhile a card changes each CHANGES_S, its account with it, and the watch says so, as the reconciler writes them."""
-    ended = threading.Event()
-    thread = threading.Thread(target=_change, args=(url, ended))
-    if churn:
-        thread.start()
-    try:
+    if not churn:
         yield
-    finally:
-        ended.set()
-        if churn:
-            thread.join()
+        return
+    ended = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        changing = pool.submit(_change, url, ended)
+        try:
+            yield
+        finally:
+            ended.set()
+        changing.result()  # raises what has ended it before its time
 
 
 def _change(url: str, ended: threading.Event) -> None:
@@ -99,18 +101,28 @@ def _measure(port: int, pid: int, sessions: list[str], nodes: int, processes: in
     before = _cpu_s(pid)
     visitors = visit(port, sessions, nodes, WARM_S, SECONDS)
     share = (_cpu_s(pid) - before) / (WARM_S + SECONDS)
-    common = {"processes": processes, "changes": churn}
-    for name in sorted({name for visitor in visitors for name in visitor.seconds}):
+    report(visitors, share, processes=processes, changes=churn)
+
+
+def report(visitors: Sequence[Visitor], web_cpu_share: float, **common: object) -> None:
+    """A line for each kind of request, also for one that was never answered rightly; and one for all."""
+    everything = Answers()
+    for visitor in visitors:
+        everything.add(visitor.answers)
+    for name, _, _ in MIX:
         took = [value * 1000 for visitor in visitors for value in visitor.seconds[name]]
-        target = _target(name)
-        p95 = percentile(took, 0.95)
-        promised = {} if target is None else {"target_ms": target, "ok": p95 <= target}
-        figures = {"median_ms": statistics.median(took), "p95_ms": p95, "most_ms": max(took)}
-        emit("shared", **common, name=name, answers=len(took), **figures, **promised)
-    count = sum(len(took) for visitor in visitors for took in visitor.seconds.values())
+        answers = Answers(right=len(took))
+        answers.wrong.update({why: n for why, n in everything.wrong.items() if why.startswith(f"{name}: ")})
+        figures = {
+            "median_ms": statistics.median(took) if took else None,
+            "p95_ms": percentile(took, 0.95) if took else None,
+            "most_ms": max(took, default=None),
+        }
+        kind = "healthz" if name == "healthz" else "rest" if name.startswith("rest") else "page"
+        emit(f"shared {kind}", answers, **common, name=name, **figures)
     received = sum(visitor.received for visitor in visitors)
-    total = {"answers_s": count / SECONDS, "kib_s": received / SECONDS / 1024, "web_cpu_share": share}
-    emit("shared", **common, name="all", **total, refused=_bad(visitors))
+    total = {"answers_s": everything.right / SECONDS, "kib_s": received / SECONDS / 1024}
+    emit("shared all", everything, **common, **total, web_cpu_share=web_cpu_share)
 
 
 def _answers(port: int) -> bool:
@@ -122,18 +134,6 @@ def _answers(port: int) -> bool:
         return False
     finally:
         connection.close()
-
-
-def _target(name: str) -> float | None:
-    return TARGETS_MS.get("rest" if name.startswith("rest") else name)
-
-
-def _bad(visitors: list[Visitor]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for visitor in visitors:
-        for what, count in visitor.bad.items():
-            found[what] = found.get(what, 0) + count
-    return found
 
 
 def _cpu_s(pid: int) -> float:

@@ -11,6 +11,7 @@ import time
 
 import psycopg
 
+from bench.answers import Answers
 from bench.bed import Bed
 from bench.large import Movable
 from bench.report import emit, progress
@@ -18,7 +19,7 @@ from tests.controlplane import loader
 from tests.processes import kill
 from tests.services import wait_until
 
-ROUNDS, TARGET_S = 5, 15.0
+ROUNDS = 5
 #: Other benchmarks move a pod by one to four.
 CARDS_ON = 5
 
@@ -43,11 +44,10 @@ def run(bed: Bed) -> None:
     worst = max(seconds)
     emit(
         "takeover",
+        Answers(right=len(seconds)),  # `_one` raises where the change is not there
         seconds=[round(value, 1) for value in seconds],
         median_s=statistics.median(seconds),
         max_s=worst,
-        target_s=TARGET_S,
-        ok=worst <= TARGET_S,
     )
 
 

@@ -15,12 +15,12 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench.answers import Answers
 from bench.report import MIB, emit, measure, progress
 from tests import services
 from tests.processes import ROOT, Processes
 
 NODES, SMALL_NODES = 5000, 200
-TARGET_S, TARGET_MIB = 20.0, 300
 #: As dcgm-exporter has them by default: name → value.
 METRICS = {
     "DCGM_FI_DEV_SM_CLOCK": 1410,
@@ -85,19 +85,13 @@ def _measure(port: int, environment: dict[str, str], cards: int) -> None:
         ]
         done = measure(command, environment, str(ROOT))
         said = json.loads(done.output.splitlines()[-1])
+        answers = Answers()
+        answers.expect("state", (said["state"], said["reason"]), ("reading", ""))
+        answers.expect("cards measured", said["cards_measured"], cards)
+        answers.expect("cards whose memory is known", said["used_known"], cards)
+        answers.expect("rows written", said["rows_written"], cards if what == "first" else 0)
         peak = done.peak_bytes / MIB
-        emit(
-            "usage",
-            round=what,
-            cards=cards,
-            metrics=len(METRICS),
-            cpu_s=done.cpu_s,
-            peak_mib=peak,
-            target_s=TARGET_S,
-            target_peak_mib=TARGET_MIB,
-            **said,
-            ok=said["seconds"] <= TARGET_S and peak <= TARGET_MIB and said["cards_measured"] == cards,
-        )
+        emit("usage", answers, round=what, cards=cards, metrics=len(METRICS), cpu_s=done.cpu_s, peak_mib=peak, **said)
     _measure_looks(environment, cards)
 
 
@@ -105,9 +99,9 @@ def _measure_looks(environment: dict[str, str], cards: int) -> None:
     """What the schedule does each minute with what was measured: what is idle, and what does not go together."""
     progress("usage: a look")
     done = measure([sys.executable, "-m", "bench.usage_rounds", "look"], environment, str(ROOT))
-    said, peak = json.loads(done.output.splitlines()[-1]), done.peak_bytes / MIB
-    ok = said["seconds"] <= TARGET_S and peak <= TARGET_MIB
-    emit("usage-look", cards=cards, peak_mib=peak, target_s=TARGET_S, target_peak_mib=TARGET_MIB, **said, ok=ok)
+    said, answers = json.loads(done.output.splitlines()[-1]), Answers()
+    answers.expect("allocations judged", said["judged"], said["held"] or cards)
+    emit("usage-look", answers, peak_mib=done.peak_bytes / MIB, **said)
 
 
 def _write_block(folder: Path, cards: list[tuple[str, int, str]]) -> None:

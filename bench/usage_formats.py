@@ -16,10 +16,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench.answers import Answers
 from bench.report import MIB, emit, measure, progress
 
 METRICS = 20
-TARGET_S, TARGET_MIB = 6.0, 300
 NOW = 1_760_000_000.0
 CARDS_OF_NODE = 8
 PAGE_BYTES = 50 * 10**6
@@ -32,17 +32,16 @@ def run(small: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         progress(f"usage-formats: {METRICS} answers of {cards} cards")
         _part("make", folder, cards)
-        _emit("answers", folder, cards, cards == 40_000)
+        _emit("answers", folder, cards)
         progress("usage-formats: a page")
         _part("make-page", folder, PAGE_BYTES // (10 if small else 1))
-        _emit("page", folder, cards, False)
+        _emit("page", folder, cards)
 
 
-def _emit(kind: str, folder: str, cards: int, promised: bool) -> None:
+def _emit(kind: str, folder: str, cards: int) -> None:
+    """The part looks at what was read itself, and ends in an error when it is not what was written: no line then."""
     found, peak_mib = _part(kind, folder, cards)
-    fits = found["cpu_s"] <= TARGET_S and peak_mib <= TARGET_MIB
-    promise = {"target_s": TARGET_S, "target_mib": TARGET_MIB, "ok": fits} if promised else {}
-    emit("usage-formats", kind=kind, **found, peak_mib=round(peak_mib), **promise)
+    emit(f"usage-formats {kind}", Answers(right=int(found["samples"])), **found, peak_mib=round(peak_mib))
 
 
 def _part(part: str, folder: str, number: int) -> tuple[dict[str, float], float]:

@@ -77,7 +77,7 @@ def _look() -> dict[str, Any]:
     """As `inventory.tasks.find_idle` does it, twice: the second one writes nothing."""
     from inventory.discrepancies.look import look
     from inventory.idle import holds
-    from inventory.models import Discrepancy
+    from inventory.models import Allocation, Discrepancy, IdleLook
 
     seconds = []
     for _ in range(2):
@@ -85,7 +85,9 @@ def _look() -> dict[str, Any]:
         holds.look()
         look()
         seconds.append(time.perf_counter() - started)
-    return {"seconds": max(seconds), "conditions": Discrepancy.objects.count()}
+    judged = sum(sum(row.verdicts.values()) for row in IdleLook.objects.all())
+    held = Allocation.objects.filter(ended_at=None).count()
+    return {"seconds": max(seconds), "conditions": Discrepancy.objects.count(), "judged": judged, "held": held}
 
 
 if __name__ == "__main__":

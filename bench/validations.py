@@ -4,11 +4,12 @@ parse         MB/s of reading and parsing together, for each suite
 run-overhead  seconds from request to stored verdict, less those that the Job took; and calls of the API per run: alone, and in a
               campaign. In a team's deployment with default settings (one tasks and one launch worker of four threads each, beat,
               PostgreSQL, Redis), beside an API server whose Jobs run at once. `python -m bench.validations [--small]` is the part
-              that runs on that deployment's database.
+              that runs on that deployment's database and prints the figures.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -19,7 +20,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.report import emit, percentile, progress
+from bench.answers import Answers
+from bench.report import emit, measure, percentile, progress
 
 if TYPE_CHECKING:
     from bench.played import PlayedCluster
@@ -34,10 +36,12 @@ AT_ONCE = 50
 
 
 def parse() -> None:
-    from tests.validations.suites.speed import measure
+    from tests.validations.suites.speed import measure as speeds
 
-    for line in measure():
-        emit("parse", **{name: value for name, value in line.items() if name != "bench"})
+    for line in speeds():
+        answers = Answers()
+        answers.expect("verdict", line.pop("verdict"), line.pop("expected"))
+        emit(f"parse {line.pop('input')}", answers, **{name: value for name, value in line.items() if name != "bench"})
 
 
 def overhead(small: bool) -> None:
@@ -53,7 +57,9 @@ def overhead(small: bool) -> None:
             team.celery("tasks", "worker", "-Q", "default", "-P", "threads", "-c", "4", "-n", "tasks@bench")
             team.celery("launch", "worker", "-Q", "launch", "-P", "threads", "-c", "4", "-n", "launch@bench")
             team.celery("beat", "beat", "-s", str(folder / "beat"), "--pidfile", "", "--max-interval", "1")
-            subprocess.run(command, cwd=ROOT, env=team.environment, check=True)
+            for line in measure(command, team.environment, str(ROOT)).output.splitlines():
+                said = json.loads(line)
+                emit(f"run-overhead {said.pop('mode')}", Answers.of_json(said.pop("answers")), **said)
         except subprocess.CalledProcessError:
             print(team.tail(), file=sys.stderr)
             raise
@@ -162,24 +168,26 @@ def _report(
     calls = played.calls[first_call:]
     names = {run.job_name for run in runs}
     created = [name for name in played.created if name in names]
-    emit(
-        "run-overhead",
-        mode=mode,
-        runs=wanted,
+    answers = Answers(right=len(passed))
+    answers.missing("run", wanted - len(runs))
+    answers.wrong.update(str(run.verdict or run.state) for run in runs if run not in passed)
+    told = {
+        "mode": mode,
+        "runs": wanted,
         **more,
-        job_s=JOB_S,
-        p50_s=percentile(beyond, 0.5) if beyond else None,
-        p95_s=percentile(beyond, 0.95) if beyond else None,
-        max_s=max(beyond, default=None),
-        all_s=seconds,
-        api_calls=len(calls),
-        api_calls_per_run=len(calls) / wanted,
-        calls=dict(sorted(kinds(calls).items())),
-        passed=len(passed),
-        created_twice=len(created) - len(set(created)),
-        jobs_left=len(played.jobs),
-        ok=len(passed) == wanted == len(created) and not played.jobs,
-    )
+        "job_s": JOB_S,
+        "p50_s": percentile(beyond, 0.5) if beyond else None,
+        "p95_s": percentile(beyond, 0.95) if beyond else None,
+        "max_s": max(beyond, default=None),
+        "all_s": seconds,
+        "api_calls": len(calls),
+        "api_calls_per_run": len(calls) / wanted,
+        "calls": dict(sorted(kinds(calls).items())),
+        "created_twice": len(created) - len(set(created)),
+        "jobs_left": len(played.jobs),
+        "answers": answers.as_json(),
+    }
+    print(json.dumps(told), flush=True)
 
 
 def _seconds(run: Run) -> float:

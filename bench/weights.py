@@ -15,6 +15,7 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 
+from bench.answers import HTML, Answers, Right
 from bench.report import emit
 
 PAGES = ("/", "/nodes", "/cards", "/allocations", "/findings", "/clusters", "/validations", "/fit?cards=2&memory=8")
@@ -22,6 +23,8 @@ CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
 #: Pages stand open so long before their minutes are counted: what a visit itself costs is told apart.
 SETTLE_S = 90.0
+#: A page of somebody signed in, with a live part, all of it.
+RIGHT = Right(HTML, b'id="live"')
 
 
 @dataclass
@@ -110,7 +113,8 @@ def _measured(link: str, minutes: float) -> None:
                 "idle_sent_kb_min": round(wire.sent / minutes / 1000, 2),
                 "idle_asked_a_min": round(wire.requests / minutes, 1),
             }
-            emit("weights", page=path, **visits[path], **idle)
+            figures = visits[path]
+            emit("weights", figures.pop("answers"), page=path, **figures, **idle)
         browser.close()
 
 
@@ -126,9 +130,13 @@ def _visited(browser: Any, state: Any, origin: str, path: str) -> dict[str, Any]
     context = browser.new_context(viewport={"width": 1400, "height": 900}, locale="en", storage_state=state)
     page = context.new_page()
     wire = Wire.of(page)
-    page.goto(origin + path, wait_until="load")
-    html = context.request.get(origin + path).body()
+    shown = page.goto(origin + path, wait_until="load")
+    got = context.request.get(origin + path)
+    html, answers = got.body(), Answers()
+    for status, head in ((shown.status if shown else 0, shown.headers if shown else {}), (got.status, got.headers)):
+        answers.count(RIGHT.why_not(status, head.get("content-type", ""), html))
     made = {
+        "answers": answers,
         "html_bytes": len(html),
         "html_gzip_bytes": len(zlib.compress(html, 4)),
         "elements": page.evaluate("document.querySelectorAll('*').length"),
