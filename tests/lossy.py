@@ -120,6 +120,11 @@ class Lossy:
         self.mode = mode
 
     @property
+    def carrying(self) -> int:
+        """Connections that are open now."""
+        return len(self._carried)
+
+    @property
     def mode(self) -> Mode:
         return self._mode
 

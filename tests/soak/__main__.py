@@ -1,7 +1,8 @@
 """`python -m tests.soak [--minutes N] [--seed S] [--folder F]`: does a whole installation stand load and faults?
 
-All parts are real: etcd, kube-apiserver, scheduler, controllers; PostgreSQL, Redis, nginx before two web processes, two watch,
-two launch and two tasks workers and the schedule, as deploy/ has them; only the kubelet and the GPUs are played. 20 clients read,
+All parts are real: etcd, kube-apiserver, scheduler, controllers; PostgreSQL, Redis, Prometheus, nginx before two web processes,
+two watch, two launch and two tasks workers, a usage worker and the schedule, as deploy/ has them; only the kubelet, the GPUs and
+their exporters are played. 20 clients read,
 the cluster changes 50 times a second, campaigns of runs follow one another, and every 20 seconds something goes wrong. At the end
 all must be in sync, with no run lost, doubled or stuck, no memory that grows, and no traceback that nobody explains.
 
@@ -23,11 +24,11 @@ from tests.services import Missing, wait_until
 from tests.soak import report
 from tests.soak.bed import CLUSTERS, NEAR, Bed, bed
 from tests.soak.campaigns import Campaigns
-from tests.soak.checks import Check
+from tests.soak.checks import Check, worked
 from tests.soak.churn import VALIDATED, Churn
 from tests.soak.faults import Faults, write
 from tests.soak.markers import Markers
-from tests.soak.people import Clients, token
+from tests.soak.people import PEOPLE, Clients, token
 from tests.soak.report import Measured
 from tests.soak.requests import Asked
 from tests.soak.samples import RestWatch, Sampler
@@ -94,11 +95,10 @@ def _on(ready: Bed, seconds: float, seed: int) -> Measured:
     rest.stop()
     sampler.stop()
     checks += [queues(sampler.rows), *runs(campaigns.ids, len(VALIDATED), ready.plane.jobs_made())]
-    figure = troubles or f"{len(campaigns.ids)} campaigns"
-    checks.append(Check("clients and campaigns worked", not troubles and bool(campaigns.ids), figure))
+    checks.append(worked(troubles, campaigns.ids))
     return Measured(
         zero=zero, seed=seed, seconds=seconds, rate=RATE, rows=sampler.rows, faults=faults.made,
-        asked=clients.asked(asked), mistakes=churn.mistakes, checks=checks,
+        people=PEOPLE, measured_cards=ready.exporters.cards, asked=clients.asked(asked), mistakes=churn.mistakes, checks=checks,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from tests.controlplane import controlplane
 from tests.lossy import Lossy
 from tests.processes import ROOT, Processes
 from tests.services import Missing, Postgres, free_port
+from tests.soak import exporters
 from tests.soak.api import PatientAdmin
 from tests.soak.credentials import ServiceToken, apply_roles
 from tests.soak.kubelet import PatientKubelet
@@ -31,8 +32,8 @@ NEAR, FAR = "near", "far"
 CLUSTERS = (NEAR, FAR)
 NAMESPACE = "gpudash-validations"
 #: Service (deploy/systemd) → how many of it.
-SERVICES = {"web": 2, "watch": 2, "launch": 2, "tasks": 2, "schedule": 1}
-QUEUES = ("default", "launch", "watch", "unacked")
+SERVICES = {"web": 2, "watch": 2, "launch": 2, "tasks": 2, "usage": 1, "schedule": 1}
+QUEUES = ("default", "launch", "watch", "usage", "unacked")
 
 
 class Bed:
@@ -91,6 +92,7 @@ class Bed:
         self.tokens = self._tokens()
         self.kubelet = PatientKubelet(self.admin, self.work, NAMESPACE)
         stack.callback(self.kubelet.close)
+        self.exporters, self.prometheus_url = stack.enter_context(exporters.measured())
         self.nginx = Nginx(self.work / "nginx", self.ports)
         self.nginx.start()
         stack.callback(self.nginx.stop)
@@ -118,7 +120,8 @@ class Bed:
         watchers = [str(self.tokens[f"gpudash-watcher of {name}"].kubeconfig) for name in CLUSTERS]
         launcher = ["--launcher-kubeconfig", str(self.tokens[f"gpudash-launcher of {NEAR}"].kubeconfig)]
         for name, kubeconfig in zip(CLUSTERS, watchers, strict=True):
-            more = launcher if name == NEAR else []
+            # What the cards of "far" use is not read: it is the same ones.
+            more = [*launcher, "--prometheus", self.prometheus_url] if name == NEAR else []
             installing.call("cluster", "add", name, "--kubeconfig", kubeconfig, *more)
 
     def set_up_django(self) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 
 from tests.soak.requests import Answer, Asked, Client, Site
 
-SUITE, PARALLEL = "cuda-vectoradd", 6
+#: In turn, one a campaign.
+SUITES = ("cuda-vectoradd", "cuda-nbody")
+PARALLEL = 6
 POLL_S, AGAIN_S = 1.0, 2.0
 #: A campaign that has not ended by then is left behind (the end of the soak says what became of it), and the next one begins.
 PATIENCE_S = 45.0
@@ -48,7 +50,12 @@ class Campaigns:
     def _ask_for(self, number: int) -> str:
         """Id of the campaign; the same key until it is answered, so that there is one whatever happens in between."""
         places = [{"cluster": self.cluster, "node": node} for node in self.nodes]
-        draft = {"suite": SUITE, "name": f"soak {number}", "targets": places, "max_parallel": PARALLEL}
+        draft = {
+            "suite": SUITES[number % len(SUITES)],
+            "name": f"soak {number}",
+            "targets": places,
+            "max_parallel": PARALLEL,
+        }
         while not self._stopped.is_set():
             answer = self.client.post_json("rest POST campaigns", "/api/v1/campaigns", draft, f"soak-{number}")
             if answer is not None and answer.status in (200, 201):

@@ -22,8 +22,8 @@ from tests.soak.places import Place, Places
 
 CHURNED = "soak"
 NODES_EACH, CARDS = 4, 8
-#: Nodes of the campaigns: the churn leaves them alone.
-VALIDATED = tuple(f"count-{number}" for number in range(90, 98))
+#: Nodes of the campaigns, of several ways to give out cards: whole ones, in turns, by memory. The churn leaves them alone.
+VALIDATED = ("count-91", "count-92", "status-91", "status-92", "sliced-91", "sliced-92", "gib-91", "gib-92")
 SENDERS = 8
 #: A kind of change → how often, in parts of the whole.
 WEIGHTS = {"run": 26, "move": 30, "end": 8, "delete": 16, "wait": 2, "relabel": 12, "cordon": 4, "node": 1, "roll": 1}
@@ -59,9 +59,12 @@ class Churn:
             for number in range(NODES_EACH):
                 self.fleet.node(kind, number)
         for name in VALIDATED:
-            made = node(name, KINDS["count"], CARDS)
+            kind = name.partition("-")[0]
+            made = node(name, KINDS[kind], CARDS)
             made["status"]["daemonEndpoints"] = {"kubeletEndpoint": {"Port": kubelet_port}}
             self.admin.patch(self.admin.create(made), {"spec": {"taints": None}})
+            if kind in UNITS:
+                self.admin.create({**plugin_pod(name, UNITS[kind]), "status": {"phase": "Running"}})
 
     def start(self) -> None:
         self._thread.start()

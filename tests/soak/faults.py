@@ -13,8 +13,11 @@ from pathlib import Path
 from random import Random
 
 from tests.lossy import Mode
+from tests.processes import state
+from tests.services import wait_until
 from tests.soak.bed import Bed
-from tests.soak.parts import RESTART_S, Part, members
+from tests.soak.parts import RESTART_S, Part, members, members_of_all
+from tests.soak.servers import answers
 
 EVERY_S = 20.0
 FROZEN_S = LOST_S = 15.0
@@ -22,13 +25,30 @@ FROZEN_S = LOST_S = 15.0
 AWAY_S, START_S = 4.0, 20.0
 #: How long a dead token stays in its file, when the old one is revoked first.
 DEAD_TOKEN_S = 5.0
+#: A process that was killed a moment ago is there again after so long.
+THERE_S = 30.0
 #: What a round holds; each round is shuffled.
-ROUND = ("kill", "kill", "freeze", "freeze", "api server", "database", "broker", "compaction", "packet loss", "token")
+ROUND = (
+    "kill",
+    "kill",
+    "freeze",
+    "freeze",
+    "end",
+    "api server",
+    "database",
+    "broker",
+    "compaction",
+    "packet loss",
+    "token",
+)
 
 
 @dataclass
 class Fault:
-    """began, ended: seconds of the monotonic clock; ended 0.0 while it lasts. error: why it could not be carried out."""
+    """began, ended: seconds of the monotonic clock; ended 0.0 while it lasts. error: why it could not be carried out.
+
+    hit: what it was to do was seen to have happened.
+    """
 
     kind: str
     part: str
@@ -36,6 +56,7 @@ class Fault:
     ended: float = 0.0
     note: str = ""
     error: str = ""
+    hit: bool = False
 
 
 class Faults:
@@ -98,9 +119,9 @@ class Faults:
 
     def _chosen(self, kind: str) -> tuple[str, Callable[[Fault], float]]:
         """Processes of one role count as one part: the other of two is left to do the work."""
-        if kind in ("kill", "freeze"):
+        if kind in ("kill", "freeze", "end"):
             part = self._chance.choice(self.bed.parts)
-            work = self._kill if kind == "kill" else self._freeze
+            work = {"kill": self._kill, "freeze": self._freeze, "end": self._end}[kind]
             return part.role, lambda fault: work(fault, part)
         if kind == "token":
             use = self._chance.choice(sorted(self.bed.tokens))
@@ -115,25 +136,39 @@ class Faults:
         }[kind]
 
     def _kill(self, fault: Fault, part: Part) -> float:
-        pids = members(part.pid)
-        if not pids:
-            fault.note = f"{part.name}: not there"
-            return START_S
-        victim = self._chance.choice(pids)
+        wait_until(lambda: bool(members(part.pid)), f"{part.name} runs", THERE_S)
+        victim = self._chance.choice(members(part.pid))
         fault.note = part.name if victim == part.pid else f"{part.name}, a process that it has started"
         part.kill(victim)
+        wait_until(lambda: victim not in members_of_all(), f"{victim} of {part.name} is gone", THERE_S)
+        fault.hit = True
         time.sleep(RESTART_S)
+        return START_S
+
+    def _end(self, fault: Fault, part: Part) -> float:
+        """As `systemctl restart` in the middle of the load: it ends by itself, in time and without an error, and is started again."""
+        wait_until(lambda: bool(members(part.pid)), f"{part.name} runs", THERE_S)
+        fault.note, pid = part.name, part.pid
+        code = part.end_gently()
+        wait_until(lambda: part.pid not in (0, pid), f"{part.name} is started again", THERE_S)
+        if code != 0:
+            raise RuntimeError(f"{part.name} ended with {code} when it was told to end")
+        fault.hit = True
         return START_S
 
     def _freeze(self, fault: Fault, part: Part) -> float:
         fault.note = part.name
+        wait_until(lambda: bool(members(part.pid)), f"{part.name} runs", THERE_S)
         part.signal_all(signal.SIGSTOP)
+        wait_until(lambda: all(state(pid) in "TtZ" for pid in members(part.pid)), f"{part.name} is stopped", THERE_S)
+        fault.hit = True
         time.sleep(FROZEN_S)
         part.signal_all(signal.SIGCONT)
         return START_S
 
     def _api_server(self, fault: Fault) -> float:
         self.bed.plane.stop("apiserver")
+        fault.hit = not answers(self.bed.plane.port("apiserver"))
         time.sleep(AWAY_S)
         self.bed.plane.start("apiserver")
         self.bed.plane.wait_for("apiserver")
@@ -141,21 +176,25 @@ class Faults:
 
     def _database(self, fault: Fault) -> float:
         self.bed.postgres.stop()
+        fault.hit = not answers(self.bed.postgres.port)
         time.sleep(AWAY_S)
         self.bed.postgres.start()
         return START_S
 
     def _broker(self, fault: Fault) -> float:
         self.bed.redis.stop()
+        fault.hit = not answers(self.bed.redis.port)
         time.sleep(AWAY_S)
         self.bed.redis.start()
         return START_S
 
     def _compaction(self, fault: Fault) -> float:
-        fault.note = f"revision {self.bed.plane.compact()}"
+        revision = self.bed.plane.compact()
+        fault.note, fault.hit = f"revision {revision}", int(revision) > 0
         return 0.0
 
     def _packet_loss(self, fault: Fault) -> float:
+        fault.hit = self.bed.line.carrying > 0
         self.bed.line.mode = Mode.DROP
         time.sleep(LOST_S)
         self.bed.line.mode = Mode.FORWARD
@@ -172,6 +211,7 @@ class Faults:
         if revoke_first:
             time.sleep(DEAD_TOKEN_S)
             token.put(new)
+        fault.hit = True  # `begin_change` has revoked the old one, or raised
         return START_S
 
 

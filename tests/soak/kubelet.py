@@ -8,26 +8,39 @@ from typing import Any
 
 from tests.cluster_runs.kubelet import Kubelet, Script
 from tests.controlplane.admin import Admin, Refused
+from tests.processes import ROOT
 
 TICK_S = 0.5
-#: What the container prints: CUDA's vectorAdd, passed. (That of tests.validations cannot be imported before Django is set up.)
-LOG = b"""[Vector addition of 50000 elements]
+#: What the container of a suite prints, passed. (Those of tests.validations cannot be imported before Django is set up.)
+VECTORADD = b"""[Vector addition of 50000 elements]
 Copy input data from the host memory to the CUDA device
 CUDA kernel launch with 196 blocks of 256 threads
 Copy output data from the CUDA device to the host memory
 Test PASSED
 Done
 """
+#: Suite → its log; recorded ones.
+LOGS = {
+    "cuda-vectoradd": VECTORADD,
+    "cuda-nbody": (ROOT / "tests" / "validations" / "suites" / "golden" / "cuda-nbody" / "single.log").read_bytes(),
+}
+#: The label of a pod that names its suite.
+LABEL = "gpudash.io/suite"
 #: How long a container runs: up to this, by its pod's name.
 LONGEST_S = 8
 
 
 class PatientKubelet(Kubelet):
-    """Every pod of the namespace prints a passed vectorAdd, after a while."""
+    """Every pod of the namespace prints what its suite prints when it passes, after a while."""
 
     def __init__(self, admin: Admin, folder: Path, namespace: str) -> None:
         self._seen: dict[str, float] = {}
-        super().__init__(admin, folder, namespace, Script(LOG))
+        self._suites: dict[str, str] = {}
+        super().__init__(admin, folder, namespace, Script(VECTORADD))
+
+    def script_of(self, pod_name: str) -> Script | None:
+        known = super().script_of(pod_name)
+        return None if known is None else Script(LOGS.get(self._suites.get(pod_name, ""), b""))
 
     def _play(self) -> None:
         while not self._stopped.wait(TICK_S):
@@ -42,6 +55,7 @@ class PatientKubelet(Kubelet):
                     continue  # another look comes soon
 
     def _step(self, pod: dict[str, Any]) -> None:
+        self._suites[pod["metadata"]["name"]] = (pod["metadata"].get("labels") or {}).get(LABEL, "")
         if pod["status"].get("phase") == "Running" and not pod["metadata"].get("deletionTimestamp"):
             name = pod["metadata"]["name"]
             since = self._seen.setdefault(name, time.monotonic())

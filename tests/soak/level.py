@@ -1,81 +1,92 @@
-"""Is a figure level? Least squares over the second half of a process' life, with a bound of confidence; pure.
+"""Does a figure rise? One slope for all lives of a kind of process, by Theil and Sen, with a bound of confidence; pure.
 
-Samples of one process a second apart are no independent measurements, so the line is fitted through medians of blocks of 30 s.
+Of each life what comes after its warming up counts, in medians of blocks of 30 s: samples a second apart are no independent
+measurements. The slopes between all pairs of blocks of one life are put together with those of the other lives, and their median
+is the slope: lives that begin at different levels do not disturb it, nor does one sudden step (Hirsch and Slack's seasonal Kendall
+slope, a life being a season). So many short lives prove as much as a long one: what is killed again and again is judged too.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 #: (seconds, value)
 Points = Sequence[tuple[float, float]]
 BLOCK_S = 30.0
-#: A second half that is shorter says nothing of a slope, and one that is shorter than MIN_S nothing at all.
-LONG_S, MIN_S = 600.0, 60.0
-#: Quantile of the bound: about 97.5 % for ten blocks or more.
-SIGMAS = 2.2
+#: What a process has read and made in its first minutes it keeps: that is no leak.
+WARM_S = 180.0
+#: Lives that are shorter after it have no pairs; below so many blocks of all together nothing is known.
+MIN_BLOCKS, MIN_OF_ALL = 3, 4
+#: Quantile of the bound: 97.5 %, on one side.
+SIGMAS = 1.96
 
 
-class Line(NamedTuple):
-    """slope and lower: units per hour. lower: the slope is above it, by confidence. growth: units, over the second half."""
+class Trend(NamedTuple):
+    """slope and lower: units per hour; the slope is above `lower`, by confidence. seconds: of all lives, after their warming up.
+
+    step: the most that one life has grown by meanwhile, units.
+    """
 
     slope: float
     lower: float
-    growth: float
     seconds: float
+    lives: int
+    step: float
+
+    @property
+    def growth(self) -> float:
+        """Units, over all lives together."""
+        return self.slope * self.seconds / 3600
 
 
-def second_half(points: Points) -> list[tuple[float, float]]:
+def blocks(points: Points, warm_s: float = WARM_S, block_s: float = BLOCK_S) -> list[tuple[float, float]]:
+    """(middle of the block, median of it) after the warming up; a block that is not full at the end is left out."""
     if not points:
         return []
-    middle = (points[0][0] + points[-1][0]) / 2
-    return [point for point in points if point[0] >= middle]
-
-
-def blocks(points: Points, block_s: float = BLOCK_S) -> list[tuple[float, float]]:
-    """(middle of the block, median of it); a block that is not full at the end is left out."""
-    found: dict[int, list[float]] = {}
+    start, found = points[0][0] + warm_s, dict[int, list[float]]()
     for moment, value in points:
-        found.setdefault(int((moment - points[0][0]) // block_s), []).append(value)
-    start = points[0][0] if points else 0.0
-    last = int((points[-1][0] - start + 1.5) // block_s) if points else 0
+        if moment >= start:
+            found.setdefault(int((moment - start) // block_s), []).append(value)
+    last = int((points[-1][0] - start + 1.5) // block_s)
     return [(start + (i + 0.5) * block_s, statistics.median(values)) for i, values in found.items() if i < last]
 
 
-def least_squares(points: Points) -> tuple[float, float]:
-    """(slope, its standard error), per unit of the first coordinate. Needs three points or more."""
-    xs, ys = [x for x, _ in points], [y for _, y in points]
-    middle, mean = statistics.fmean(xs), statistics.fmean(ys)
-    spread = sum((x - middle) ** 2 for x in xs)
-    slope = sum((x - middle) * (y - mean) for x, y in points) / spread
-    left = sum((y - mean - slope * (x - middle)) ** 2 for x, y in points)
-    return slope, math.sqrt(left / (len(points) - 2) / spread)
-
-
-def line_of(points: Points) -> Line | None:
-    """Of the second half; None where it is too short to say anything."""
-    half = second_half(points)
-    if not half or half[-1][0] - half[0][0] < MIN_S:
+def trend_of(lives: Iterable[Points]) -> Trend | None:
+    """None where all lives are too short to say anything."""
+    counted = [medians for points in lives if len(medians := blocks(points)) >= MIN_BLOCKS]
+    if sum(map(len, counted)) < MIN_OF_ALL:
         return None
-    fifth = max(1, len(half) // 5)
-    growth = statistics.median(v for _, v in half[-fifth:]) - statistics.median(v for _, v in half[:fifth])
-    medians = blocks(half)
-    seconds = half[-1][0] - half[0][0]
-    if len(medians) < 3:
-        return Line(growth / seconds * 3600, -math.inf, growth, seconds)
-    slope, error = least_squares(medians)
-    return Line(slope * 3600, (slope - SIGMAS * error) * 3600, growth, seconds)
+    slopes = sorted(
+        (later[1] - earlier[1]) / (later[0] - earlier[0]) * 3600
+        for medians in counted
+        for number, later in enumerate(medians)
+        for earlier in medians[:number]
+    )
+    # Kendall's S of each life has this variance where nothing rises; lives are independent of each other.
+    variance = sum(n * (n - 1) * (2 * n + 5) / 18 for n in map(len, counted))
+    rank = math.floor((len(slopes) - SIGMAS * math.sqrt(variance)) / 2)
+    lower = slopes[rank] if rank >= 0 else -math.inf
+    step = max(_grown([value for _, value in medians]) for medians in counted)
+    seconds = sum(len(medians) for medians in counted) * BLOCK_S
+    return Trend(statistics.median(slopes), lower, seconds, len(counted), step)
 
 
-def rises(line: Line, per_hour: float, noise: float, most: float) -> str:
-    """Why the figure is not level, "" when it is. noise: growth that means nothing; most: growth that is too much in any time."""
-    if line.growth > most:
-        return f"grew by {line.growth:.1f} in {line.seconds:.0f} s"
-    if line.seconds >= LONG_S and line.lower > per_hour and line.growth > noise:
+def _grown(values: Sequence[float]) -> float:
+    """From the first third to the last."""
+    third = max(1, len(values) // 3)
+    return statistics.median(values[-third:]) - statistics.median(values[:third])
+
+
+def rises(trend: Trend, per_hour: float, noise: float, most: float) -> str:
+    """Why the figure is not level, "" when it is. noise: growth that means nothing; most: growth of one life that is too much."""
+    if trend.step > most:
+        return f"one life grew by {trend.step:.1f}"
+    if trend.lower > per_hour and trend.growth > noise:
         return (
-            f"grows by {line.slope:.1f} an hour (at least {line.lower:.1f}), {line.growth:.1f} in {line.seconds:.0f} s"
+            f"grows by {trend.slope:.1f} an hour (at least {trend.lower:.1f}), "
+            f"{trend.growth:.1f} in {trend.seconds:.0f} s of {trend.lives} lives"
         )
     return ""

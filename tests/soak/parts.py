@@ -71,6 +71,20 @@ class Part:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 
+    def end_gently(self) -> int:
+        """Told to end while it works, as systemd does it; its exit code. Raises TimeoutError where it does not end in time."""
+        process, self.killed = self._process, True
+        if process is None:
+            raise ProcessLookupError(f"{self.name} was never started")
+        self.signal_all(signal.SIGTERM)
+        until = time.monotonic() + STOP_S
+        while process.returncode is None:  # `look` waits for it
+            if time.monotonic() > until:
+                process.kill()
+                raise TimeoutError(f"{self.name} has not ended {STOP_S:.0f} s after it was told to")
+            time.sleep(LOOK_S)
+        return process.returncode
+
     def signal_all(self, number: int) -> None:
         for pid in members(self.pid):
             with suppress(ProcessLookupError):
@@ -128,6 +142,11 @@ def members(session: int) -> list[int]:
         return []
     found = [pid for pid, of in _sessions() if of == session]
     return sorted(found, key=lambda pid: (pid != session, pid))
+
+
+def members_of_all() -> set[int]:
+    """All processes that there are, zombies left out."""
+    return {pid for pid, _ in _sessions()}
 
 
 def _sessions() -> Iterator[tuple[int, int]]:

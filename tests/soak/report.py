@@ -33,6 +33,9 @@ class Measured:
     asked: Sequence[Asked]
     mistakes: Sequence[str]
     checks: list[Check]
+    #: Who signs in, and the cards that the exporters speak of.
+    people: int = 0
+    measured_cards: int = 0
     deaths: Sequence[Death] = ()
     late: Sequence[str] = ()
     logs: Path = field(default_factory=Path)
@@ -67,6 +70,8 @@ def all_checks(seen: Measured) -> list[Check]:
         checks.lag(seen.rows),
         checks.honest(seen.rows),
         checks.requests(seen.asked, seen.faults),
+        checks.sign_ins(seen.asked, seen.people),
+        checks.measured(seen.rows, seen.measured_cards),
         checks.processes(seen.deaths),
         checks.ended(seen.late),
         tracebacks(seen.logs),

@@ -16,7 +16,8 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from tests.soak.bed import CLUSTERS, QUEUES, Bed
+from tests.soak.bed import CLUSTERS, NEAR, QUEUES, Bed
+from tests.soak.checks import NEVER
 from tests.soak.markers import NAMESPACE, Markers, lag_s
 from tests.soak.parts import members
 from tests.soak.requests import Asked, Client, Site
@@ -33,6 +34,10 @@ _SESSIONS = (
     "coalesce(round(max(extract(epoch FROM clock_timestamp() - xact_start)), 1), 0)::float "
     "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
 )
+_USAGE = (
+    "SELECT coalesce(s.cards_measured, 0), extract(epoch FROM clock_timestamp() - s.round_at) FROM inventory_usagesource s "
+    f"JOIN inventory_cluster c ON c.id = s.cluster_id WHERE c.name = '{NEAR}'"
+)
 _NEWEST = "substr({0}, 8)::int"
 _TABLES = {
     "pods": ("inventory_pod", "name", ""),
@@ -45,6 +50,7 @@ class Sampler:
 
     processes: {"web-1": [{"pid", "rss_mib", "fds", "threads", "cpu_s"}]}; soak_cpu_s: what this process has used itself;
     lag_s: {cluster: {table: seconds}}, None where the database was not asked; queues: {name: length};
+    usage: {"cards", "age_s"} of the last round of the exporters; None while the database does not answer;
     connections, waiting (for a lock), oldest_transaction_s: of the database; None while it does not answer;
     rest: {cluster: {"state", "age_seconds"}} as of up to a few seconds ago, with its "t".
     """
@@ -87,6 +93,7 @@ class Sampler:
             "t": round(now - self.zero, 2),
             "processes": {part.name: [_usage(pid) for pid in members(part.pid)] for part in self.bed.parts},
             **sessions,
+            "usage": self._usage(),
             "queues": self._queues(),
             "lag_s": {name: self._lag(tables, name, now) for name in CLUSTERS} if tables is not None else None,
             "rest": dict(self.rest),
@@ -124,6 +131,16 @@ class Sampler:
             f"WHERE t.namespace = '{NAMESPACE}' {more} GROUP BY c.name"
         )
         return [((cluster, table), number) for cluster, number in database.execute(query).fetchall()]
+
+    def _usage(self) -> Json | None:
+        """Of the cluster whose exporters are read: cards measured by the last round, and its age (NEVER: there was none)."""
+        if self._database is None:
+            return None
+        try:
+            row = self._database.execute(_USAGE).fetchone()
+        except psycopg.Error:
+            return None
+        return {"cards": row[0], "age_s": NEVER if row[1] is None else round(float(row[1]), 1)} if row else None
 
     def _queues(self) -> dict[str, int] | None:
         try:

@@ -9,11 +9,13 @@ from typing import Any
 
 from tests.controlplane.admin import Refused
 from tests.services import wait_until
-from tests.soak.bed import CLUSTERS, NAMESPACE, Bed
+from tests.soak.bed import CLUSTERS, NAMESPACE, NEAR, Bed
 from tests.soak.checks import MOST_SHOWN, Check, _few
 
 Json = dict[str, Any]
 SETTLE_S = 90.0
+#: Two rounds of the exporters.
+MEASURED_S = 150.0
 #: Seconds of samples in which a queue must have been empty once: the schedule sends something every other second.
 QUIET_S = 20.0
 #: Findings that speak of gpudash and its way to the cluster.
@@ -172,6 +174,27 @@ def queues(rows: Sequence[Json]) -> Check:
     return Check("queues are empty", not any(least.values()), figure)
 
 
+def measurements(bed: Bed, until: float) -> Check:
+    """What stands on the pages of the exporters is what the tables have of each card, once the pages no longer change."""
+    from inventory.models import CardUsage
+
+    def wrong() -> list[str]:
+        rows = CardUsage.objects.filter(cluster__name=NEAR)
+        return differing(bed.exporters.used, {(row.node_name, row.index): row.memory_used_bytes for row in rows})
+
+    return patiently("what cards use = what their exporters say", wrong, until)
+
+
+def differing(shown: Mapping[tuple[str, int], int], stored: Mapping[tuple[str, int | None], int | None]) -> list[str]:
+    """Pure. One line for each card whose figure is missing, left over or another one."""
+    keys = sorted({*shown, *stored}, key=str)
+    return [
+        f"{node} card {index}: stored {stored.get((node, index))}, shown {shown.get((node, index))}"  # type: ignore[arg-type]
+        for node, index in keys
+        if stored.get((node, index)) != shown.get((node, index))  # type: ignore[arg-type]
+    ]
+
+
 def all_settled(bed: Bed, ids: Sequence[str]) -> Iterable[Check]:
     """What passes by itself within SETTLE_S."""
     until = time.monotonic() + SETTLE_S
@@ -181,3 +204,5 @@ def all_settled(bed: Bed, ids: Sequence[str]) -> Iterable[Check]:
     yield told(until)
     yield runs_ended(ids, until)
     yield no_job_left(bed, until)
+    bed.exporters.stop()
+    yield measurements(bed, time.monotonic() + MEASURED_S)

@@ -29,7 +29,8 @@ def sample(t: float, lag: float = 0.0, rss: float = 100.0, **more: Any) -> Json:
         "t": t,
         "processes": {"web-1": [{"pid": 7, "rss_mib": rss, "fds": 20, "threads": 9, "cpu_s": t / 4}]},
         "queues": {"default": 0, "watch": 0, "unacked": 0},
-        "lag_s": {"near": {"pods": lag, "allocations": 0.0}},
+        "lag_s": {"near": {"pods": lag, "allocations": 0.0}, "far": {"pods": 0.0, "allocations": 0.0}},
+        "usage": {"cards": 8, "age_s": 30.0},
         "rest": {"near": {"state": "watching", "age_seconds": 1.0, "t": t}},
         "events": 50,
         "soak_cpu_s": t / 2,
@@ -45,13 +46,53 @@ def fault(kind: str, began: float, ended: float, part: str = "") -> Fault:
     return Fault(kind, part or kind, began, ended)
 
 
+def levels(rows: list[Json]) -> dict[str, bool]:
+    return {check.name.split()[0]: check.ok for check in checks.level(rows)}
+
+
 def test_memory_that_grows_is_found() -> None:
-    names = {check.name: check.ok for check in checks.level([sample(t, rss=100.0 + t) for t in range(200)])}
-    assert names == {
-        "rss_mib of each process is level": False,
-        "fds of each process is level": True,
-        "threads of each process is level": True,
+    assert levels([sample(t, rss=100.0 + t / 12) for t in range(400)]) == {
+        "rss_mib": False,
+        "fds": True,
+        "threads": True,
     }
+    assert levels([sample(t) for t in range(400)]) == {"rss_mib": True, "fds": True, "threads": True}
+
+
+def leaking(per_hour: float, life_s: float = 320.0, seconds: float = 1800.0) -> list[Json]:
+    """A soak in which the web process is killed each five minutes, and each time leaks anew."""
+    rows = []
+    for t in range(int(seconds)):
+        number, age = divmod(t, life_s)
+        row = sample(float(t), rss=100.0 + per_hour * age / 3600)
+        row["processes"]["web-1"][0]["pid"] = 1000 + int(number)
+        rows.append(row)
+    return rows
+
+
+def test_a_leak_is_found_although_no_life_is_long() -> None:
+    assert not levels(leaking(300.0))["rss_mib"]
+    assert levels(leaking(0.0))["rss_mib"]
+
+
+def test_a_long_soak_judges_every_kind_of_process() -> None:
+    rows = leaking(0.0)
+    for row in rows:
+        row["processes"]["schedule"] = [
+            {"pid": int(row["t"]) // 100, "rss_mib": 50.0, "fds": 9, "threads": 3, "cpu_s": 0.1}
+        ]
+    found = checks.level(rows)[0]
+    assert (found.ok, found.details) == (False, ("no life of schedule was long enough to be judged",))
+    assert checks.level(rows[:800])[0].ok
+
+
+def test_one_sample_proves_nothing_of_the_lag() -> None:
+    unknown = [sample(float(t), lag_s=None) for t in range(1, 60)]
+    assert not checks.lag([sample(0.0), *unknown]).ok
+    one_table = {"near": {"pods": 0.0, "allocations": 0.0}, "far": {"pods": 0.0}}
+    assert not checks.lag([sample(float(t), lag_s=one_table) for t in range(60)]).ok
+    blind = [sample(float(t), **({"lag_s": None} if 100 <= t < 200 else {})) for t in range(400)]
+    assert checks.lag(blind).details == ("no sample for 101 s",)
 
 
 def test_a_table_that_is_far_behind_is_found() -> None:
@@ -108,6 +149,39 @@ def test_while_the_database_is_away_503_with_retry_after_is_right_and_nothing_el
     assert not checks.requests([asked(500)], away).ok
     assert not checks.requests([asked(503, "5", at=94.0)], away).ok
     assert not checks.requests([asked(503, "5", at=99.0 + checks.HEALED_S + 1)], away).ok
+
+
+def test_a_sign_in_that_may_come_again_is_excused_at_the_beginning_and_while_a_web_process_starts() -> None:
+    busy = [asked(503, "3", kind="sign-in", at=at) for at in (10.0, 10.0 + checks.CROWD_S + 1)]
+    assert checks.requests(busy[:1], []).ok
+    assert not checks.requests(busy, []).ok
+    assert checks.requests(busy, [fault("kill", busy[1].at - 1, busy[1].at, "web")]).ok
+
+
+def test_who_never_gets_in_is_found() -> None:
+    assert checks.sign_ins([asked(503, "3", kind="sign-in"), asked(302, kind="sign-in")], 1).ok
+    assert not checks.sign_ins([asked(302, kind="sign-in")], 2).ok
+    assert not checks.sign_ins([], 0).ok
+
+
+def test_what_ends_because_it_was_told_to_breaks_nothing_off() -> None:
+    assert not checks.requests([asked(502)], [fault("end", 99.0, 104.0, "web")]).ok
+
+
+def test_measurements_that_stop_or_never_come_are_found() -> None:
+    assert checks.measured([sample(float(t)) for t in range(300)], 8).ok
+    assert not checks.measured([sample(float(t)) for t in range(300)], 9).ok
+    assert not checks.measured([sample(1.0, usage={"cards": 0, "age_s": checks.NEVER})], 8).ok
+    assert not checks.measured([sample(300.0, usage={"cards": 8, "age_s": 241.0})], 8).ok
+    assert not checks.measured([sample(1.0, usage=None)], 8).ok
+
+
+def test_a_kill_that_hit_nothing_is_none() -> None:
+    made, missed = fault("kill", 1.0, 2.0, "web"), fault("kill", 1.0, 2.0, "web")
+    made.hit = True
+    assert checks.carried_out([made]).ok
+    found = checks.carried_out([made, missed])
+    assert (found.ok, found.figure, found.details) == (False, "1 kill", ("kill web: hit nothing ",))
 
 
 def test_what_a_kill_of_web_breaks_off_is_excused_for_a_moment() -> None:

@@ -34,11 +34,16 @@ def measured(logs: Path, **more: Any) -> Measured:
     made: dict[str, Any] = {
         "zero": 1000.0,
         "seed": 1,
-        "seconds": 200.0,
+        "seconds": 400.0,
         "rate": 50.0,
-        "rows": [sample(float(t), **SESSIONS) for t in range(200)],
-        "faults": [Fault("broker", "broker", 1020.0, 1025.0)],
-        "asked": [Asked("page nodes", 1001.0, 0.2, 200, "", "/nodes")],
+        "rows": [sample(float(t), **SESSIONS) for t in range(400)],
+        "faults": [Fault("broker", "broker", 1020.0, 1025.0, hit=True)],
+        "asked": [
+            Asked("page nodes", 1001.0, 0.2, 200, "", "/nodes"),
+            Asked("sign-in", 1001.0, 0.2, 302, "", "/sign-in"),
+        ],
+        "people": 1,
+        "measured_cards": 8,
         "mistakes": [],
         "checks": [Check("mirror of near = cluster", True, "after 1 s")],
         "logs": logs,
@@ -54,7 +59,7 @@ def test_a_soak_in_which_all_is_well(logs: Path, tmp_path: Path, capsys: pytest.
     assert summary == json.loads((tmp_path / "summary.json").read_text())
     assert summary["soak"] == "ok"
     assert summary["faults"] == {"broker": {"count": 1, "longest_lag_s": 0.0, "in_step_after_s": 0.0}}
-    assert summary["latency"] == {"page nodes": {"count": 1, "p50_ms": 200, "p95_ms": 200}}
+    assert summary["latency"]["page nodes"] == {"count": 1, "p50_ms": 200, "p95_ms": 200}
     assert "broker" in (tmp_path / "chart.html").read_text()
 
 

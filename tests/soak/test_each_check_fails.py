@@ -1,0 +1,178 @@
+"""No check of the soak is one that cannot fail: each is given an installation in which just that is wrong, and finds it.
+
+`PLANTED` has one entry for each check; a check that is written and not entered here fails the last test.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.factories import make_cluster, make_node
+from tests.soak import checks, report, settled
+from tests.soak.checks import Check
+from tests.soak.exporters import Played
+from tests.soak.faults import Fault
+from tests.soak.parts import Death
+from tests.soak.test_checks import RUN, asked, leaking, sample
+
+SOAK = Path(__file__).parent
+NOW = 0.0
+
+
+def _level(figure: str, **usage: float) -> Check:
+    """One process uses more of this from second to second."""
+    rows = [sample(float(t)) for t in range(600)]
+    for row in rows:
+        row["processes"]["web-1"][0][figure] = 100.0 + row["t"] / 4
+    return next(check for check in checks.level(rows) if check.name.startswith(figure))
+
+
+class _Empty:
+    """The API of a cluster in which there is nothing, or one Job that nobody has deleted."""
+
+    def list(self, path: str) -> list[dict[str, Any]]:
+        left = {"metadata": {"name": "run-1", "creationTimestamp": "2026-01-01T00:00:00Z"}}
+        return [left] if path.endswith("/jobs") else []
+
+
+def _bed(**more: Any) -> Any:
+    return SimpleNamespace(admin=_Empty(), **more)
+
+
+def _mirror() -> Check:
+    make_node(make_cluster("near"), "gpu-1", "nvidia", 1)
+    return settled.mirror(_bed(), "near", NOW)
+
+
+def _watching() -> Check:
+    make_cluster("near", held=False)
+    return settled.watching(NOW)
+
+
+def _told() -> Check:
+    from django.utils import timezone
+
+    cluster = make_cluster("near")
+    cluster.recreated_at = timezone.now()
+    cluster.save()
+    return settled.told(NOW)
+
+
+def _run(**more: Any) -> Any:
+    from django.utils import timezone
+
+    from validations.models import Run
+
+    now = timezone.now()
+    row = {"suite": "s", "node_name": "n", "namespace": "x", "state": "queued", "state_since": now, **more}
+    return Run.objects.create(cluster=make_cluster("near"), **row)
+
+
+def _stuck() -> Check:
+    _run()
+    return settled.runs_ended([], NOW)
+
+
+def _failed_runs() -> list[Check]:
+    from django.utils import timezone
+
+    _run(state="ended", verdict="failed", ended_at=timezone.now(), job_name="j1", job_uid="u1")
+    return list(settled.runs([], 0, [("j1", "u1")]))
+
+
+def _measurements() -> Check:
+    played = Played()
+    try:
+        return settled.measurements(_bed(exporters=played), NOW)
+    finally:
+        played.close()
+
+
+def _traceback(folder: Path) -> Check:
+    (folder / "web-1.log").write_text("Traceback (most recent call last):\nKeyError: 1\n")
+    return report.tracebacks(folder)
+
+
+def _missed() -> Check:
+    return checks.carried_out([Fault("kill", "web", 1.0, 2.0)])
+
+
+PLANTED: dict[str, Callable[[], Check]] = {
+    "{} of each kind of process is level": lambda: checks.level(leaking(300.0))[0],
+    "the tables are never far behind": lambda: checks.lag([sample(1.0), sample(2.0, lag=91.0)]),
+    "REST does not hide that the mirror is behind": lambda: checks.honest([sample(9.0, lag=40.0)]),
+    "requests are answered": lambda: checks.requests([asked(500)], []),
+    "everybody has signed in": lambda: checks.sign_ins([asked(503, "3", kind="sign-in")], 1),
+    "what cards use is read all the time": lambda: checks.measured(
+        [sample(300.0, usage={"cards": 8, "age_s": 300.0})], 8
+    ),
+    "no process died by itself": lambda: checks.processes([Death("web-1", 1, 3.0, "last words")]),
+    "services end within 30 s when told": lambda: checks.ended(["watch-1"]),
+    "the faults were made": _missed,
+    "the cluster was busy": lambda: checks.load([sample(1.0, events=2)], 1.0, 50.0, []),
+    "clients and campaigns worked": lambda: checks.worked("", []),
+    "queues are empty": lambda: settled.queues([sample(1.0, queues={"default": 3})]),
+    "mirror of {} = cluster, object by object": _mirror,
+    "every kind of every cluster is watched, or rests where there is nothing of it": _watching,
+    "no cluster is said to be away or another one": _told,
+    "no run is stuck": _stuck,
+    "no run is lost or doubled": lambda: settled.lost_or_doubled(["c1"], ["c1"], 1, [RUN], []),
+    "every run has passed": lambda: _failed_runs()[1],
+    "no Job is left in the cluster": lambda: settled.no_job_left(_bed(), NOW),
+    "what cards use = what their exporters say": _measurements,
+}
+#: Its test gives it a folder of logs.
+OF_LOGS = "no traceback that nobody explains"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", PLANTED)
+def test_what_was_planted_is_found(name: str) -> None:
+    found = PLANTED[name]()
+    head, _, tail = name.partition("{}")
+    assert found.name.startswith(head)
+    assert found.name.endswith(tail)
+    assert not found.ok
+
+
+@pytest.mark.parametrize("figure", checks.LEVELS)
+def test_each_figure_of_a_process_that_rises_is_found(figure: str) -> None:
+    assert not _level(figure).ok
+
+
+def test_a_traceback_is_found(tmp_path: Path) -> None:
+    found = _traceback(tmp_path)
+    assert (found.name, found.ok) == (OF_LOGS, False)
+
+
+def test_every_check_that_a_soak_makes_is_here() -> None:
+    assert set(_names()) == {*PLANTED, OF_LOGS}
+
+
+def _names() -> Iterator[str]:
+    """Names of all checks, from where they are made; what a name is filled with is "{}"."""
+    for file in SOAK.glob("*.py"):
+        if file.name.startswith("test_"):
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in ("Check", "patiently")
+            ) and (name := _text(node.args[0])) is not None:
+                yield name
+
+
+def _text(first: ast.expr) -> str | None:
+    """None: the name is given by a caller that is found itself."""
+    if isinstance(first, ast.Constant):
+        return str(first.value)
+    if isinstance(first, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in first.values)
+    return None
