@@ -1,4 +1,8 @@
-"""What accounts do is written into the audit log: signing in and out, and passwords. (Tokens write themselves, see `models`.)"""
+"""Signing in and out is written into the audit log, and what was refused.
+
+A session is no row of this moment: Django keeps it when the request is answered. So the entry comes first, and who is killed in
+between leaves an entry of a session that never was.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,8 @@ import msgspec
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 
 from audit import who
-from audit.actions import Action, Kind, Outcome
-from audit.chain import record
+from audit.actions import Action, Kind
+from audit.acts import act, refuse
 
 _NAME_CHARS = 150
 
@@ -29,14 +33,14 @@ def _as(user: Any) -> AbstractContextManager[None]:
 
 def _signed_in(sender: Any, request: Any, user: Any, **_: Any) -> None:
     """By what, where it was no password: who signs in says so at the request (`signed_in_by`)."""
-    with _as(user):
-        record(Action.SIGN_IN, user.get_username(), by=getattr(request, "signed_in_by", "password"))
+    with _as(user), act(Action.SIGN_IN, user.get_username(), by=getattr(request, "signed_in_by", "password")):
+        pass
 
 
 def _signed_out(sender: Any, request: Any, user: Any, **_: Any) -> None:
     if user is not None:
-        with _as(user):
-            record(Action.SIGN_OUT, user.get_username())
+        with _as(user), act(Action.SIGN_OUT, user.get_username()):
+            pass
 
 
 def _refused(sender: Any, credentials: Any, **_: Any) -> None:
@@ -45,4 +49,4 @@ def _refused(sender: Any, credentials: Any, **_: Any) -> None:
 
     name = str(credentials.get("username", ""))[:_NAME_CHARS]
     known = get_user_model().objects.filter(username=name).exists()
-    record(Action.SIGN_IN, name if known else "", Outcome.REFUSED)
+    refuse(Action.SIGN_IN, name if known else "")

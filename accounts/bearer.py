@@ -14,8 +14,8 @@ from accounts.models import ApiToken, hash_secret
 from accounts.networks import Address, reached_from
 from accounts.roles import Role, granted
 from accounts.scopes import access, within
-from audit.actions import Action, Outcome
-from audit.chain import record
+from audit.actions import Action
+from audit.acts import refuse
 from audit.who import acting, current
 from inventory.scope import Scope
 
@@ -90,5 +90,5 @@ def check_address(token: ApiToken, address: Address | None) -> None:
     if not reached_from(token.networks.split(), address):
         known = msgspec.structs.replace(current(), name=token.user.get_username(), token=f"gpd_{token.pk}")
         with acting(known):
-            record(Action.ACCESS, str(token), Outcome.REFUSED, wanted="another address")
+            refuse(Action.ACCESS, str(token), wanted="another address")
         raise BadToken

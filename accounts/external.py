@@ -17,7 +17,7 @@ from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib.auth import login
 from django.contrib.auth.models import User
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -25,8 +25,8 @@ from accounts.group_roles import granted_by
 from accounts.roles import Role
 from accounts.users import end_sessions, follow
 from audit import who
-from audit.actions import Action, Kind, Outcome
-from audit.chain import record
+from audit.actions import Action, Kind
+from audit.acts import act, refuse, together
 
 BACKEND = "accounts.backend.ExternalBackend"
 MOST_SUBJECT = 191
@@ -51,14 +51,12 @@ def account_of(source: str, subject: str, name: str) -> User:
     raise NotLetIn(_("The account cannot be made at this moment. Try again."))
 
 
-@transaction.atomic
 def _made(source: str, subject: str, name: str) -> User:
     user = User(username=_free_name(name))
     user.set_unusable_password()
-    user.save()
-    SocialAccount.objects.create(user=user, provider=source, uid=subject)
-    with _by_gpudash():
-        record(Action.USER_MAKE, user.get_username(), by=source, subject=subject)
+    with _by_gpudash(), act(Action.USER_MAKE, user.get_username(), by=source, subject=subject):
+        user.save()
+        SocialAccount.objects.create(user=user, provider=source, uid=subject)
     return user
 
 
@@ -76,7 +74,7 @@ def let_in(user: User, groups: Iterable[str], by: str) -> None:
         _refused(user, by, "deactivated")
         raise NotLetIn(_("Your account is deactivated. Ask an administrator."))
     granted = granted_by(groups, settings.GROUP_ROLES)
-    with transaction.atomic(), _by_gpudash():
+    with _by_gpudash(), together():
         follow(user, Role(granted.role) if granted else None, granted.places if granted else ())
         if granted is None:
             end_sessions(user)
@@ -93,7 +91,7 @@ def sign_in(request: Any, user: User, by: str) -> None:
 
 
 def _refused(user: User, by: str, why: str) -> None:
-    record(Action.SIGN_IN, user.get_username(), Outcome.REFUSED, by=by, why=why)
+    refuse(Action.SIGN_IN, user.get_username(), by=by, why=why)
 
 
 def _by_gpudash() -> Any:

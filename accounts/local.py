@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 from django.contrib.auth import get_user_model
 
 from accounts.groups import set_permissions
-from accounts.roles import Role, set_role
+from accounts.roles import Role
+from accounts.users import follow
+from audit.actions import Action
+from audit.acts import act, together
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -18,9 +21,12 @@ NAME = "local"
 def local_admin() -> User:
     """The user `local`, made at the first call; no password can sign it in."""
     set_permissions()
-    user, made = get_user_model().objects.get_or_create(username=NAME)
-    if made:
-        user.set_unusable_password()
-        user.save()
-    set_role(user, Role.ADMIN)
+    user = get_user_model().objects.filter(username=NAME).first()
+    with together():
+        if user is None:
+            user = get_user_model()(username=NAME)
+            user.set_unusable_password()
+            with act(Action.USER_MAKE, NAME):
+                user.save()
+        follow(user, Role.ADMIN, ())
     return user

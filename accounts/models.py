@@ -10,12 +10,12 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.db import models, transaction
+from django.db import models
 from django.utils import timezone
 
 from accounts.roles import Role
 from audit.actions import Action
-from audit.chain import record
+from audit.acts import act
 
 SECRET_BYTES = 32
 PREFIX_LENGTH = 6
@@ -65,7 +65,6 @@ class ApiToken(models.Model):
         return f"gpd_{self.pk}_{self.prefix}…"
 
     @classmethod
-    @transaction.atomic
     def issue(
         cls,
         user: models.Model,
@@ -79,6 +78,25 @@ class ApiToken(models.Model):
     ) -> tuple[ApiToken, str]:
         """Make a token. Gives the row and the text that is shown once. Raises TokenEnded when the parent is not usable, and
         TooManyTokens."""
+        with act(Action.TOKEN_MAKE) as made:
+            token, secret = cls._insert(user, name, role, expires_at, parent, places=places, networks=networks)
+            of: str = user.get_username()  # type: ignore[attr-defined]
+            made.on(str(token), of=of, name=name, role=role.value, **token.limits)
+        return token, f"gpd_{token.pk}_{secret}"
+
+    @classmethod
+    def _insert(
+        cls,
+        user: models.Model,
+        name: str,
+        role: Role,
+        expires_at: datetime,
+        parent: ApiToken | None,
+        *,
+        places: Iterable[str],
+        networks: Iterable[str],
+    ) -> tuple[ApiToken, str]:
+        """The row, and its secret."""
         now, secret = timezone.now(), secrets.token_urlsafe(SECRET_BYTES)
         # Locked, so that a revocation at the same moment comes before (and this is refused) or after (and finds the child).
         if parent and not cls.objects.select_for_update().get(pk=parent.pk).usable(now):
@@ -99,9 +117,7 @@ class ApiToken(models.Model):
             created_at=now,
             expires_at=expires_at,
         )
-        of, limits = user.get_username(), token.limits  # type: ignore[attr-defined]
-        record(Action.TOKEN_MAKE, str(token), of=of, name=name, role=role.value, **limits)
-        return token, f"gpd_{token.pk}_{secret}"
+        return token, secret
 
     @property
     def limits(self) -> dict[str, Any]:
@@ -113,23 +129,25 @@ class ApiToken(models.Model):
         return self.revoked_at is None and self.expires_at > now
 
     @classmethod
-    @transaction.atomic
     def revoke_all(cls, user: models.Model) -> int:
         """All of a user. How many stopped."""
-        stopped = cls.objects.filter(user_id=user.pk, revoked_at=None).update(revoked_at=timezone.now())
-        if stopped:
-            record(Action.TOKEN_REVOKE, str(user), stopped=stopped)
+        with act(Action.TOKEN_REVOKE, str(user)) as revoked:
+            stopped = cls.objects.filter(user_id=user.pk, revoked_at=None).update(revoked_at=timezone.now())
+            revoked.on(str(user), stopped=stopped)
+            if not stopped:
+                revoked.nothing()
         return stopped
 
-    @transaction.atomic
     def revoke(self) -> int:
         """It stops working at once, and so do the tokens that it made, and theirs. How many stopped; none a second time."""
         now, stopped, generation = timezone.now(), 0, [self.pk]
-        while generation:
-            stopped += ApiToken.objects.filter(pk__in=generation, revoked_at=None).update(revoked_at=now)
-            generation = list(ApiToken.objects.filter(parent__in=generation).values_list("pk", flat=True))
-        if stopped:
-            record(Action.TOKEN_REVOKE, str(self), of=self.user.get_username(), name=self.name, stopped=stopped)
+        with act(Action.TOKEN_REVOKE) as revoked:
+            while generation:
+                stopped += ApiToken.objects.filter(pk__in=generation, revoked_at=None).update(revoked_at=now)
+                generation = list(ApiToken.objects.filter(parent__in=generation).values_list("pk", flat=True))
+            revoked.on(str(self), of=self.user.get_username(), name=self.name, stopped=stopped)
+            if not stopped:
+                revoked.nothing()
         return stopped
 
     def note_use(self, now: datetime) -> None:

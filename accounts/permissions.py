@@ -10,8 +10,8 @@ from rest_framework.request import Request
 
 from accounts.required import role_wanted
 from accounts.roles import Role, role_of
-from audit.actions import Action, Outcome
-from audit.chain import record
+from audit.actions import Action
+from audit.acts import refuse
 
 
 def request_role(request: Any) -> Role | None:
@@ -41,7 +41,7 @@ class RolePermission(BasePermission):
         may = role is not None and role.covers(wanted)
         if not may:
             target = f"{request.method} {request._request.path_info}"
-            record(Action.ACCESS, target, Outcome.REFUSED, wanted=wanted.value, **_asked(request, view))
+            refuse(Action.ACCESS, target, wanted=wanted.value, **_asked(request, view))
         return may
 
 

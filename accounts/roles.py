@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.models import Group
-from django.db import connection, models, transaction
+from django.db import connection, models
 
 from audit.actions import Action
-from audit.chain import record
+from audit.acts import act
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -71,8 +71,7 @@ def lesser(one: Role | None, other: Role | None) -> Role | None:
 
 def set_role(user: User, role: Role | None) -> None:
     """Give a user this role and no other."""
-    with transaction.atomic():
+    with act(Action.USER_ROLE, user.get_username(), role=role.value if role else "none"):
         user.groups.remove(*Group.objects.filter(name__in=Role.values))
         if role is not None:
             user.groups.add(Group.objects.get_or_create(name=role.value)[0])
-        record(Action.USER_ROLE, user.get_username(), role=role.value if role else "none")

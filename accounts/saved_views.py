@@ -12,14 +12,14 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.db import models, transaction
+from django.db import models
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from accounts.roles import granted
 from accounts.scopes import scope_of
 from audit.actions import Action
-from audit.chain import record
+from audit.acts import act
 from inventory.models import Cluster
 from inventory.scope import EVERYTHING, Scope, seeing
 
@@ -95,7 +95,7 @@ def save(
     now = timezone.now()
     given = (list(places) or granted(user)[1]) if shared else []
     fields = {"query": query, "shared": shared, "places": "\n".join(given), "changed_at": now}
-    with transaction.atomic():
+    with act(Action.VIEW_SAVE) as saved:
         # Locked, so that two at once do not both find room for the last one.
         get_user_model()._default_manager.select_for_update().get(pk=user.pk)
         mine = SavedView.objects.filter(user_id=user.pk)
@@ -108,7 +108,7 @@ def save(
         for field, value in fields.items():
             setattr(row, field, value)
         row.save()
-        record(Action.VIEW_SAVE, str(row), query=query, shared=_shared(row))
+        saved.on(str(row), query=query, shared=_shared(row))
     return row
 
 
@@ -116,27 +116,24 @@ def _shared(row: SavedView) -> str:
     return (", ".join(row.places.split()) or "everything") if row.shared else ""
 
 
-@transaction.atomic
 def rename(row: SavedView, name: str) -> None:
     """Raises NameTaken."""
-    others = SavedView.objects.filter(user_id=row.user_id, page=row.page, name=name).exclude(pk=row.pk)
-    if others.exists():
-        raise NameTaken
-    before, row.name, row.changed_at = row.name, name, timezone.now()
-    row.save(update_fields=["name", "changed_at"])
-    record(Action.VIEW_SAVE, str(row), before=before)
+    with act(Action.VIEW_SAVE, before=row.name) as renamed:
+        others = SavedView.objects.filter(user_id=row.user_id, page=row.page, name=name).exclude(pk=row.pk)
+        if others.exists():
+            raise NameTaken
+        row.name, row.changed_at = name, timezone.now()
+        row.save(update_fields=["name", "changed_at"])
+        renamed.on(str(row))
 
 
-@transaction.atomic
 def overwrite(row: SavedView, query: str) -> None:
     """The address that it stands for; name and sharing stay."""
     row.query, row.changed_at = query, timezone.now()
-    row.save(update_fields=["query", "changed_at"])
-    record(Action.VIEW_SAVE, str(row), query=query, shared=_shared(row))
+    with act(Action.VIEW_SAVE, str(row), query=query, shared=_shared(row)):
+        row.save(update_fields=["query", "changed_at"])
 
 
-@transaction.atomic
 def remove(row: SavedView) -> None:
-    name, owner, query = str(row), row.user.get_username(), row.query
-    row.delete()
-    record(Action.VIEW_REMOVE, name, of=owner, query=query)
+    with act(Action.VIEW_REMOVE, str(row), of=row.user.get_username(), query=row.query):
+        row.delete()

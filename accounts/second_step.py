@@ -16,14 +16,14 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret, validate_totp_code
-from cryptography.fernet import Fernet, InvalidToken
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.db import transaction
 
 from accounts import sign_in_limit
 from accounts.sign_in_limit import Limit, TooManyTries, Use
 from audit.actions import Action
-from audit.chain import record
+from audit.acts import act
 
 #: Codes are short: so few tries, whoever has the password.
 TRIES = Limit(5, timedelta(minutes=15))
@@ -33,7 +33,8 @@ MAX_LENGTH = 32
 
 
 class Secrets(DefaultMFAAdapter):
-    """Encrypted by the secret key: who reads a copy of the database makes no codes of it. With another key none is right."""
+    """Encrypted by the secret key: who reads a copy of the database makes no codes of it. With another key none is right, unless
+    the key of then is among `SECRET_KEY_FALLBACKS`."""
 
     def encrypt(self, text: str) -> str:
         return _cipher().encrypt(text.encode()).decode()
@@ -43,9 +44,13 @@ class Secrets(DefaultMFAAdapter):
         return _cipher().decrypt(encrypted_text.encode()).decode()
 
 
-def _cipher() -> Fernet:
-    key = hashlib.sha256(b"accounts.second_step" + settings.SECRET_KEY.encode()).digest()
-    return Fernet(base64.urlsafe_b64encode(key))
+def _cipher() -> MultiFernet:
+    """Encrypts with the secret key of today, and decrypts what those of `SECRET_KEY_FALLBACKS` encrypted."""
+    return MultiFernet([_of(secret) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)])
+
+
+def _of(secret: str) -> Fernet:
+    return Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"accounts.second_step" + secret.encode()).digest()))
 
 
 def is_on(user: Any) -> bool:
@@ -66,22 +71,21 @@ def fits(user: Any, secret: str, code: str) -> bool:
     return good
 
 
-@transaction.atomic
 def switch_on(user: Any, secret: str) -> list[str]:
     """From the next sign-in on. The codes for when the app is lost; they are shown once."""
-    _forget(user)
-    TOTP.activate(user, secret)
-    codes: list[str] = RecoveryCodes.activate(user).generate_codes()
-    record(Action.SECOND_STEP, user.get_username(), state="on")
+    with act(Action.SECOND_STEP, user.get_username(), state="on"):
+        _forget(user)
+        TOTP.activate(user, secret)
+        codes: list[str] = RecoveryCodes.activate(user).generate_codes()
     return codes
 
 
-@transaction.atomic
 def switch_off(user: Any) -> bool:
     """Whether it was on."""
-    was = _forget(user)
-    if was:
-        record(Action.SECOND_STEP, user.get_username(), state="off")
+    with act(Action.SECOND_STEP, user.get_username(), state="off") as done:
+        was = _forget(user)
+        if not was:
+            done.nothing()
     return was
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.contrib.auth import SESSION_KEY, get_user_model
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.sessions.models import Session
-from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -18,7 +17,7 @@ from accounts.models import ApiToken, UserScope
 from accounts.roles import Role, granted, set_role
 from accounts.scopes import most_role
 from audit.actions import Action
-from audit.chain import record
+from audit.acts import act, together
 
 _READ_AT_ONCE = 500
 
@@ -31,20 +30,28 @@ class LastAdministrator(NotThatUser):
     """Nobody else could undo it."""
 
 
-@transaction.atomic
 def create(name: str, password: str, role: Role, places: Iterable[str] = ()) -> User:
     """Raises ValidationError where the name or the password is not good, and NotThatUser."""
     user = User(username=name)
     user.full_clean(exclude=["password"])
     validate_password(password, user)
     user.set_password(password)
-    user.save()
-    record(Action.USER_MAKE, user.get_username())
-    give(user, role, places)
+    with together():
+        with act(Action.USER_MAKE, user.get_username()):
+            user.save()
+        give(user, role, places)
     return user
 
 
-@transaction.atomic
+def set_password(user: User, password: str) -> None:
+    """Another one, which also ends the user's sessions and tokens. Raises ValidationError where it is not good."""
+    validate_password(password, user)
+    user.set_password(password)
+    with act(Action.PASSWORD, user.get_username()):
+        user.save()
+        end_sessions(user)
+
+
 def give(user: User, role: Role | None, places: Iterable[str] = ()) -> None:
     """This role for these places (none: for everything), and no other. Raises NotThatUser."""
     given = tuple(places)
@@ -53,49 +60,51 @@ def give(user: User, role: Role | None, places: Iterable[str] = ()) -> None:
             _("The role %(role)s cannot be for a part. For these places it is %(most)s at most.")
             % {"role": role.value, "most": most_role(given).value}
         )
-    if role != Role.ADMIN:
-        _keep_an_administrator(user)
-    follow(user, role, given)
+    with together():
+        if role != Role.ADMIN:
+            _keep_an_administrator(user)
+        follow(user, role, given)
 
 
-@transaction.atomic
 def follow(user: User, role: Role | None, places: Iterable[str]) -> None:
     """As `give`, of what somebody else decides: also where no administrator is left, since groups may give another one the role."""
     given, (role_before, places_before) = tuple(places), granted(user)
-    if role != role_before:
-        set_role(user, role)
-    if list(given) == places_before:
-        return
-    if given:
-        UserScope.objects.update_or_create(user=user, defaults={"places": "\n".join(given)})
-    else:
-        UserScope.objects.filter(user=user).delete()
-    record(Action.USER_SCOPE, user.get_username(), places=", ".join(given) or "everything")
+    with together():
+        if role != role_before:
+            set_role(user, role)
+        if list(given) != places_before:
+            _set_scope(user, given)
 
 
-@transaction.atomic
+def _set_scope(user: User, given: Sequence[str]) -> None:
+    with act(Action.USER_SCOPE, user.get_username(), places=", ".join(given) or "everything"):
+        if given:
+            UserScope.objects.update_or_create(user=user, defaults={"places": "\n".join(given)})
+        else:
+            UserScope.objects.filter(user=user).delete()
+
+
 def set_active(user: User, active: bool) -> None:
     """A deactivated account signs in nowhere; its sessions and tokens end and do not come back. Raises NotThatUser."""
-    if not active:
-        _keep_an_administrator(user)
-    user.is_active = active
-    user.save(update_fields=["is_active"])
-    record(Action.USER_STATE, user.get_username(), state="active" if active else "deactivated")
-    if not active:
-        end_sessions(user)
-        ApiToken.revoke_all(user)
+    with act(Action.USER_STATE, user.get_username(), state="active" if active else "deactivated"):
+        if not active:
+            _keep_an_administrator(user)
+        user.is_active = active
+        user.save(update_fields=["is_active"])
+        if not active:
+            end_sessions(user)
+            ApiToken.revoke_all(user)
 
 
-@transaction.atomic
 def end_sessions(user: User, but: str = "") -> int:
     """Delete the sessions of a user, but the one with this key. How many there were.
 
     Sessions do not say whose they are until they are read, so all that have not run out are read, some hundred at once.
     """
     mine = [one.session_key for one in _open_sessions() if _is_of(one, user) and one.session_key != but]
-    Session.objects.filter(pk__in=mine).delete()
     if mine:
-        record(Action.SESSIONS_END, user.get_username(), ended=len(mine))
+        with act(Action.SESSIONS_END, user.get_username(), ended=len(mine)):
+            Session.objects.filter(pk__in=mine).delete()
     return len(mine)
 
 

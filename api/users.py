@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.db import transaction
 from drf_spectacular.utils import extend_schema
 from msgspec import UNSET, Meta, UnsetType
 from rest_framework.exceptions import NotFound, PermissionDenied
@@ -28,6 +27,7 @@ from accounts.scopes import BadScope, places_in
 from api.frame.base import ApiView, ListView, listed
 from api.frame.bodies import Conflict, body_of
 from api.frame.problems import Problem, bad_fields
+from audit.acts import together
 from resources.user import USERS, UserAccount, users
 
 _NO_ADMIN = "A token makes nobody an administrator. Sign in and do it on the page /users, or by manage.py user."
@@ -101,7 +101,7 @@ class UserDetail(ApiView):
     )
     def patch(self, request: Request, user_id: int) -> Response:
         change = body_of(request, UserChange)
-        with transaction.atomic(), _refusals():
+        with together(), _refusals():
             user = _locked(user_id)
             _grant(request, user, change)
             _activate(request, user, change)
@@ -190,7 +190,7 @@ def _by_field(error: ValidationError) -> dict[str, list[str]]:
 
 
 def _ending(user_id: int, act: Callable[[User], int]) -> int:
-    with transaction.atomic():
+    with together():
         return act(_locked(user_id))
 
 

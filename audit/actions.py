@@ -31,6 +31,7 @@ class Action(models.TextChoices):
     CLUSTER_SET = "cluster-set", _("add or change a cluster")
     CLUSTER_REMOVE = "cluster-remove", _("remove a cluster")
     CLUSTER_RELIST = "cluster-relist", _("list a cluster anew")
+    CLUSTER_TAKE_OVER = "cluster-take-over", _("take a cluster over")
 
 
 class Outcome(models.TextChoices):

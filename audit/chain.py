@@ -1,73 +1,55 @@
 """How entries hold each other: each has the hash of the one before it in its own hash, so one that is changed, taken out or put in
-between breaks the chain from there on.
+between breaks the chain from there on. The hashes are keyed (`audit.keys`), and so is the head, which says how many entries there are
+and the hash of the last: who has only the database cannot make the chain anew, and cannot shorten it.
 
-Whoever can write into the database can also make the whole chain anew. So each entry is a log line too, with its hash: what was
-shipped elsewhere, or a hash that somebody noted, tells of that (`manage.py audit verify --hash`).
+Who has the secret key as well can, and who has an earlier copy of the tables can put them back. So each entry is also a log line with
+its hash (`audit.shipping`): lines that are kept elsewhere, or a hash that was noted, show it (`manage.py audit verify --hash`).
 """
 
 from __future__ import annotations
 
-import hashlib
-import logging
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+import hmac
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import NamedTuple
 
 import msgspec
-from django.db import transaction
 from django.utils import timezone
 
-from audit.actions import Action, Outcome
-from audit.models import Entry, Head
-from audit.who import current
-from wording.said import Said, Stored, stored
+from audit.keys import keys, sealed
+from audit.models import GENESIS, Entry, Head
 
-logger = logging.getLogger("gpudash.audit")
-
-GENESIS = "0" * 64
-#: What is refused to the same one for the same thing within this is one entry: a script that tries each second fills nothing.
-SAME = timedelta(minutes=1)
-TARGET_CHARS, DETAIL_CHARS = 512, 2000
 #: In the order of their hashing; a column that comes later is put at the end and left out of older entries.
 HASHED = ("number", "at", "actor", "kind", "token", "address", "request", "action", "target", "outcome", "detail")
+NO_HEAD = "the head of the chain is missing, which says how many entries were written"
 
 
-def record(action: Action, target: str = "", outcome: Outcome = Outcome.DONE, **detail: str | int | None) -> None:
-    """Write what was done. Inside the caller's transaction where there is one: what is undone was not done.
-
-    No secret belongs in target or detail. Raises DatabaseError.
-    """
-    target = _clean(target)[:TARGET_CHARS]
-    if outcome is Outcome.REFUSED and _told_already(action, target):
-        return
-    who = current()
-    with transaction.atomic():
-        head = _locked_head()
-        entry = Entry(
-            number=head.number + 1,
-            at=timezone.now(),
-            actor=_clean(who.name)[:150],
-            kind=who.kind,
-            token=who.token[:32],
-            address=who.address[:64],
-            request=who.request[:64],
-            action=action.value,
-            target=target,
-            outcome=outcome.value,
-            detail={name: _short(value) for name, value in detail.items() if value not in (None, "")},
-            wording={name: form for name, value in detail.items() if (form := _form(value))} or None,
-            previous=head.hash,
-        )
-        entry.hash = hash_of(entry)
+def append(entries: Iterable[Entry]) -> None:
+    """Write these as the last entries, in the caller's transaction, which holds the chain until its end. Raises DatabaseError."""
+    key = keys()[-1]
+    head = Head.objects.select_for_update().order_by("pk").first()
+    # Somebody took the head away. The acts go on, and so does the chain; without a seal the new head never holds.
+    whole = head is not None and _is_sealed(head, keys())
+    if head is None:
+        last = Entry.objects.order_by("-number").first()
+        head = Head(pk=1, number=last.number if last else 0, hash=last.hash if last else GENESIS)
+    for entry in entries:
+        entry.number, entry.previous, entry.at = head.number + 1, head.hash, timezone.now()
+        entry.hash = hash_of(entry, key)
         entry.save(force_insert=True)
-        Head.objects.filter(pk=head.pk).update(number=entry.number, hash=entry.hash)
-    _log(entry)
+        head.number, head.hash = entry.number, entry.hash
+    head.seal = seal_of(head, key) if whole else ""
+    head.save()
 
 
-def hash_of(entry: Entry) -> str:
-    """Of what an entry says, and of the hash of the one before."""
+def hash_of(entry: Entry, key: bytes | None = None) -> str:
+    """Of what an entry says, and of the hash of the one before. key: that of today when it is not given."""
     said = {name: getattr(entry, name) for name in HASHED} | {"at": _moment(entry.at)}
-    return hashlib.sha256(entry.previous.encode() + b"\n" + msgspec.json.encode(said, order="sorted")).hexdigest()
+    return sealed(key or keys()[-1], entry.previous.encode() + b"\n" + msgspec.json.encode(said, order="sorted"))
+
+
+def seal_of(head: Head, key: bytes) -> str:
+    return sealed(key, f"head {head.number} {head.hash}".encode())
 
 
 class Broken(NamedTuple):
@@ -78,9 +60,12 @@ class Broken(NamedTuple):
 
 
 def verify(after: int = 0) -> Iterator[tuple[int, str] | Broken]:
-    """(number, hash) of each entry in their order, up to the first that does not hold: then a Broken, and no more."""
+    """(number, hash) of each entry in their order, up to the first that does not hold: then a Broken, and no more.
+
+    A key that was replaced counts up to the first entry of a later key, and no further.
+    """
     # Before the entries: one that is written meanwhile is none that is missing.
-    head = Head.objects.first()
+    head, left = Head.objects.first(), list(keys())
     previous, wanted = GENESIS, 1
     if after:
         first = Entry.objects.filter(number=after).first()
@@ -89,7 +74,7 @@ def verify(after: int = 0) -> Iterator[tuple[int, str] | Broken]:
             return
         previous, wanted = first.hash, after + 1
     for entry in Entry.objects.filter(number__gte=wanted).order_by("number").iterator(2000):
-        why = _why_broken(entry, wanted, previous)
+        why = _why_broken(entry, wanted, previous, left)
         if head is not None and entry.number == head.number and entry.hash != head.hash:
             why = why or "it is not the one that was written"
         if why:
@@ -97,60 +82,39 @@ def verify(after: int = 0) -> Iterator[tuple[int, str] | Broken]:
             return
         yield entry.number, entry.hash
         previous, wanted = entry.hash, wanted + 1
-    if head is not None and head.number >= wanted:
-        yield Broken(wanted, f"the last entries are missing: {head.number} were written")
-    elif (now := Head.objects.first()) is not None and now.number < wanted - 1:
-        yield Broken(now.number + 1, f"only {now.number} were written")
+    if why := _why_not_the_end(head, wanted, left):
+        yield Broken(wanted, why)
 
 
-def _why_broken(entry: Entry, wanted: int, previous: str) -> str:
+def _why_broken(entry: Entry, wanted: int, previous: str, left: list[bytes]) -> str:
+    """left: the keys that may still come; those before the one that fits are taken out."""
     if entry.number != wanted:
         return "it is missing"
     if entry.previous != previous:
         return "it does not follow the one before it"
-    if hash_of(entry) != entry.hash:
-        return "it was changed"
+    fits = next((at for at, key in enumerate(left) if hmac.compare_digest(hash_of(entry, key), entry.hash)), None)
+    if fits is None:
+        return "it was changed, or written with another secret key (GPUDASH_SECRET_KEY_FALLBACKS)"
+    del left[:fits]
     return ""
 
 
-def _locked_head() -> Head:
-    head = Head.objects.select_for_update().order_by("pk").first()
-    return head or Head.objects.select_for_update().get_or_create(pk=1)[0]
+def _why_not_the_end(head: Head | None, wanted: int, left: list[bytes]) -> str:
+    """wanted: the number of the entry that would come next. "" where no more were written, or only since the head was read."""
+    if head is None:
+        return NO_HEAD
+    if not _is_sealed(head, left):
+        return "the head of the chain was changed or made anew: entries may be missing"
+    if head.number >= wanted:
+        return f"the last entries are missing: {head.number} were written"
+    now = Head.objects.first()
+    if now is None:
+        return NO_HEAD
+    return f"only {now.number} were written" if now.number < wanted - 1 else ""
 
 
-def _told_already(action: Action, target: str) -> bool:
-    who = current()
-    same = Entry.objects.filter(
-        action=action.value,
-        target=target,
-        actor=_clean(who.name)[:150],
-        address=who.address[:64],
-        outcome=Outcome.REFUSED.value,
-        at__gt=timezone.now() - SAME,
-    )
-    return same.exists()
-
-
-def _log(entry: Entry) -> None:
-    words = {"audit_number": entry.number, "audit_hash": entry.hash}
-    words |= {f"audit_{name}": getattr(entry, name) for name in ("actor", "action", "target", "outcome", "address")}
-    logger.info(
-        "audit %d %s: %s %s %s", entry.number, entry.hash[:12], entry.actor or "nobody", entry.action, entry.target,
-        extra=words,
-    )  # fmt: skip
-
-
-def _form(value: str | int | None) -> Stored | None:
-    return stored(value, DETAIL_CHARS) if isinstance(value, Said) else None
-
-
-def _short(value: Any) -> str | int:
-    return value if isinstance(value, int) else _clean(str(value))[:DETAIL_CHARS]
-
-
-def _clean(text: str) -> str:
-    """A null character has no place in a database; half a surrogate pair has none in a hash."""
-    return text.replace("\0", "�").encode("utf-8", "replace").decode()
+def _is_sealed(head: Head, with_one_of: Iterable[bytes]) -> bool:
+    return any(hmac.compare_digest(seal_of(head, key), head.seal) for key in with_one_of)
 
 
 def _moment(at: datetime) -> str:

@@ -1,4 +1,7 @@
-"""Entries, and the end of their chain. Written by `audit.chain` alone; nothing changes or deletes an entry."""
+"""Entries, the head of their chain, and how far it was shipped and read.
+
+`audit.chain` alone writes entries; nothing changes or deletes one.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,9 @@ from typing import Any, NoReturn
 from django.db import models
 
 from audit.actions import Action, Kind, Outcome
+
+#: `previous` of the first entry.
+GENESIS = "0" * 64
 
 
 class Unchangeable(Exception):
@@ -24,7 +30,7 @@ class EntryQuerySet(models.QuerySet["Entry"]):
 
 
 class Entry(models.Model):
-    """One act. previous, hash: SHA-256 in hex, see `audit.chain`. detail: {name: text or number}, what is particular of it."""
+    """One act. previous, hash: HMAC-SHA256 in hex, see `audit.chain`. detail: {name: text or number}, what is particular of it."""
 
     #: 1, 2, 3 …: a number that is missing was deleted by somebody.
     number = models.BigIntegerField(unique=True)
@@ -65,13 +71,23 @@ class Entry(models.Model):
 
 
 class Head(models.Model):
-    """The last entry: one row, locked by who writes the next."""
+    """The last entry: one row, made with the table, locked by who writes the next. seal: HMAC-SHA256 over both, see `audit.chain`."""
 
     number = models.BigIntegerField(default=0)
-    hash = models.CharField(max_length=64, default="0" * 64)
+    hash = models.CharField(max_length=64, default=GENESIS)
+    seal = models.CharField(max_length=64, blank=True, default="")
 
     def __str__(self) -> str:
         return f"{self.number} {self.hash[:12]}"
+
+
+class Shipped(models.Model):
+    """Up to which entry the log lines are written: one row, locked by who writes them."""
+
+    number = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return str(self.number)
 
 
 class Reading(models.Model):

@@ -137,6 +137,7 @@ app.conf.beat_schedule = {
     "decide-proofs": {"task": "validations.tasks.decide_proofs", "schedule": 600.0},
     "prune-run-logs": {"task": "validations.tasks.prune_logs", "schedule": 86400.0},
     "purge-sessions": {"task": "accounts.tasks.purge_sessions", "schedule": 86400.0},
+    "ship-audit": {"task": "accounts.tasks.ship_audit", "schedule": 15.0},
     "read-audit": {"task": "accounts.tasks.read_audit", "schedule": 600.0},
     "prune-history": {"task": "inventory.tasks.prune_history", "schedule": 3600.0},
 }

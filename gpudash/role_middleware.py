@@ -19,8 +19,8 @@ from accounts.required import role_wanted
 from accounts.roles import Role, granted
 from accounts.scopes import access
 from api.frame.problems import problem
-from audit.actions import Action, Kind, Outcome
-from audit.chain import record
+from audit.actions import Action, Kind
+from audit.acts import refuse
 from audit.who import Who, acting, acts, current
 from gpudash.request_log import request_id
 from inventory.scope import EVERYTHING, NOTHING, Scope, seeing, sees
@@ -148,7 +148,7 @@ def _refused(request: HttpRequest, role: Role | None, wanted: Role) -> HttpRespo
     detail = (
         NO_ROLE if role is None else f"This needs the role {wanted.value}; you have {role.value}. Ask an administrator."
     )
-    record(Action.ACCESS, f"{request.method} {request.path_info}", Outcome.REFUSED, wanted=wanted.value)
+    refuse(Action.ACCESS, f"{request.method} {request.path_info}", wanted=wanted.value)
     if for_programs(request):
         return problem(403, detail)
     return render(request, "access/refused.html", {"role": role, "wanted": wanted, "detail": detail}, status=403)

@@ -15,6 +15,7 @@ ENVIRONMENT = env.choice("GPUDASH_ENV", "local", ("local", "production"))
 PRODUCTION = ENVIRONMENT == "production"
 DATA_DIR = env.folder("GPUDASH_DATA_DIR", BASE_DIR / "var", mode=0o700)
 SECRET_KEY = env.secret_key("GPUDASH_SECRET_KEY", DATA_DIR, PRODUCTION)
+SECRET_KEY_FALLBACKS = env.words("GPUDASH_SECRET_KEY_FALLBACKS")
 DEBUG = env.flag("GPUDASH_DEBUG", False)
 if DEBUG and PRODUCTION:
     raise env.BadSetting("GPUDASH_DEBUG", "must not be on in production")

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models import Model
 from django.utils.module_loading import import_string
 
 from audit.actions import Action
-from audit.chain import record
+from audit.acts import act
 from inventory.credential_files import refused
 from inventory.mirror.anew import anew
 from inventory.models import Cluster, Watch
@@ -73,14 +72,14 @@ def add(name: str, kubeconfig: str, context: str = "", launcher_kubeconfig: str 
     cluster.launcher_kubeconfig = launcher
     cluster.uid = cluster.uid_note = ""  # the first that answers with these credentials is the one that is meant
     cluster.name = Cluster._meta.get_field("name").clean(name.strip(), cluster)
-    with transaction.atomic():
+    told = {"server": cluster.server, "kubeconfig": path, "launcher": launcher}
+    with act(Action.CLUSTER_SET, cluster.name, **told):
         cluster.save()
         for kind in Kind.values:
             Watch.objects.get_or_create(cluster=cluster, kind=kind)
         # It may be another server now, where an old resource version means nothing: watchers lose their leases and list anew.
         cluster.watches.filter(synced_at=None).update(**anew(""))
         cluster.watches.exclude(synced_at=None).update(**anew("its address or credentials were set anew"))
-        record(Action.CLUSTER_SET, cluster.name, server=cluster.server, kubeconfig=path, launcher=launcher)
     return cluster
 
 
@@ -89,8 +88,8 @@ def set_launcher(cluster: Cluster, kubeconfig: str) -> None:
     path = _readable(_absolute(kubeconfig))
     if path:
         Client(path, "")
-    Cluster.objects.filter(pk=cluster.pk).update(launcher_kubeconfig=path)
-    record(Action.CLUSTER_SET, cluster.name, launcher=path)
+    with act(Action.CLUSTER_SET, cluster.name, launcher=path or "none"):
+        Cluster.objects.filter(pk=cluster.pk).update(launcher_kubeconfig=path)
 
 
 def _absolute(path: str) -> str:
@@ -100,15 +99,13 @@ def _absolute(path: str) -> str:
 def remove(cluster: Cluster) -> dict[str, int]:
     """Delete a cluster with all its rows. Returns how many of each."""
     counts: dict[str, int] = {}
-    name = cluster.name
-    with transaction.atomic():
+    with act(Action.CLUSTER_REMOVE, cluster.name):
         # The lease rows go first: a watcher that still runs loses its lease and writes nothing more.
         cluster.watches.all().delete()
         for model in _children():
             rows = model._default_manager.filter(cluster=cluster)
             counts[model._meta.model_name or ""] = rows._raw_delete(rows.db)
         cluster.delete()
-        record(Action.CLUSTER_REMOVE, name)
     return counts
 
 

@@ -1,4 +1,4 @@
-"""What is particular of an audited act, in words: the names that `audit.chain.record` was given, and its words for them.
+"""What is particular of an audited act, in words: the names that `audit.acts.act` was given, and its words for them.
 
 What is neither here nor a sentence is a name of somebody or something and stays as it is.
 """
@@ -61,6 +61,7 @@ VALUES: Mapping[str, Mapping[str, Promise]] = {
         "proxy": _("proxy"),
         "worker": _("worker"),
     },
+    "launcher": {"none": _("none")},
     "places": {"everything": _("everything")},
     "role": {"none": _("no role")},
     "shared": {"everything": _("everything")},

@@ -10,8 +10,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
 
 from accounts.roles import Role
-from audit.actions import Action, Outcome
-from audit.chain import record
+from audit.actions import Action
+from audit.acts import refuse
 from inventory.scope import current
 
 LAUNCH, CAMPAIGN = "validations.add_run", "validations.add_campaign"
@@ -50,7 +50,7 @@ def _only(permission: str) -> Callable[[View], View]:
 def _note_refused(request: HttpRequest) -> None:
     """In the audit log, with what the form names: a launch is of a suite on a place."""
     told = {name: request.POST.get(name, "")[:253] for name in ("suite", "cluster", "node", "card")}
-    record(Action.ACCESS, f"{request.method} {request.path_info}", Outcome.REFUSED, wanted=Role.OPERATOR.value, **told)
+    refuse(Action.ACCESS, f"{request.method} {request.path_info}", wanted=Role.OPERATOR.value, **told)
 
 
 #: Refuse with 403 who may not; a viewer sees the same forms, disabled, by GET.

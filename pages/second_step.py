@@ -27,8 +27,8 @@ from accounts.passwords import has_password
 from accounts.required import open_to_all
 from accounts.sign_in_limit import TooManyTries
 from accounts.visitor import arrived, remember
-from audit.actions import Action, Outcome
-from audit.chain import record
+from audit.actions import Action
+from audit.acts import refuse
 from pages.sign_in import PENDING, right_password
 
 #: In the session of who sets the app up.
@@ -77,7 +77,7 @@ def code(request: HttpRequest) -> HttpResponse:
         except TooManyTries as error:
             blocked, status = _too_many(error), 429
         else:
-            record(Action.SIGN_IN, user.get_username(), Outcome.REFUSED, by="code")
+            refuse(Action.SIGN_IN, user.get_username(), by="code")
             form.add_error("code", _("This code is not right, or was used already."))
     response = render(request, "access/code.html", {"form": form, "blocked": blocked}, status=status)
     response._has_been_logged = True  # type: ignore[attr-defined]  # meant so: no error for Django's log

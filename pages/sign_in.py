@@ -23,7 +23,7 @@ from accounts.required import open_to_all
 from accounts.sign_in_limit import TooManyTries, Use
 from accounts.visitor import arrived, on_the_way, remember, visitor_of
 from audit.actions import Action
-from audit.chain import record
+from audit.acts import act
 
 
 class SignInForm(AuthenticationForm):
@@ -63,10 +63,8 @@ class ChangePasswordForm(PasswordChangeForm):
         return old
 
     def save(self, commit: bool = True) -> Any:
-        with passwords.checks.one(known=True):
-            saved = super().save(commit)
-        record(Action.PASSWORD, self.user.get_username())
-        return saved
+        with passwords.checks.one(known=True), act(Action.PASSWORD, self.user.get_username()):
+            return super().save(commit)
 
 
 def _uses_of_owner(user: Any) -> list[Use]:

@@ -35,7 +35,10 @@ class AuditEntry(Shape):
     outcome: Annotated[str, fact("done, or refused.", title=_("Result"))]
     detail: Annotated[dict[str, Any], fact("What is particular of this action.")]
     previous: str
-    hash: Annotated[str, fact("SHA-256 over all of it and the hash of the entry before.", title=_("Hash"))]
+    hash: Annotated[
+        str,
+        fact("HMAC-SHA256, by the secret key, over all of it and the hash of the entry before.", title=_("Hash")),
+    ]
 
 
 class AuditFilter(StrictFilterSet):

@@ -12,7 +12,7 @@ from django.db.models import Case, Count, Exists, OuterRef, Q, When
 from django.db.models.functions import Now
 
 from audit.actions import Action
-from audit.chain import record
+from audit.acts import act
 from inventory.clock import database_now
 from inventory.models import Card, Cluster
 from validations.campaign_checks import Spot, check, ended_by
@@ -81,10 +81,10 @@ def create(
         touched_at=now,
     )
     try:
-        with transaction.atomic():
+        parallel = max_parallel
+        with act(Action.CAMPAIGN_MAKE, row.pk, name=row.name, suite=suite, places=len(places), parallel=parallel):
             row.save(force_insert=True)
             CampaignTarget.objects.bulk_create(_targets(row, places), batch_size=1000)
-            record(Action.CAMPAIGN_MAKE, row.pk, name=row.name, suite=suite, places=len(places), parallel=max_parallel)
             soon("advance_campaign", row.pk)
     except IntegrityError:
         earlier = Campaign.objects.filter(requested_by=user, request_key=key).first() if key else None
@@ -132,12 +132,11 @@ def change(campaign: Campaign, verb: str) -> None:
     """pause, resume or stop. Runs under way go on. Raises WrongState."""
     allowed, new = _ALLOWED[verb]
     ended = Now() if new is CampaignState.STOPPED else None
-    with transaction.atomic():
+    with act(Action.CAMPAIGN_CHANGE, campaign.pk, name=campaign.name, to=verb):
         rows = Campaign.objects.filter(pk=campaign.pk, state__in=allowed)
         if rows.update(state=new, state_reason="", resumes=False, touched_at=Now(), ended_at=ended, settled=False) != 1:
             campaign.refresh_from_db()
             raise WrongState(f"The campaign is {campaign.get_state_display()}; it cannot be made to {verb}.")
-        record(Action.CAMPAIGN_CHANGE, campaign.pk, name=campaign.name, to=verb)
         soon("advance_campaign", campaign.pk)
     campaign.refresh_from_db()
 

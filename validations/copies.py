@@ -6,6 +6,8 @@ from typing import Any
 
 from django.db.models import Count, Max
 
+from audit.actions import Action
+from audit.acts import act
 from inventory.models import Cluster
 from validations.models import Launcher, Run, State
 from validations.models.run import said_of
@@ -71,8 +73,9 @@ def _why_stray(entry: list[Any]) -> str:
 
 def take_over(cluster: Cluster) -> str:
     """This database becomes the launcher with its next pass, also of the Jobs that the one before made. What was done, in words."""
-    Launcher.objects.get_or_create(cluster=cluster)
-    Launcher.objects.filter(cluster=cluster).update(take_over=True, next_try_at=None, swept_at=None)
+    with act(Action.CLUSTER_TAKE_OVER, cluster.name):
+        Launcher.objects.get_or_create(cluster=cluster)
+        Launcher.objects.filter(cluster=cluster).update(take_over=True, next_try_at=None, swept_at=None)
     return sentence(
         "this database launches here from the next pass of a launch worker on; the Jobs that are there are its own"
     )

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from audit.actions import Action, Kind, Outcome
-from audit.chain import record
+from audit.actions import Action, Kind
+from audit.acts import refuse
 from audit.who import acting, current
 from inventory.scope import EVERYTHING, seeing
 from inventory.scope import current as current_scope
@@ -53,7 +53,7 @@ def _note(action: Action, target: str, why: set[str], suite: str, options: Any, 
     given = options if isinstance(options, dict) else {}
     asked = {name: str(given[name])[:255] for name in ("image", "pull_secret") if given.get(name)}
     told = {"why": ", ".join(sorted(why)), "by": current().via or WORKER, "suite": suite[:64], "text": cut(text, 500)}
-    record(action, target, Outcome.REFUSED, run=run, **told, **asked)
+    refuse(action, target, run=run, **told, **asked)
 
 
 def _is_elsewhere(cluster: str, node: str, card: str) -> bool:

@@ -8,7 +8,7 @@ import msgspec
 from django.db import transaction
 
 from audit.actions import Action
-from audit.chain import record
+from audit.acts import act
 from inventory.clock import database_now
 from validations import baseline
 from validations.enqueue import soon
@@ -27,9 +27,8 @@ def request_reparse(run: Run, user: Any = None) -> None:
     """Ask for the stored log to be read again, by a worker: a request must not wait for a parser. Raises NotEnded."""
     _check_log(run)
     name = user.get_username() if user else ""
-    with transaction.atomic():
+    with act(Action.RUN_REPARSE, run.pk, suite=run.suite):
         Run.objects.filter(pk=run.pk).update(reparse_requested_at=database_now(), reparse_requested_by=name)
-        record(Action.RUN_REPARSE, run.pk, suite=run.suite)
         soon("reparse_run", run.pk)
 
 

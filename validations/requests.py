@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import Q
 
 from audit.actions import Action
-from audit.chain import record
+from audit.acts import act
 from inventory.clock import database_now
 from inventory.models import Card
 from validations.enqueue import soon
@@ -107,10 +107,10 @@ def _requested(
         row.request_key, row.request_digest = key, said
         row.campaign, row.repeats = campaign, repeats
         try:
-            with transaction.atomic():
+            with act(Action.RUN_LAUNCH, _target(row), run=row.pk, suite=row.suite, image=row.image) as launched:
                 _insert(row)
-                if campaign is None:  # those of a campaign are in its own entry
-                    record(Action.RUN_LAUNCH, _target(row), run=row.pk, suite=row.suite, image=row.image)
+                if campaign is not None:
+                    launched.nothing()  # it is in the campaign's own entry
         except IntegrityError:
             continue  # another request was first: look again what it was
         return row, True
@@ -206,11 +206,12 @@ def request_cancel(run: Run, user: Any) -> bool:
     """
     rows = Run.objects.filter(pk=run.pk, state__in=ACTIVE, cancel_requested_at=None)
     name = user.get_username() if user else ""
-    with transaction.atomic():
+    with act(Action.RUN_CANCEL, _target(run), run=run.pk, suite=run.suite) as cancelled:
         changed = rows.update(cancel_requested_at=database_now(), cancelled_by=name)
         if changed:
-            record(Action.RUN_CANCEL, _target(run), run=run.pk, suite=run.suite)
             soon("reconcile", run.cluster_id)
+        else:
+            cancelled.nothing()
     queued = Run.objects.filter(pk=run.pk, state=State.QUEUED, cancel_requested_at__isnull=False).first()
     if queued is not None:
         end_run(queued, State.QUEUED, ending=cancelled_by(queued.cancelled_by).stored(), job_removed=True)

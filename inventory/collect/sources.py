@@ -9,7 +9,7 @@ from pathlib import Path
 from django.db.models.functions import Now
 
 from audit.actions import Action
-from audit.chain import record
+from audit.acts import act
 from inventory.collect.prometheus import BadAddress, Prometheus, address, header
 from inventory.credential_files import refused
 from inventory.models import Cluster, UsageSource
@@ -55,18 +55,19 @@ def set_prometheus(
         )
     token, ca = _absolute(token_file, sentence("token file")), _absolute(ca_file, sentence("file of certificates"))
     Prometheus(base, token, ca, made).close()
-    source, _ = UsageSource.objects.get_or_create(cluster=cluster, defaults={"way": Way.PROMETHEUS})
-    UsageSource.objects.filter(pk=source.pk).update(
-        way=Way.PROMETHEUS,
-        address=address(base),
-        token_file=token,
-        ca_file=ca,
-        headers=made,
-        matchers=matchers,
-        every_s=every_s,
-        **_anew(),
-    )
-    record(Action.CLUSTER_SET, cluster.name, usage=address(base), token_file=token, matchers=matchers, every_s=every_s)
+    told = {"token_file": token, "matchers": matchers}
+    with act(Action.CLUSTER_SET, cluster.name, usage=address(base), every_s=every_s, **told):
+        source, _ = UsageSource.objects.get_or_create(cluster=cluster, defaults={"way": Way.PROMETHEUS})
+        UsageSource.objects.filter(pk=source.pk).update(
+            way=Way.PROMETHEUS,
+            address=address(base),
+            token_file=token,
+            ca_file=ca,
+            headers=made,
+            matchers=matchers,
+            every_s=every_s,
+            **_anew(),
+        )
     source.refresh_from_db()
     return source
 
@@ -86,10 +87,10 @@ def set_direct(cluster: Cluster, every_s: int = EVERY_S) -> UsageSource:
                 most=MOST_S,
             )
         )
-    source, _ = UsageSource.objects.get_or_create(cluster=cluster, defaults={"way": Way.DIRECT})
     plain = {"address": "", "token_file": "", "ca_file": "", "headers": {}, "matchers": ""}
-    UsageSource.objects.filter(pk=source.pk).update(way=Way.DIRECT, every_s=every_s, **plain, **_anew())
-    record(Action.CLUSTER_SET, cluster.name, usage="directly", every_s=every_s)
+    with act(Action.CLUSTER_SET, cluster.name, usage="directly", every_s=every_s):
+        source, _ = UsageSource.objects.get_or_create(cluster=cluster, defaults={"way": Way.DIRECT})
+        UsageSource.objects.filter(pk=source.pk).update(way=Way.DIRECT, every_s=every_s, **plain, **_anew())
     source.refresh_from_db()
     return source
 
@@ -110,9 +111,10 @@ def _anew() -> Mapping[str, object]:
 
 def remove(cluster: Cluster) -> bool:
     """Measure this cluster no more; what was measured goes too. Whether it was."""
-    was = UsageSource.objects.filter(cluster=cluster).delete()[0] > 0
-    if was:
-        record(Action.CLUSTER_SET, cluster.name, usage="no more")
+    with act(Action.CLUSTER_SET, cluster.name, usage="no more") as done:
+        was = UsageSource.objects.filter(cluster=cluster).delete()[0] > 0
+        if not was:
+            done.nothing()
     return was
 
 

@@ -13,7 +13,7 @@ from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
 from audit.actions import Action
-from audit.chain import record
+from audit.acts import act
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind, WatchState
 from kube.identity import Identity
@@ -42,9 +42,8 @@ def anew(reason: str) -> dict[str, Any]:
 def relist(cluster: Cluster, who: str) -> list[str]:
     """Ask each watcher of the cluster to list anew and the reconciler to count all. Returns the kinds that were asked."""
     rows: QuerySet[Watch] = Watch.objects.filter(cluster=cluster)
-    with transaction.atomic():
+    with act(Action.CLUSTER_RELIST, cluster.name):
         rows.update(**anew(sentence("asked for by {who}", who=who)), relist_asked_at=Now())
-        record(Action.CLUSTER_RELIST, cluster.name)
     there = set(rows.values_list("kind", flat=True))
     return [kind for kind in Kind.values if kind in there]
 

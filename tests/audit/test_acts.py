@@ -101,7 +101,7 @@ def test_what_is_not_done_is_not_written(cluster: Cluster, monkeypatch: pytest.M
     def fails(*_: Any, **__: Any) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("inventory.mirror.anew.record", fails)
+    monkeypatch.setattr("audit.acts.append", fails)
     before = list(cluster.watches.values_list("relist_asked_at", flat=True))
     with pytest.raises(RuntimeError):
         relist(cluster, "ada")

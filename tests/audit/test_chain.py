@@ -13,18 +13,21 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from audit import chain, who
-from audit.actions import Action, Kind, Outcome
-from audit.chain import Broken, record, verify
-from audit.models import Entry, Head, Unchangeable
+from audit.actions import Action, Kind
+from audit.acts import act, refuse
+from audit.chain import Broken, verify
+from audit.keys import keys
+from audit.models import GENESIS, Entry, Head, Unchangeable
 from audit.who import Who
 
 pytestmark = pytest.mark.django_db
-TABLE = Entry._meta.db_table
+TABLE, HEAD = Entry._meta.db_table, Head._meta.db_table
 
 
 def put(count: int) -> None:
     for number in range(count):
-        record(Action.RUN_LAUNCH, f"prod/gpu-{number}", run=str(number), card=number)
+        with act(Action.RUN_LAUNCH, f"prod/gpu-{number}", run=str(number), card=number):
+            pass
 
 
 def behind(statement: str, *values: Any) -> None:
@@ -38,13 +41,14 @@ def broken() -> Broken | None:
 
 
 def test_an_entry_says_who_did_what_on_what_and_from_where() -> None:
-    with who.acting(Who("olga", Kind.TOKEN.value, "gpd_7", "10.0.0.1", "abc")):
-        record(Action.RUN_CANCEL, "prod/gpu-1", run="r1", nothing=None, empty="")
+    olga = Who("olga", Kind.TOKEN.value, "gpd_7", "10.0.0.1", "abc")
+    with who.acting(olga), act(Action.RUN_CANCEL, "prod/gpu-1", run="r1", nothing=None, empty=""):
+        pass
     entry = Entry.objects.get()
     assert (entry.number, entry.actor, entry.kind, entry.token) == (1, "olga", "token", "gpd_7")
     assert (entry.address, entry.request, entry.action) == ("10.0.0.1", "abc", "run-cancel")
     assert (entry.target, entry.outcome, entry.detail) == ("prod/gpu-1", "done", {"run": "r1"})
-    assert entry.previous == chain.GENESIS
+    assert entry.previous == GENESIS
 
 
 def test_a_chain_that_nobody_touched_holds() -> None:
@@ -60,7 +64,7 @@ def test_a_column_that_is_changed_is_found(column: str) -> None:
     put(3)
     value = "2020-01-01 00:00:00+00" if column == "at" else '{"run": "x"}' if column == "detail" else "x"
     behind(f"UPDATE {TABLE} SET {column} = %s WHERE number = 2", value)
-    assert broken() == Broken(2, "it was changed")
+    assert broken() == Broken(2, "it was changed, or written with another secret key (GPUDASH_SECRET_KEY_FALLBACKS)")
 
 
 @pytest.mark.parametrize(
@@ -90,22 +94,84 @@ def test_an_entry_made_anew_with_its_hash_breaks_the_next() -> None:
     assert broken() == Broken(3, "it does not follow the one before it")
 
 
-def test_a_whole_chain_made_anew_is_told_by_a_hash_that_was_noted(capsys: Any) -> None:
+def test_a_chain_made_anew_with_the_secret_key_is_told_by_a_hash_that_was_noted(capsys: Any) -> None:
     put(2)
     noted = Head.objects.get().hash
     call_command("audit", "verify", "--hash", noted)
     behind(f"DELETE FROM {TABLE}")
-    Head.objects.all().delete()
+    sealed = chain.seal_of(Head(number=0, hash=GENESIS), keys()[-1])
+    behind(f"UPDATE {HEAD} SET number = 0, hash = %s, seal = %s", GENESIS, sealed)
     put(2)
     call_command("audit", "verify")
     with pytest.raises(CommandError, match="made anew"):
         call_command("audit", "verify", "--hash", noted)
 
 
+def test_before_the_first_entry_nothing_is_wrong() -> None:
+    assert list(verify()) == []
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        (f"DELETE FROM {HEAD}",),
+        (f"DELETE FROM {HEAD}", f"DELETE FROM {TABLE} WHERE number > 2"),
+        (f"DELETE FROM {HEAD}", f"DELETE FROM {TABLE}"),
+        # As the head would be after two entries, but for its seal.
+        (
+            f"UPDATE {HEAD} SET number = 2, hash = (SELECT hash FROM {TABLE} WHERE number = 2)",
+            f"DELETE FROM {TABLE} WHERE number > 2",
+        ),
+        (f"UPDATE {HEAD} SET number = 0, hash = '{GENESIS}'", f"DELETE FROM {TABLE}"),
+        (f"UPDATE {HEAD} SET number = 0, hash = '{GENESIS}', seal = ''", f"DELETE FROM {TABLE}"),
+    ],
+)  # fmt: skip
+def test_who_takes_the_head_and_the_last_entries_away_is_found_and_stays_found(statements: tuple[str, ...]) -> None:
+    put(3)
+    for statement in statements:
+        behind(statement)
+    assert broken() is not None
+    put(2)
+    assert broken() is not None, "what comes after hides nothing"
+
+
+def test_an_entry_without_the_secret_key_does_not_hold(settings: Any) -> None:
+    put(1)
+    own, settings.SECRET_KEY = settings.SECRET_KEY, "of-somebody-else" * 4
+    put(1)
+    settings.SECRET_KEY = own
+    found = broken()
+    assert found is not None
+    assert found.number == 2
+
+
+def test_another_secret_key_goes_on_where_the_old_one_is_known(settings: Any) -> None:
+    put(2)
+    old, settings.SECRET_KEY = settings.SECRET_KEY, "another" * 10
+    assert broken() == Broken(1, "it was changed, or written with another secret key (GPUDASH_SECRET_KEY_FALLBACKS)")
+    settings.SECRET_KEY_FALLBACKS = [old]
+    put(2)
+    assert [one[0] for one in verify()] == [1, 2, 3, 4]
+    assert [one[0] for one in verify(after=2)] == [3, 4]
+
+
+def test_an_old_key_makes_no_entry_behind_one_of_a_later_key(settings: Any) -> None:
+    put(1)
+    old, new = settings.SECRET_KEY, "another" * 10
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = new, [old]
+    put(1)
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = old, [new]
+    put(1)
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = new, [old]
+    found = broken()
+    assert found is not None
+    assert found.number == 3
+
+
 def test_verify_says_where_it_breaks() -> None:
     put(3)
     behind(f"UPDATE {TABLE} SET target = 'x' WHERE number = 3")
-    with pytest.raises(CommandError, match=r"entry 3: it was changed. Those before it hold \(2\)"):
+    with pytest.raises(CommandError, match=r"entry 3: it was changed, .*\. Those before it hold \(2\)"):
         call_command("audit", "verify")
 
 
@@ -133,27 +199,19 @@ def test_nothing_of_ours_changes_an_entry() -> None:
 def test_the_same_refusal_is_written_once_a_minute() -> None:
     with who.acting(Who("vera", Kind.SESSION.value, address="10.0.0.1")):
         for _ in range(3):
-            record(Action.ACCESS, "POST /x", Outcome.REFUSED)
-        record(Action.ACCESS, "POST /y", Outcome.REFUSED)
+            refuse(Action.ACCESS, "POST /x")
+        refuse(Action.ACCESS, "POST /y")
     with who.acting(Who("olga", Kind.SESSION.value, address="10.0.0.1")):
-        record(Action.ACCESS, "POST /x", Outcome.REFUSED)
+        refuse(Action.ACCESS, "POST /x")
     assert Entry.objects.count() == 3
 
 
 @hypothesis_settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(name=st.text(max_size=300), target=st.text(max_size=900), value=st.text(max_size=50) | st.integers())
 def test_whatever_a_name_holds_the_chain_holds(name: str, target: str, value: str | int) -> None:
-    with who.acting(Who(name, Kind.SESSION.value)):
-        record(Action.TOKEN_MAKE, target, name=value)
+    with who.acting(Who(name, Kind.SESSION.value)), act(Action.TOKEN_MAKE, target, name=value):
+        pass
     assert broken() is None
-
-
-def test_an_entry_is_a_log_line_with_its_hash(caplog: Any) -> None:
-    with caplog.at_level("INFO", logger="gpudash.audit"):
-        put(1)
-    (line,) = caplog.records
-    assert line.audit_hash == Entry.objects.get().hash
-    assert line.audit_action == "run-launch"
 
 
 def test_export_has_all_of_it(capsys: Any) -> None:

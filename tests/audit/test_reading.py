@@ -12,7 +12,8 @@ from django.test import Client
 from accounts.tasks import read_audit
 from audit import chain
 from audit.actions import Action
-from audit.chain import Broken, record, verify
+from audit.acts import act
+from audit.chain import Broken, verify
 from audit.models import Entry, Reading
 from audit.reading import read_on
 from tests.pages.reading import get
@@ -23,7 +24,8 @@ TABLE = Entry._meta.db_table
 
 def put(count: int) -> None:
     for number in range(count):
-        record(Action.RUN_LAUNCH, f"prod/gpu-{number}", run=str(number))
+        with act(Action.RUN_LAUNCH, f"prod/gpu-{number}", run=str(number)):
+            pass
 
 
 def behind(statement: str, *values: Any) -> None:

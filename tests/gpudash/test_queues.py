@@ -31,6 +31,7 @@ WATCHER, LAUNCHER, TOKEN = "/etc/gpudash/watcher/c", "/etc/gpudash/launcher/c", 
 TASKS: dict[str, tuple[str, set[str]]] = {
     "accounts.tasks.purge_sessions": (DEFAULT, set()),
     "accounts.tasks.read_audit": (DEFAULT, set()),
+    "accounts.tasks.ship_audit": (DEFAULT, set()),
     "inventory.tasks.ask_past": (USAGE, {TOKEN}),
     "inventory.tasks.check_cluster": (WATCH, {WATCHER}),
     "inventory.tasks.check_clusters": (DEFAULT, set()),

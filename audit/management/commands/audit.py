@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 from django.core.management.base import BaseCommand, CommandError
 
-from audit.chain import GENESIS, Broken, verify
-from audit.models import Entry
+from audit.chain import Broken, verify
+from audit.models import GENESIS, Entry
 
 
 class Command(BaseCommand):

@@ -1,4 +1,4 @@
-"""`manage.py user create|list|set|deactivate|activate|end-sessions|end-tokens|end-second-step`.
+"""`manage.py user create|list|set|set-password|deactivate|activate|end-sessions|end-tokens|end-second-step`.
 
 Passwords are asked for, or read with --password-stdin.
 """
@@ -32,7 +32,7 @@ _SIMPLE = {
 
 
 class Command(ShownCommand):
-    help = "Users: create, list, set, deactivate, activate, end-sessions, end-tokens, end-second-step"
+    help = "Users: create, list, set, set-password, deactivate, activate, end-sessions, end-tokens, end-second-step"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
@@ -46,6 +46,9 @@ class Command(ShownCommand):
         change.add_argument("name")
         change.add_argument("--role", choices=[*Role.values, "none"], help="none: signs in and sees nothing")
         change.add_argument("--scope", nargs="+", metavar="PLACE", help=_PLACES)
+        word = verbs.add_parser("set-password", help="another password; sessions and tokens of the user end")
+        word.add_argument("name")
+        word.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
         for verb, text in _SIMPLE.items():
             verbs.add_parser(verb, help=text).add_argument("name")
 
@@ -81,6 +84,14 @@ class Command(ShownCommand):
         given = tuple(places) if options["scope"] is None else _places(options["scope"])
         users.give(user, role, given)
         self.stdout.write(f"User {user} has {f'the role {role.value}' if role else 'no role'}{_for(given)}.")
+
+    def _set_password(self, options: dict[str, Any]) -> None:
+        user, password = _user(options["name"]), _password(options["password_stdin"])
+        try:
+            users.set_password(user, password)
+        except ValidationError as error:
+            raise CommandError("; ".join(error.messages)) from None
+        self.stdout.write(f"User {user} has another password; sessions and tokens have ended.")
 
     def _deactivate(self, options: dict[str, Any]) -> None:
         users.set_active(user := _user(options["name"]), False)

@@ -1,0 +1,9 @@
+"""Django's `createsuperuser`, refused."""
+
+from django.contrib.auth.management.commands import createsuperuser
+
+from gpudash.management.refused import RefusedCommand
+
+
+class Command(RefusedCommand, createsuperuser.Command):
+    instead = "Make an administrator with: manage.py user create NAME --role admin"

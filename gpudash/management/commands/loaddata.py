@@ -1,0 +1,9 @@
+"""Django's `loaddata`, refused: rows of users, roles and tokens would be there without an entry."""
+
+from django.core.management.commands import loaddata
+
+from gpudash.management.refused import RefusedCommand
+
+
+class Command(RefusedCommand, loaddata.Command):
+    instead = "Put a backup back as docs/team.md has it."
