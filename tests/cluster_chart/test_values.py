@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(240, func_only=True)]
 #: What must be given.
 GIVEN = (
     *("--set", "hosts={a.example}", "--set", "database.host=db", "--set", "broker.host=redis"),
-    *("--set", "networkPolicy.web.from[0].podSelector.matchLabels.app=ingress"),
+    *("--set-json", 'networkPolicy.web.from=[{"podSelector": {"matchLabels": {"app": "ingress"}}}]'),
 )
 _OPEN = "X-Forwarded-For of everybody who reaches web"
 REFUSED = {
