@@ -21,6 +21,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from accounts import external
+from accounts.issuer import AGAIN_S, Session, published
 
 BY = "single sign-on"
 #: Signatures of key pairs. A secret that is shared (HS256) proves nothing of the issuer, "none" nothing at all.
@@ -55,12 +56,7 @@ class OpenID(OpenIDConnectOAuth2Adapter):
     @property
     def openid_config(self) -> dict[str, Any]:
         if not hasattr(self, "_checked"):
-            found = _json(f"{issuer().url}/.well-known/openid-configuration")
-            if str(found.get("issuer", "")).rstrip("/") != issuer().url:
-                raise Wrong(f"the issuer says that it is {str(found.get('issuer'))[:200]!r}")
-            if missing := [name for name in _ENDPOINTS if not isinstance(found.get(name), str)]:
-                raise Wrong(f"the issuer names no {missing[0]}")
-            self._checked = found
+            self._checked = published.get(f"{issuer().url}/.well-known/openid-configuration", _configuration)
         return self._checked
 
     def get_callback_url(self, request: HttpRequest, app: Any) -> str:
@@ -82,10 +78,9 @@ class OpenID(OpenIDConnectOAuth2Adapter):
         audience = issuer().client_id
         try:
             header = jwt.get_unverified_header(id_token)
-            keys = jwt.PyJWKSet.from_dict(_json(self.openid_config["jwks_uri"])).keys
             found: dict[str, Any] = jwt.decode(
                 id_token,
-                _key(keys, header.get("kid")),
+                self._key(header.get("kid")),
                 algorithms=ALGORITHMS,
                 audience=audience,
                 issuer=self.openid_config["issuer"],
@@ -97,6 +92,23 @@ class OpenID(OpenIDConnectOAuth2Adapter):
         if isinstance(found["aud"], list) and len(found["aud"]) > 1 and found.get("azp") != audience:
             raise Wrong("the ID token was made for another client")
         return found
+
+    def _key(self, kid: str | None) -> Any:
+        """A key that is not among those that are known may have been published since."""
+        url = self.openid_config["jwks_uri"]
+        try:
+            return _key(jwt.PyJWKSet.from_dict(published.get(url, _json)).keys, kid)
+        except jwt.PyJWTError:
+            return _key(jwt.PyJWKSet.from_dict(published.get(url, _json, AGAIN_S)).keys, kid)
+
+
+def _configuration(url: str) -> dict[str, Any]:
+    found = _json(url)
+    if str(found.get("issuer", "")).rstrip("/") != issuer().url:
+        raise Wrong(f"the issuer says that it is {str(found.get('issuer'))[:200]!r}")
+    if missing := [name for name in _ENDPOINTS if not isinstance(found.get(name), str)]:
+        raise Wrong(f"the issuer names no {missing[0]}")
+    return found
 
 
 def _key(keys: list[Any], kid: str | None) -> Any:
@@ -126,6 +138,9 @@ def groups_of(claims: dict[str, Any]) -> list[str]:
 
 class SingleSignOn(DefaultSocialAccountAdapter):
     """What becomes of a sign-in. NotLetIn and Failed are for the view."""
+
+    def get_requests_session(self) -> Session:
+        return Session()
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         claims = sociallogin.claims

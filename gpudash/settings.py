@@ -161,7 +161,6 @@ AUTHENTICATION_BACKENDS = [
 ACCOUNT_ADAPTER = "accounts.openid.Accounts"
 SOCIALACCOUNT_ADAPTER = "accounts.openid.SingleSignOn"
 SOCIALACCOUNT_PROVIDERS = OIDC.providers if OIDC else {}
-SOCIALACCOUNT_REQUESTS_TIMEOUT = 5
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SIGNUP_FIELDS = ["username*"]
 MFA_ADAPTER = "accounts.second_step.Secrets"

@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -29,16 +29,20 @@ class Issuer:
     """
 
     def __init__(self) -> None:
-        self.key = new_key()
+        self.key, self.kid = new_key(), KID
         self.claims: dict[str, Any] = {}
         self.document: dict[str, Any] = {}
         self.token: Any = None
         self.sign: Sign = self.signed
         self.asked: dict[str, Any] = {}
         self.url = ""
+        #: Paths that were asked for, in their order; and whether an answer waits, with the first bytes sent.
+        self.paths: list[str] = []
+        self.go = threading.Event()
+        self.go.set()
 
     def signed(self, claims: dict[str, Any]) -> str:
-        return jwt.encode(claims, self.key, algorithm="RS256", headers={"kid": KID})
+        return jwt.encode(claims, self.key, algorithm="RS256", headers={"kid": self.kid})
 
     def answer(self, path: str, body: bytes) -> Any:
         if path == "/.well-known/openid-configuration":
@@ -51,7 +55,7 @@ class Issuer:
             } | self.document
         if path == "/keys":
             public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.key.public_key()))
-            return {"keys": [{**public, "kid": KID, "use": "sig", "alg": "RS256"}]}
+            return {"keys": [{**public, "kid": self.kid, "use": "sig", "alg": "RS256"}]}
         if path == "/token":
             self.asked = parse_qs(body.decode())
             return self.token or {"access_token": "a", "token_type": "Bearer", "id_token": self._id_token()}
@@ -69,6 +73,13 @@ def issuer() -> Iterator[Issuer]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            made.paths.append(urlsplit(self.path).path)
+            if not made.go.is_set():
+                with suppress(OSError):
+                    self.wfile.write(b"HTTP/1.0 200 OK\r\nX-Slow: ")
+                    while not made.go.wait(0.02):
+                        self.wfile.write(b"x")
+                return
             given = made.answer(urlsplit(self.path).path, self.rfile.read(int(self.headers.get("Content-Length", 0))))
             data = json.dumps(given).encode()
             self.send_response(404 if given is None else 200)
@@ -89,6 +100,7 @@ def issuer() -> Iterator[Issuer]:
     try:
         yield made
     finally:
+        made.go.set()
         server.shutdown()
         thread.join()
         server.server_close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -10,11 +11,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import jwt
 import pytest
+import requests
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from accounts import issuer as asking
 from accounts.group_roles import parsed
+from accounts.issuer import published
 from accounts.roles import Role, granted
 from audit.models import Entry
 from gpudash.external_accounts import Issuer as Settings
@@ -23,6 +27,13 @@ from tests.cast import PASSWORD, make_token, make_user
 
 pytestmark = pytest.mark.django_db
 ROLES = "admins=admin; ops=operator:prod; more-ops=operator:lab; team=viewer:prod/team-a; all=viewer"
+
+
+@pytest.fixture(autouse=True)
+def nothing_known() -> Iterator[None]:
+    published.clear()
+    yield
+    published.clear()
 
 
 @pytest.fixture
@@ -258,6 +269,7 @@ def test_an_issuer_that_is_away_is_a_clear_page(settings: Any, moment: str, capl
     with issuer() as there:
         use(settings, there.url)
         question = asked(client)
+    published.clear()
     path = {"before": "/sign-in/oidc", "after": "/sign-in/oidc/callback"}[moment]
     with caplog.at_level(logging.WARNING):
         answer = client.get(path, {"code": "a-code", "state": question["state"]})
@@ -335,3 +347,56 @@ def test_what_a_stranger_leaves_is_kept_for_minutes_and_who_signs_in_for_long(th
     user.save()
     client.post("/sign-in", {"username": "vera", "password": PASSWORD})
     assert client.session.get_expiry_age() > 86_400
+
+
+def test_what_the_issuer_publishes_is_asked_for_once(there: Issuer) -> None:
+    for _ in range(5):
+        sign_in(there)
+    known = "/.well-known/openid-configuration"
+    assert [there.paths.count(path) for path in (known, "/keys", "/token")] == [1, 1, 5]
+
+
+def test_a_new_key_is_asked_for_when_a_token_names_it(there: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accounts.openid.AGAIN_S", 0.0)
+    assert sign_in(there).status_code == 302
+    there.kid, there.key = "second", new_key()
+    assert sign_in(there).status_code == 302
+    assert there.paths.count("/keys") == 2
+
+
+def test_a_slow_issuer_holds_few_threads_and_each_for_a_moment(there: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It sends a byte now and then, for which no time-out of a socket is too short."""
+    monkeypatch.setattr(asking, "DEADLINE_S", 0.5)
+    monkeypatch.setattr(asking, "PLACE_S", 0.01)
+    there.go.clear()
+    answers: list[int] = []
+    began = time.monotonic()
+
+    def ask() -> None:
+        answers.append(_asks(there.url))
+
+    threads = [threading.Thread(target=ask) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert answers == [503] * 20
+    assert time.monotonic() - began < 5
+    assert len(there.paths) <= asking.AT_ONCE
+    asked_before = len(there.paths)
+    assert Client().get("/sign-in/oidc").status_code == 503
+    assert len(there.paths) == asked_before, "what failed a moment ago is not asked again"
+    there.go.set()
+
+
+def _asks(url: str) -> int:
+    try:
+        published.get(f"{url}/.well-known/openid-configuration", _got)
+    except requests.RequestException:
+        return 503
+    return 200
+
+
+def _got(url: str) -> dict[str, Any]:
+    with asking.Session() as session:
+        return dict(session.get(url).json())
