@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kube.objects import Condition, Metadata, Quantities
+from kube.objects import Condition, Metadata, NodeSelector, Quantities
 
 GROUP = "resource.k8s.io"
 
@@ -167,21 +167,6 @@ class Result(_Object):
 
 class Results(_Object):
     results: list[Result] | None = None
-
-
-class NodeRequirement(_Object):
-    key: str = ""
-    operator: str = ""
-    values: list[str] | None = None
-
-
-class NodeTerm(_Object):
-    matchExpressions: list[NodeRequirement] | None = None
-    matchFields: list[NodeRequirement] | None = None
-
-
-class NodeSelector(_Object):
-    nodeSelectorTerms: list[NodeTerm] | None = None
 
 
 class AllocationResult(_Object):

@@ -252,11 +252,46 @@ class TemplateContainer(Container):
     volumeMounts: list[VolumeMount] | None = None
 
 
+class NodeRequirement(_Object):
+    key: str = ""
+    operator: str = ""
+    values: list[str] | None = None
+
+
+class NodeTerm(_Object):
+    matchExpressions: list[NodeRequirement] | None = None
+    matchFields: list[NodeRequirement] | None = None
+
+
+class NodeSelector(_Object):
+    nodeSelectorTerms: list[NodeTerm] | None = None
+
+
+class NodeAffinity(_Object):
+    requiredDuringSchedulingIgnoredDuringExecution: NodeSelector | None = None
+
+
+class Affinity(_Object):
+    nodeAffinity: NodeAffinity | None = None
+
+
+class Toleration(_Object):
+    key: str | None = None
+    operator: str | None = None
+    value: str | None = None
+    effect: str | None = None
+
+
 class TemplateSpec(_Object):
     """The specification of a DaemonSet's pods."""
 
     containers: list[TemplateContainer] | None = None
     volumes: list[Volume] | None = None
+    nodeName: str | None = None
+    nodeSelector: StringMap | None = None
+    affinity: Affinity | None = None
+    tolerations: list[Toleration] | None = None
+    hostNetwork: bool | None = None
 
 
 class PodTemplate(_Object):

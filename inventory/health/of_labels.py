@@ -17,7 +17,6 @@ from kube.objects import Node
 STATE = "dgxc.nvidia.com/nvsentinel-state"
 #: When it was cordoned; the prefix is a setting of NVSentinel, this is the shipped one.
 CORDONED_AT = "k8saas.nvidia.com/cordon-timestamp"
-KEPT = (STATE, CORDONED_AT)
 SOURCE, CODE = "nvsentinel", "nvsentinel-state"
 _TEXT = 100
 

@@ -8,7 +8,6 @@ from typing import Any, Protocol
 import msgspec
 from django.db import models
 
-from inventory.health import of_labels
 from inventory.mirror import claims, config_maps, devices
 from inventory.mirror.values import Columns, common_columns, digest, moment, plain
 from inventory.models import ConfigMap as ConfigMapRow
@@ -40,7 +39,7 @@ from kube.objects import DaemonSet, Metadata, Node, Pod
 from kube.source import Source
 
 #: Raise it when the same object would now give another row: watchers then list anew after an upgrade.
-ROWS_VERSION = 6
+ROWS_VERSION = 7
 
 
 #: (node, "") or ("", stack): what becomes dirty, one node or the nodes that a stack has to do with.
@@ -84,7 +83,7 @@ def made_by() -> str:
 
 
 def _node_row(node: Node, context: Context) -> Columns:
-    trimmed = trim_node(node, speaks_of_cards, of_labels.KEPT)
+    trimmed = trim_node(node, speaks_of_cards)
     facts = node_facts(node)
     columns = common_columns(node.metadata, trimmed)
     columns |= {

@@ -9,6 +9,7 @@ import msgspec
 
 from inventory.stacks.engine import findings, health, measured, node_findings, sums
 from inventory.stacks.engine.base import Allocation, CardReport, Context, Finding, NodeReport, StackReport
+from inventory.stacks.engine.daemonsets import of_node
 from inventory.stacks.engine.joining import JoinedCards, join, merged
 from inventory.stacks.engine.node_findings import Seen
 from inventory.stacks.engine.overrides import overrides
@@ -22,6 +23,7 @@ def node_report(node: Node, pods: list[Pod], context: Context) -> NodeReport:
 
     For a node without any GPU the report is empty: no stacks, no cards, cards_total 0.
     """
+    context = msgspec.structs.replace(context, daemonsets=of_node(node, pods, context.daemonsets))
     seen = node_findings.look(node, pods, context)
     reports = _reports(node, pods, context, seen)
     if not reports and not seen.worth_a_look:

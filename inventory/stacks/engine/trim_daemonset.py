@@ -1,5 +1,5 @@
-"""What the mirror keeps of a DaemonSet: what stacks read of a plugin's pods, their labels, command lines, environment, and the
-ConfigMaps that they take their settings from.
+"""What the mirror keeps of a DaemonSet: what stacks read of a plugin's pods, their labels, command lines, environment, the
+ConfigMaps that they take their settings from, and on which nodes they run.
 
 Status, annotations and images are left out: they change with each step of a roll-out, and no account depends on them.
 """
@@ -9,7 +9,16 @@ from __future__ import annotations
 from inventory.stacks.engine.components import LABEL_KEYS, component_of
 from inventory.stacks.engine.registry import readers
 from inventory.stacks.engine.trim import component_env
-from kube.objects import DaemonSet, DaemonSetSpec, Metadata, PodTemplate, StringMap, TemplateContainer, TemplateSpec
+from kube.objects import (
+    Affinity,
+    DaemonSet,
+    DaemonSetSpec,
+    Metadata,
+    PodTemplate,
+    StringMap,
+    TemplateContainer,
+    TemplateSpec,
+)
 
 _LABELS = frozenset(LABEL_KEYS)
 
@@ -51,7 +60,16 @@ def _spec(spec: TemplateSpec | None) -> TemplateSpec | None:
     volumes = [item for item in spec.volumes or () if item.configMap is not None]
     names = {item.name for item in volumes}
     containers = [_container(item, names) for item in spec.containers or ()]
-    return TemplateSpec(containers=containers, volumes=volumes or None)
+    required = spec.affinity.nodeAffinity if spec.affinity else None
+    return TemplateSpec(
+        containers=containers,
+        volumes=volumes or None,
+        nodeName=spec.nodeName,
+        nodeSelector=dict(sorted(spec.nodeSelector.items())) if spec.nodeSelector else None,
+        affinity=Affinity(required) if required is not None else None,
+        tolerations=spec.tolerations or None,
+        hostNetwork=spec.hostNetwork or None,
+    )
 
 
 def _container(container: TemplateContainer, volumes: set[str]) -> TemplateContainer:

@@ -5,22 +5,14 @@ Values that change with every heartbeat are left out, so a node on which nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 from inventory.stacks.engine.registry import registry
 from inventory.stacks.engine.trim import kept
 from kube.objects import Condition, Metadata, Node, NodeStatus, Quantities
 
-#: What Kubernetes itself and its cloud controllers write.
-_LABEL_PREFIXES = (
-    "kubernetes.io/",
-    "beta.kubernetes.io/",
-    "node.kubernetes.io/",
-    "node-role.kubernetes.io/",
-    "topology.kubernetes.io/",
-    "failure-domain.beta.kubernetes.io/",
-)
-
+#: Dozens on each node that tell of its processor and kernel. Any other label may be one that a plugin's DaemonSet selects by.
+_NEVER = ("feature.node.kubernetes.io/cpu-cpuid.", "feature.node.kubernetes.io/kernel-config.")
 
 #: Longest text of a condition that is kept; what is longer ends with "...", as its writers cut it themselves.
 LONGEST_TEXT = 4096
@@ -30,19 +22,19 @@ def _none(kind: str) -> bool:
     return False
 
 
-def trim_node(node: Node, speaks: Callable[[str], bool] = _none, more: Collection[str] = ()) -> Node:
-    """A copy with only what is read: labels and annotations of interest, extended resources, conditions, addresses, versions.
+def trim_node(node: Node, speaks: Callable[[str], bool] = _none) -> Node:
+    """A copy with only what is read: labels, annotations of interest, extended resources, conditions, addresses, versions.
 
-    speaks: whether a condition of this type speaks of cards; of the others Ready is kept. more: labels that others read.
+    speaks: whether a condition of this type speaks of cards; of the others Ready is kept.
     """
     return Node(
-        metadata=_metadata(node.metadata, more),
+        metadata=_metadata(node.metadata),
         spec=node.spec,
         status=_status(node.status, speaks) if node.status is not None else None,
     )
 
 
-def _metadata(metadata: Metadata, more: Collection[str]) -> Metadata:
+def _metadata(metadata: Metadata) -> Metadata:
     labels, annotations, never = metadata.labels, metadata.annotations, registry.node_annotations_dropped
     mine = kept(annotations, registry.node_annotations) if annotations else None
     return Metadata(
@@ -51,15 +43,14 @@ def _metadata(metadata: Metadata, more: Collection[str]) -> Metadata:
         resourceVersion=metadata.resourceVersion,
         creationTimestamp=metadata.creationTimestamp,
         deletionTimestamp=metadata.deletionTimestamp,
-        labels={name: value for name, value in labels.items() if name in more or keeps_label(name)} if labels else None,
+        labels={name: value for name, value in labels.items() if keeps_label(name)} if labels else None,
         annotations={name: value for name, value in mine.items() if not name.startswith(never)} if mine else None,
     )
 
 
 def keeps_label(name: str) -> bool:
     """Whether the mirror has this label of every node that carries it."""
-    mine = name.startswith(_LABEL_PREFIXES) or name.startswith(registry.label_prefixes) or name in registry.label_names
-    return mine and name not in registry.labels_dropped
+    return not name.startswith(_NEVER) and name not in registry.labels_dropped
 
 
 def _status(status: NodeStatus, speaks: Callable[[str], bool]) -> NodeStatus:

@@ -133,12 +133,17 @@ def _decoded(text: str) -> Shared | None:
         return None
 
 
+def _where(found: DaemonSet) -> tuple[object, object]:
+    """What decides on which nodes it runs, apart from taints."""
+    spec = found.spec.template.spec if found.spec and found.spec.template else None
+    return (spec.nodeSelector or None, spec.affinity) if spec is not None else (None, None)
+
+
 def _wanted(daemonsets: tuple[DaemonSet, ...]) -> Iterable[Selection]:
-    """None where GPU Feature Discovery runs: its labels say the same, of each node by itself."""
-    if of(daemonsets, DISCOVERY):
-        return
+    """None where GPU Feature Discovery runs with the plugin: its labels say the same, of each node by itself."""
+    discovered = [_where(found) for found in of(daemonsets, DISCOVERY)]
     for found in of(daemonsets, PLUGIN):
-        if (file := _file(found)) is not None:
+        if _where(found) not in discovered and (None, None) not in discovered and (file := _file(found)) is not None:
             yield Selection(NAME, file.namespace, file.name)
 
 

@@ -90,7 +90,9 @@ def test_labels_choose_nodes_and_one_that_is_not_mirrored_is_not_known(cluster: 
     assert whys(find(read({"selector": ["topology.kubernetes.io/zone=zone-b"]}))) == {
         "a": ("selector", "topology.kubernetes.io/zone=zone-b")
     }
-    assert whys(find(read({"selector": ["team=blue"]}))) == {"a": ("selector-unknown", "team=blue")}
+    assert whys(find(read({"selector": ["team=blue"]}))) == {"a": ("selector", "team=blue")}
+    dropped = "feature.node.kubernetes.io/cpu-cpuid.AVX2=true"
+    assert whys(find(read({"selector": [dropped]}))) == {"a": ("selector-unknown", dropped)}
 
 
 @pytest.mark.parametrize(

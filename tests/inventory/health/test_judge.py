@@ -271,7 +271,7 @@ def test_where_nvsentinel_stands_with_a_node_is_the_nodes_while_it_is_cordoned(
     value["metadata"]["labels"] = {"kubernetes.io/hostname": "gpu-1", **labels, "k8saas.nvidia.com/other": "x"}
     value["spec"] = {"unschedulable": cordoned}
     node, context = msgspec.convert(value, Node), Context(now=0.0)
-    kept = trim_node(node, more=of_labels.KEPT)
+    kept = trim_node(node)
     found = judge.judged(node_report(kept, [], context), kept, context)
     assert found.node.level == level
     told = [one for one in found.node.told if one.code == of_labels.CODE]

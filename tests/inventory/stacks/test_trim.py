@@ -164,9 +164,19 @@ def test_a_heartbeat_leaves_the_node_equal_to_itself() -> None:
         return trim_node(msgspec.convert(fields, Node))
 
     assert at("one") == at("two")
-    assert at("one").metadata.labels == {"nvidia.com/gpu.count": "2"}
+    assert at("one").metadata.labels == {"nvidia.com/gpu.count": "2", "mine": "1"}
     assert set(at("one").metadata.annotations or ()) == {"hami.io/node-nvidia-register", "gpudash.io/card-count"}
     assert msgspec.to_builtins(at("one").status) == {
         "capacity": {"nvidia.com/gpu": "2"},
         "conditions": [{"type": "Ready", "status": "True"}],
     }
+
+
+def test_labels_that_a_daemonset_may_select_by_are_kept() -> None:
+    labels = {"example.com/pool": "large", "feature.node.kubernetes.io/cpu-model.vendor_id": "NVIDIA"}
+    many = {
+        "feature.node.kubernetes.io/cpu-cpuid.AVX2": "true",
+        "feature.node.kubernetes.io/kernel-config.NO_HZ": "true",
+    }
+    found = trim_node(msgspec.convert({"metadata": {"name": "n", "labels": labels | many}}, Node))
+    assert found.metadata.labels == labels

@@ -48,6 +48,30 @@ def test_arguments_and_labels_are_kept_where_a_stack_reads_them() -> None:
     assert kept(daemonset(DCGM, args=("--debug",))) == kept(daemonset(DCGM))
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"nodeSelector": {"pool": "a"}},
+        {"nodeName": "n1"},
+        {"tolerations": [{"key": "gpu", "operator": "Exists"}]},
+        {"hostNetwork": True},
+        {
+            "affinity": {
+                "nodeAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": {
+                        "nodeSelectorTerms": [{"matchExpressions": [{"key": "pool", "operator": "Exists"}]}]
+                    }
+                }
+            }
+        },
+    ],
+)
+def test_where_it_runs_is_kept(spec: dict[str, Any]) -> None:
+    whole = msgspec.to_builtins(daemonset())
+    whole["spec"]["template"]["spec"] |= spec
+    assert kept(msgspec.convert(whole, DaemonSet)) != kept(daemonset())
+
+
 def test_daemonsets_that_have_nothing_to_do_with_gpus_are_not_kept() -> None:
     assert trim_daemonset(daemonset({"app": "log-shipper"})) is None
     assert trim_daemonset(DaemonSet()) is None
