@@ -10,6 +10,7 @@ from django.utils.translation import gettext_noop as _
 TITLES = (
     _("Pool of devices incomplete"),
     _("Claimed device gone"),
+    _("Too many devices"),
     _("Claim that nobody uses"),
     _("Claim does not end"),
     _("Device tainted"),
@@ -70,6 +71,7 @@ MEANINGS = (
         "Not all ResourceSlices of a pool are there. The scheduler gives out nothing of such a pool, so its devices are not counted."
     ),
     _("A claim holds a device that no driver offers any more. Its pod may work on with it, or have lost its card."),
+    _("DRA drivers offer more devices on one node than gpudash reads, so its cards are not known."),
     _("A claim holds a device and no pod uses the claim. The device is not free for others."),
     _("A claim that was deleted still holds its device, since a finalizer waits for the driver or the pod."),
     _("The driver, or an administrator, has put a taint on the device: new claims do not get it."),
@@ -147,6 +149,7 @@ MEANINGS = (
 ACTIONS = (
     _("Look at the log of the DRA driver's pod on the node; it publishes the slices."),
     _("Look at the driver's log and at the card; delete the pod and its claim when the card is gone."),
+    _("Look at the ResourceSlices of the node, and which driver has published them."),
     _("Delete the claim, or start the pod that is to use it."),
     _("Look whether its pod is gone and the driver's pod runs on the node; it has to let go of the device."),
     _("Read the taint: it names what is wrong, often the health of the card."),

@@ -28,10 +28,12 @@ class RoomLine:
 
 @dataclass(frozen=True)
 class Rooms:
-    """on_demand: on some of these cards a pod can have what fits; fixed: some have a layout that has to be changed for it."""
+    """on_demand: on some of these cards a pod can have what fits; made: what fits on some is made and free; fixed: some have a layout
+    that has to be changed for it."""
 
     lines: list[RoomLine]
     on_demand: bool
+    made: bool
     fixed: bool
 
 
@@ -40,7 +42,12 @@ def rooms_of(found: Sequence[base.Room], cards: Mapping[str, tuple[str, str]]) -
     if not found:
         return None
     lines = [_line(room, place, *cards.get(room.card, (room.card, ""))) for place, room in enumerate(found)]
-    return Rooms(lines, any(room.on_demand for room in found), any(not room.on_demand for room in found))
+    return Rooms(
+        lines,
+        on_demand=any(room.on_demand for room in found),
+        made=any(room.made for room in found),
+        fixed=any(not room.on_demand and not room.made for room in found),
+    )
 
 
 def _line(room: base.Room, place: int, name: str, url: str) -> RoomLine:

@@ -45,9 +45,9 @@ RULES = (
         "memory only, and one share at a time, since several shares may be of one card."
     ),
     _(
-        "A ResourceClaim for so many devices gets such as no other claim has and as are not tainted. The selectors"
-        " of the claim and of its DeviceClass are not evaluated here: they must choose these devices. Parts that "
-        "are cut on demand are on the pages of cards."
+        "A ResourceClaim for so many devices gets such as no other claim has and as are not tainted: whole cards "
+        "here, else parts of cards that are free. The selectors of the claim and of its DeviceClass are not "
+        "evaluated here: they must choose these devices."
     ),
     _(
         "One card must hold all that is asked for: the scheduler extender takes the card with the least free "

@@ -33,7 +33,10 @@ class Room(Shape):
     cards: Annotated[int | None, fact("How many cards these are; null: unknown.")]
     each: Annotated[bool, fact("slices and fits are those of each card; false: of all these cards together.")]
     on_demand: Annotated[
-        bool, fact("The driver cuts as claims ask for it, so a pod can have what fits; false: the layout is fixed.")
+        bool, fact("The driver cuts as claims ask for it, so a pod can have what fits; false: they are made before.")
+    ]
+    made: Annotated[
+        bool, fact("What fits are slices that are there and free: a pod can have any of them, and several together.")
     ]
     slices: Annotated[
         list[RoomSlices], fact("What is there: of a fixed layout all that were made, on demand those that are held.")

@@ -1,7 +1,7 @@
 """The answer: which nodes take the request now, the tightest first, and why the others do not, counted and grouped.
 
-A node is asked for what keeps any pod off it, then by the rule of each way in which its systems can be asked. Six reads of the tables
-whatever their size; no name of a pod is read.
+A node is asked for what keeps any pod off it, then by the rule of each way in which its systems can be asked. Nine reads of
+the tables whatever their size; no name of a pod is read.
 """
 
 from __future__ import annotations

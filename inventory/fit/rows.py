@@ -1,4 +1,4 @@
-"""What the mirror has of the nodes with a GPU, read for the finder: seven queries, whatever their number.
+"""What the mirror has of the nodes with a GPU, read for the finder: eight queries, whatever their number.
 
 Only the columns that count are read. What is held is read as sums, over all namespaces whoever asks: no name is among them.
 """
@@ -16,14 +16,16 @@ from inventory.models import Allocation, Card, Node, NodeTotals
 from inventory.models.choices import UNHELD, CardState
 from inventory.scope import counting
 from inventory.stacks import STACKS
-from inventory.stacks.engine.base import UNHEALTHY
-from inventory.stacks.engine.fitting import Open, Piece
+from inventory.stacks.engine.base import UNHEALTHY, Room
+from inventory.stacks.engine.fitting import Open, Part, Parts, Piece
 from kube import objects
 
 #: (id of a cluster, name of a node)
 Place = tuple[int, str]
 _decoder = msgspec.json.Decoder(objects.Node)
 _COUNTING = tuple(stack.name for stack in STACKS if any(way.counts_holds for way in stack.ways))
+_IN_PARTS = tuple(stack.name for stack in STACKS if any(way.in_parts for way in stack.ways))
+_room = msgspec.json.Decoder(Room)
 _CARD = (
     *("cluster_id", "node_name", "id", "key", "index", "mode", "profile", "memory_total_bytes", "memory_free_bytes"),
     *("memory_apart_bytes", "state", "health", "shares", "stack", "model"),
@@ -110,7 +112,7 @@ def _decoded(facts: str) -> objects.Node | None:
 
 
 def _cards(ids: tuple[int, ...]) -> dict[Place, list[OneCard]]:
-    holds = _holds(ids)
+    holds, parts = _holds(ids), _parts(ids)
     found: dict[Place, list[OneCard]] = {}
     rows = Card.objects.filter(cluster_id__in=ids, gone_at=None).values_list(*_CARD)
     none, unknown = (0, 0), CardState.UNKNOWN.value
@@ -121,7 +123,7 @@ def _cards(ids: tuple[int, ...]) -> dict[Place, list[OneCard]]:
         number, cores = holds.get(pk, none)
         piece = Piece(
             *(pk, key, index, mode, profile, total, room, state in UNHELD, state == unknown, health != UNHEALTHY),
-            *(shares, number, cores),
+            *(shares, number, cores, parts.get(pk)),
         )
         found.setdefault((cluster, node), []).append(OneCard(piece, stack, model))
     return found
@@ -136,6 +138,21 @@ def _holds(ids: tuple[int, ...]) -> dict[int, tuple[int, int]]:
     with counting():
         rows = _now(ids).filter(stack__in=_COUNTING, card__isnull=False).values_list("card_id")
         return {pk: (number, cores or 0) for pk, number, cores in rows.annotate(Count("id"), Sum("core_percent"))}
+
+
+def _parts(ids: tuple[int, ...]) -> dict[int, Parts]:
+    """Id of a card → the parts in which pods can have it; of the systems whose rules ask for them."""
+    rows = Card.objects.filter(cluster_id__in=ids, gone_at=None, stack__in=_IN_PARTS).exclude(room="").order_by()
+    return {pk: _of_room(text) for pk, text in rows.values_list("id", "room").iterator(chunk_size=10_000)}
+
+
+def _of_room(text: str) -> Parts:
+    try:
+        room = _room.decode(text)
+    except msgspec.DecodeError:  # somebody wrote into the table
+        return Parts(())
+    kinds = tuple(Part(fit.memory_bytes, fit.sure, fit.most) for fit in room.fits if fit.profile)
+    return Parts(kinds if room.made or room.on_demand else (), room.made)
 
 
 def _held(ids: tuple[int, ...]) -> tuple[dict[Place, dict[str, int]], dict[Place, list[Open]]]:

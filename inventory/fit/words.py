@@ -44,6 +44,7 @@ NOTES = {
     fitting.MAY_BE_UNHEALTHY: _("cards that others call unhealthy may be given out too"),
     fitting.NOT_ISOLATED: _("nothing holds a pod to what it asked for"),
     fitting.SELECTORS: _("if the selectors of the claim and its class choose these devices"),
+    fitting.PART_OF_CARD: _("as parts of cards: the claim must ask for parts"),
 }
 
 #: What the finder does not look at, since the mirror does not keep it.

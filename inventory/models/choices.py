@@ -34,7 +34,7 @@ class Mode(models.TextChoices):
     WHOLE = base.WHOLE, _("as a whole")
     MEMORY = base.MEMORY, _("by memory")
     SHARES = base.SHARES, _("in turns")
-    PARTS = base.PARTS, _("in equal parts")
+    PARTS = base.PARTS, _("in parts")
 
 
 class Evidence(models.TextChoices):

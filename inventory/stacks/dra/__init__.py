@@ -7,16 +7,15 @@ accelerators is read by what all have in common. Source: KEP-4381, 4815, 5075, 5
 from __future__ import annotations
 
 from inventory.stacks.dra import told
+from inventory.stacks.dra.cards import NO_CARDS, Cards, cards_of
 from inventory.stacks.dra.cards import STACK as NAME
-from inventory.stacks.dra.cards import Cards, cards_of
 from inventory.stacks.dra.drivers import vendor
-from inventory.stacks.dra.findings import FINDINGS, findings
+from inventory.stacks.dra.findings import FINDINGS, MOST_DEVICES, findings
 from inventory.stacks.dra.holders import Held, allocations, held_by
 from inventory.stacks.dra.pools import Offered, pools
 from inventory.stacks.dra.rooms import rooms
 from inventory.stacks.dra.ways import WAYS
 from inventory.stacks.engine.base import UNHEALTHY, Context, StackReport
-from inventory.stacks.engine.names import MAX_CARDS
 from inventory.stacks.engine.stack import Stack
 from kube.objects import Node, Pod
 
@@ -31,14 +30,19 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     here = [device for device in offered.devices.values() if device.node_name == node.metadata.name]
     if not here and not held and not offered.incomplete:
         return None
-    found = told.with_conditions(cards_of(here), held)
-    known = not offered.incomplete and len(found.cards) <= MAX_CARDS
-    wrong, recheck_at = findings(node.metadata.name, held, offered, here, found, context.now)
+    too_many = len(here) > MOST_DEVICES
+    found = NO_CARDS if too_many else cards_of(here, offered, {item.key for item in held})
+    found = told.with_conditions(found, held)
+    # Of a pool without any slice, or where slices are not read, it is not known what else there is.
+    published = {(one.spec.driver, one.spec.pool.name) for one in context.slices} if context.claims_read else set()
+    unread = any(item.device is None and item.key[:2] not in published for item in held)
+    known = not (offered.incomplete or unread or too_many)
+    wrong, recheck_at = findings(node.metadata.name, held, offered, here, found, context)
     return StackReport(
         stack=NAME,
-        cards=tuple(found.cards.values()) if len(found.cards) <= MAX_CARDS else (),
+        cards=tuple(found.cards.values()),
         cards_known=known,
-        allocations=tuple(allocations(held, found)),
+        allocations=tuple(allocations(held, found, unread=unread)),
         findings=tuple(wrong),
         recheck_at=recheck_at,
         memory_total_bytes=_memory(found, held) if known else None,

@@ -8,12 +8,14 @@ from datetime import UTC, datetime
 from inventory.stacks.dra.cards import Cards
 from inventory.stacks.dra.holders import Held
 from inventory.stacks.dra.pools import Offered, Pools
-from inventory.stacks.engine.base import ERROR, INFO, WARNING, Finding
+from inventory.stacks.engine.base import ERROR, INFO, WARNING, Context, Finding
 from inventory.stacks.engine.stack import Entry
 from wording.said import sentence
 
 #: A claim that is being deleted for longer keeps its devices from everybody.
 TERMINATING_S = 600.0
+#: Devices of one node that are read: 128 ResourceSlices with as many as the API allows in one. It allows any number of slices.
+MOST_DEVICES = 128 * 128
 
 FINDINGS = {
     "dra-pool-incomplete": Entry(
@@ -40,6 +42,12 @@ FINDINGS = {
         "A claim that was deleted still holds its device, since a finalizer waits for the driver or the pod.",
         "Look whether its pod is gone and the driver's pod runs on the node; it has to let go of the device.",
     ),
+    "dra-too-many-devices": Entry(
+        "Too many devices",
+        WARNING,
+        "DRA drivers offer more devices on one node than gpudash reads, so its cards are not known.",
+        "Look at the ResourceSlices of the node, and which driver has published them.",
+    ),
     "device-tainted": Entry(
         "Device tainted",
         WARNING,
@@ -50,13 +58,17 @@ FINDINGS = {
 
 
 def findings(
-    node: str, held: list[Held], offered: Pools, here: list[Offered], cards: Cards, now: float
+    node: str, held: list[Held], offered: Pools, here: list[Offered], cards: Cards, context: Context
 ) -> tuple[list[Finding], float | None]:
     """(findings, unix seconds at which they would be others)."""
+    now = context.now
     found = [_incomplete(*one) for one in offered.incomplete]
+    found += [_too_many(len(here))] if len(here) > MOST_DEVICES else []
     found += [_tainted(device, cards) for device in here if device.taints and device.key in cards.on]
     unread = {one[:2] for one in offered.incomplete}
-    found += [_gone(item) for item in held if item.device is None and item.key[:2] not in unread]
+    lost = [item for item in held if item.device is None and item.key[:2] not in unread]
+    # Where slices are not read, none of their devices is known: that says nothing of the driver.
+    found += [_gone(item) if context.claims_read else _unread(item) for item in lost]
     claims = {item.claim.metadata.uid: item for item in held}.values()
     found += [_idle(item, cards) for item in claims if not (item.claim.status and item.claim.status.reservedFor)]
     ends = [(item, since) for item in claims if (since := _seconds(item.claim.metadata.deletionTimestamp)) is not None]
@@ -90,6 +102,26 @@ def _incomplete(driver: str, pool: str, there: int, wanted: int) -> Finding:
         pool=pool,
     )
     return Finding(code="dra-pool-incomplete", severity=WARNING, text=text)
+
+
+def _too_many(number: int) -> Finding:
+    text = sentence(
+        "DRA drivers offer {number} devices on this node, and at most {most} are read: its cards are not known.",
+        number=number,
+        most=MOST_DEVICES,
+    )
+    return Finding(code="dra-too-many-devices", severity=WARNING, text=text)
+
+
+def _unread(item: Held) -> Finding:
+    text = sentence(
+        "The claim {claim} holds the device {device} of the driver {driver}. The cluster does not let resourceslices be "
+        "read, so which card this is and how much memory it has is not known.",
+        claim=_name(item),
+        device=item.key[2],
+        driver=item.key[0],
+    )
+    return Finding(code="resource-not-understood", severity=INFO, text=text, pod=_name(item))
 
 
 def _tainted(device: Offered, cards: Cards) -> Finding:

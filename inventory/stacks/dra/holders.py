@@ -37,21 +37,24 @@ def held_by(claims: tuple[ResourceClaim, ...], node: str, offered: Pools) -> lis
     return found
 
 
-def allocations(held: list[Held], cards: Cards) -> list[Allocation]:
-    return [one for item in held for one in _of_result(item, cards)]
+def allocations(held: list[Held], cards: Cards, unread: bool = False) -> list[Allocation]:
+    """unread: slices are missing, so a device may be a part of a card as well as a whole one."""
+    return [one for item in held for one in _of_result(item, cards, unread)]
 
 
-def _of_result(item: Held, cards: Cards) -> list[Allocation]:
+def _of_result(item: Held, cards: Cards, unread: bool) -> list[Allocation]:
     consumers = list((item.claim.status.reservedFor if item.claim.status else None) or ())
     meta = item.claim.metadata
     # Held, and nobody uses it: then the claim itself is who holds it.
     users = consumers or [Consumer("resourceclaims", meta.name, meta.uid)]
-    return [_allocation(item, cards, user, first=place == 0) for place, user in enumerate(users)]
-
-
-def _allocation(item: Held, cards: Cards, user: Consumer, first: bool) -> Allocation:
-    card = cards.on.get(item.key)
     mode, memory = _taken(item, cards)
+    if unread and item.device is None:
+        mode = PARTS
+    return [_allocation(item, cards, user, mode, memory, first=place == 0) for place, user in enumerate(users)]
+
+
+def _allocation(item: Held, cards: Cards, user: Consumer, mode: str, memory: int | None, first: bool) -> Allocation:
+    card = cards.on.get(item.key)
     return Allocation(
         pod_uid=user.uid,
         namespace=item.claim.metadata.namespace,
@@ -69,9 +72,15 @@ def _allocation(item: Held, cards: Cards, user: Consumer, first: bool) -> Alloca
 
 def _taken(item: Held, cards: Cards) -> tuple[str, int | None]:
     """(how it is held, bytes)."""
-    consumed = item.result.consumedCapacity or {}
-    if item.device is not None and item.device.several:
+    device = item.device
+    if device is not None and device.several:
+        consumed = item.result.consumedCapacity or {}
         name = next((name for name in consumed if name.rpartition("/")[2] == "memory"), "")
-        return (MEMORY, size(consumed[name])) if name else (SHARES, None)
-    memory = item.device.memory if item.device is not None else None
-    return (PARTS if item.key in cards.parts else WHOLE), memory
+        # Who consumes no memory may use all of it: then it is not metered.
+        memory = size(consumed[name]) if name else None
+        return (MEMORY, memory) if memory else (SHARES, None)
+    if item.key in cards.parts:
+        return PARTS, device.memory if device is not None else None
+    # Of a card under another name, for a virtual machine, only what its bus can address is said.
+    card = cards.cards.get(cards.on.get(item.key, ""))
+    return WHOLE, card.memory_total_bytes if card is not None else device.memory if device is not None else None

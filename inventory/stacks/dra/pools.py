@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from inventory.stacks.dra import told
 from inventory.stacks.dra.trim import short
-from inventory.stacks.engine.base import Told
+from inventory.stacks.engine.base import UNHEALTHY, Told
 from kube.claims import Capacity, Device, DeviceSelector, DeviceTaintRule, ResourceSlice, plain_value
 from kube.quantity import size
 
@@ -24,8 +24,9 @@ Amounts = dict[str, int | None]
 class Offered(NamedTuple):
     """A device that a driver offers. node_name: "" where it is not of one node. memory: bytes; None where it is not said.
 
-    told: of its health, by its taints. counters: names of the counter sets that it takes of: devices that take of the same exclude
-    each other. takes: by set, how much.
+    told: of its health, by its taints and attributes. counters: names of the counter sets that it takes of: devices that take of the
+    same exclude each other. takes: by set, how much. several: claims may share it; shares: so many, None when they are not counted.
+    sick: the driver calls it unhealthy, and gives it out all the same to claims that do not look.
     """
 
     key: Key
@@ -37,6 +38,13 @@ class Offered(NamedTuple):
     taints: tuple[tuple[str, str], ...]
     takes: tuple[tuple[str, Amounts], ...] = ()
     told: tuple[Told, ...] = ()
+    shares: int | None = None
+    sick: bool = False
+
+    @property
+    def kept_off(self) -> bool:
+        """Whether new claims should not get it."""
+        return self.sick or bool(self.taints)
 
     def text(self, *names: str) -> str:
         """The first of some attributes that has a value, as text."""
@@ -104,14 +112,19 @@ def _offered(found: ResourceSlice, device: Device) -> Offered:
     spec, name = found.spec, device.name
     body = device.basic or device
     capacity = {short(name): value.value for name, value in (body.capacity or {}).items()}
+    attributes = {short(name): plain_value(value) for name, value in (body.attributes or {}).items()}
+    by_attributes = told.of_attributes(attributes, spec.driver)
     return Offered(
         key=(spec.driver, spec.pool.name, name),
         node_name=(body.nodeName if spec.perDeviceNodeSelection else spec.nodeName) or "",
-        attributes={short(name): plain_value(value) for name, value in (body.attributes or {}).items()},
-        memory=size(capacity.get("memory")),
+        attributes=attributes,
+        # Drivers write 0 where a card has no memory of its own, and where they could not ask it.
+        memory=size(capacity.get("memory")) or None,
         counters=frozenset(one.counterSet for one in body.consumesCounters or ()),
         several=bool(body.allowMultipleAllocations),
         takes=tuple((one.counterSet, _amounts(one.counters)) for one in body.consumesCounters or ()),
         taints=tuple((one.key, one.effect) for one in body.taints or () if one.effect in told.KEEPS_OFF),
-        told=told.of_taints(body.taints or (), spec.driver),
+        told=(*told.of_taints(body.taints or (), spec.driver), *by_attributes),
+        shares=size(capacity.get("shares")) or None if body.allowMultipleAllocations else None,
+        sick=any(one.level == UNHEALTHY for one in by_attributes),
     )

@@ -1,12 +1,14 @@
-"""What could still be given of a card that its driver cuts as claims ask for it: by the counters that the slices publish.
+"""What could still be given of a card that is offered in parts: by the counters that the slices publish, or part by part.
 
 A counter set has what a card has; each device says what it would take of it. So no table of models is needed: a device can be
-given as long as nothing that it takes is used up. Source: KEP-4815, partitionable devices.
+given as long as nothing that it takes is used up. Parts without counters were made before any claim asks; each can be given while
+nobody has it, whatever becomes of the others. Source: KEP-4815, partitionable devices.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from inventory.stacks.dra.cards import Cards
@@ -15,6 +17,7 @@ from inventory.stacks.dra.pools import Key, Offered, Pools
 from inventory.stacks.engine.base import COUNTERS, Fit, Room, Slices
 
 SOURCE = "counters of the driver's slices"
+MADE = "parts that the driver offers"
 #: Ways of placing devices that are tried for one profile of one card; beyond them the numbers are bounds.
 _MOST_TRIES = 500
 #: Of a card with more kinds of devices nothing is said: real cards have ten.
@@ -33,16 +36,39 @@ class _Kind(NamedTuple):
 
 
 def rooms(found: Cards, held: list[Held], offered: Pools, here: list[Offered]) -> tuple[Room, ...]:
-    """One room for each card that is offered in parts too."""
+    """One room for each card that is offered in parts."""
     of_card: dict[str, list[Offered]] = {}
     for device in here:
-        if (card := found.on.get(device.key)) is not None and device.takes:
+        if (card := found.on.get(device.key)) is not None:
             of_card.setdefault(card, []).append(device)
     taken = {item.key: item.device for item in held if item.device is not None}
-    return tuple(
-        _room(card, devices, taken, found, offered)
-        for card, devices in of_card.items()
-        if any(device.key in found.parts for device in devices)
+    return tuple(room for card, devices in of_card.items() for room in _rooms(card, devices, taken, found, offered))
+
+
+def _rooms(
+    card: str, devices: list[Offered], taken: dict[Key, Offered], found: Cards, offered: Pools
+) -> Iterator[Room]:
+    metered = [device for device in devices if device.takes]
+    if any(device.key in found.parts for device in metered):
+        yield _room(card, metered, taken, found, offered)
+    elif all(device.key in found.parts and not device.several for device in devices):
+        yield _made(card, devices, taken, found)
+
+
+def _made(card: str, parts: list[Offered], taken: dict[Key, Offered], found: Cards) -> Room:
+    """Of a card that is offered in parts without counters."""
+    there = Counter(_profile(part, found) for part in parts)
+    free: Counter[tuple[int, str, int | None]] = Counter()
+    for part in parts:
+        kind = (part.memory or 0, _profile(part, found), part.memory)
+        free[kind] += part.key not in taken and not part.kept_off
+    return Room(
+        card=card,
+        made=True,
+        slices=tuple(Slices(*one) for one in sorted(there.items())[:_MOST_KINDS]),
+        fits=tuple(Fit(name, one, one, memory) for (_, name, memory), one in sorted(free.items())[:_MOST_KINDS]),
+        source=MADE,
+        unknown=COUNTERS if len(free) > _MOST_KINDS else "",
     )
 
 
@@ -51,7 +77,7 @@ def _room(card: str, devices: list[Offered], taken: dict[Key, Offered], found: C
     slices = Counter(_profile(device, found) for device in mine)
     there = tuple(Slices(*one) for one in sorted(slices.items())[:_MOST_KINDS])
     left = _left(devices, mine, offered)
-    kinds = _kinds([device for device in devices if not device.taints], taken, found)
+    kinds = _kinds([device for device in devices if not device.kept_off], taken, found)
     if left is None or kinds is None:
         return Room(card=card, on_demand=True, slices=there, source=SOURCE, unknown=COUNTERS)
     fits, exact = [], True

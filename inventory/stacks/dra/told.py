@@ -1,13 +1,15 @@
-"""What taints of devices and conditions of claims say of a card's health.
+"""What taints and attributes of devices and conditions of claims say of a card's health.
 
 A taint with the effect None is information only: NVIDIA's driver puts one for Xid errors that it ignores, and where it does not
-look. What a condition of a claim's device means is the driver's own, so only those are read whose type says it. Sources: KEP-5055
-(DeviceTaints), KEP-4817 (ResourceClaim device status), NVIDIA/dra-driver-nvidia-gpu at 9593204 (NVMLDeviceHealthCheck).
+look. What a condition of a claim's device means is the driver's own, so only those are read whose type says it. Attributes say how a
+device is where a driver puts no taint: Intel's driver for Gaudi has `healthy`, that for GPUs `health`. Sources: KEP-5055
+(DeviceTaints), KEP-4817 (ResourceClaim device status), NVIDIA/dra-driver-nvidia-gpu at 9593204 (NVMLDeviceHealthCheck),
+intel/intel-resource-drivers-for-kubernetes 1da939f (node_state.go of both plugins).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 TAINTED, TAINT_NOTE, TAINT_POSSIBLE = "device-tainted", "device-taint-note", "device-taint-possible"
 CLAIM_HEALTHY, CLAIM_UNHEALTHY, CLAIM_NOTE = "claim-device-healthy", "claim-device-unhealthy", "claim-device-note"
+ATTRIBUTE_HEALTHY, ATTRIBUTE_UNHEALTHY = "device-attribute-healthy", "device-attribute-unhealthy"
+ATTRIBUTE_NOTE = "device-attribute-note"
 SAYS = {
     TAINTED: "The device is tainted: new claims do not get it",
     TAINT_NOTE: "The device has a taint that is information only",
@@ -30,9 +34,17 @@ SAYS = {
     CLAIM_HEALTHY: "The driver calls the claim's device healthy",
     CLAIM_UNHEALTHY: "The driver calls the claim's device not ready or not healthy",
     CLAIM_NOTE: "The driver says something of the claim's device whose meaning is not known",
+    ATTRIBUTE_HEALTHY: "An attribute of the device calls it healthy",
+    ATTRIBUTE_UNHEALTHY: "An attribute of the device calls it unhealthy",
+    ATTRIBUTE_NOTE: "An attribute of the device says something of its health whose meaning is not known",
 }
 #: Types whose name says what they mean. That a device is ready says that it was prepared, not that it is well.
 _HEALTH_TYPES, _READY_TYPES = frozenset(("Healthy", "DeviceHealthy")), frozenset(("Ready", "DeviceReady"))
+#: Attributes that say how a device is, without the domain of the driver.
+HEALTH_ATTRIBUTES = ("health", "healthy", "healthStatus")
+#: What texts of them mean. That a truth value is true says nothing: it is the same where the driver does not look.
+_HEALTHS = {"healthy": HEALTHY, "unhealthy": UNHEALTHY}
+_SILENT = ("", "unknown")
 #: Most of one device; the API admits fewer.
 MOST, _TEXT = 16, 200
 #: Effects with which new claims do not get a device.
@@ -44,6 +56,30 @@ RULE = "device-taint-rule"
 def of_taints(taints: Iterable[DeviceTaint], driver: str) -> tuple[Told, ...]:
     """Each taint, with when it was put."""
     return tuple(_of_taint(taint, driver[:_TEXT], "") for taint in list(taints)[:MOST])
+
+
+def of_attributes(attributes: Mapping[str, object], driver: str) -> tuple[Told, ...]:
+    """What a device's attributes say of its health. A text of another meaning is told as it is written."""
+    found = ((name, attributes[name]) for name in HEALTH_ATTRIBUTES if name in attributes)
+    return tuple(
+        _of_attribute(name, value, driver[:_TEXT])
+        for name, value in found
+        if value not in (None, True) and str(value).strip().lower() not in _SILENT
+    )
+
+
+def _of_attribute(name: str, value: object, driver: str) -> Told:
+    level = UNHEALTHY if value is False else _HEALTHS.get(str(value).strip().lower(), HEALTH_UNKNOWN)
+    code = {HEALTHY: ATTRIBUTE_HEALTHY, UNHEALTHY: ATTRIBUTE_UNHEALTHY}.get(level, ATTRIBUTE_NOTE)
+    written = "false" if value is False else str(value)
+    return Told(
+        source=driver,
+        level=level,
+        code=code,
+        says=SAYS[code],
+        text=f"{name}={written}"[:_TEXT],
+        action="check-driver" if level == UNHEALTHY else "",
+    )
 
 
 def of_rule(taint: DeviceTaint, rule: str, sure: bool) -> Told:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from inventory.stacks.dra.drivers import drives_cards
+from inventory.stacks.dra.told import HEALTH_ATTRIBUTES
 from kube.claims import (
     ClaimSpec,
     Device,
@@ -44,6 +45,7 @@ ATTRIBUTES = frozenset(
         "index",
         "minor",
         "cardIndex",
+        *HEALTH_ATTRIBUTES,
     )
 )
 

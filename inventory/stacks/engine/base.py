@@ -45,7 +45,7 @@ ERROR, WARNING, INFO = "error", "warning", "info"
 WHOLE = "whole"  # one holder, the full card
 MEMORY = "memory"  # by memory units
 SHARES = "shares"  # n holders, memory not metered (time-slicing)
-PARTS = "parts"  # n equal parts of the memory
+PARTS = "parts"  # parts of the memory, made before they are asked for
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -236,6 +236,7 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     card: key of the card; "" for what is said of the cards of the node that are cut. cards: how many these are, None when not
     known. each: slices and fits are those of each of them, else of all together. slices: what is there: of a fixed layout all that
     were made. on_demand: the driver cuts as it is asked for, so that what is there is what is held, and a pod can have what fits.
+    made: what fits are slices that are there and free: a pod can have each of them, whatever becomes of the others.
     source: by what it is known, in words. unknown: why the numbers are bounds, or missing; "" where they are exact.
     """
 
@@ -243,6 +244,7 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     cards: int | None = 1
     each: bool = True
     on_demand: bool = False
+    made: bool = False
     slices: tuple[Slices, ...] = ()
     fits: tuple[Fit, ...] = ()
     source: str = ""

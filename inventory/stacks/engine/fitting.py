@@ -41,7 +41,8 @@ CARD_NOT_KNOWN = "card-not-known"  # how many are free is known, not which
 MAY_BE_UNHEALTHY = "may-be-unhealthy"  # cards that others call unhealthy are given out too
 NOT_ISOLATED = "not-isolated"  # what a pod takes of the memory is not limited to what it asked for
 SELECTORS = "selectors"  # selectors of claims and classes are not evaluated
-NOTES = (CARD_NOT_KNOWN, MAY_BE_UNHEALTHY, NOT_ISOLATED, SELECTORS)
+PART_OF_CARD = "part-of-card"  # parts of cards are meant, which a request for whole cards does not get
+NOTES = (CARD_NOT_KNOWN, MAY_BE_UNHEALTHY, NOT_ISOLATED, SELECTORS, PART_OF_CARD)
 
 
 class Want(NamedTuple):
@@ -51,11 +52,30 @@ class Want(NamedTuple):
     memory: int | None = None
 
 
+class Part(NamedTuple):
+    """Parts of one kind that a card can give besides what is held of it. memory: bytes of each, None when not known.
+
+    sure: so many in any case; most: more than these in no case.
+    """
+
+    memory: int | None
+    sure: int
+    most: int
+
+
+class Parts(NamedTuple):
+    """together: all kinds can be given together; else each number is for its kind alone. kinds: none where nothing can be said."""
+
+    kinds: tuple[Part, ...]
+    together: bool = False
+
+
 class Piece(msgspec.Struct, frozen=True, gc=False):
     """One card as a rule sees it.
 
     total, free: bytes, None when not known or not metered. unheld: known to have no holder. doubtful: not known whether it has one.
     shares: holders that it takes, None when nobody counts; holds: those that it has; cores: percent that these hold.
+    parts: of a card that pods can have in parts, where a rule of its system asks for them; None of any other.
     """
 
     id: int
@@ -71,6 +91,7 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
     shares: int | None = None
     holds: int = 0
     cores: int = 0
+    parts: Parts | None = None
 
 
 class Open(NamedTuple):
@@ -121,7 +142,8 @@ Rule = Callable[[Want, Spot], Answer | None]
 class Way(NamedTuple):
     """A way to ask a system for cards. name: unique among all systems. label, rule: for people, in English; see `catalogue_words`.
 
-    rule: what the system's scheduler does with such a request. counts_holds: whether the rule looks at the holders of each card.
+    rule: what the system's scheduler does with such a request. counts_holds: whether the rule looks at the holders of each card;
+    in_parts: at the parts in which cards can be had.
     """
 
     name: str
@@ -129,3 +151,4 @@ class Way(NamedTuple):
     rule: str
     place: Rule
     counts_holds: bool = False
+    in_parts: bool = False

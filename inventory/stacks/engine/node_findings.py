@@ -24,7 +24,8 @@ class Seen(msgspec.Struct):
 
     names: GPU resources that the node states or its pods hold. counted_here: what a stack counts here under a name that is none of
     its own elsewhere. strange: those of no stack's understanding → pods that hold it.
-    unread_claims: pods that hold resource claims, where claims cannot be read.
+    by_claims: the cards are given out by DRA, so that the missing resource is as it should be. unread_claims: pods that hold resource
+    claims, where claims cannot be read.
     """
 
     gpu_resources: dict[str, int | None]
@@ -67,7 +68,8 @@ def look(node: Node, pods: list[Pod], context: Context) -> Seen:
     """One pass over the resources of the node and of its pods."""
     marking = (stack.counts_here for stack in marked(node) if stack.counts_here)
     counted_here = frozenset(name for counts in marking for name in counts(node, context))
-    seen, known = Seen({}, {}, [], [], set(), counted_here, _gpu_label(node), _by_claims(node)), names(context)
+    seen, known = Seen({}, {}, [], [], set(), counted_here, _gpu_label(node)), names(context)
+    seen.by_claims = _by_claims(node) or bool(context.claims)
     seen.by_slices = any(one.spec.nodeName == node.metadata.name for one in context.slices)
     status = node.status
     for offered in (status.allocatable, status.capacity) if status else ():
@@ -152,7 +154,7 @@ def _gpu_label(node: Node) -> str | None:
 
 
 def _by_claims(node: Node) -> bool:
-    """Whether a label says that the cards are given out by DRA: then the missing resource is as it should be."""
+    """Whether a label says that the cards are given out by DRA."""
     labels = labels_of(node)
     return any(labels.get(name) == "true" for writer in registry.labels for name in writer.by_claims)
 
@@ -188,7 +190,7 @@ def _not_ready(pod: Pod) -> Finding:
 
 def _without_resource(seen: Seen) -> list[Finding]:
     offered = any(number is None or number > 0 for number in seen.gpu_resources.values())
-    if seen.gpu_label is None or offered or seen.by_slices:
+    if seen.gpu_label is None or offered or seen.by_slices or seen.unread_claims:
         return []
     if seen.by_claims:
         text = sentence(

@@ -90,6 +90,8 @@ def rendered(account: NodeReport) -> str:
     else:
         fits = [{one["profile"]: [one["sure"], one["most"]] for one in room["fits"]} for room in flat["rooms"]]
         flat["rooms"] = [room | {"fits": fit} for room, fit in zip(flat["rooms"], fits, strict=True)]
+        for room in flat["rooms"]:
+            _ = room["made"] or room.pop("made")
     lines = []
     for key, value in flat.items():
         if isinstance(value, list | tuple) and value and isinstance(value[0], dict):
