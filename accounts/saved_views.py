@@ -39,7 +39,8 @@ class NameTaken(Exception):
 class SavedView(models.Model):
     """page: the name of the list's address. query: its parameters as they were typed, so that `1h` stays relative.
 
-    places: of a shared one, one a line, as `scopes` reads them: who sees all of them is told of it. "": who sees everything.
+    places: one a line, as `scopes` reads them. Of a shared one: who sees all of them is told of it; "": who sees everything. Of
+    another: what the token that made it is for; "": as its person.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="saved_views")
@@ -63,17 +64,21 @@ class SavedView(models.Model):
         return self.places.split()
 
 
-def told_to(user_id: int, scope: Scope, closed: Collection[str] = ()) -> QuerySet[SavedView]:
+def told_to(user_id: int, scope: Scope, closed: Collection[str] = (), *, limited: bool = False) -> QuerySet[SavedView]:
     """One's own, and those shared with who sees this much; none of the lists that are closed to them (`resources.view`).
 
-    At most four queries before it, none for who sees everything.
+    limited: a token asks that is for some places only. Of its person's own views it is told those that it made, or one for as much:
+    the others hold names of what it does not see. At most four queries before it, none for who sees everything.
     """
     own, rows = Q(user_id=user_id), SavedView.objects.exclude(page__in=closed).select_related("user")
-    if scope.everything:
+    if scope.everything and not limited:
         return rows.filter(own | Q(shared=True))
-    shared = SavedView.objects.filter(shared=True).exclude(places="").values_list("places", flat=True).distinct()
-    seen = [places for places in shared if _sees(scope, places)]
-    return rows.filter(own | Q(shared=True, places__in=seen))
+    mine = own if limited else Q(pk__in=())
+    known = (
+        SavedView.objects.filter(Q(shared=True) | mine).exclude(places="").values_list("places", flat=True).distinct()
+    )
+    seen = [places for places in known if _sees(scope, places)]
+    return rows.filter((own & Q(places__in=seen) if limited else own) | Q(shared=True, places__in=seen))
 
 
 def _sees(scope: Scope, places: str) -> bool:
@@ -86,14 +91,23 @@ def _sees(scope: Scope, places: str) -> bool:
 
 
 def save(
-    user: Any, page: str, name: str, query: str, *, shared: bool = False, places: Iterable[str] = (), over: bool = False
+    user: Any,
+    page: str,
+    name: str,
+    query: str,
+    *,
+    shared: bool = False,
+    places: Iterable[str] = (),
+    over: bool = False,
+    limits: Iterable[str] = (),
 ) -> SavedView:
     """Checked before. places: of a shared one; none: what the user's own role is for. over: in place of one of that name.
+    limits: places of the token that asks.
 
     Raises TooManyViews and NameTaken.
     """
     now = timezone.now()
-    given = (list(places) or granted(user)[1]) if shared else []
+    given = (list(places) or list(limits) or granted(user)[1]) if shared else list(limits)
     fields = {"query": query, "shared": shared, "places": "\n".join(given), "changed_at": now}
     with act(Action.VIEW_SAVE) as saved:
         # Locked, so that two at once do not both find room for the last one.

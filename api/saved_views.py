@@ -8,13 +8,14 @@ import msgspec
 from django.db.models import Q, QuerySet
 from drf_spectacular.utils import extend_schema
 from msgspec import Meta
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts import saved_views
+from accounts.models import ApiToken
 from accounts.permissions import request_role
-from accounts.roles import Role
+from accounts.roles import Role, role_of
 from accounts.saved_views import NAME_CHARS, QUERY_CHARS, SavedView
 from accounts.sharing import MayNotShare, places_to_share
 from api.frame.base import ApiView, ListView, listed
@@ -40,7 +41,18 @@ class ViewDraft(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _told(request: Request) -> QuerySet[SavedView]:
-    return saved_views.told_to(cast(Any, request.user).pk, current(), closed_to(request_role(request)))
+    limited = bool(_limits(request))
+    return saved_views.told_to(cast(Any, request.user).pk, current(), closed_to(request_role(request)), limited=limited)
+
+
+def _limits(request: Request) -> list[str]:
+    """The places of the token that asks; none: it is for all that its user sees, or a session asks."""
+    return request.auth.places.split() if isinstance(request.auth, ApiToken) else []
+
+
+def _is_lesser(request: Request) -> bool:
+    """Whether a token asks whose role is below that of its user."""
+    return isinstance(request.auth, ApiToken) and request_role(request) != role_of(request.user)
 
 
 class Views(ListView):
@@ -62,7 +74,13 @@ class Views(ListView):
         places = _places(request, draft, query) if draft.shared else ()
         try:
             row = saved_views.save(
-                request.user, draft.page, draft.name.strip(), query, shared=draft.shared, places=places
+                request.user,
+                draft.page,
+                draft.name.strip(),
+                query,
+                shared=draft.shared,
+                places=places,
+                limits=_limits(request),
             )
         except saved_views.NameTaken:
             raise Conflict(
@@ -90,10 +108,15 @@ class ViewDetail(ApiView):
         row = _told(request).filter(may, pk=view_id).first()
         if row is None:
             raise NotFound(_NONE % view_id)
+        if _is_lesser(request):
+            raise PermissionDenied(_LESSER)
         saved_views.remove(row)
         return Response(status=204)
 
 
+_LESSER = (
+    "This token has a lesser role than its user, so it removes none of their views. Take a token of the same role."
+)
 _NONE = "There is no view %d of yours. /api/v1/views lists them."
 
 

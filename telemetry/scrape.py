@@ -1,4 +1,7 @@
-"""What `/metrics/self` says: of each process what it counts, and what the tables say of queues, leases and rounds."""
+"""What `/metrics/self` says: of each process what it counts, and what the tables say of queues, leases and rounds.
+
+Of clusters it names those alone that whoever asks sees.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from prometheus_client.registry import Collector
 
 from inventory.heartbeats import pulses
 from inventory.models import DirtyNode, Message, UsageSource, Watch
+from inventory.scope import current
 from leases.row import free
 from telemetry.models import ProcessReport
 from telemetry.report import GONE
@@ -98,7 +102,12 @@ def _watchers() -> Iterator[Metric]:
         labels=["cluster", "kind"],
     )
     age = ExpressionWrapper(Now() - F("last_event_at"), output_field=DurationField())
-    rows = Watch.objects.exclude(free()).annotate(age=age).order_by("cluster__name", "kind")
+    rows = (
+        Watch.objects.filter(current().in_clusters())
+        .exclude(free())
+        .annotate(age=age)
+        .order_by("cluster__name", "kind")
+    )
     for cluster, kind, holder, waited in rows.values_list("cluster__name", "kind", "holder", "age"):
         holders.add_metric([cluster, kind, holder], 1)
         if waited is not None:
@@ -107,7 +116,11 @@ def _watchers() -> Iterator[Metric]:
     dirty = GaugeMetricFamily(
         "gpudash_nodes_to_count", "Nodes whose cards wait to be counted anew.", labels=["cluster"]
     )
-    waiting = DirtyNode.objects.values("cluster__name").annotate(count=Count("node_name", distinct=True))
+    waiting = (
+        DirtyNode.objects.filter(current().in_clusters())
+        .values("cluster__name")
+        .annotate(count=Count("node_name", distinct=True))
+    )
     for row in waiting.order_by("cluster__name"):
         dirty.add_metric([row["cluster__name"]], row["count"])
     yield dirty
@@ -125,9 +138,9 @@ _OF_ROUNDS = (
 def _rounds() -> Iterator[Metric]:
     rows: list[dict[str, Any]] = [
         {**row, "at": row["round_at"].timestamp() if row["round_at"] else None}
-        for row in UsageSource.objects.order_by("cluster__name").values(
-            "cluster__name", "round_at", "round_seconds", "samples", "cards_measured", "failures"
-        )
+        for row in UsageSource.objects.filter(current().in_clusters())
+        .order_by("cluster__name")
+        .values("cluster__name", "round_at", "round_seconds", "samples", "cards_measured", "failures")
     ]
     for name, about, column in _OF_ROUNDS:
         family = GaugeMetricFamily(name, about, labels=["cluster"])
