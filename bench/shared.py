@@ -40,11 +40,11 @@ def run(small: bool, processes: int = 1) -> None:
         web.call("migrate", "--verbosity", "0")
         progress(f"shared: a mirror of {nodes} nodes")
         sessions = _filled(web, nodes)
-        with _served(web, processes) as (port, pid):
+        with _served(web, processes) as (port, probes, pid):
             for churn in (False, True):
                 progress(f"shared: {VISITORS} visitors, {'changes' if churn else 'no changes'}")
                 with _changes(url, churn):
-                    _measure(port, pid, sessions, nodes, processes, churn)
+                    _measure(port, probes, pid, sessions, nodes, processes, churn)
 
 
 def _filled(web: Processes, nodes: int) -> list[str]:
@@ -55,13 +55,14 @@ def _filled(web: Processes, nodes: int) -> list[str]:
 
 
 @contextmanager
-def _served(web: Processes, processes: int) -> Iterator[tuple[int, int]]:
-    port = free_port()
+def _served(web: Processes, processes: int) -> Iterator[tuple[int, int, int]]:
+    """Ports of pages and of probes, and the id of the process."""
+    port, probes = free_port(), free_port()
     more = ["--processes", str(processes)] if processes > 1 else []
-    process = web.manage("serve", f"--listen=127.0.0.1:{port}", *more)
+    process = web.manage("serve", f"--listen=127.0.0.1:{port}", f"--probes=127.0.0.1:{probes}", *more)
     try:
         wait_until(lambda: _answers(port), f"the web process answers\n{web.tail()}")
-        yield port, process.pid
+        yield port, probes, process.pid
     finally:
         web.stop()
 
@@ -97,9 +98,9 @@ def _change(url: str, ended: threading.Event) -> None:
                     connection.execute(f"UPDATE {table} SET {change} WHERE node_name = %s", (at,))
 
 
-def _measure(port: int, pid: int, sessions: list[str], nodes: int, processes: int, churn: bool) -> None:
+def _measure(port: int, probes: int, pid: int, sessions: list[str], nodes: int, processes: int, churn: bool) -> None:
     before = _cpu_s(pid)
-    visitors = visit(port, sessions, nodes, WARM_S, SECONDS)
+    visitors = visit(port, sessions, nodes, WARM_S, SECONDS, probes=probes)
     share = (_cpu_s(pid) - before) / (WARM_S + SECONDS)
     report(visitors, share, processes=processes, changes=churn)
 

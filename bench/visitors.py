@@ -52,7 +52,9 @@ BROKEN_S = 0.1
 
 @dataclass
 class Visitor:
-    """One of them. seconds: of each right answer by name, of those that began after `counted_from` (of the monotonic clock)."""
+    """One of them. probes: the port that is asked for /healthz, 0 for that of the pages.
+
+    seconds: of each right answer by name, of those that began after `counted_from` (of the monotonic clock)."""
 
     number: int
     port: int
@@ -61,6 +63,7 @@ class Visitor:
     counted_from: float
     until: float
     mix: Sequence[tuple[str, str, int]] = MIX
+    probes: int = 0
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     answers: Answers = field(default_factory=Answers)
     received: int = 0
@@ -68,9 +71,13 @@ class Visitor:
     def run(self) -> None:
         chance = random.Random(self.number)
         fingerprints: dict[str, str] = {}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SAID_S)
+        of_pages, of_probes = (
+            http.client.HTTPConnection("127.0.0.1", port, timeout=SAID_S)
+            for port in (self.port, self.probes or self.port)
+        )
         while time.monotonic() < self.until:
             name, path, _ = chance.choices(self.mix, [weight for _, _, weight in self.mix])[0]
+            connection = of_probes if name == "healthz" else of_pages
             path = path.format(n=f"{chance.randrange(self.nodes):05d}")
             headers = {"Cookie": f"gpudash_session={self.session}", "Accept-Encoding": "gzip"}
             if name.endswith("part"):
@@ -93,7 +100,8 @@ class Visitor:
                 self.received += len(body)
                 if self.answers.count(f"{name}: {why_not}" if why_not else ""):
                     self.seconds[name].append(took)
-        connection.close()
+        of_pages.close()
+        of_probes.close()
 
 
 def _why_not(name: str, answer: http.client.HTTPResponse, body: bytes, known: bool) -> str:
@@ -106,13 +114,19 @@ def _why_not(name: str, answer: http.client.HTTPResponse, body: bytes, known: bo
 
 
 def visit(
-    port: int, sessions: Sequence[str], nodes: int, warm_s: float, seconds: float, of_nodes: bool = True
+    port: int,
+    sessions: Sequence[str],
+    nodes: int,
+    warm_s: float,
+    seconds: float,
+    of_nodes: bool = True,
+    probes: int = 0,
 ) -> list[Visitor]:
     """All at once: some seconds that are not counted, then those that are. of_nodes: nodes are those of `rows`, and asked by name."""
     counted_from = time.monotonic() + warm_s
     mix = tuple(one for one in MIX if of_nodes or "{n}" not in one[1])
     visitors = [
-        Visitor(number, port, session, nodes, counted_from, counted_from + seconds, mix)
+        Visitor(number, port, session, nodes, counted_from, counted_from + seconds, mix, probes)
         for number, session in enumerate(sessions)
     ]
     threads = [threading.Thread(target=visitor.run) for visitor in visitors]
