@@ -51,6 +51,8 @@ class FakeCluster:
     leases: dict[str, Obj] = field(default_factory=dict)
     #: Nodes whose kubelet swallows what it is asked: no byte of a log comes until `awake` is set.
     asleep: set[str] = field(default_factory=set)
+    #: Requests ("METHOD path") that match are answered only when `awake` is set.
+    hangs: str = ""
     #: Called when a log has been asked for.
     on_log: Callable[[], None] | None = None
 
@@ -189,8 +191,10 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         url = urlsplit(self.path)
         query = {name: values[-1] for name, values in parse_qs(url.query).items()}
+        self.fake.calls.append(f"{self.command} {url.path}")
+        if self.fake.hangs and re.search(self.fake.hangs, f"{self.command} {url.path}"):
+            self.fake.awake.wait(120)
         with self.fake.lock:
-            self.fake.calls.append(f"{self.command} {url.path}")
             fault = self._fault(url.path)
             if fault is None or fault.after:
                 status, answer = self._answer(url.path, query, json.loads(body) if body else {})

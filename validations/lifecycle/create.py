@@ -5,6 +5,7 @@ What is posted is made anew from suite, options and place (`building`), and kept
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
@@ -14,6 +15,7 @@ from kube.workloads import Job
 from validations.jobs import workload_key
 from validations.lifecycle.building import CannotBuild, manifest_now
 from validations.lifecycle.cluster_api import ClusterApi
+from validations.lifecycle.creations import WAIT_S, Creations, Posted
 from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import Ending
 from validations.lifecycle.mine import Mine, foreign, is_of
@@ -31,10 +33,23 @@ _PASSING = frozenset((401, 408, 425, 429))
 
 
 def create_job(run: Run, api: ClusterApi, mine: Mine, now: datetime) -> None:
-    """creating → pending, or ended when the API server says no. Raises ApiError when it is to be tried again.
+    """Create the Job of one run, and wait a little for the answer: a pass finds what comes later. Raises ApiError."""
+    creations = Creations(api)
+    post_job(run, api, creations, mine, now)
+    creations.settle(lambda run: post_job(run, api, creations, mine, now), time.monotonic() + WAIT_S)
 
-    What is posted is in the row before: when the answer is lost, the next pass knows the Job by it.
+
+def post_job(run: Run, api: ClusterApi, creations: Creations, mine: Mine, now: datetime) -> None:
+    """Post the Job, or write what the API server has answered: creating → pending, or ended when it says no.
+
+    What is posted is in the row before: when the answer is lost, the next pass knows the Job by it. Raises ApiError when it is to be
+    tried again.
     """
+    if (posted := creations.answered(run)) is not None:
+        _answered(run, api, posted, mine, now)
+        return
+    if not creations.may_begin(run):
+        return
     if full := no_room(run):
         # There was room when the run was claimed; an earlier try may have failed since then.
         note(run, last_error=full)
@@ -46,11 +61,15 @@ def create_job(run: Run, api: ClusterApi, mine: Mine, now: datetime) -> None:
         return
     before = run.manifest
     note(run, manifest=built.manifest, own_image=built.own_image, **shown(built.manifest))
+    creations.begin(run, (built.manifest, before))
+
+
+def _answered(run: Run, api: ClusterApi, posted: Posted, mine: Mine, now: datetime) -> None:
     try:
-        job = api.create(built.manifest)
+        job = posted.work.result()
     except ApiError as error:
         if error.status == 409:
-            _found(run, api, mine, now, (built.manifest, before))
+            _found(run, api, mine, now, posted.manifests)
             return
         if error.status < 400 or error.status >= 500 or error.status in _PASSING:
             told = refusal(error, api.namespace)

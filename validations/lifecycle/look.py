@@ -1,4 +1,4 @@
-"""What one pass has at hand: the cluster's calls, the moment, the reads of logs, and the Jobs that are ours."""
+"""What one pass has at hand: the cluster's calls, the moment, the reads of logs, the creations, and the Jobs that are ours."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import datetime
 import msgspec
 
 from validations.lifecycle.cluster_api import ClusterApi
+from validations.lifecycle.creations import Creations
 from validations.lifecycle.logreads import LogReads
 from validations.lifecycle.mine import Mine
 
@@ -18,5 +19,6 @@ class Look(msgspec.Struct, frozen=True):
     now: datetime
     logs: LogReads
     mine: Mine
+    creations: Creations
     #: Runs whose Job was deleted, or could not be, in this pass.
     tried: set[str] = msgspec.field(default_factory=set)

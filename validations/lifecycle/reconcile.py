@@ -1,8 +1,9 @@
 """One pass over the runs of a cluster: what should be, beside what is. Level-triggered: it may come late, twice, or not at all.
 
 It reads the runs under way, and of the queue only those that end there or get a slot. Two list calls (Jobs, pods), then one call
-for each run that moves. Runs are read before the lists, so that what is missing from a list was really there before; orphans are
-looked up after it. Nothing in it blocks for longer than its deadline, and its lease is renewed all the while.
+for each run that moves. Logs and creations are waited for last, and not for long. Runs are read before the lists, so that what is
+missing from a list was really there before; orphans are looked up after it. Nothing in it blocks for longer than its deadline, and
+its lease is renewed all the while.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from kube.client import ApiError
 from leases.lease import Lease, LeaseLost
 from validations.lifecycle import collect, lock, outage, queue, removal, step
 from validations.lifecycle.cluster_api import ClusterApi
-from validations.lifecycle.create import create_job
+from validations.lifecycle.create import post_job
+from validations.lifecycle.creations import WAIT_S, Creations
 from validations.lifecycle.lock import COPIES
 from validations.lifecycle.logreads import LogReads
 from validations.lifecycle.look import Look
@@ -88,7 +90,7 @@ def reconcile(lease: Lease, api: ClusterApi | None, why: str = "") -> None:
     _extend(runs, launcher, now)
     _reached(lease, launcher, api, now)
     mine = Mine(frozenset((maker(), *launcher.makers)))
-    _look_at(runs, lease, reality, Look(api, now, LogReads(api, now, runs), mine), launcher)
+    _look_at(runs, lease, reality, Look(api, now, LogReads(api, now, runs), mine, Creations(api)), launcher)
 
 
 def _reached(lease: Lease, launcher: Launcher, api: ClusterApi, now: datetime) -> None:
@@ -113,7 +115,9 @@ def _look_at(runs: list[Run], lease: Lease, reality: Reality, look: Look, launch
             lease.tick()
             seen.append(run.pk)
             _safely(run, look, partial(_advance, run, reality, look))
+        until = min(ends, time.monotonic() + WAIT_S)
         look.logs.settle(partial(_again, reality, look), ends)
+        look.creations.settle(partial(_again, reality, look, ends=True), until)
     finally:
         Run.objects.filter(pk__in=seen).exclude(state=State.ENDED).update(looked_at=look.now)
     lease.tick()
@@ -137,7 +141,7 @@ def _advance(run: Run, reality: Reality, look: Look) -> None:
         if step.too_late(run, look.now):
             step.give_up_creating(run, look)
         else:
-            create_job(run, look.api, look.mine, look.now)
+            post_job(run, look.api, look.creations, look.mine, look.now)
         return
     step.advance(run, job, reality.pods_of(run), reality.unreadable(run), look)
 
