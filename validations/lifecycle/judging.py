@@ -18,6 +18,32 @@ from wording.said import sentence
 logger = logging.getLogger(__name__)
 
 INCOMPLETE = Reason("log-incomplete", sentence("A part of the log is missing, so the verdict line proves nothing."))
+#: What ends a run from outside and what follows from it, cause first: a lost node loses its pod and the log, a deleted Job its pod.
+#: Every other reason (exit code, missing verdict line, what the log says) comes after these, in the order of the suite.
+CAUSES = (
+    CANCELLED,
+    "wrong-node",
+    "node-lost",
+    "evicted",
+    "refused-by-node",
+    "job-deleted",
+    "pod-deleted",
+    "unschedulable",
+    "image",
+    "container-config",
+    "timeout",
+    "unreachable",
+    "unauthorized",
+    "forbidden",
+    "kubeconfig",
+    "unreadable",
+    "internal",
+    "strange-status",
+    "job-failed",
+    "killed",
+    INCOMPLETE.code,
+)
+_RANKS = {code: rank for rank, code in enumerate(CAUSES)}
 PASSING: tuple[Verdict, ...] = ("passed", "warning")
 
 
@@ -30,8 +56,7 @@ def judged(suite: Suite, raw: bytes, outcome: Outcome, ending: Ending | None = N
         result = _ended_from_outside(result, ending)
     if not complete:
         verdict: Verdict = "errored" if result.verdict in PASSING else result.verdict
-        cancelled = ending is not None and ending.code == CANCELLED
-        result = msgspec.structs.replace(result, verdict=verdict, reasons=_with(result, INCOMPLETE, cancelled))
+        result = _with(result, INCOMPLETE, verdict)
     return result
 
 
@@ -68,14 +93,19 @@ def without_log(suite: str, version: int, reasons: list[Reason]) -> Result:
 def _ended_from_outside(result: Result, ending: Ending) -> Result:
     """A "no" of the hardware stays one; anything else is a test that could not be carried out."""
     failed = result.verdict == "failed" and ending.code != CANCELLED
-    verdict: Verdict = "failed" if failed else "errored"
+    return _with(result, Reason(ending.code, ending.text), "failed" if failed else "errored")
+
+
+def _with(result: Result, reason: Reason, verdict: Verdict) -> Result:
+    """The first reason is the cause. What the container's status says of the same cause is not said twice."""
+    others = [one for one in result.reasons if one.code != reason.code or one.line is not None]
+    reasons = [*others, reason]
+    # A "no" of the hardware has decided, whatever happened around it.
     return msgspec.structs.replace(
-        result, verdict=verdict, reasons=_with(result, Reason(ending.code, ending.text), failed)
+        result, verdict=verdict, reasons=reasons if verdict == "failed" else sorted(reasons, key=_rank)
     )
 
 
-def _with(result: Result, reason: Reason, after: bool = False) -> list[Reason]:
-    """The first reason is the one that decided. What the container's status says of the same cause is not said twice."""
-    others = [one for one in result.reasons if one.code != reason.code or one.line is not None]
-    keep_first = after or result.verdict == "failed"
-    return [*others, reason] if keep_first else [reason, *others]
+def _rank(reason: Reason) -> int:
+    """What the log says comes after what happened to the run, also where it has the same code."""
+    return _RANKS.get(reason.code, len(_RANKS)) if reason.line is None else len(_RANKS)
