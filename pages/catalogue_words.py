@@ -46,6 +46,7 @@ TITLES = (
     _("Exporter names another card"),
     _("Xid error of the card"),
     _("Xid error of an application"),
+    _("Unknown Xid code"),
     _("Memory errors not corrected"),
     _("Memory waits for a reset"),
     _("Memory cannot be mended"),
@@ -115,6 +116,7 @@ MEANINGS = (
     _("What labels or settings say about the number of cards does not fit the capacity of the node."),
     _("The driver reported an Xid error that puts the card itself in doubt: its memory, its links, its firmware."),
     _("The driver reported an Xid error that a program mostly causes itself; the card stays usable."),
+    _("The driver reported an Xid error with a code that gpudash does not know."),
     _("The card has had memory errors (double bit) that could not be corrected since its driver was loaded."),
     _("Rows or pages of the card's memory are to be taken out of use, which the next reset does."),
     _("Rows could not be remapped, too many pages are retired, or the SRAM has too many errors."),
@@ -188,6 +190,7 @@ ACTIONS = (
     _(
         "Free the card and do what the error asks for: reset, restart of the machine, or another card when it comes again."
     ),
+    _("Look the code up in NVIDIA's Xid catalogue."),
     _(
         "Look at the application that ran: its memory accesses and its log. The same on many programs is the card's fault."
     ),

@@ -27,6 +27,12 @@ FINDINGS = {
         "The driver reported an Xid error that a program mostly causes itself; the card stays usable.",
         "Look at the application that ran: its memory accesses and its log. The same on many programs is the card's fault.",
     ),
+    "xid-unknown": Entry(
+        "Unknown Xid code",
+        INFO,
+        "The driver reported an Xid error with a code that gpudash does not know.",
+        "Look the code up in NVIDIA's Xid catalogue.",
+    ),
     "ecc-uncorrected": Entry(
         "Memory errors not corrected",
         ERROR,
@@ -122,6 +128,8 @@ def _kind(told: Told) -> tuple[str, str] | None:
         known = xid.xid(int(told.code.removeprefix("xid-")))
         if bad is not None:
             return "xid-hardware", bad
+        if not known.known:
+            return "xid-unknown", INFO
         return ("xid-application", INFO) if known.severity == xid.PROCESS or known.cause == xid.APPLICATION else None
     if bad is None or told.code in (of_plugins.WITHHELD, of_plugins.NOTHING_GIVEN):
         return None

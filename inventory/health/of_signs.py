@@ -73,7 +73,7 @@ def _of(source: str, name: str, sign: Sign) -> tuple[Told, ...]:
     level, action = _SIMPLE[name]
     text = _text_of(name, sign)
     if name == signs.RECOVERY:
-        action = (xid.RECOVERIES.get(sign.value) if isinstance(sign.value, int) else None) or action
+        action = (xid.recovery(sign.value) if isinstance(sign.value, int) else None) or action
     return (Told(source=source, level=level, code=name, says=SAYS[name], text=text, since=sign.since, action=action),)
 
 
@@ -97,6 +97,11 @@ def _text_of(name: str, sign: Sign) -> str:
             hot_celsius=f"{signs.HOT_CELSIUS:.0f}",
         )
         return sentence("by its own limit") if sign.value == "limit" else ours
+    if name == signs.RECOVERY and isinstance(sign.value, int):
+        known = xid.RECOVERY_NAMES.get(sign.value)
+        if sign.value not in xid.RECOVERIES:
+            return sentence("action {number}, unknown", number=sign.value)
+        return sentence("action {number}", number=f"{sign.value} {known}" if known else sign.value)
     if isinstance(sign.value, list):
         return ", ".join(str(part) for part in sign.value)[:_TEXT]
     return str(sign.value) if sign.value is not None else ""

@@ -171,7 +171,7 @@ def _figures(values: Mapping[str, float]) -> Signs:
     if retired >= MOST_RETIRED:
         result[RETIRED] = Sign(None, retired)
     recovery = int(values.get(measures.RECOVERY_ACTION.name, 0))
-    if xid.RECOVERIES.get(recovery) is not None:  # one that is not known asks for nothing that could be said
+    if xid.recovery(recovery) is not None:
         result[RECOVERY] = Sign(None, recovery)
     return result
 

@@ -15,9 +15,9 @@ import msgspec
 
 #: Whose fault an error is. EITHER: the code alone does not say. FOLLOWS: it reports or follows another error.
 APPLICATION, DRIVER, HARDWARE, EITHER, FOLLOWS = "application", "driver", "hardware", "either", "follows"
-#: From good to bad. PROCESS: it ends the program that ran; the card is usable.
-INFORMATION, PROCESS, WARNING, CRITICAL = "information", "process", "warning", "critical"
-SEVERITIES = (INFORMATION, PROCESS, WARNING, CRITICAL)
+#: From good to bad. PROCESS: it ends the program that ran; the card is usable. UNKNOWN: nothing is known of the code.
+INFORMATION, PROCESS, UNKNOWN, WARNING, CRITICAL = "information", "process", "unknown", "warning", "critical"
+SEVERITIES = (INFORMATION, PROCESS, UNKNOWN, WARNING, CRITICAL)
 
 #: What to do now → how it is said. Keys are stable; sentences are English and the keys of translation.
 ACTIONS = {
@@ -39,6 +39,9 @@ ACTIONS = {
     "recover-domain": "Recover the NVLink domain (IMEX).",
     "support": "Contact support.",
     "not-said": "NVIDIA's catalogue names no action.",
+    "look-up-code": "Look the code up in NVIDIA's Xid catalogue.",
+    "reset-bus": "Drain the card, then reset its PCIe bus.",
+    "unknown-recovery": "Action required: read the card's recovery action in `nvidia-smi -q` on the node.",
 }
 #: NVIDIA's bucket → what to do.
 _OF_BUCKET = {
@@ -58,7 +61,7 @@ _OF_BUCKET = {
     "CONTACT_SUPPORT": "support",
     "": "not-said",
 }
-#: The driver's own recovery action (NVML, the measure `recovery_action`) → what to do; None for nothing.
+#: The driver's own recovery action (NVML up to 615, the measure `recovery_action`) → what to do; None for nothing.
 RECOVERIES: Mapping[int, str | None] = {
     0: None,
     1: "reset",
@@ -66,7 +69,11 @@ RECOVERIES: Mapping[int, str | None] = {
     3: "drain-peers",
     4: "drain-and-reset",
     5: "recover-domain",
+    6: "reset-bus",
+    7: "reboot",
 }
+#: Names of those that NVML has added, beside their number.
+RECOVERY_NAMES: Mapping[int, str] = {6: "BUS_RESET", 7: "SYSTEM_REBOOT"}
 
 
 class Xid(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,7 +182,10 @@ _ROWS: tuple[tuple[Iterable[int], str, str, str, str, bool], ...] = (
     ((158,), "The card did not answer in time and is lost", HARDWARE, CRITICAL, _RESET, True),
     ((159,), "Error on the way to the processor's memory", EITHER, WARNING, "CHECK_UVM", False),
     ((160, 161), "A channel of the memory is to be retired, or could not be", HARDWARE, WARNING, _IGNORE, True),
-    (range(162, 166), "Power smoothing changed, or its lifetime is used up", HARDWARE, WARNING, "", False),
+    ((162,), "Power smoothing works again", HARDWARE, INFORMATION, "", False),
+    ((163,), "Power smoothing was switched off", HARDWARE, WARNING, "", False),
+    ((164,), "The lifetime of power smoothing is almost used up", HARDWARE, WARNING, "", False),
+    ((165,), "The lifetime of power smoothing is used up", HARDWARE, WARNING, "", False),
     ((166, 170), "Unexpected traffic or interrupt on a secure NVLink", EITHER, WARNING, "", False),
     ((167,), "The PCIe bus did not answer in time", HARDWARE, CRITICAL, "", True),
     (
@@ -240,10 +250,15 @@ SAID: Mapping[str, Mapping[str, frozenset[int]]] = {
 
 
 def xid(code: int) -> Xid:
-    """What is known of a code; one that the catalogue does not have is said to be unknown, and a warning."""
+    """What is known of a code; of one that the catalogue does not have, that nothing is."""
     return XIDS.get(code) or Xid(
-        code=code, title="Unknown code", cause=EITHER, severity=WARNING, action="support", known=False
+        code=code, title="Unknown code", cause=EITHER, severity=UNKNOWN, action="look-up-code", known=False
     )
+
+
+def recovery(number: int) -> str | None:
+    """What to do for a recovery action of the driver, also for one that is newer than this table; None for nothing."""
+    return RECOVERIES.get(number, "unknown-recovery")
 
 
 def said(code: int) -> dict[str, str]:

@@ -29,7 +29,7 @@ from validations.suites.engine.placement import with_api
 from validations.suites.shared import cuda_texts, tensorworks
 from wording.said import sentence
 
-VERSION = 2
+VERSION = 3
 _LINUX = "nvcr.io/nvidia/k8s/cuda-sample:devicequery-cuda12.5.0"
 _WINDOWS = tensorworks.example("cuda-devicequery")
 _DETECTED = re.compile(r"Detected (\d{1,6}) CUDA Capable device\(s\)\s*\Z")

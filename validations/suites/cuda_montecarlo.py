@@ -28,7 +28,7 @@ from validations.suites.shared import cuda_texts
 from validations.suites.shared.tensorworks import example, options, workload
 from wording.said import sentence
 
-VERSION = 2
+VERSION = 3
 _IMAGE = example("cuda-montecarlo")
 _GPU = re.compile(r"Estimating Pi on GPU \((.{1,200})\)\s*\Z")
 _FIELD = re.compile(

@@ -27,7 +27,7 @@ from validations.suites.engine.placement import with_api
 from validations.suites.shared import cuda_texts
 from wording.said import sentence
 
-VERSION = 2
+VERSION = 3
 #: What the demo prints for a container that was not told how many.
 _SAMPLE_BODIES = 59_392
 _DEVICE = re.compile(r"> Compute (\d{1,3}\.\d{1,3}) CUDA device: \[(.{1,200})\]\s*\Z")

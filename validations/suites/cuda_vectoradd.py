@@ -28,7 +28,7 @@ from validations.suites.engine.placement import with_api
 from validations.suites.shared import cuda_texts
 from wording.said import sentence
 
-VERSION = 2
+VERSION = 3
 _HEADER = re.compile(r"\[Vector addition of (\d{1,16}) elements\]")
 _LAUNCH = re.compile(r"CUDA kernel launch with (\d{1,16}) blocks of (\d{1,16}) threads")
 _FAILED = re.compile(r"Failed to [a-zA-Z0-9 ]{1,80} \(error code (?P<message>.{1,300})\)!")

@@ -8,18 +8,29 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from validations.suites.engine.adapters import is_software
-from validations.suites.engine.base import Demo, Image, Lines, Reading, Suite, Target, Values, Workload, gettext_noop
+from validations.suites.engine.adapters import is_software, on_direct3d
+from validations.suites.engine.base import (
+    Demo,
+    Image,
+    Lines,
+    Reading,
+    ReasonWords,
+    Suite,
+    Target,
+    Values,
+    Workload,
+    gettext_noop,
+)
 from validations.suites.engine.figures import count, name
 from validations.suites.engine.phrases import Phrase, first, tell
 from validations.suites.engine.placement import with_api
 from validations.suites.shared.tensorworks import SERVER, options, workload
 from wording.said import sentence
 
-VERSION = 2
+VERSION = 3
 _SECTION = re.compile(r"GPU(\d{1,4}):\s*\Z")
 _PROPERTY = re.compile(
-    r"\s{1,20}(?P<label>apiVersion|driverVersion|vendorID|deviceID|deviceType|deviceName)\s{0,40}= ?(?P<value>.*)"
+    r"\s{1,20}(?P<label>apiVersion|driverVersion|vendorID|deviceID|deviceType|deviceName|driverID|driverName)\s{0,40}= ?(?P<value>.*)"
 )
 _HEAP = re.compile(r"\s{1,20}memoryHeaps\[\d{1,4}\]:?")
 _SIZE = re.compile(r"\s{1,20}size\s{0,40}= ?(\d{1,16})\b")
@@ -71,7 +82,15 @@ _PHRASES = (
         "could not find any GPU's", "no-adapter", sentence("The driver has no device in the container"), source=_SOURCE
     ),
 )
-_LABELS = {"apiVersion": "api_version", "driverVersion": "driver_version", "deviceType": "type", "deviceName": "name"}
+_LABELS = {
+    "apiVersion": "api_version",
+    "driverVersion": "driver_version",
+    "deviceType": "type",
+    "deviceName": "name",
+    "driverID": "driver_id",
+    "driverName": "driver_name",
+}
+_HARDWARE = ("DISCRETE_GPU", "INTEGRATED_GPU", "VIRTUAL_GPU")
 
 
 def read(lines: Lines) -> Reading:
@@ -121,10 +140,27 @@ def _conclude(reading: Reading, devices: list[dict[str, Any]]) -> None:
     soft = [device["type"] == "CPU" or is_software(device["name"]) for device in named]
     if named and all(soft):
         reading.failed("software-adapter", sentence("Only software devices: {name}.", name=named[0]["name"]), lines[0])
-    for device, software, line in zip(named, soft, lines, strict=True):
-        if not software and device["type"] in ("DISCRETE_GPU", "INTEGRATED_GPU", "VIRTUAL_GPU"):
-            reading.proof = line
-            return
+    hard = [(device, line) for device, software, line in zip(named, soft, lines, strict=True) if not software]
+    known = [(device, line) for device, line in hard if device["type"] in _HARDWARE]
+    if hard and not known:
+        device = hard[0][0]
+        reading.missing = sentence("{name} has an unknown type: “{kind}”.", name=device["name"], kind=device["type"])
+    if not known:
+        return
+    native = [line for device, line in known if not _layered(device)]
+    reading.proof = native[0] if native else known[0][1]
+    if not native:
+        reading.warning(
+            "layered-driver",
+            sentence("Only Vulkan on Direct3D 12 (Mesa Dozen): {name}.", name=known[0][0]["name"]),
+            known[0][1],
+        )
+
+
+def _layered(device: dict[str, Any]) -> bool:
+    """Whether it is Mesa's Dozen, Vulkan on top of Direct3D 12, whatever adapter is below it."""
+    driver = f"{device.get('driver_id', '')} {device.get('driver_name', '')}".lower()
+    return on_direct3d(device["name"]) or "dozen" in driver
 
 
 def _workload(target: Target, values: Values) -> Workload:
@@ -156,10 +192,26 @@ SUITE = Suite(
         Phrase(
             "deviceName = Microsoft Direct3D12 (Microsoft Basic Render Driver)",
             "software-adapter",
-            "Mesa's Dozen on Windows' software adapter; on a GPU it has the name of that in brackets and passes",
+            "Mesa's Dozen on Windows' software adapter",
             source="Mesa `dzn_device.c`",
             example="GPU0:\nVkPhysicalDeviceProperties:\n\tdeviceType        = PHYSICAL_DEVICE_TYPE_CPU\n"
             "\tdeviceName        = Microsoft Direct3D12 (Microsoft Basic Render Driver)",
+        ),
+        Phrase(
+            "deviceName = Microsoft Direct3D12 (NVIDIA Tesla T4)",
+            "layered-driver",
+            "Mesa's Dozen on a GPU, and no Vulkan driver of the GPU's own",
+            "warning",
+            source="Mesa `dzn_device.c`",
+            example="GPU0:\nVkPhysicalDeviceProperties:\n\tdeviceType        = PHYSICAL_DEVICE_TYPE_DISCRETE_GPU\n"
+            "\tdeviceName        = Microsoft Direct3D12 (NVIDIA Tesla T4)",
+        ),
+    ),
+    reasons=(
+        ReasonWords(
+            "layered-driver",
+            gettext_noop("Vulkan ran on Direct3D 12"),
+            "Check the GPU driver on the node: Direct3D 12 works, and the driver's own Vulkan is not in the container.",
         ),
     ),
 )

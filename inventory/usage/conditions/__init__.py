@@ -135,7 +135,7 @@ def _nvsentinel(condition: Condition, reason: str, message: str) -> Statement:
         bool(codes)
         and not cut
         and all(not entry.action and entry.xids for entry in entries)
-        and not any(xid.xid(code).hits_card for code in codes)
+        and all(xid.xid(code).known and not xid.xid(code).hits_card for code in codes)
     )
     asked = [entry.action for entry in entries if entry.action]
     action = max(asked, key=_ORDER.index) if asked else ""
@@ -144,7 +144,16 @@ def _nvsentinel(condition: Condition, reason: str, message: str) -> Statement:
 
 
 #: NVSentinel's actions, the most far-reaching last.
-_ORDER = ("reset", "restart-vm", "reboot", "replace-machine", "support")
+_ORDER = (
+    "check-node",
+    "restart-process",
+    "run-diagnostic",
+    "reset",
+    "restart-vm",
+    "reboot",
+    "replace-machine",
+    "support",
+)
 
 
 def _gke(condition: Condition, known: Known, reason: str, message: str, boot_id: str) -> Statement:

@@ -15,7 +15,7 @@ import msgspec
 from inventory.usage.conditions.statement import MOST_ENTRIES, TEXT_CHARS, Entry, NamedCard
 from inventory.usage.engine.identity import index_of, normal_pci
 
-#: NVSentinel's actions → ours.
+#: NVSentinel's actions (`health_event.proto`) → ours; what is not here is told as it is written.
 _ACTIONS: Mapping[str, str] = {
     "NONE": "",
     "COMPONENT_RESET": "reset",
@@ -23,6 +23,10 @@ _ACTIONS: Mapping[str, str] = {
     "RESTART_VM": "restart-vm",
     "RESTART_BM": "reboot",
     "REPLACE_VM": "replace-machine",
+    "RUN_FIELDDIAG": "run-diagnostic",
+    "RUN_DCGMEUD": "run-diagnostic",
+    "RESTART_APP": "restart-process",
+    "UNKNOWN": "check-node",
 }
 _ACTION = re.compile(r"Recommended Action=([A-Za-z_0-9]{1,40})(?:;|$)")
 _ENTITY = re.compile(r"([A-Za-z][A-Za-z_]{0,40}):(\S+)")
@@ -43,7 +47,10 @@ def nvsentinel(check: str, message: str) -> tuple[tuple[Entry, ...], bool]:
             return tuple(entries), True
         if not match[0].endswith(";") and match[1] not in _ACTIONS:
             break  # half of an action
-        entries.append(_entry(check, message[begin : match.start()], _ACTIONS.get(match[1], "")))
+        entry = _entry(check, message[begin : match.start()], _ACTIONS.get(match[1], "check-node"))
+        if match[1] not in _ACTIONS:
+            entry = msgspec.structs.replace(entry, text=f"{entry.text} ({match[0].rstrip(';')})"[:TEXT_CHARS])
+        entries.append(entry)
         begin = match.end()
     left = message[begin:].strip(" ;")
     if left:

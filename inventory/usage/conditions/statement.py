@@ -29,6 +29,7 @@ ACTIONS: Mapping[str, str] = {
     "check-monitoring": "Look at DCGM on the node; until it answers, nothing is known of the cards.",
     "check-cooling": "Look at temperatures, cooling and power of the node.",
     "check-network": "Look at the node's InfiniBand.",
+    "run-diagnostic": "Run NVIDIA's diagnostic on the card.",
     "plan-maintenance": "The provider plans maintenance of the machine: free it before.",
 }
 #: Longest text of a condition that is kept; most entries of one condition.

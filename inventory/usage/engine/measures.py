@@ -165,7 +165,7 @@ NVLINK_REPLAY = _count("nvlink_replay_errors", "NVLink replays", ADDED)
 NVLINK_RECOVERY = _count("nvlink_recovery_errors", "NVLink recoveries", ADDED)
 VGPU_LICENCE = _flag("vgpu_licence", "vGPU licence")
 RECOVERY_ACTION = _declare(
-    Measure(name="recovery_action", unit=CODE, low=0, high=15, label="Recovery that the driver asks for")
+    Measure(name="recovery_action", unit=CODE, low=0, high=9_999, label="Recovery that the driver asks for")
 )
 
 #: What a scheduler has promised: claims of one tool, never measurements. They are a cross-check of the mirror's own account.

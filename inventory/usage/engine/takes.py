@@ -36,7 +36,7 @@ CLOCK_BITS = {
     0x080: "hw_power_brake",
     0x100: "display_clocks",
 }
-#: The codes that an Xid error can have: NVIDIA's catalogue ends below 200.
+#: The codes that an Xid error can have: those of NVIDIA's drivers are below 200.
 _MOST_CODE = 9_999
 
 

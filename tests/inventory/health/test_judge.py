@@ -58,7 +58,15 @@ def codes(found: Judged) -> list[tuple[str, str, str | None]]:
     return [(one.code, one.severity, one.card) for one in found.report.findings if one.code in judge_codes]
 
 
-judge_codes = {"xid-hardware", "xid-application", "node-condition", "card-called-unhealthy", "row-remap-pending"}
+judge_codes = {
+    "xid-hardware",
+    "xid-application",
+    "xid-unknown",
+    "recovery-asked",
+    "node-condition",
+    "card-called-unhealthy",
+    "row-remap-pending",
+}
 
 
 def reading(uuid: str = ONE, index: int = 0, pci: str = "", lost_at: float | None = None, **values: float) -> Measured:
@@ -287,3 +295,21 @@ def test_since_when_a_node_is_cordoned_is_read_from_the_label_that_says_it(text:
     value["spec"] = {"unschedulable": True}
     (told,) = of_labels.said(msgspec.convert(value, Node))
     assert told.since == since
+
+
+def test_a_code_that_the_catalogue_does_not_have_is_told_once_and_puts_no_card_in_doubt() -> None:
+    found = judged(measured=[reading(xid=185)])
+    assert levels(found) == ("healthy", "healthy", "healthy")
+    ((code, severity, card),) = codes(found)
+    assert (code, severity, card) == ("xid-unknown", "info", ONE)
+    (text,) = [one.text for one in found.report.findings if one.code == "xid-unknown"]
+    assert "Unknown code (Xid 185" in text
+    assert "support" not in text
+
+
+def test_a_recovery_that_is_not_known_says_which_number_it_is() -> None:
+    found = judged(measured=[reading(recovery_action=9)])
+    assert codes(found) == [("recovery-asked", "error", ONE)]
+    (text,) = [one.text for one in found.report.findings if one.code == "recovery-asked"]
+    assert "action 9, unknown" in text
+    assert "Action required" in text

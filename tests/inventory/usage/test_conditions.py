@@ -186,3 +186,12 @@ def test_a_program_error_that_is_asked_nothing_for_does_not_make_a_card_unhealth
         )
         assert said is not None
         assert (said.state == UNHEALTHY) == known.hits_card
+
+
+def test_an_action_of_nvsentinel_that_is_not_known_is_told_and_is_not_taken_for_none() -> None:
+    message = "ErrorCode:31 GPU:0 GPU_UUID:GPU-1 Xid 31 Recommended Action=POWER_CYCLE;"
+    condition = Condition(type="SysLogsXIDError", status="True", reason="SysLogsXIDErrorIsNotHealthy", message=message)
+    found = statement(condition)
+    assert found is not None
+    assert (found.state, found.action) == (UNHEALTHY, "check-node")
+    assert "Recommended Action=POWER_CYCLE" in found.entries[0].text

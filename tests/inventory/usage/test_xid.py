@@ -20,7 +20,24 @@ def test_what_is_said_of_a_code_is_one_of_the_words_for_it() -> None:
         assert item.action in xid.ACTIONS
         assert item.title
         assert item.known
-    assert set(xid._OF_BUCKET.values()) | {action for action in xid.RECOVERIES.values() if action} == xid.ACTIONS.keys()
+    asked = {action for action in xid.RECOVERIES.values() if action} | {xid.recovery(8), xid.xid(999).action}
+    assert set(xid._OF_BUCKET.values()) | asked == xid.ACTIONS.keys()
+
+
+def test_a_recovery_that_is_newer_than_the_table_asks_for_something_as_well() -> None:
+    assert xid.recovery(0) is None
+    assert [xid.recovery(number) for number in (6, 7, 8, 200)] == [
+        "reset-bus",
+        "reboot",
+        "unknown-recovery",
+        "unknown-recovery",
+    ]
+
+
+def test_power_smoothing_that_works_again_is_no_fault_and_the_others_have_a_row_each() -> None:
+    assert not xid.xid(162).hits_card
+    assert all(xid.xid(code).hits_card for code in (163, 164, 165))
+    assert len({xid.xid(code).title for code in range(162, 166)}) == 4
 
 
 #: Code → (severity, what to do, whether it is replaced when it comes again).
@@ -67,9 +84,10 @@ def test_what_ends_a_program_only_leaves_the_card_in_use_and_what_resets_it_is_c
 
 
 @pytest.mark.parametrize("code", [-1, 0, 173, 999, 2**63])
-def test_a_code_that_the_catalogue_does_not_have_is_unknown_and_a_warning(code: int) -> None:
+def test_a_code_that_the_catalogue_does_not_have_is_unknown(code: int) -> None:
     found = xid.xid(code)
-    assert (found.code, found.known, found.severity, found.nvidia) == (code, False, xid.WARNING, "")
+    assert (found.code, found.known, found.severity, found.nvidia) == (code, False, xid.UNKNOWN, "")
+    assert not found.hits_card
 
 
 def test_who_says_so() -> None:

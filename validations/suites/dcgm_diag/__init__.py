@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 
-from validations.suites.dcgm_diag import report as reports
-from validations.suites.dcgm_diag.report import Report, Test
+from validations.suites.dcgm_diag.document import documents
+from validations.suites.dcgm_diag.report import MOST_DEVICES, Report, Test, without_pass, worst
+from validations.suites.dcgm_diag.table import tables
 from validations.suites.engine.base import (
     Demo,
     Grade,
@@ -29,7 +30,7 @@ from validations.suites.engine.options import common, image, linux
 from validations.suites.engine.phrases import Phrase, first, tell
 from wording.said import sentence
 
-VERSION = 2
+VERSION = 3
 _SOURCE = "NVIDIA/DCGM `dcgmi/Diag.cpp`"
 _NOT_RUN = sentence("DCGM could not run the diagnostic")
 _NO_ENGINE = sentence("The host engine of DCGM is not running")
@@ -41,6 +42,7 @@ _ENGINE = (
     Phrase("Error: Unable to run diagnostics", "host-engine", _NOT_RUN, "errored", _SOURCE),
     Phrase("Error: Unable to complete diagnostic", "diagnostic", _NOT_RUN, "errored", _SOURCE),
     Phrase("Error: Diagnostic could not be run", "diagnostic", _NOT_RUN, "errored", _SOURCE),
+    Phrase("Aborting the iterative runs of the diagnostic", "diagnostic", _NOT_RUN, "errored", _SOURCE),
     Phrase("Error: Diagnostic can only be performed on", "diagnostic", _NOT_RUN, "errored", _SOURCE),
 )
 #: Words of DCGM's own errors by which the card is what stopped the diagnostic.
@@ -123,20 +125,39 @@ _STATUSES = (
         _SOURCE,
         '{"DCGM Diagnostic": {"runtime_error": "Error: Diagnostic could not be run while DCGM is paused."}}',
     ),
+    Phrase(
+        "| memory | Pass |, with GPU1: Skip below",
+        "not-every-card",
+        "A card did not run a test which another card passed",
+        "warning",
+        _SOURCE,
+        _TABLE.format("| memory | Pass |\n|  | GPU0: Pass |\n|  | GPU1: Skip |"),
+    ),
+    Phrase(
+        '"global_errors": [{"warning": "…", "error_severity": 2}]',
+        "diagnostic",
+        "DCGM reports an error of no single test; with severity 2 or 6 the card cannot work",
+        "failed",
+        "NVIDIA/DCGM `dcgmi/MnDiag.cpp`, `dcgm_errors.h`",
+        '{"DCGM Diagnostic": {"global_errors": [{"warning": "row remapping failed", "error_severity": 6}]}}',
+    ),
 )
 _NO_DEVICE = ("No supported GPUs", "No GPUs found", "group is empty", "The Group is empty", "no GPUs in the group")
 
 
 def read(lines: Lines) -> Reading:
-    """Facts `tests` (name → status); the proof is a whole report in which a test passed and none failed."""
+    """Facts `tests` and `devices` (name → status); the proof is a whole report in which a test passed and none failed."""
     reading = Reading(missing=sentence("The log has no whole report of the diagnostic."))
     for line, text in lines:
         _failure(reading, text, line)
-    report = reports.from_json(lines) or reports.table(lines)
-    if report is not None:
-        reading.facts |= report.facts
-        reading.facts["tests"] = {test.name: test.status for test in report.tests[:64]}
-        _conclude(reading, report, lines)
+    written, printed = documents(lines), tables(lines)
+    mixed = written.mixed or printed.mixed
+    if written.reports and printed.reports:
+        mixed = mixed or printed.reports[0].line
+    reports = [*written.reports, *printed.reports]
+    if reports:
+        _facts(reading, reports)
+        _conclude(reading, reports, mixed, lines)
     return reading
 
 
@@ -144,7 +165,7 @@ def _failure(reading: Reading, text: str, line: int) -> None:
     if text[:1] in ("|", "+", "{", " "):
         return
     # Each text that is looked for has one of these.
-    if not ("rr" in text or "host" in text or "GPUs" in text or "roup" in text):
+    if not ("rr" in text or "host" in text or "GPUs" in text or "roup" in text or text.startswith("Abort")):
         return
     phrase = first(_ENGINE, text)
     if (phrase is not None or text.startswith("Error: ")) and _CARD_GONE.search(text):
@@ -155,22 +176,40 @@ def _failure(reading: Reading, text: str, line: int) -> None:
         reading.failed("no-device", sentence("DCGM has no device: {text}", text=name(text)), line)
 
 
-def _conclude(reading: Reading, report: Report, lines: Lines) -> None:
-    if report.error is not None and _CARD_GONE.search(report.error[0]):
-        reading.failed("device-removed", sentence("The card is gone: {error}", error=report.error[0]), report.error[1])
-    elif report.error is not None:
-        reading.errored(
-            "diagnostic", sentence("DCGM stopped with an error: {error}", error=report.error[0]), report.error[1]
-        )
-    for test in report.tests:
+def _facts(reading: Reading, reports: list[Report]) -> None:
+    """Of several reports of one thing the worst counts."""
+    tests: dict[str, list[str]] = {}
+    devices: dict[str, list[str]] = {}
+    for report in reports:
+        reading.facts |= report.facts
+        for test in report.tests:
+            if test.name in tests or len(tests) < 64:
+                tests.setdefault(test.name, []).append(test.status)
+            for device, status in test.devices.items() if _at_work(test) else ():
+                devices.setdefault(device, []).append(status)
+    reading.facts["tests"] = {test: worst(said) for test, said in tests.items()}
+    if devices:
+        reading.facts["devices"] = {device: worst(said) for device, said in list(devices.items())[:MOST_DEVICES]}
+
+
+def _conclude(reading: Reading, reports: list[Report], mixed: int | None, lines: Lines) -> None:
+    for error in (error for report in reports for error in report.errors):
+        if _CARD_GONE.search(error.text):
+            reading.failed("device-removed", sentence("The card is gone: {error}", error=error.text), error.line)
+        elif error.fatal:
+            reading.failed("diagnostic", sentence("DCGM reports an error: {error}", error=error.text), error.line)
+        else:
+            reading.errored("diagnostic", sentence("DCGM stopped with an error: {error}", error=error.text), error.line)
+    tests = [test for report in reports for test in report.tests]
+    for test in tests:
         _test(reading, test)
-    passed = [test for test in report.tests if test.status == "pass"]
-    at_work = [test for test in report.tests if _at_work(test)]
+    passed = [test for test in tests if test.status == "pass"]
+    at_work = [test for test in tests if _at_work(test)]
     if not any(test.status != "skip" for test in at_work):
         reading.lower("seen", sentence("No test of the diagnostic has worked on the card."))
-    if report.twice is not None:
-        reading.errored("mixed-log", sentence("The log holds more than one report."), report.twice)
-    elif lines.cut or not report.whole:
+    if mixed is not None:
+        reading.errored("mixed-log", sentence("The log holds more than one report."), mixed)
+    elif lines.cut or not all(report.whole for report in reports):
         reading.missing = sentence("The report of the diagnostic is not whole.")
     elif passed:
         reading.proof = passed[-1].line
@@ -181,8 +220,31 @@ def _conclude(reading: Reading, report: Report, lines: Lines) -> None:
                 sentence("{text}: {names}.", text=text, names=", ".join(test.name for test in at_work[:16])),
                 at_work[0].line,
             )
-    elif report.tests and all(test.status == "skip" for test in report.tests):
-        reading.skipped("diagnostic", sentence("Every test of the diagnostic was skipped."), report.tests[0].line)
+    elif tests and all(test.status == "skip" for test in tests):
+        reading.skipped("diagnostic", sentence("Every test of the diagnostic was skipped."), tests[0].line)
+    for report in reports:
+        _each_device(reading, report)
+
+
+def _each_device(reading: Reading, report: Report) -> None:
+    """A card counts as tested by its own pass alone: one that was skipped where another passed is not."""
+    at_work = [test for test in report.tests if _at_work(test)]
+    told: set[str] = set()
+    for test in at_work:
+        left = without_pass(report, test)
+        told.update(left)
+        if left:
+            named = [device for device in left if device]
+            others = "" if len(named) == len(left) else sentence("cards that the report does not name")
+            names = ", ".join([*named[:16], *([others] if others else [])])
+            reading.warning(
+                "not-every-card",
+                sentence("{names} did not run {test}, which other cards passed.", names=names, test=test.name),
+                test.line,
+            )
+    done = {device for test in at_work for device, status in test.devices.items() if status == "pass"}
+    if told - done:
+        reading.lower("seen", sentence("No test of the diagnostic has worked on every card."))
 
 
 def _at_work(test: Test) -> bool:
@@ -195,7 +257,11 @@ def _test(reading: Reading, test: Test) -> None:
     if test.status == "fail":
         reading.failed("diagnostic", sentence("{name} failed{notes}", name=test.name, notes=notes), test.line)
     elif test.status == "unknown":
-        reading.errored("diagnostic", sentence("{name} has a status that is not known.", name=test.name), test.line)
+        reading.errored(
+            "diagnostic",
+            sentence("{name} has an unknown status: “{status}”.", name=test.name, status=test.strange),
+            test.line,
+        )
     elif test.status == "warn" or (test.status == "pass" and test.notes):
         reading.warning(
             "diagnostic",
@@ -279,6 +345,11 @@ SUITE = Suite(
             "diagnostic",
             gettext_noop("a test of the diagnostic says no"),
             "Read the texts of the tests; NVIDIA's documentation of DCGM says what each means.",
+        ),
+        ReasonWords(
+            "not-every-card",
+            gettext_noop("not every card was tested"),
+            "Launch a run for each card that the text names; DCGM skips cards that it does not support.",
         ),
         ReasonWords(
             "host-engine",

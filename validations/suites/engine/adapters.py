@@ -48,6 +48,11 @@ def is_software(adapter: str) -> bool:
     return _SOFTWARE.match(layered["adapter"] if layered else adapter) is not None
 
 
+def on_direct3d(adapter: str) -> bool:
+    """Whether the name is that of a Mesa driver on top of Direct3D 12."""
+    return _ON_DIRECT3D.match(adapter.strip()) is not None
+
+
 def vgpu(adapter: str) -> Vgpu | None:
     """The vGPU profile that the name of an adapter says, None for a whole card."""
     match = _VGPU.fullmatch(adapter.strip())

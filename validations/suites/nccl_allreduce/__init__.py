@@ -28,13 +28,13 @@ from validations.suites.engine.phrases import Phrase
 from validations.suites.nccl_allreduce.failures import PHRASES, Failures
 from wording.said import sentence
 
-VERSION = 2
+VERSION = 3
 _RANK = re.compile(
     r"#\s{1,10}Rank\s{1,10}(\d{1,6}) (.{0,200}) device\s{1,10}(\d{1,4}) \[([0-9A-Fa-fx:.]{1,20})\] (.{1,200})\Z"
 )
 _BOUNDS = re.compile(r"# Out of bounds values\s{1,10}: (\d{1,16}) (OK|FAILED)\s*\Z")
 _AVERAGE = re.compile(r"# Avg bus bandwidth\s{1,10}: (\S{1,40})(?:\s{1,4}(OK|FAILED))?\s*\Z")
-_PCI = re.compile(r"[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}")
+_PCI = re.compile(r"(?P<domain>[0-9A-Fa-f]{4,8}):(?P<bus>[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2})(?:\.[0-9A-Fa-f])?")
 
 
 class _Layout(NamedTuple):
@@ -79,7 +79,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self.ranks: list[dict[str, Any]] = []
-        self.places: list[tuple[str, str]] = []
+        self.places: list[tuple[str, ...]] = []
         self.layout: _Layout | None = None
         self.rows = 0
         self.unchecked = 0
@@ -112,8 +112,7 @@ def _comment(walk: _Walk, text: str, line: int) -> None:
         walk.ranks.append(
             {"rank": int(match[1]), "device": int(match[3]), "pci_bus_id": match[4], "name": name(match[5])}
         )
-        if _PCI.fullmatch(match[4]):
-            walk.places.append((match[2].rpartition(" on ")[2].strip(), match[4]))
+        walk.places.append((match[2].rpartition(" on ")[2].strip(), *_place(match[4], match[3])))
     elif text.startswith("# Out") and (match := _BOUNDS.match(text)):
         walk.bounds.append((int(match[1]), match[2], line))
     elif text.startswith("# Avg") and (match := _AVERAGE.match(text)):
@@ -121,6 +120,17 @@ def _comment(walk: _Walk, text: str, line: int) -> None:
     elif "count" in text and (words := text[1:].split())[:2] == ["size", "count"]:
         # A row may end in a date and a time, which the header calls one column.
         walk.layout = _layout([word for word in words if word != "timestamp"])
+
+
+def _place(address: str, device: str) -> tuple[str, ...]:
+    """What two ranks of one host have in common where they have one card.
+
+    Before 2.13 only the bus is printed, `[0x1a]`: hosts with a PCI domain for each card have 0 for all of them.
+    """
+    if match := _PCI.fullmatch(address):
+        return (f"{int(match['domain'], 16):x}:{match['bus'].lower()}",)
+    bus = address.lower()
+    return (bus, device) if not bus.removeprefix("0x").strip("0") else (bus,)
 
 
 def _row(walk: _Walk, reading: Reading, words: list[str], line: int) -> bool:
@@ -283,6 +293,16 @@ SUITE = Suite(
             "The sums were not checked",
             "warning",
             example=_FOOTER.format(bounds="0 OK", average="28.8", wrong="N/A"),
+        ),
+        Phrase(
+            "[0000:04:00], or [0x04], of two ranks of one host",
+            "same-card",
+            "Two ranks had the same card",
+            "warning",
+            example="".join(
+                f"#  Rank  {rank} Group  0 Pid  1{rank} on  node-a device  0 [0x04] Tesla T4\n" for rank in (0, 1)
+            )
+            + _FOOTER.format(bounds="0 OK", average="28.8", wrong="0"),
         ),
         *PHRASES,
     ),

@@ -31,14 +31,15 @@ from validations.suites.nvidia_smi import text as texts
 from validations.suites.shared import tensorworks
 from wording.said import sentence
 
-VERSION = 2
+VERSION = 3
 _LINUX = "nvcr.io/nvidia/cuda:12.5.0-base-ubuntu22.04"
 _QUERY = (
     "index,uuid,name,memory.total,memory.used,pci.bus_id,driver_version,compute_cap,mig.mode.current,compute_mode,"
     "ecc.errors.uncorrected.volatile.total"
 )
-_DRIVER = re.compile(r"Driver Version: ([\d.]{1,20})")
-_CUDA = re.compile(r"CUDA Version: ([\d.]{1,12})")
+#: From R610 on the table names kernel-mode driver and CUDA's user-mode driver apart.
+_DRIVER = re.compile(r"(?:Driver|KMD) Version: ([\d.]{1,20})")
+_CUDA = re.compile(r"CUDA (?:UMD )?Version: ([\d.]{1,12})")
 
 
 class _Walk:
@@ -118,6 +119,8 @@ def _table(walk: _Walk, reading: Reading, text: str, line: int) -> None:
         _keep(walk, row, line)
         health.ecc(reading, cells, line)
         walk.table_open = True
+    elif (slice_name := texts.mig_row(cells)) is not None:
+        health.slice_ecc(reading, slice_name, cells, line)
     elif walk.table_open:
         # The second line of the card; where memory is shared with the processor it has no numbers.
         walk.devices[-1].update(texts.memory(text) or {})

@@ -25,8 +25,12 @@ _ROM = re.compile(r"(?:WARNING|Warning): {1,2}.{0,80}\b(?P<what>infoROM|InfoROM|
 _CELLS = ("ERR!", "Unknown Error", "Requires Reset", "Reset Required")
 #: Columns of a CSV answer, as asked for, where anything above zero or "Yes" deserves a look.
 _COUNTED = re.compile(
-    r"ecc\.errors\.uncorrected\.(?:volatile|aggregate)\.total|remapped_rows\.(?:failure|pending|uncorrectable)|retired_pages\.pending"
+    r"ecc\.errors\.uncorrected\.(?:volatile|aggregate)\.[a-z0-9_.]{1,40}|remapped_rows\.(?:failure|pending|uncorrectable)"
+    r"|retired_pages\.(?:pending|multiple_single_bit_ecc\.count|double_bit\.count|sbe|dbe)"
 )
+#: How many programs may use the card; what is not one of these is told as it is written.
+_COMPUTE_MODES = frozenset(("Default", "Exclusive_Thread", "Exclusive_Process", "Prohibited", "N/A"))
+_ASKED = frozenset(("reset_status.reset_required", "reset_status.drain_and_reset_recommended"))
 _QUIET = frozenset(("", "0", "no", "none"))
 
 #: Number → what the manual page says of it.
@@ -117,6 +121,15 @@ READ = (
         _ROW.format(ecc=2, mode="Default"),
     ),
     Phrase(
+        "a number above 0 under Vol Unc ECC of a MIG slice",
+        "ecc-errors",
+        "Memory errors of the slice that could not be corrected since the driver was loaded",
+        "warning",
+        _SOURCE,
+        _ROW.format(ecc="On", mode="Default")
+        + "\n|  1    9   0   0  |              12MiB /  9728MiB    | 14      2 |  1   0    0    0    0 |",
+    ),
+    Phrase(
         "Prohibited under Compute M.",
         "compute-mode",
         "No program can use the card",
@@ -157,6 +170,22 @@ def ecc(reading: Reading, cells: list[str], line: int) -> None:
         reading.warning("ecc-errors", sentence("{errors} memory errors could not be corrected.", errors=errors), line)
 
 
+def slice_ecc(reading: Reading, slice_name: str, cells: list[str], line: int) -> None:
+    """A row of the MIG table: multiprocessors, then the memory errors of the slice that could not be corrected."""
+    words = cells[3].split()
+    errors = count(words[-1]) if len(words) > 1 else None
+    if errors:
+        reading.warning(
+            "ecc-errors",
+            sentence(
+                "{errors} memory errors of the MIG slice {slice_name} could not be corrected.",
+                errors=errors,
+                slice_name=slice_name,
+            ),
+            line,
+        )
+
+
 def mode(reading: Reading, cells: list[str], line: int) -> None:
     """The second line of a card in the table: the compute mode ends its last cell."""
     if len(cells) > 3 and cells[3].split()[-1:] == ["Prohibited"]:
@@ -165,22 +194,26 @@ def mode(reading: Reading, cells: list[str], line: int) -> None:
 
 def told(column: str) -> bool:
     """Whether a column of a CSV answer says something of the card's state."""
-    return column in ("compute_mode", "reset_status.reset_required", "gpu_recovery_action") or bool(
-        _COUNTED.fullmatch(column)
-    )
+    return column in ("compute_mode", "gpu_recovery_action", *_ASKED) or bool(_COUNTED.fullmatch(column))
 
 
 def csv_cell(reading: Reading, column: str, value: str, line: int) -> None:
     """A cell of a CSV answer. column: its name as it was asked for."""
+    if value[:1] == "[":
+        return
     if column == "compute_mode" and value == "Prohibited":
         _prohibited(reading, line)
+    elif column == "compute_mode" and value and value not in _COMPUTE_MODES:
+        reading.warning("compute-mode", sentence("Unknown compute mode: “{value}”.", value=name(value)), line)
     elif column == "reset_status.reset_required" and value == "Yes":
         reading.failed("device-removed", sentence("The card does not work until it is reset."), line)
-    elif column == "gpu_recovery_action" and value[:1] != "[" and value.lower() not in _QUIET:
+    elif column == "gpu_recovery_action" and value.lower() not in (*_QUIET, "n/a"):
         reading.failed(
             "device-removed", sentence("The driver wants the card to be recovered: {value}.", value=name(value)), line
         )
-    elif _COUNTED.fullmatch(column) and value[:1] != "[" and value.lower() not in (*_QUIET, "n/a"):
+    elif column in _ASKED and value.lower() not in (*_QUIET, "n/a"):
+        reading.warning("driver", sentence("{column} is {value}.", column=column, value=name(value)), line)
+    elif _COUNTED.fullmatch(column) and value.lower() not in (*_QUIET, "n/a"):
         reading.warning("ecc-errors", sentence("{column} is {value}.", column=column, value=name(value)), line)
 
 

@@ -15,8 +15,8 @@ _LISTED = re.compile(r"GPU (\d{1,4}): (.{1,200}?) \(UUID: (GPU-[0-9a-fA-F-]{1,64
 _MIG = re.compile(r"\s{1,10}MIG (\S{1,40})\s{1,20}Device\s{1,10}(\d{1,4}): \(UUID: (MIG-[0-9A-Za-z/-]{1,100})\)\s*\Z")
 _BUS = re.compile(r"[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]")
 _USAGE = re.compile(r"(\d{1,9})MiB\s{0,4}/\s{0,4}(\d{1,9})MiB")
-_MODES = frozenset({"WDDM", "TCC", "MCDM", "On", "Off", "N/A"})
-_DRIVER_MODES = frozenset({"WDDM", "TCC", "MCDM"})
+#: Persistence of a card of Linux, where one of Windows has its driver mode: WDDM, TCC, MCDM, or one that is newer.
+_PERSISTENCE = frozenset({"On", "Off", "N/A"})
 _MIB = 2**20
 #: CSV column → fact; memory columns are in MiB.
 _CSV = {
@@ -39,13 +39,21 @@ def table_row(cells: list[str]) -> dict[str, Any] | None:
     if len(cells) < 4:
         return None
     left, middle = cells[1].split(), cells[2].split()
-    if len(left) < 3 or not middle or left[-1] not in _MODES or not _BUS.fullmatch(middle[0]):
+    if len(left) < 3 or not middle or not _BUS.fullmatch(middle[0]):
         return None
     index = count(left[0])
     if index is None:
         return None
     row: dict[str, Any] = {"index": index, "name": name(" ".join(left[1:-1])), "pci_bus_id": middle[0]}
-    return row | ({"driver_mode": left[-1]} if left[-1] in _DRIVER_MODES else {})
+    return row | ({"driver_mode": name(left[-1])} if left[-1] not in _PERSISTENCE else {})
+
+
+def mig_row(cells: list[str]) -> str | None:
+    """Which slice a row of the MIG table is of: `|  0    9   0   0  | 12MiB / 9728MiB | 14     12 | …`; None for any other line."""
+    numbers = cells[1].split() if len(cells) > 3 else []
+    if len(numbers) != 4 or any(count(number) is None for number in numbers) or not _USAGE.search(cells[2]):
+        return None
+    return "GPU {} GI {} CI {}".format(*numbers)
 
 
 def memory(text: str) -> dict[str, int] | None:

@@ -6,6 +6,8 @@ GPU Operator.
 
 from __future__ import annotations
 
+import re
+
 from validations.suites.engine.figures import name
 from validations.suites.engine.phrases import Phrase, first, tell
 from validations.suites.engine.verdict import Reading
@@ -35,7 +37,12 @@ _PHRASES = (
         "cuda-error",
         sentence("no driver libraries in the container (RuntimeClass nvidia?) or the driver is too old"),
     ),
-    Phrase("unsupported toolchain", "cuda-error", sentence("the driver is older than the image's code")),
+    Phrase(
+        "unsupported toolchain",
+        "image-unsuited",
+        sentence("the image's code is for a newer driver than the node has"),
+        "errored",
+    ),
     Phrase(
         "stub library", "driver-missing", sentence("the container has the CUDA toolkit's stub and no driver library")
     ),
@@ -82,6 +89,29 @@ _NAMES = {
     "eccuncorrectable": "uncorrectable ecc error",
     "nvlinkuncorrectable": "uncorrectable nvlink error",
 }
+#: Numbers of the errors that a program older than the driver prints without their name.
+_NUMBERS = {
+    2: "out of memory",
+    35: "driver version is insufficient",
+    46: "busy or unavailable",
+    100: "no cuda-capable device",
+    101: "invalid device ordinal",
+    200: "device kernel image is invalid",
+    209: "no kernel image is available",
+    214: "uncorrectable ecc error",
+    220: "uncorrectable nvlink error",
+    222: "unsupported toolchain",
+    802: "system not yet initialized",
+    803: "unsupported display driver",
+    804: "forward compatibility was attempted",
+    805: "mps client failed to connect",
+    806: "mps server",
+    807: "mps server",
+    808: "mps client",
+    809: "mps client",
+    810: "mps client",
+}
+_NUMBER = re.compile(r"\bcode=(\d{1,5})\(")
 _NAMED = "cudaerror"
 
 
@@ -93,10 +123,13 @@ def phrases(form: str) -> tuple[Phrase, ...]:
 def cause(message: str) -> Phrase | None:
     """What is known of a message; None for one that is not in the table."""
     low = message.lower()
-    if (phrase := first(_PHRASES, low)) is not None or _NAMED not in low:
+    if (phrase := first(_PHRASES, low)) is not None:
         return phrase
     rest = low.partition(_NAMED)[2]
-    return next((first(_PHRASES, words) for known, words in _NAMES.items() if rest.startswith(known)), None)
+    if (words := next((words for known, words in _NAMES.items() if rest.startswith(known)), None)) is None:
+        number = _NUMBER.search(low)
+        words = _NUMBERS.get(int(number[1])) if number and not rest else None
+    return first(_PHRASES, words) if words else None
 
 
 def report(reading: Reading, message: str, text: str, line: int | None) -> None:

@@ -29,7 +29,7 @@ from validations.suites.winml_tinyyolov2.failures import PHRASES, report
 from validations.suites.winml_tinyyolov2.log import Block, Record, collect
 from wording.said import sentence
 
-VERSION = 2
+VERSION = 3
 ALIBABA_BUILDS = ("10.0.17763", "10.0.18363", "10.0.19041")
 _MODEL = r"c:\data\tinyyolov2-7\model.onnx"
 

@@ -5,8 +5,10 @@ Texts are those of the tool's source and of the Windows messages for the HRESULT
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import NamedTuple
 
+from validations.suites.engine.adapters import is_software
 from validations.suites.engine.figures import name
 from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.verdict import Reading, Verdict
@@ -83,6 +85,10 @@ PHRASES = (
     Phrase("ran out of memory", "out-of-memory", sentence("Memory ran out"), "errored"),
     Phrase("creating session [failed]", "session", sentence("No session could be made on the device")),
 )
+#: The name was asked for by the arguments; whether it is wrong or the adapter is away, the list of adapters says.
+_NO_MATCH = PHRASES[0]
+_LIST = "Printing available adapters"
+_LISTED = "Description: "
 _STEPS = frozenset({"session", "binding", "evaluating", "evaluation"})
 _NEEDLES = tuple(phrase.words for phrase in PHRASES)
 
@@ -98,12 +104,13 @@ def report(record: Record, reading: Reading) -> None:
         ]
     # Memory that others hold is not a "no" of the card, so the step that ran out of it is not one either.
     no_memory = any(one.code == "out-of-memory" for one in found)
+    no_match = any(one.code == _NO_MATCH.code for one in found)
     told: set[str] = set()
     for one in found:
         if one.code in told:
             continue
         told.add(one.code)
-        if no_memory and one.code in _STEPS:
+        if (no_memory and one.code in _STEPS) or (no_match and one.code == "session"):
             reading.remark(one.code, one.text, one.line)
         elif one.severity == "errored":
             reading.errored(one.code, one.text, one.line)
@@ -118,7 +125,10 @@ def _phrases(record: Record) -> list[_Failure]:
         if not any(needle in low for needle in _NEEDLES):
             continue
         phrase = next(phrase for phrase in PHRASES if phrase.words in low)
-        if phrase.words != "load model:" or "[failed]" in low:
+        if phrase is _NO_MATCH and _no_hardware(record):
+            said = sentence("No hardware adapter is in the container: {text}", text=name(text))
+            found.append(_Failure(line, "failed", "no-adapter", said))
+        elif phrase.words != "load model:" or "[failed]" in low:
             found.append(
                 _Failure(
                     line,
@@ -128,6 +138,16 @@ def _phrases(record: Record) -> list[_Failure]:
                 )
             )
     return found
+
+
+def _no_hardware(record: Record) -> bool:
+    """Whether the runner listed the adapters and none of them is hardware."""
+    texts = [text for _, text in record.messages]
+    start = next((at for at, text in enumerate(texts) if text.startswith(_LIST)), None)
+    if start is None:
+        return False
+    listed = list(takewhile(lambda text: text.startswith(_LISTED), texts[start + 1 :]))
+    return all(is_software(text.removeprefix(_LISTED)) for text in listed)
 
 
 def _steps(record: Record) -> list[_Failure]:
