@@ -53,7 +53,7 @@ def findings(node: Node, whole_offered: bool) -> list[Finding]:
         Finding(code=code, severity=WARNING, text=text)
         for code, text in (
             ("driver-upgrade", _upgrade(labels)),
-            ("mig-config", _mig_change(labels) or _layout(labels, whole_offered)),
+            ("mig-config", _mig_change(labels) or _strange(labels) or _layout(labels, whole_offered)),
         )
         if text is not None
     ]
@@ -98,6 +98,18 @@ def _mig_change(labels: Labels) -> str | None:
             wanted=f"{wanted!r}",
         )
     return None
+
+
+def _strange(labels: Labels) -> str | None:
+    """A state that is not known here: it explains nothing, and may be trouble."""
+    state = labels.get(MIG_STATE, "")
+    if state in ("", "success"):
+        return None
+    return sentence(
+        "The MIG manager says {mig_state}={state} of this node, a state that gpudash does not know. Look at its log.",
+        mig_state=MIG_STATE,
+        state=state[:60],
+    )
 
 
 def _layout(labels: Labels, whole_offered: bool) -> str | None:
