@@ -47,6 +47,8 @@ class TimedChannel(HTTPChannel):  # type: ignore[misc]
     #: When the request that has not arrived yet began; None: none has.
     _began: float | None = None
     _answered = False
+    #: When the loop first saw what lies here to be sent; None: nothing does. The view may have taken longer than STALLED_S.
+    _lies_since: float | None = None
 
     def received(self, data: bytes) -> bool:
         if self._began is None:
@@ -70,7 +72,9 @@ class TimedChannel(HTTPChannel):  # type: ignore[misc]
 
     def _overdue(self, now: float) -> bool:
         if self.total_outbufs_len:
-            return bool(now - self.last_activity > STALLED_S)
+            self._lies_since = self._lies_since or now
+            return bool(now - max(self.last_activity, self._lies_since) > STALLED_S)
+        self._lies_since = None
         if self.requests:
             return False
         if self._began is not None or not self._answered:

@@ -221,7 +221,7 @@ def test_a_connection_that_has_had_its_answer_is_kept_while_there_is_room(
 
 def test_an_answer_that_nobody_takes_is_given_up(busy: Busy, started: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else who asks for much and reads none of it keeps a thread for ever."""
-    monkeypatch.setattr("gpudash.web.STALLED_S", 0.3)
+    monkeypatch.setattr("gpudash.web.STALLED_S", 1.0)
     port = started(threads=1)
     with half_sent(port, 1, b"GET /endless HTTP/1.0\r\n\r\n"):
         assert ask(port, "/page")[2] == b"page\n"
