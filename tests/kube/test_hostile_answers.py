@@ -22,7 +22,7 @@ from kube.kinds import T
 from kube.messages import Changes, Listed, ListEnd, Trouble
 from kube.room import Budget, weight
 from tests.kube.reading import Reading
-from tests.kube.scripted import PATIENCE_S, Answer, ScriptedServer, stream
+from tests.kube.scripted import PATIENCE_S, Answer, Hang, ScriptedServer, stream
 from tests.kube.words import PODS, line, page, page_body, pod
 from tests.kube.words import client as client_of
 
@@ -241,7 +241,7 @@ def test_what_waits_for_room_goes_on_when_it_is_given_back() -> None:
 
 
 def test_messages_count_until_they_are_let_go(serve: Serve, read: Read, counted: Budget) -> None:
-    reading = read(serve(page(pod("a")), stream(line("ADDED", pod("b", 11)))))
+    reading = read(serve(page(pod("a")), stream(line("ADDED", pod("b", 11)), Hang)))
     reading.until_name("b")
     sizes = [one.room.size for one in reading.messages if isinstance(one, Listed | Changes) and one.room is not None]
     assert len(sizes) == 2
