@@ -8,6 +8,7 @@ from typing import Any
 
 from celery import Celery
 from celery.signals import (
+    beat_init,
     celeryd_init,
     task_failure,
     task_postrun,
@@ -54,6 +55,14 @@ def _keep_others_out(**_: Any) -> None:
 
     if settings.PRODUCTION:
         close_to_others()
+
+
+@worker_init.connect
+@beat_init.connect
+def _not_with_later_tables(**_: Any) -> None:
+    from gpudash.later_release import refuse_later
+
+    refuse_later()
 
 
 @worker_init.connect

@@ -1,4 +1,4 @@
-"""While the database is away, requests are answered at once: 503 and when to ask again. One line a minute says so.
+"""While the database is away, or takes no changes, requests are answered at once: 503 and when to ask again. A line a minute says so.
 
 One request at a time tries the database, for as long as a connection may take; all others meanwhile are told what is known.
 """
@@ -27,11 +27,14 @@ RETRY_S = 5
 CONNECT_S = 3
 LINE_EVERY_S = 60.0
 DETAIL = (
-    "The database does not answer. Nothing is lost; ask again in a few seconds. /readyz says which part does not work."
+    "The database does not answer, or takes no changes. Nothing is lost; ask again in a few seconds. "
+    "/readyz says which part does not work."
 )
 #: SQLSTATEs of a server that is not there for us: connection lost or refused, shutting down, full, another password.
 _AWAY = ("08", "57P", "53300", "28")
-_SQLITE_AWAY = ("unable to open", "locked", "disk I/O")
+_SQLITE_AWAY = ("unable to open", "locked", "disk I/O", "readonly database")
+#: A server that takes no changes: a standby, or a primary that became one. Django calls it an internal error.
+READ_ONLY = "25006"
 #: The driver's own errors: Django wraps none that closing a cursor of the server raises, when the connection was lost under it.
 _UNWRAPPED = (psycopg.OperationalError, psycopg.InterfaceError)
 #: They need no database, or say themselves that it is away.
@@ -40,6 +43,8 @@ _OTHERS = ("/healthz", "/readyz", "/static/")
 
 def is_away(error: BaseException | None) -> bool:
     """Whether this error means that the database is not there, and not that a statement was wrong."""
+    if is_read_only(error):
+        return True
     if isinstance(error, _UNWRAPPED):
         state = error.sqlstate
     elif not isinstance(error, (OperationalError, InterfaceError)):
@@ -49,6 +54,11 @@ def is_away(error: BaseException | None) -> bool:
     else:
         state = getattr(error.__cause__, "sqlstate", None)
     return state is None or state.startswith(_AWAY)
+
+
+def is_read_only(error: BaseException | None) -> bool:
+    """Whether this error says that the database takes no changes."""
+    return READ_ONLY in (getattr(one, "sqlstate", None) for one in (error, getattr(error, "__cause__", None)))
 
 
 def wait_briefly_for_database() -> None:
@@ -78,7 +88,9 @@ class Outage:
             self._refused += 1
             if error is not None and (not self._line_at or now - self._line_at >= LINE_EVERY_S):
                 self._line_at = now
-                text = "the database does not answer since %s: %d requests were answered with 503 (%s)"
+                text = (
+                    "the database does not answer or takes no changes since %s: %d requests were answered with 503 (%s)"
+                )
                 logger.error(text, self.since, self._refused, _words(error))
 
     def over(self) -> None:

@@ -30,6 +30,8 @@ POSTGRESQL_OPTIONS = {
     "keepalives_interval": "3",
     "keepalives_count": "3",
     "tcp_user_timeout": "15000",
+    # A server that takes no changes (a standby, or one that became it) is none for us. Of several hosts, the one that does is found.
+    "target_session_attrs": "read-write",
 }
 _WANTED = "postgresql://user:password@host:5432/name is wanted"
 _QUOTE = f"{QUOTE}, or leave the password out and set GPUDASH_DATABASE_PASSWORD"

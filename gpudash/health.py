@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import logging
 import math
+import os
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -21,6 +23,7 @@ from django.views.decorators.http import require_safe
 from kombu import Connection
 
 from accounts.required import open_to_all
+from gpudash.later_release import later
 from gpudash.probes import HEALTHY
 from inventory.heartbeats import pulses
 from inventory.models import Role
@@ -113,11 +116,18 @@ def _state(name: str, check: Callable[[], None]) -> dict[str, object]:
 
 def check_database() -> None:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
+        if connection.vendor != "postgresql":
+            cursor.execute("SELECT 1")
+            return
+        cursor.execute("SELECT current_setting('transaction_read_only')")
+        if cursor.fetchone() == ("on",):
+            raise NotReady("the database takes no changes (it is read-only)")
 
 
 def check_migrations() -> None:
     executor = MigrationExecutor(connection)
+    if text := later(executor.loader):
+        raise NotReady(text)
     missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if missing:
         raise NotReady(f"{len(missing)} migrations are not applied; run manage.py migrate")
@@ -170,6 +180,12 @@ def _ask_broker(url: str) -> None:
     options = {"socket_connect_timeout": BROKER_TIMEOUT_S, "socket_timeout": BROKER_TIMEOUT_S}
     with Connection(url, connect_timeout=BROKER_TIMEOUT_S, transport_options=options) as broker:
         broker.ensure_connection(max_retries=0, timeout=BROKER_TIMEOUT_S, reraise_as_library_errors=False)
+        # One that is full, or a replica, lets itself be connected to and takes no message.
+        name = f"readyz.{socket.gethostname()}.{os.getpid()}"
+        with broker.SimpleQueue(name, no_ack=True, queue_opts={"durable": False, "auto_delete": True}) as queue:
+            queue.put("ready?")
+            queue.get(timeout=BROKER_TIMEOUT_S)
+            queue.queue.delete()
 
 
 def check_static_files() -> None:

@@ -46,7 +46,8 @@ def _first_line(text: str) -> str:
 
 def is_away(error: BaseException) -> bool:
     """SQLite calls a table that is not there the same as a file that is not there: that is a mistake, not an outage."""
-    return isinstance(error, AWAY) and not str(error).startswith("no such ")
+    mistaken = str(error).startswith("no such ")
+    return (isinstance(error, AWAY) and not mistaken) or getattr(error, "sqlstate", None) == "25006"  # read-only
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

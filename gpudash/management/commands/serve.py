@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from gpudash.database_away import wait_briefly_for_database
+from gpudash.later_release import refuse_later
 from gpudash.web import FORWARDED, THREADS, Web, bound_server, start_telemetry
 from gpudash.web_processes import several
 from inventory.management.shown import ShownCommand
@@ -57,6 +58,7 @@ class Command(ShownCommand):
             if options[name] < 1:
                 raise CommandError(f"--{name}: a number from 1 on is wanted")
         wait_briefly_for_database()
+        refuse_later()
         listen = options["listen"] or ["127.0.0.1:8000"]
         headers = tuple(options["trusted_proxy_headers"].replace(",", " ").split())
         web = Web(

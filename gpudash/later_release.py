@@ -1,0 +1,41 @@
+"""Tables that a later release made: this one does not know what stands in them, and must not write there.
+
+Each process asks when it starts, and /readyz each time. A database that does not answer says nothing of its tables.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from django.apps import apps
+from django.db import DatabaseError, connection
+from django.db.migrations.loader import MigrationLoader
+
+#: Migrations that are named.
+_NAMED = 3
+
+
+def later(loader: MigrationLoader) -> str:
+    """What is wrong when the database has migrations that this release does not have; "" when it has none."""
+    labels = {app.label for app in apps.get_app_configs()}
+    applied: Any = loader.applied_migrations
+    strange = sorted(
+        f"{app}.{name}" for app, name in applied if app in labels and (app, name) not in loader.disk_migrations
+    )
+    if not strange:
+        return ""
+    named = ", ".join(strange[:_NAMED]) + (" …" if len(strange) > _NAMED else "")
+    return f"the tables are of a later release ({len(strange)} migrations that this one does not have: {named}); run that release"
+
+
+def refuse_later() -> None:
+    """End this process where the tables are of a later release."""
+    try:
+        text = later(MigrationLoader(connection))
+    except DatabaseError:
+        text = ""
+    finally:
+        connection.close()
+    if text:
+        sys.exit(f"gpudash does not start: {text}")
