@@ -12,7 +12,7 @@ from bench import churn
 from bench.answers import Answers
 from bench.bed import Bed
 from bench.first_sync import ALWAYS_READ
-from bench.large import Movable
+from bench.large import CARDS, Movable
 from bench.report import MIB, emit, percentile, progress
 from tests.processes import peak_rss
 from tests.services import wait_until
@@ -21,6 +21,7 @@ from tests.services import wait_until
 RATE, SECONDS = int(os.environ.get("RATE", "500")), 60
 #: `churned` may have moved the pods by one card.
 FIRST = 2
+CROSSED_S = 0.1
 
 
 def run(bed: Bed) -> None:
@@ -31,8 +32,11 @@ def run(bed: Bed) -> None:
     try:
         wait_until(lambda: watching(url), "the watchers are in sync", 120)
         listener = churn.Listener(url)
-        progress(f"events: {RATE} changes a second for {SECONDS} s")
-        stored = churn.send(bed.plane.port("etcd"), Movable(bed.scale), RATE, RATE * SECONDS, FIRST)
+        pods = Movable(bed.scale)
+        # A pod is moved to each other card once: of two equal changes nobody could say which one is committed.
+        count = min(RATE * SECONDS, len(pods) * (CARDS - 1))
+        progress(f"events: {count} changes, {RATE} a second")
+        stored = churn.send(bed.plane.port("etcd"), pods, RATE, count, FIRST)
         took = max(stored.values()) - min(stored.values())
         _wait(listener, stored)
         listener.close()
@@ -63,9 +67,12 @@ def _wait(listener: churn.Listener, stored: dict[churn.Change, float], patience_
 def _report(
     table: str, stored: dict[churn.Change, float], committed: dict[churn.Change, float], rate: float, peak: int
 ) -> None:
-    late = [max(0.0, committed[change] - moment) for change, moment in stored.items() if change in committed]
+    seen = [committed[change] - moment for change, moment in stored.items() if change in committed]
+    # The answer of etcd and the notification cross each other by milliseconds; more is the commit of another change.
+    late = [max(0.0, seconds) for seconds in seen if seconds > -CROSSED_S]
     answers = Answers(right=len(late))
-    answers.missing("row of a change", len(stored) - len(late))
+    answers.missing("row of a change", len(stored) - len(seen))
+    answers.missing("order: a row was committed before its change", len(seen) - len(late))
     emit(
         f"events {table.removeprefix('inventory_')}",
         answers,
