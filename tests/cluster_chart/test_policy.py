@@ -81,7 +81,7 @@ def test_it_admits_what_values_add_and_nothing_more(applier: Applier, policy: No
 
 
 def test_without_additions_it_is_the_one_that_is_shipped() -> None:
-    none = [f"launcher.policy.{name}=null" for name in ("images", "pullSecrets", "taints")]
+    none = [f"launcher.policy.{name}=null" for name in ("images", "pullSecrets", "taints", "priorityClasses")]
     made = policies(*(word for one in none for word in ("--set", one)))
     shipped = list(yaml.safe_load_all((ROOT / "deploy" / "validation-policy.yaml").read_text(encoding="utf-8")))
     assert _plain(made) == _plain(shipped)
@@ -96,10 +96,12 @@ def _plain(things: list[Json]) -> list[Json]:
 
 
 def test_it_is_for_the_namespace_of_the_validations() -> None:
-    policy, binding = policies("--set", "launcher.namespace=gpu-tests")
-    chosen = binding["spec"]["matchResources"]["namespaceSelector"]["matchLabels"]
-    assert chosen == {"kubernetes.io/metadata.name": "gpu-tests"}
-    assert binding["spec"]["policyName"] == policy["metadata"]["name"]
+    made = policies("--set", "launcher.namespace=gpu-tests")
+    assert len(made) == 6
+    for policy, binding in zip(made[::2], made[1::2], strict=True):
+        chosen = binding["spec"]["matchResources"]["namespaceSelector"]["matchLabels"]
+        assert chosen == {"kubernetes.io/metadata.name": "gpu-tests"}
+        assert binding["spec"]["policyName"] == policy["metadata"]["name"]
 
 
 def test_it_is_not_there_unless_it_is_asked_for() -> None:

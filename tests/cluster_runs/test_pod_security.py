@@ -214,20 +214,65 @@ TRIED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a token": ({"automountServiceAccountToken": True}, "no token of a service account"),
     "another account": ({"serviceAccountName": "builder"}, "no token of a service account"),
+    "a node that is not for pods": (
+        {"nodeName": "control-plane"},
+        "has the taint node-role.kubernetes.io/control-plane",
+    ),
+    "a node with a taint of another value": (
+        {"nodeName": "reserved", "tolerations": [{"key": "sku", "value": "gpu"}]},
+        "the node reserved has the taint sku",
+    ),
+    "a priority": ({"priorityClassName": "urgent"}, "the priority class urgent is not one of the validations"),
+    "the highest priority": (
+        {"priorityClassName": "system-node-critical"},
+        "the priority class system-node-critical is not one of the validations",
+    ),
 }
 
 
-def test_without_the_policy_the_namespace_alone_admits_what_is_tried(admin: Admin) -> None:
+@pytest.fixture(scope="module")
+def tainted(admin: Admin) -> None:
+    """Nodes with taints, and priority classes: one that is urgent, one that is the cluster's default."""
+    for name, taint in {
+        "control-plane": {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"},
+        "reserved": {"key": "sku", "value": "finance", "effect": "NoSchedule"},
+        "open": {"key": "sku", "value": "gpu", "effect": "NoSchedule"},
+        "preferred": {"key": "busy", "effect": "PreferNoSchedule"},
+    }.items():
+        admin.call("POST", "/api/v1/nodes", {"metadata": {"name": name}})
+        # The API server adds the taint of a node that is not ready; no controller takes it away here.
+        admin.call("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": [taint]}}, MERGE)
+    for name, default in {"urgent": False, "usual": True}.items():
+        made = {"metadata": {"name": name}, "value": 1000, "globalDefault": default}
+        admin.call("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", made)
+
+
+def test_without_the_policy_the_namespace_alone_admits_what_is_tried(admin: Admin, tainted: None) -> None:
     assert {name for name, (pod, _) in TRIED.items() if why_not(admin, NAMESPACE, changed(**pod))} == set()
 
 
-def test_with_the_policy_a_stolen_token_runs_nothing_else(admin: Admin, policy: None) -> None:
+def test_with_the_policy_a_stolen_token_runs_nothing_else(admin: Admin, tainted: None, policy: None) -> None:
     wrong = {
         name: said
         for name, (pod, words) in TRIED.items()
         if words not in (said := why_not(admin, NAMESPACE, changed(**pod)))
     }
     assert wrong == {}
+
+
+def test_a_pod_may_name_a_node_whose_taints_it_tolerates(admin: Admin, tainted: None, policy: None) -> None:
+    tolerated = [{"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}]
+    assert why_not(admin, NAMESPACE, changed(nodeName="open", tolerations=tolerated)) == ""
+    assert why_not(admin, NAMESPACE, changed(nodeName="open", tolerations=[{"key": "sku", "operator": "Exists"}])) == ""
+    assert why_not(admin, NAMESPACE, changed(nodeName="preferred")) == ""
+
+
+def test_the_default_priority_class_of_a_cluster_refuses_no_validation(
+    admin: Admin, tainted: None, policy: None
+) -> None:
+    path = f"/api/v1/namespaces/{NAMESPACE}/pods?dryRun=All"
+    made = admin.call("POST", path, {"metadata": {"generateName": "p-"}} | changed())
+    assert made["spec"]["priorityClassName"] == "usual"
 
 
 def test_a_run_goes_through_under_the_policy(real: Cluster, kubelet: Kubelet, policy: None) -> None:
