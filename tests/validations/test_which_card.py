@@ -166,6 +166,8 @@ def test_hami_says_which_card_it_gave(prod: Cluster, fake: FakeCluster) -> None:
     facts = node.facts.replace(
         '"uid":"node-hami"', f'"uid":"u","annotations":{{"hami.io/node-nvidia-register":"{register}"}}'
     )
+    assert '"nvidia.com/gpu":"2"' in facts
+    facts = facts.replace('"nvidia.com/gpu":"2"', '"nvidia.com/gpu":"20"')  # each card ten times, as it is registered
     Node.objects.filter(pk=node.pk).update(facts=facts)
     run = launched(prod, node="hami", card=uuids[0])
     assert run.card_key == uuids[0]

@@ -32,7 +32,10 @@ _HEALTH = {
 
 
 class Registered(msgspec.Struct, frozen=True, kw_only=True):
-    """One card of a node's register. memory: bytes, as scaled by HAMi; shares: containers at most; cores: percent, or a number."""
+    """One card of a node's register. memory: bytes, as scaled by HAMi; shares: containers at most; cores: percent, or a number.
+
+    cut: whether HAMi cuts slices of the card as they are asked for, and shares are as many slices as there may be.
+    """
 
     uuid: str
     index: int | None
@@ -41,6 +44,7 @@ class Registered(msgspec.Struct, frozen=True, kw_only=True):
     cores: int
     type: str
     healthy: bool
+    cut: bool = False
 
 
 class Register(msgspec.Struct, frozen=True):
@@ -52,8 +56,11 @@ class Register(msgspec.Struct, frozen=True):
     def is_left_over(self, offered: int | None) -> bool:
         """Whether the vendor's own plugin gives out the cards now. offered: how many of the resource the node has.
 
-        HAMi's plugin offers each card as often as the register says; the other offers each once.
+        HAMi's plugin offers each card as often as the register says; the other offers each once. Of cards that HAMi cuts into slices
+        the register has the slices instead, and HAMi may offer each of them once as well.
         """
+        if any(card.cut for card in self.cards):
+            return False
         return offered == len(self.cards) != sum(card.shares for card in self.cards)
 
 
@@ -95,7 +102,8 @@ def _of_object(item: Mapping[str, object]) -> Registered | None:
     cores = _whole(item.get("devcore", 0)) or 0
     if not isinstance(uuid, str) or not isinstance(kind, str) or memory is None or shares is None or index is None:
         return None
-    return _registered(uuid, index, (memory, shares, cores), kind, item.get("health") is True)
+    found = _registered(uuid, index, (memory, shares, cores), kind, item.get("health") is True)
+    return msgspec.structs.replace(found, cut=True) if found is not None and item.get("migProfiles") else found
 
 
 def _of_fields(text: str) -> list[Registered] | None:

@@ -22,6 +22,7 @@ from inventory.stacks.engine.labels import MIB
 from inventory.stacks.engine.names import annotations_of
 from inventory.stacks.engine.offers import offer, shortfall, states
 from inventory.stacks.engine.overrides import overrides
+from inventory.stacks.engine.registry import owner
 from inventory.stacks.engine.requests import asked, devices, holds, name_of
 from inventory.stacks.shared.holding import held, warning
 from inventory.stacks.volcano.register import ALLOCATED, REGISTER, Device, Registered, allocated, factor, register
@@ -32,8 +33,6 @@ from wording.said import sentence
 NAME = "volcano"
 NUMBER, MEMORY_UNITS = "volcano.sh/vgpu-number", "volcano.sh/vgpu-memory"
 RESOURCES = (NUMBER, MEMORY_UNITS, "volcano.sh/vgpu-memory-percentage", "volcano.sh/vgpu-cores")
-#: Of NVIDIA's own plugin, which runs on nodes without this one.
-_WHOLE = "nvidia.com/gpu"
 BOUND_TO = "volcano.sh/vgpu-node"
 
 
@@ -41,7 +40,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     """Cards by the register, holders by the pods' records. None when the node has no virtual GPU and no pod holds one."""
     text = annotations_of(node).get(REGISTER)
     asking = [pod for pod in pods if holds(pod) and _asking(pod)]
-    if not asking and (_is_gone(node) if text is not None else not _stated(node)):
+    if not asking and (_is_gone(node, context) if text is not None else not _stated(node)):
         return None
     found, findings = register(text) if text is not None else None, list[Finding]()
     if text is not None and found is None:
@@ -74,9 +73,11 @@ def _stated(node: Node) -> bool:
     return states(node, NUMBER) or states(node, MEMORY_UNITS)
 
 
-def _is_gone(node: Node) -> bool:
-    """Whether the register is left over: the plugin gives out nothing any more, and NVIDIA's gives out the cards."""
-    return not offer(node, NUMBER).allocatable and bool(offer(node, _WHOLE).allocatable)
+def _is_gone(node: Node, context: Context) -> bool:
+    """Whether the register is left over: the plugin gives out nothing any more, and another system gives out the cards."""
+    offered = (node.status.allocatable if node.status else None) or {}
+    others = any(owner(name, context) not in (None, NAME) and devices(value) for name, value in offered.items())
+    return others and not offer(node, NUMBER).allocatable
 
 
 def _bytes(units: int | None, size: int | None) -> int | None:
