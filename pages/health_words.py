@@ -174,7 +174,7 @@ ACTIONS = (
     _("Start the program again; the card stays usable."),
     _("Reset the card as soon as nothing runs on it."),
     _("Drain the card, then reset its PCIe bus."),
-    _("Action required: read the card's recovery action in `nvidia-smi -q` on the node."),
+    _("Action required: read the card's recovery action from the driver on the node."),
     _("Look the code up in NVIDIA's Xid catalogue."),
     _("Run NVIDIA's diagnostic on the card."),
     _("Reset the card, then look whether rows wait to be remapped or the SRAM threshold is exceeded."),

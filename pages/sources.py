@@ -28,6 +28,8 @@ _FORMS: tuple[tuple[re.Pattern[str], object], ...] = tuple(
         ),
         (r"MIG profile (\S+) of (.+)", gettext_lazy("MIG profile %s of %s")),
         (rf"{_ANY} ÷ {_ANY}", gettext_lazy("%s ÷ %s")),
+        (r"capacity of its parts together", gettext_lazy("capacity of its parts together")),
+        (r"counters of the driver's slices", gettext_lazy("counters of the driver's slices")),
         (rf"{_ANY} of its {_ANY}", gettext_lazy("%s of its %s")),
         (r"label (\S+)", gettext_lazy("label %s")),
         (r"annotation (\S+)", gettext_lazy("annotation %s")),

@@ -41,7 +41,7 @@ ACTIONS = {
     "not-said": "NVIDIA's catalogue names no action.",
     "look-up-code": "Look the code up in NVIDIA's Xid catalogue.",
     "reset-bus": "Drain the card, then reset its PCIe bus.",
-    "unknown-recovery": "Action required: read the card's recovery action in `nvidia-smi -q` on the node.",
+    "unknown-recovery": "Action required: read the card's recovery action from the driver on the node.",
 }
 #: NVIDIA's bucket → what to do.
 _OF_BUCKET = {

@@ -12,8 +12,8 @@ from django.contrib.auth.models import User
 from accounts.models import ApiToken, UserScope
 from accounts.roles import Role
 from accounts.saved_views import SavedView
-from audit.actions import Action, Outcome
-from audit.chain import record
+from audit.actions import Action
+from audit.acts import act, refuse
 from inventory.charges import days, now
 from inventory.idle import holds
 from inventory.models import Allocation, Card, Cluster, Finding, Node, Subject
@@ -260,7 +260,11 @@ def _accounts() -> dict[str, str]:
     for owner, name in ((ada, "ci"), (ada, "a-token-with-a-long-name-" * 3), (nora, "scrape")):
         ApiToken.issue(owner, name, Role.VIEWER, datetime.now(UTC) + timedelta(days=30))
     for number, action in enumerate(Action):
-        record(action, f"target-{number}", Outcome.REFUSED if number % 5 == 0 else Outcome.DONE, run=f"{number}")
+        if number % 5 == 0:
+            refuse(action, f"target-{number}", run=f"{number}")
+            continue
+        with act(action, f"target-{number}", run=f"{number}"):
+            pass
     views = {"user": ada, "created_at": datetime.now(UTC), "changed_at": datetime.now(UTC)}
     SavedView.objects.create(page="nodes", name="Nodes of gpushare", query="stack=gpushare", **views)
     SavedView.objects.create(page="cards", name="a-view-with-a-long-name-" * 3, shared=True, **views)

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 from django.utils import timezone
 
-from audit.actions import Action, Outcome
-from audit.chain import record
+from audit.actions import Action
+from audit.acts import act, refuse
 from inventory.checks import Answer, _row
 from inventory.clusters import wanted
 from inventory.mirror.anew import RECREATED
@@ -199,13 +199,16 @@ def _processes() -> None:
 
 
 def _audited() -> None:
-    record(Action.SIGN_IN, "ada", by="password and code")
-    record(Action.SIGN_IN, "nora", Outcome.REFUSED, by="proxy", why="no group with a role")
-    record(Action.USER_STATE, "olga", state="deactivated")
-    record(Action.USER_SCOPE, "nora", places="everything")
-    record(Action.CLUSTER_SET, "far", usage="no more")
-    record(Action.VIEW_SAVE, "nodes/mine", query="stack=gpushare", shared="everything")
+    with act(Action.SIGN_IN, "ada", by="password and code"):
+        pass
+    refuse(Action.SIGN_IN, "nora", by="proxy", why="no group with a role")
+    for action, target, detail in (
+        (Action.USER_STATE, "olga", {"state": "deactivated"}),
+        (Action.USER_SCOPE, "nora", {"places": "everything"}),
+        (Action.CLUSTER_SET, "far", {"usage": "no more"}),
+        (Action.VIEW_SAVE, "nodes/mine", {"query": "stack=gpushare", "shared": "everything"}),
+    ):
+        with act(action, target, **detail):
+            pass
     said = sentence("Node {node} is not ready.", node="gpu-00001")
-    record(
-        Action.RUN_LAUNCH, "prod/gpu-00001", Outcome.REFUSED, why="not-ready", by="page", suite="nvidia-smi", text=said
-    )
+    refuse(Action.RUN_LAUNCH, "prod/gpu-00001", why="not-ready", by="page", suite="nvidia-smi", text=said)

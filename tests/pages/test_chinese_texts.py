@@ -38,10 +38,10 @@ def run_together(text: str) -> str:
 #: English that Chinese readers of this field write as it is: names of programs, of things of Kubernetes and NVIDIA, units, values.
 TERMS = frozenset(
     (
-        "AI all-disabled all_reduce_perf Ascend binder check cluster ConfigMap CPU Ctrl-C CUDA cudaGetDeviceCount DCGM "
-        "DeadlineExceeded device devicequery DirectML DirectX Discovery DLL DRA Evicted failed false Feature ffmpeg "
-        "GB/s GFLOP/s Gi GiB GPU gpudash gpudash.io/card-count gpudash.io/memory-unit gpushare HAMi infoROM JSON KiB "
-        "Koordinator koordlet kubelet manage.py manager memory-unit MiB MIG mixed MPS N/A NCCL nodeName none NVIDIA "
+        "AI all-disabled all_reduce_perf Ascend binder check cluster ConfigMap CPU Ctrl-C CUDA cudaGetDeviceCount DaemonSet DCGM "
+        "DeadlineExceeded device devicequery Direct Direct3D DirectML DirectX Discovery DLL Dozen DRA Evicted failed false Feature "
+        "ffmpeg GB/s GFLOP/s Gi GiB GPU gpudash gpudash.io/card-count gpudash.io/memory-unit gpushare HAMi infoROM JSON KiB "
+        "Koordinator koordlet kubelet manage.py manager memory-unit Mesa MiB MIG mixed MPS N/A NCCL nodeName none NVIDIA "
         "nvidia-smi OOMKilled OpenCL operator PASS Pod profile Prohibited rank Ready resourceclaims resourceslices "
         "RuntimeClass single slice StartError TCC True UnexpectedAdmissionError vectorAdd Volcano Vulkan wrong XID"
     )

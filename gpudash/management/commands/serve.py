@@ -58,16 +58,17 @@ class Command(ShownCommand):
             if options[name] < 1:
                 raise CommandError(f"--{name}: a number from 1 on is wanted")
         wait_briefly_for_database()
-        refuse_later()
         listen = options["listen"] or ["127.0.0.1:8000"]
         headers = tuple(options["trusted_proxy_headers"].replace(",", " ").split())
         web = Web(
             options["threads"], options["trusted_proxy"], headers, options["trusted_proxy_count"], options["probes"]
         )
         if options["processes"] > 1:
+            refuse_later()
             several(listen, options["processes"], web)
             return
-        server = bound_server(" ".join(listen), web)
+        server = bound_server(" ".join(listen), web)  # looks at the options, too
+        refuse_later()
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
         # What is loaded now stays: a collection that walks through it would hold up everything for half a second.
         gc.collect()
