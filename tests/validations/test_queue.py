@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from django.utils import timezone
 
 from inventory.clock import database_now
 from inventory.heartbeats import beat
-from inventory.models import Cluster, Role
+from inventory.models import Cluster, Node, Role
 from tests.factories import make_cluster, make_node
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import codes, later, launched, passed_by, wish
@@ -28,6 +29,16 @@ def queued(cluster: Cluster, count: int, node: str = "node-{}", prefix: str = "q
     numbers = range(count)
     rows = [Run(id=f"{prefix}{n:014}", node_name=node.format(n), suite=f"s{n}", **fields) for n in numbers]
     return Run.objects.bulk_create(rows)
+
+
+def copies(run: Run, count: int, **named: str) -> None:
+    """So many runs that were asked for as this one. named: columns in which they differ, {} stands for the number."""
+    rows = [copy.copy(run) for _ in range(count)]
+    for number, row in enumerate(rows):
+        row.pk = f"copy{number:012}"
+        for column, value in named.items():
+            setattr(row, column, value.format(number))
+    Run.objects.bulk_create(rows)
 
 
 def queries(work: Callable[[], Any]) -> int:
@@ -84,6 +95,58 @@ def test_a_run_without_room_comes_again_and_blocks_no_head(
         later(run, 6)
     under_way += queue.claimed(prod.pk, under_way, timezone.now())
     assert {run.pk for run in under_way} == {f"q{number:014}" for number in range(6)}
+
+
+def test_a_pass_ends_some_runs_of_nodes_that_are_gone_however_many_slots_are_free(
+    prod: Cluster, fake: FakeCluster, settings: Any
+) -> None:
+    tasks.reconcile(prod.pk)
+    run, _ = request_run(wish())
+    run.delete()
+    counts = []
+    for size in (30, 300):
+        settings.MAX_RUNS_PER_CLUSTER = size
+        Run.objects.all().delete()
+        copies(run, size, node_name="gone-{}")
+        counts.append(queries(lambda: tasks.reconcile(prod.pk)))
+        ended = Run.objects.filter(state="ended")
+        assert [codes(one) for one in ended] == [["no-place"]] * queue.MOST_LOST
+    assert fake.created == []
+    assert abs(counts[1] - counts[0]) <= 2
+    assert counts[0] < 40 * queue.MOST_LOST + 30
+
+
+def test_a_run_whose_node_is_there_begins_though_many_before_it_have_lost_theirs(
+    prod: Cluster, fake: FakeCluster
+) -> None:
+    run, _ = request_run(wish())
+    copies(run, 100, node_name="gone-{}")
+    Run.objects.filter(pk=run.pk).update(due_at=timezone.now())
+    assert passed_by(run, prod).state == "pending"
+    assert fake.created == [run.job_name]
+
+
+def test_a_pass_tries_some_runs_without_room_and_the_next_one_others(
+    prod: Cluster, fake: FakeCluster, settings: Any
+) -> None:
+    make_node(prod, "share", "gpushare", 4, loads=(0.0, 0.4, 1.0, 0.0))
+    tasks.reconcile(prod.pk)
+    run, _ = request_run(wish(node="share", card="3"))
+    run.delete()
+    Node.objects.filter(name="share").update(ready=False)
+    tried = Run.objects.filter(waiting_message="The node share is not ready.")
+    counts = []
+    for size in (60, 600):
+        settings.MAX_RUNS_PER_CLUSTER = size
+        Run.objects.all().delete()
+        copies(run, size, card_key="card-{}")
+        counts.append(queries(lambda: tasks.reconcile(prod.pk)))
+        assert tried.count() == queue.MOST_WITHOUT_ROOM
+        tasks.reconcile(prod.pk)
+        assert tried.count() == 2 * queue.MOST_WITHOUT_ROOM
+    assert fake.created == []
+    assert abs(counts[1] - counts[0]) <= 2
+    assert counts[0] < 15 * queue.MOST_WITHOUT_ROOM + 30
 
 
 def test_cancelled_and_overdue_runs_end_some_at_a_time(prod: Cluster, fake: FakeCluster, settings: Any) -> None:

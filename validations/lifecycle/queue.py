@@ -2,6 +2,8 @@
 
 Who comes first is who is due longest. A run whose node, user or cluster is full keeps its place and is not read; one that gets no
 room on its card comes again a little later, so that it does not stand in the way of those behind it, nor they in its own.
+Of runs that cannot begin now, because their card is full or their node is gone, a pass tries some: what is tried in vain costs as
+much as what begins, and those under way wait for the end of the pass.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 
+from inventory.models import Node
 from validations.lifecycle.claim import claim
 from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import Ending, cancelled_by
@@ -24,6 +27,8 @@ from wording.said import sentence
 MOST_ENDED = 50
 #: A run that had no room is tried again after so many seconds.
 AGAIN_S = 5
+#: Runs of nodes that the cluster does not have now, and runs without room, that one pass tries.
+MOST_LOST, MOST_WITHOUT_ROOM = 10, 20
 #: How often more candidates are read, when those before turned out to have no slot.
 _ROUNDS = 4
 
@@ -54,18 +59,20 @@ def end_in_queue(cluster_id: int, now: datetime) -> None:
 
 def claimed(cluster_id: int, under_way: Iterable[Run], now: datetime) -> Iterator[Run]:
     """Runs that get a slot now, one by one."""
-    full = Full(cluster_id, under_way)
+    full, lost, without_room = Full(cluster_id, under_way), MOST_LOST, MOST_WITHOUT_ROOM
     for _ in range(_ROUNDS):
-        waiting = list(full.candidates(now)[: full.slots]) if full.slots > 0 else []
-        for run in waiting:
-            if full.slots <= 0:
+        waiting = full.first(now, lost)
+        for run, is_lost in waiting:
+            if full.slots <= 0 or without_room <= 0:
                 return
             if full.holds(run):
                 continue
+            lost -= is_lost
             if claim(run, now):
                 full.take(run)
                 yield run
             elif run.state == State.QUEUED:
+                without_room -= 1
                 later = now + timedelta(seconds=AGAIN_S)
                 Run.objects.filter(pk=run.pk, state=State.QUEUED).update(due_at=later)
         if not waiting:
@@ -92,6 +99,16 @@ class Full:
     def holds(self, run: Run) -> bool:
         node = self._nodes[run.node_name] >= settings.MAX_RUNS_PER_NODE
         return node or self._users[run.requested_by_id] >= settings.MAX_RUNS_PER_USER
+
+    def first(self, now: datetime, lost: int) -> list[tuple[Run, bool]]:
+        """As many candidates as there are slots, and whether the node of each is gone. lost: of how many it may be."""
+        if self.slots <= 0:
+            return []
+        there = Exists(Node.objects.filter(cluster_id=self._cluster_id, name=OuterRef("node_name")))
+        rows = self.candidates(now).select_related("cluster")
+        found = [(run, False) for run in rows.filter(there)[: self.slots]]
+        found += [(run, True) for run in rows.exclude(there)[: min(lost, self.slots)]]
+        return sorted(found, key=lambda one: (one[0].due_at, one[0].pk))[: self.slots]
 
     def candidates(self, now: datetime) -> QuerySet[Run]:
         """Queued runs that are due and whose node and user are not full, who is due longest first."""
