@@ -3,7 +3,6 @@ SHELL := /bin/bash
 PORT ?= 8000
 MINUTES ?= 30
 PY := .venv/bin/python
-UV_VERSION := 0.13.8
 UV = $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
 
 # What is started from a checkout is its own, also on a machine where a production installation has its settings.
@@ -17,14 +16,15 @@ help: ## list the verbs
 
 setup: .venv/.ready ## install what is needed into .venv/
 
-.venv/.ready: requirements-dev.lock tools/browser/package-lock.json Makefile
-	@tools/setup.sh $(UV_VERSION)
+.venv/.ready: requirements-dev.lock tools/browser/package-lock.json tools/uv.txt Makefile
+	@tools/setup.sh
 	@touch $@
 
 lock: ## write the lock files anew from pyproject.toml
 	$(UV) pip compile -q --universal --generate-hashes --python-version 3.11 --no-header pyproject.toml -o requirements.lock
 	$(UV) pip compile -q --universal --generate-hashes --python-version 3.11 --no-header pyproject.toml --group dev -o requirements-dev.lock
 	$(UV) pip compile -q --universal --generate-hashes --python-version 3.11 --no-header tools/supply/requirements.in -o tools/supply/requirements.lock
+	grep -o '^uv==[0-9.]*' tools/uv.txt >tools/uv.in && $(UV) pip compile -q --generate-hashes --no-header --no-annotate tools/uv.in -o tools/uv.txt; rm tools/uv.in
 
 openapi: setup ## write docs/openapi.yaml anew, REST's document
 	$(PY) manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Make .venv/, static/vendor/ and .tools/browser/ from their lock files. Needs Python 3.11 or later; brings uv along where it is not installed.
 set -euo pipefail
-uv_version=$1
 cd "$(dirname "$0")/.."
 
 python=$(command -v python3 || true)
@@ -16,7 +15,7 @@ if [ -z "$uv" ] || ! "$uv" --version >/dev/null 2>&1; then
   if [ ! -x "$uv" ]; then
     "$python" -m venv .tools 2>/dev/null || {
       echo "python3 has no venv module. On Debian: apt-get install python3-venv" >&2; exit 1; }
-    .tools/bin/python -m pip install -q --disable-pip-version-check "uv==$uv_version"
+    .tools/bin/python -m pip install -q --disable-pip-version-check --only-binary :all: --require-hashes -r tools/uv.txt
   fi
 fi
 
