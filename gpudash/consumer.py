@@ -1,4 +1,5 @@
-"""Celery's consumer, which survives a broker that goes while a message is acknowledged, and says that it lives.
+"""Celery's consumer, which survives a broker that goes while a message is acknowledged and what others put into a queue, and says
+that it lives.
 
 Celery closes the broken connection when it has lost the broker. Where a thread was acknowledging a message at that moment, kombu's
 channel is half closed, and closing it raises an AttributeError, which Celery takes for the end of the worker (seen with Celery 5.7
@@ -12,8 +13,10 @@ import threading
 from typing import Any
 
 from celery.worker import consumer
+from kombu.transport import redis
 
 from gpudash.alive import touch
+from gpudash.broken_messages import Transport
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +32,13 @@ class Consumer(consumer.Consumer):
         options["worker_options"] = {**(options.get("worker_options") or {}), "without_heartbeat": True}
         super().__init__(*args, **options)
         self._looking = _Looking()
+
+    def connection_for_read(self, heartbeat: float | None = None) -> Any:
+        """From Redis only messages of ours are taken."""
+        connection = self.app.connection_for_read(heartbeat=heartbeat)
+        if connection.get_transport_cls() is redis.Transport:
+            connection.transport_cls = Transport  # type: ignore[assignment]
+        return self.ensure_connected(connection)
 
     def on_connection_error_after_connected(self, exc: Exception) -> None:
         self._looking = _Looking()
