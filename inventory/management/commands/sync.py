@@ -97,19 +97,33 @@ class Command(ShownCommand):
         self.stdout.write(f"{cluster.name}: {cards} cards, in sync after {time.perf_counter() - started:.2f} s")
 
     def _exporters(self, source: UsageSource, counts: dict[str, tuple[int, float]], failures: list[str]) -> None:
-        """Once; then the cards again, since exporters may say who is on them."""
+        """Once, then the cards again, since exporters may say which cards there are and who is on them.
+
+        A node without labels of its cards says only how many there are: of those the first round measures none, and a second one,
+        after the cards were made, finds them.
+        """
+        source = self._round(source, failures)
+        if not failures:
+            _one(source.cluster, Kind.CARDS, counts, failures)
+        if not failures and source.cards_unmatched and counts[Kind.CARDS][0]:
+            source = self._round(source, failures)
+            if not failures:
+                _one(source.cluster, Kind.CARDS, counts, failures)
+        if not failures:
+            for line in told.lines(source, database_now()):
+                self.stdout.write(f"{source.cluster.name} {one_line(line)}")
+
+    def _round(self, source: UsageSource, failures: list[str]) -> UsageSource:
+        """One round of reading them, due or not."""
         UsageSource.objects.filter(pk=source.pk).update(due_at=None)
         lease = collectors.acquire(source.cluster_id)
         if lease is None:
             failures.append("exporters: another process reads them (its lease is held); wait a moment")
-            return
+            return source
         try:
-            source = collector.collect(lease)
+            return collector.collect(lease)
         finally:
             lease.release()
-        for line in told.lines(source, database_now()):
-            self.stdout.write(f"{source.cluster.name} {one_line(line)}")
-        _one(source.cluster, Kind.CARDS, counts, failures)
 
     def _forever(self, chosen: list[Cluster]) -> None:
         self.stdout.write(f"Watching {', '.join(cluster.name for cluster in chosen)}. Ctrl-C ends.")

@@ -59,8 +59,7 @@ def test_what_is_measured_by_prometheus_is_what_the_cards_do(
     with serve(fleet, live=False) as server:
         kubeconfig = str(server.kubeconfig(tmp_path / "kubeconfig"))
         call_command("cluster", "add", "demo", "--kubeconfig", kubeconfig, "--prometheus", prometheus)
-        # The first round tells the reconciler which cards there are, the second finds them.
-        call_command("sync", "--once")
+        # One call: exporters tell which cards there are, and are then joined with them.
         call_command("sync", "--once")
     source = UsageSource.objects.get()
     assert (source.state, source.reason) == (SourceState.READING, "")
