@@ -48,16 +48,39 @@ def admin(plane: ControlPlane) -> Admin:
     return made
 
 
+@pytest.fixture(scope="module")
+def tainted(admin: Admin) -> None:
+    """Nodes with taints, and priority classes: one that is urgent, one that is the cluster's default."""
+    for name, taint in {
+        "control-plane": {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"},
+        "reserved": {"key": "sku", "value": "finance", "effect": "NoSchedule"},
+        "open": {"key": "sku", "value": "gpu", "effect": "NoSchedule"},
+        "preferred": {"key": "busy", "effect": "PreferNoSchedule"},
+    }.items():
+        admin.call("POST", "/api/v1/nodes", {"metadata": {"name": name}})
+        # The API server adds the taint of a node that is not ready; no controller takes it away here.
+        admin.call("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": [taint]}}, MERGE)
+    for name, default in {"urgent": False, "usual": True}.items():
+        made = {"metadata": {"name": name}, "value": 1000, "globalDefault": default}
+        admin.call("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", made)
+
+
+#: A pod that each of the policies refuses.
+REFUSED = ({"image": "evil"}, {"nodeName": "control-plane"}, {"priorityClassName": "urgent"})
+
+
 @pytest.fixture
-def policy(admin: Admin, plane: ControlPlane) -> Iterator[None]:
-    """The optional policy of the shipped namespace, once the API server keeps it."""
+def policy(admin: Admin, plane: ControlPlane, tainted: None) -> Iterator[None]:
+    """The optional policies of the shipped namespace, once the API server keeps each of them."""
     kubectl = [str(controlplane.cache() / "kubectl"), "--kubeconfig", str(plane.kubeconfig)]
     file = str(ROOT / "deploy" / "validation-policy.yaml")
     subprocess.run([*kubectl, "apply", "-f", file], check=True, capture_output=True, timeout=60)
-    wait_until(lambda: "policy" in why_not(admin, NAMESPACE, changed(image="evil")), "the policy is kept", 30.0)
+    for refused in REFUSED:
+        wait_until(lambda pod=refused: why_not(admin, NAMESPACE, changed(**pod)), f"{refused} is refused", 30.0)
     yield
     subprocess.run([*kubectl, "delete", "-f", file], check=True, capture_output=True, timeout=60)
-    wait_until(lambda: not why_not(admin, NAMESPACE, changed(image="evil")), "the policy is gone", 30.0)
+    for refused in REFUSED:
+        wait_until(lambda pod=refused: not why_not(admin, NAMESPACE, changed(**pod)), f"{refused} is admitted", 30.0)
 
 
 @pytest.fixture
@@ -228,23 +251,6 @@ TRIED: dict[str, tuple[dict[str, Any], str]] = {
         "the priority class system-node-critical is not one of the validations",
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def tainted(admin: Admin) -> None:
-    """Nodes with taints, and priority classes: one that is urgent, one that is the cluster's default."""
-    for name, taint in {
-        "control-plane": {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"},
-        "reserved": {"key": "sku", "value": "finance", "effect": "NoSchedule"},
-        "open": {"key": "sku", "value": "gpu", "effect": "NoSchedule"},
-        "preferred": {"key": "busy", "effect": "PreferNoSchedule"},
-    }.items():
-        admin.call("POST", "/api/v1/nodes", {"metadata": {"name": name}})
-        # The API server adds the taint of a node that is not ready; no controller takes it away here.
-        admin.call("PATCH", f"/api/v1/nodes/{name}", {"spec": {"taints": [taint]}}, MERGE)
-    for name, default in {"urgent": False, "usual": True}.items():
-        made = {"metadata": {"name": name}, "value": 1000, "globalDefault": default}
-        admin.call("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", made)
 
 
 def test_without_the_policy_the_namespace_alone_admits_what_is_tried(admin: Admin, tainted: None) -> None:
