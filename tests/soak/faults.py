@@ -17,7 +17,7 @@ from tests.processes import state
 from tests.services import wait_until
 from tests.soak.bed import Bed
 from tests.soak.parts import RESTART_S, Part, members, members_of_all
-from tests.soak.servers import answers
+from tests.soak.servers import falls_silent
 
 EVERY_S = 20.0
 FROZEN_S = LOST_S = 15.0
@@ -168,7 +168,7 @@ class Faults:
 
     def _api_server(self, fault: Fault) -> float:
         self.bed.plane.stop("apiserver")
-        fault.hit = not answers(self.bed.plane.port("apiserver"))
+        fault.hit = falls_silent(self.bed.plane.port("apiserver"))
         time.sleep(AWAY_S)
         self.bed.plane.start("apiserver")
         self.bed.plane.wait_for("apiserver")
@@ -176,14 +176,14 @@ class Faults:
 
     def _database(self, fault: Fault) -> float:
         self.bed.postgres.stop()
-        fault.hit = not answers(self.bed.postgres.port)
+        fault.hit = falls_silent(self.bed.postgres.port)
         time.sleep(AWAY_S)
         self.bed.postgres.start()
         return START_S
 
     def _broker(self, fault: Fault) -> float:
         self.bed.redis.stop()
-        fault.hit = not answers(self.bed.redis.port)
+        fault.hit = falls_silent(self.bed.redis.port)
         time.sleep(AWAY_S)
         self.bed.redis.start()
         return START_S

@@ -7,6 +7,7 @@ import re
 import shutil
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,16 @@ def answers(port: int) -> bool:
             return True
     except OSError:
         return False
+
+
+def falls_silent(port: int, patience_s: float = 5.0) -> bool:
+    """Whether nobody answers there any more: the sockets of a killed process may outlive its first thread by a moment."""
+    deadline = time.monotonic() + patience_s
+    while answers(port):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 class Nginx:
