@@ -28,6 +28,7 @@ from kube.objects import (
     PodSpec,
     PodStatus,
     PodTemplate,
+    TemplateSpec,
 )
 from tests.inventory.stacks import laws
 from tests.inventory.stacks.build import as_listed
@@ -208,7 +209,7 @@ def test_any_json_as_a_record_of_a_pod_leaves_its_request_on_the_node(value: Any
 metadata = st.from_type(Metadata)
 any_pods = st.builds(Pod, metadata=metadata, spec=st.from_type(PodSpec), status=st.from_type(PodStatus))
 any_nodes = st.builds(Node, metadata=metadata, spec=st.from_type(NodeSpec), status=st.from_type(NodeStatus))
-templates = st.builds(PodTemplate, metadata=metadata, spec=st.from_type(PodSpec))
+templates = st.builds(PodTemplate, metadata=metadata, spec=st.from_type(TemplateSpec))
 any_daemonsets = st.builds(DaemonSet, metadata=metadata, spec=st.builds(DaemonSetSpec, template=templates))
 
 
