@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
 
 import msgspec
 
@@ -105,30 +106,44 @@ def read(client: Client, context: Context, alive: Callable[[], None] = lambda: N
     pages = find(client)
     # A page says no time: its samples are of the moment in which it is read.
     made = Round(at=time.time())
-    failures: list[tuple[Page, SourceError]] = []
+    failures: dict[int, SourceError] = {}
+    taken: dict[int, list[tuple[Found, Report]]] = {}
     problems = Told()
-    with ThreadPoolExecutor(IN_FLIGHT, "exporters") as pool:
-        # Each page is read before more are asked for than are in flight: one that is large waits beside few others.
-        answers = (one for some in _in_turn(pages) for one in pool.map(lambda page: (page, _page(client, page)), some))
-        for page, answer in answers:
-            alive()
-            if isinstance(answer, SourceError):
-                failures.append((page, answer))
-            else:
-                _take(made, page, answer, context, problems)
-    if failures and len(failures) == len(pages):
-        raise failures[0][1]
+    for place, answer in _answers(client, pages):
+        alive()
+        if isinstance(answer, SourceError):
+            failures[place] = answer
+        else:
+            taken[place] = _reports(made, pages[place], answer, context, problems)
+    # In the order of the list, so that two rounds of the same pages say the same.
+    failed = [(pages[place], failures[place]) for place in sorted(failures)]
+    if failed and len(failed) == len(pages):
+        raise failed[0][1]
+    made.reports = [report for place in sorted(taken) for report in taken[place]]
     made.problems = problems.problems()
     made.missing = [
-        sentence("{page}: {error}", page=str(page), error=error.text) for page, error in failures[:MOST_MISSING]
+        sentence("{page}: {error}", page=str(page), error=error.text) for page, error in failed[:MOST_MISSING]
     ]
-    if len(failures) > MOST_MISSING:
-        made.missing.append(sentence("and {number} more", number=len(failures) - MOST_MISSING))
+    if len(failed) > MOST_MISSING:
+        made.missing.append(sentence("and {number} more", number=len(failed) - MOST_MISSING))
     return made
 
 
-def _in_turn(pages: Sequence[Page]) -> Iterator[Sequence[Page]]:
-    return (pages[start : start + IN_FLIGHT] for start in range(0, len(pages), IN_FLIGHT))
+def _answers(client: Client, pages: Sequence[Page]) -> Iterator[tuple[int, bytes | SourceError]]:
+    """(place in the list, what came), as they come: a page that hangs holds up no other.
+
+    At most IN_FLIGHT pages are asked for or wait to be read, so that large ones do not add up.
+    """
+    left = iter(enumerate(pages))
+    asked: dict[Future[bytes | SourceError], int] = {}
+    with ThreadPoolExecutor(IN_FLIGHT, "exporters") as pool:
+        while True:
+            for place, page in islice(left, IN_FLIGHT - len(asked)):
+                asked[pool.submit(_page, client, page)] = place
+            if not asked:
+                return
+            for done in wait(asked, return_when=FIRST_COMPLETED).done:
+                yield asked.pop(done), done.result()
 
 
 def find(client: Client) -> list[Page]:
@@ -212,8 +227,8 @@ def _refused(error: ApiError, what: str) -> SourceError:
     return SourceError(kind, cut(of_error(error), 500), error.retry_after_s)
 
 
-def _take(made: Round, page: Page, body: bytes, context: Context, problems: Told) -> None:
-    """Read one page into the round."""
+def _reports(made: Round, page: Page, body: bytes, context: Context, problems: Told) -> list[tuple[Found, Report]]:
+    """Read one page; its samples are counted in the round."""
     own = msgspec.structs.replace(context, now=made.at, node=page.node, version=page.version)
     names = page_names(body)
     found = recognise(names, page.format.name, page=True)
@@ -221,11 +236,10 @@ def _take(made: Round, page: Page, body: bytes, context: Context, problems: Told
         recognise(told := announced_names(body), page.format.name, page=True), told
     ):
         problems.tell("no-page", f"{page}: {body[:100].decode(errors='replace')}")
-        return
-    for one in found:
-        report = _report(one, body, names, own)
-        made.samples += report.samples
-        made.reports.append((one, report))
+        return []
+    read = [(one, _report(one, body, names, own)) for one in found]
+    made.samples += sum(report.samples for _, report in read)
+    return read
 
 
 def _says(found: Iterable[Found], names: frozenset[str]) -> bool:

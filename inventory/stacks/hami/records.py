@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -64,8 +65,12 @@ class Register(msgspec.Struct, frozen=True):
         return offered == len(self.cards) != sum(card.shares for card in self.cards)
 
 
+@lru_cache(maxsize=16)
 def register(text: str) -> Register | None:
-    """Read a register of any generation; None when it is of no such form."""
+    """Read a register of any generation; None when it is of no such form.
+
+    Kept for a few texts: one report of a node asks for its registers about eight times.
+    """
     if too_long(text):
         return None
     found = _of_json(text) if text.lstrip().startswith("[") else _of_fields(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from inventory.models import Card, CardUsage, Cluster, UsageSource
 from inventory.models.usage import SourceState
 from inventory.usage.engine.context import Context
 from tests.factories import make_node
-from tests.kube.scripted import Answer, Asked, ScriptedServer
+from tests.kube.scripted import Answer, Asked, ScriptedServer, stream
 from tests.kube.words import client, page_body
 from wording.said import Said, restored
 
@@ -222,3 +223,30 @@ def test_rounds_may_not_come_more_often_than_once_a_minute(cluster: Cluster) -> 
     with pytest.raises(BadAddress, match="give 60 to 3600"):
         sources.set_direct(cluster, 30)
     assert not UsageSource.objects.exists()
+
+
+def test_pages_that_hang_hold_up_no_others_and_each_place_is_asked_once(
+    serve_api: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One page in each turn of IN_FLIGHT hangs until all others have been asked for: in turns, the round would not end."""
+    monkeypatch.setattr(direct, "IN_FLIGHT", 3)
+    names = [f"p{number}" for number in range(9)]
+    hanging = {"p0", "p3"}
+    others_asked = threading.Event()
+    pages: dict[str, bytes | Answer] = {f"{name}:9400": page(f"GPU-{name}", 1000) for name in names}
+    pages |= {f"{name}:9400": stream(others_asked, page(f"GPU-{name}", 1000)) for name in hanging}
+
+    class Waiting(Api):
+        def take(self, asked: Asked) -> Answer:
+            answer = super().take(asked)
+            if len(self.proxied()) == len(names):
+                others_asked.set()
+            return answer
+
+    with Waiting([exporter(name, f"gpu-{name}") for name in names], pages) as server:
+        made = read(server, tmp_path)
+        assert others_asked.is_set()
+        assert len(server.proxied()) == len(set(server.proxied())) == len(names)
+    assert [reading.uuid for _, report in made.reports for reading in report.readings] == [
+        f"GPU-{name}" for name in names
+    ]
