@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import threading
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.http_server import Handler, Server
 from tests.services import Missing, end, free_port, scratch, wait_until
 
 #: Seconds between two scrapes.
@@ -26,7 +25,7 @@ class Exporters:
         self.pages: dict[str, bytes] = {}
         pages = self.pages
 
-        class Handler(BaseHTTPRequestHandler):
+        class Page(Handler):
             def do_GET(self) -> None:
                 page = pages.get(self.path.strip("/").removesuffix("/metrics"))
                 self.send_response(200 if page is not None else 503)
@@ -34,16 +33,11 @@ class Exporters:
                 self.end_headers()
                 self.wfile.write(page or b"")
 
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"127.0.0.1:{self._server.server_port}"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self._server = Server(Page)
+        self.address = f"127.0.0.1:{self._server.port}"
 
     def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        self._server.close()
 
 
 class Prometheus:

@@ -7,12 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
+
+from tests.http_server import Handler, Server
 
 CLIENT, CLIENT_SECRET, KID = "gpudash", "a-secret-of-tests", "first"
 Sign = Callable[[dict[str, Any]], str]
@@ -71,7 +72,7 @@ class Issuer:
 def issuer() -> Iterator[Issuer]:
     made = Issuer()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Answering(Handler):
         def do_GET(self) -> None:
             made.paths.append(urlsplit(self.path).path)
             if not made.go.is_set():
@@ -90,17 +91,9 @@ def issuer() -> Iterator[Issuer]:
 
         do_POST = do_GET
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    made.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield made
-    finally:
-        made.go.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with Server(Answering) as server:
+        made.url = f"http://127.0.0.1:{server.port}"
+        try:
+            yield made
+        finally:
+            made.go.set()

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from bench.__main__ import NAMES
 from bench.answers import HTML, JSON, REST_LIST, Answers, Right, timed
 from bench.large import TINY, Movable
 from bench.promises import LINES, PROMISES, Bound
+from tests.http_server import Handler, Server
 from tests.services import free_port
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
@@ -119,7 +118,7 @@ OTHER_TYPE = (200, "text/plain", b'href="/cards/1" href="/nodes/large/gpu-1" "re
 def server(status: int, content_type: str, body: bytes) -> Iterator[int]:
     """Answers everything like this."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Same(Handler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
@@ -129,17 +128,8 @@ def server(status: int, content_type: str, body: bytes) -> Iterator[int]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    http.daemon_threads = True
-    threading.Thread(target=http.serve_forever, args=(0.02,), daemon=True).start()
-    try:
-        yield http.server_address[1]
-    finally:
-        http.shutdown()
-        http.server_close()
+    with Server(Same) as http:
+        yield http.port
 
 
 @pytest.mark.parametrize(

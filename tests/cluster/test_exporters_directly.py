@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from tests.cluster.credentials import grant, grant_in_namespace
 from tests.cluster.test_credentials import as_user, shipped_role
 from tests.controlplane.admin import Admin
 from tests.controlplane.controlplane import ControlPlane
+from tests.http_server import Handler, Server
 from tests.roles import shipped
 from tests.services import Missing, or_skip
 
@@ -37,7 +36,7 @@ def own_address() -> str:
         return str(probe.getsockname()[0])
 
 
-class _Exporter(BaseHTTPRequestHandler):
+class _Exporter(Handler):
     def do_GET(self) -> None:
         self.send_response(200 if self.path == "/metrics" else 404)
         self.send_header("Content-Type", "text/plain; version=0.0.4")
@@ -45,20 +44,12 @@ class _Exporter(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(PAGE)
 
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
 
 @contextmanager
 def exporter() -> Iterator[int]:
     """An exporter on all addresses of this host; its port."""
-    server = ThreadingHTTPServer(("0.0.0.0", 0), _Exporter)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
+    with Server(_Exporter, address=("0.0.0.0", 0)) as server:
+        yield server.port
 
 
 def test_a_page_is_read_with_the_shipped_role_and_refused_without(

@@ -11,11 +11,11 @@ import subprocess
 import threading
 import time
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from tests.controlplane.admin import MERGE, Admin, Refused
+from tests.http_server import Handler, Server
 
 Obj = dict[str, Any]
 TICK_S = 0.1
@@ -55,20 +55,16 @@ class Kubelet:
         self._stopped = threading.Event()
         self._nodes: dict[str, str] = {}
         handler = type("Handler", (_Logs,), {"kubelet": self})
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._http.daemon_threads = True
-        self._http.socket = _tls(self.folder).wrap_socket(self._http.socket, server_side=True)
-        for work in (self._http.serve_forever, self._play):
-            threading.Thread(target=work, daemon=True).start()
+        self._http = Server(handler, _tls(self.folder))
+        threading.Thread(target=self._play, daemon=True).start()
 
     @property
     def port(self) -> int:
-        return int(self._http.server_address[1])
+        return self._http.port
 
     def close(self) -> None:
         self._stopped.set()
-        self._http.shutdown()
-        self._http.server_close()
+        self._http.close()
 
     def script_of(self, pod_name: str) -> Script | None:
         node = self._nodes.get(pod_name)
@@ -163,13 +159,11 @@ def _status(phase: str, state: Obj) -> Obj:
     return {"phase": phase, "containerStatuses": [row | {"state": state}]}
 
 
-class _Logs(BaseHTTPRequestHandler):
+class _Logs(Handler):
     """GET /containerLogs/{namespace}/{pod}/{container}, as the API server asks."""
 
     protocol_version = "HTTP/1.1"
     kubelet: Kubelet
-
-    def log_message(self, *_: Any) -> None: ...
 
     def do_GET(self) -> None:
         path, _, query = self.path.partition("?")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import socket
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any
+
+from tests.http_server import Handler, Server
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     server: _Http
 
     def do_CONNECT(self) -> None:
@@ -28,9 +28,6 @@ class _Handler(BaseHTTPRequestHandler):
         there.close()
         self.close_connection = True
 
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
 
 def _pump(source: socket.socket, sink: socket.socket) -> None:
     try:
@@ -41,8 +38,7 @@ def _pump(source: socket.socket, sink: socket.socket) -> None:
         pass
 
 
-class _Http(ThreadingHTTPServer):
-    daemon_threads = True
+class _Http(Server):
     proxy: ConnectProxy
 
 
@@ -50,11 +46,10 @@ class ConnectProxy:
     def __init__(self, refuses: bool = False) -> None:
         self.refuses = refuses
         self.asked: list[str] = []
-        self._http = _Http(("127.0.0.1", 0), _Handler)
+        self._http = _Http(_Handler)
         self._http.proxy = self
-        self.port = self._http.server_address[1]
+        self.port = self._http.port
         self.url = f"http://127.0.0.1:{self.port}"
-        threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
 
     def __enter__(self) -> ConnectProxy:
         return self
@@ -62,5 +57,4 @@ class ConnectProxy:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._http.shutdown()
-        self._http.server_close()
+        self._http.close()

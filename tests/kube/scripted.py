@@ -9,12 +9,14 @@ import json
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+
+from tests.http_server import Handler, Server
 
 #: Longest wait of a test for something that must happen.
 PATIENCE_S = 10.0
@@ -76,7 +78,7 @@ def stream(*steps: Step) -> Answer:
     return Answer(steps=steps)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     protocol_version = "HTTP/1.1"
     #: Head and body are two writes: with Nagle's algorithm the second waits 40 ms for the first to be acknowledged.
     disable_nagle_algorithm = True
@@ -126,7 +128,9 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(step, bytes):
             self.wfile.write(b"%x\r\n%s\r\n" % (len(step), step))
         elif isinstance(step, threading.Event):
-            step.wait(PATIENCE_S)
+            until = time.monotonic() + PATIENCE_S
+            while not step.wait(0.02) and not self.server.script.closing.is_set() and time.monotonic() < until:
+                pass
         elif step is Hang:
             self._hang()
             return False
@@ -139,30 +143,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         self.connection.shutdown(socket.SHUT_RDWR)
 
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
 
-
-class _Http(ThreadingHTTPServer):
-    daemon_threads = True
+class _Http(Server):
     script: ScriptedServer
-
-    def __init__(self, tls: ssl.SSLContext | None) -> None:
-        self._tls = tls
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-    def finish_request(self, request: Any, client_address: Any) -> None:
-        # The handshake belongs into the connection's own thread: a client that refuses it must not stop the server.
-        if self._tls is not None:
-            request = self._tls.wrap_socket(request, server_side=True)
-        try:
-            super().finish_request(request, client_address)
-        finally:
-            if self._tls is not None:
-                request.close()
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        pass  # a client that goes away or refuses the certificate is part of a script
 
 
 class ScriptedServer:
@@ -173,11 +156,9 @@ class ScriptedServer:
         self.asked: list[Asked] = []
         self.closing = threading.Event()
         self._changed = threading.Condition()
-        self._http = _Http(tls)
+        self._http = _Http(_Handler, tls)
         self._http.script = self
-        port = self._http.server_address[1]
-        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{port}"
-        threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
+        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self._http.port}"
 
     def will(self, *answers: Answer | type[Hang]) -> None:
         with self._changed:
@@ -196,8 +177,7 @@ class ScriptedServer:
 
     def close(self) -> None:
         self.closing.set()
-        self._http.shutdown()
-        self._http.server_close()
+        self._http.close()
 
     def __enter__(self) -> ScriptedServer:
         return self

@@ -11,10 +11,11 @@ import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.http_server import Handler, Server
 
 Obj = dict[str, Any]
 
@@ -63,18 +64,15 @@ class FakeCluster:
 
     def __enter__(self) -> FakeCluster:
         handler = type("Handler", (_Handler,), {"fake": self})
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._http.daemon_threads = True
-        threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
+        self._http = Server(handler)
         return self
 
     def __exit__(self, *_: object) -> None:
         self.awake.set()
-        self._http.shutdown()
-        self._http.server_close()
+        self._http.close()
 
     def kubeconfig(self, path: Path) -> Path:
-        server = f"http://127.0.0.1:{self._http.server_address[1]}"
+        server = f"http://127.0.0.1:{self._http.port}"
         parts = {
             "clusters": [{"name": "c", "cluster": {"server": server}}],
             "users": [{"name": "u", "user": {"token": "secret"}}],
@@ -179,13 +177,11 @@ def _status(
         pod["metadata"]["deletionTimestamp"] = deleted_at
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     protocol_version = "HTTP/1.1"
     #: Head and body are two writes: with Nagle's algorithm the second waits 40 ms for the first to be acknowledged.
     disable_nagle_algorithm = True
     fake: FakeCluster
-
-    def log_message(self, *_: Any) -> None: ...
 
     def _serve(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))

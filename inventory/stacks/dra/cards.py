@@ -129,7 +129,9 @@ class _Names:
             named = part.text(parent)
             if named and (found := self._by_attribute.get((*part.key[:2], identity, named))) is not None:
                 return found
-        sharing = {one.key: one for name in part.counters for one in self._by_counters.get((*part.key[:2], name), ())}
+        # Two of a set say already that it is not known which: thousands may share one.
+        some = (self._by_counters.get((*part.key[:2], name), [])[:2] for name in part.counters)
+        sharing = {one.key: one for cards in some for one in cards}
         return next(iter(sharing.values())) if len(sharing) == 1 else None
 
     def same(self, device: Offered) -> Offered | None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -15,6 +12,7 @@ from inventory.collect.ask import ask
 from inventory.collect.errors import SourceError
 from inventory.collect.prometheus import Prometheus
 from inventory.usage import Context
+from tests.http_server import Handler, Server
 
 NOW = 1_780_000_000.0
 ROW = '{"metric":{"__name__":"DCGM_FI_DEV_FB_USED","UUID":"GPU-aa","gpu":"0","Hostname":"n","instance":"i"},"value":[%s,"%s"]}'
@@ -48,7 +46,7 @@ class Scripted:
 
 @contextmanager
 def serving(script: Scripted) -> Iterator[Prometheus]:
-    class Handler(BaseHTTPRequestHandler):
+    class Answering(Handler):
         def do_GET(self) -> None:
             length = int(self.headers.get("Content-Length", 0))
             form = parse_qs(self.rfile.read(length).decode())
@@ -59,18 +57,12 @@ def serving(script: Scripted) -> Iterator[Prometheus]:
 
         do_POST = do_GET
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    client = Prometheus(f"http://127.0.0.1:{server.server_port}")
-    try:
-        yield client
-    finally:
-        client.close()
-        server.shutdown()
-        server.server_close()
+    with Server(Answering) as server:
+        client = Prometheus(f"http://127.0.0.1:{server.port}")
+        try:
+            yield client
+        finally:
+            client.close()
 
 
 def test_names_come_from_the_index_and_only_known_ones_are_asked_for() -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from time import process_time
+
+from inventory.stacks.dra.cards import cards_of
 from inventory.stacks.dra.findings import MOST_DEVICES
+from inventory.stacks.dra.pools import pools
 from inventory.stacks.engine.base import Context, NodeReport
 from inventory.stacks.engine.node_report import node_report
-from kube.claims import Attribute, Capacity, Device, Pool, ResourceSlice, SliceSpec
+from kube.claims import Attribute, Capacity, Counters, Device, Pool, ResourceSlice, SliceSpec
 from kube.objects import Metadata, Node
 
 GIB = 1 << 30
@@ -41,6 +45,29 @@ def test_all_devices_of_many_slices_are_cards() -> None:
 def test_many_parts_lie_on_their_cards() -> None:
     found = report(3000, parts=True)
     assert (found.cards_total, found.memory_total_bytes) == (300, 3000 * GIB)
+
+
+def test_cards_and_parts_that_all_take_of_one_counter_set_are_sorted_in_one_walk() -> None:
+    """Each part looks at two cards at most: with all of them these are 64 million comparisons."""
+    kinds = ("gpu", "mig")
+    devices = [
+        Device(
+            name=f"gpu-{place}",
+            attributes={"type": Attribute(string=kinds[place % 2])},
+            consumesCounters=[Counters(counterSet="all")],
+        )
+        for place in range(MOST_DEVICES)
+    ]
+    slices = (
+        ResourceSlice(
+            Metadata(name="s"), SliceSpec("gpu.nvidia.com", Pool("n1", 1, 1), nodeName="n1", devices=devices)
+        ),
+    )
+    offered = pools(slices)
+    began = process_time()
+    found = cards_of(list(offered.devices.values()), offered)
+    assert process_time() - began < 2.0
+    assert len(found.parts) == MOST_DEVICES // 2
 
 
 def test_a_node_at_the_bound_is_read() -> None:
