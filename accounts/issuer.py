@@ -11,10 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 import requests
+from requests.adapters import HTTPAdapter
+
+from kube.deadline import CONNECT_S, Deadline, keep_deadlines, watching
 
 #: Seconds from the beginning of a question to the last byte of its answer; a time-out of a socket bounds the time between two bytes.
 DEADLINE_S = 5.0
-#: Questions of one process at once, those that were given up among them: fewer than it has threads. Who finds no place waits so long.
+#: Questions of one process at once: fewer than it has threads. A further one waits so many seconds, and is refused.
 AT_ONCE, PLACE_S = 3, 0.2
 #: Seconds for which what an issuer publishes is good; and after which a failed question is repeated, or one for a missing key.
 KEPT_S, AGAIN_S = 300.0, 5.0
@@ -24,38 +27,48 @@ _places = threading.BoundedSemaphore(AT_ONCE)
 class Session(requests.Session):
     """Like any; each answer comes within DEADLINE_S or not at all."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        for scheme in ("https://", "http://"):
+            self.mount(scheme, _Adapter())
+
     def request(self, *args: Any, **options: Any) -> requests.Response:
         """Raises requests.RequestException."""
         if not _places.acquire(timeout=PLACE_S):
             raise requests.Timeout("others wait for the issuer already")
-        asked = _Asked(super().request, args, {"timeout": DEADLINE_S} | options)
-        asked.start()
-        if not asked.done.wait(DEADLINE_S):
-            raise requests.Timeout(f"no answer within {DEADLINE_S:g} s")
-        if asked.error is not None:
-            raise asked.error
-        return asked.answer
-
-
-class _Asked(threading.Thread):
-    """One question. It holds its place until it ends, whoever has given it up."""
-
-    answer: requests.Response
-
-    def __init__(self, ask: Callable[..., requests.Response], args: Any, options: Any) -> None:
-        super().__init__(name="issuer", daemon=True)
-        self._ask, self._args, self._options = ask, args, options
-        self.done = threading.Event()
-        self.error: Exception | None = None
-
-    def run(self) -> None:
+        deadline = Deadline(DEADLINE_S)
         try:
-            self.answer = self._ask(*self._args, **self._options)
-        except Exception as error:  # noqa: BLE001 - who waits raises it
-            self.error = error
+            with watching(deadline):
+                answer = super().request(*args, **{"timeout": (CONNECT_S, DEADLINE_S)} | options)
+        except requests.RequestException as error:
+            if deadline.due:
+                raise _late() from None
+            raise error
         finally:
+            deadline.end()
             _places.release()
-            self.done.set()
+        if deadline.passed:
+            raise _late()  # a body without a length ends with its connection
+        return answer
+
+
+def _late() -> requests.Timeout:
+    return requests.Timeout(f"no answer within {DEADLINE_S:g} s")
+
+
+class _Adapter(HTTPAdapter):
+    """Its connections end at the deadline of the request that they carry, also those through a proxy."""
+
+    def init_poolmanager(self, *args: Any, **options: Any) -> None:
+        super().init_poolmanager(*args, **options)
+        keep_deadlines(self.poolmanager)
+
+    def proxy_manager_for(self, proxy: str, **options: Any) -> Any:
+        known = proxy in self.proxy_manager
+        manager = super().proxy_manager_for(proxy, **options)
+        if not known:
+            keep_deadlines(manager)
+        return manager
 
 
 class Published:

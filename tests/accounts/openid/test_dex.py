@@ -1,4 +1,4 @@
-"""Signing in by a real issuer: Dex. (What a wrong one might answer: test_openid.)"""
+"""Signing in by a real issuer: Dex. (What a wrong one might answer: `test_sign_in` and `test_forged`.)"""
 
 from __future__ import annotations
 
