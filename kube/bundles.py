@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from typing import Generic, NamedTuple
 
-from kube.client import ApiError, Stream
+from kube.client import ApiError
 from kube.decode import Decoder, Event, NotAList
 from kube.kinds import T
 from kube.room import Room, weight
+from kube.stream import Stream
 from wording.said import sentence
 
 #: No object of an API server is as large (etcd refuses 1.5 MiB, as it stores it): a line without end must not fill the memory.
@@ -125,6 +126,8 @@ class Bundles(Generic[T]):
                 raise
             if events:
                 yield Bundle(place, events, as_of, room)
+            # A watch may be quiet for minutes: until more comes, they are kept by who took them alone.
+            del chunk, came, lines, events, room
 
     def _event(self, line: bytes) -> Event[T]:
         event: Event[T] = self._decoder.event(line)

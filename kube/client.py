@@ -6,110 +6,37 @@ service account of the pod. No credential appears in an error, a log or a repr. 
 
 from __future__ import annotations
 
-import io
-import math
-import select
-import ssl
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import msgspec
 import urllib3
 from kubernetes.client import ApiClient
 from kubernetes.config.config_exception import ConfigException
 
 from kube import configuration
+from kube.bodies import MAX_ANSWER, late, packed_as, read_whole, refusal_of
 from kube.configuration import stamp
 from kube.credentials import PATIENCE_S, Answer, Source, source_of
 from kube.deadline import CONNECT_S, Deadline, keep_deadlines, watching
-from kube.errors import ApiError, TooLarge, plain
+from kube.errors import ApiError, plain
 from kube.kubeconfig import BadKubeconfig, read
 from kube.room import Room, answers
-from wording.said import cut, sentence
+from kube.stream import Stream
+from wording.said import sentence
 
-__all__ = ["ApiError", "BadKubeconfig", "Client", "Stream", "current_context"]
+__all__ = ["ApiError", "BadKubeconfig", "Client", "current_context"]
 
 #: A token file is rotated by the kubelet about hourly, an hour ahead of its end: reading it each minute is in good time.
 TOKEN_FILE_S = 60.0
-#: An answer that is not a stream: one object, or a document of discovery.
-MAX_ANSWER = 8 << 20
-#: A page of a list: 2,000 nodes of 30 KB. Where it is larger, fewer objects are asked for.
-MAX_PAGE = 64 << 20
-#: Read at a time, of an answer and of a stream.
-STEP, CHUNK = 1 << 20, 1 << 16
-#: Of a refusal: its body, and the reason that it gives.
-MAX_REFUSAL, MAX_REASON = 64 << 10, 200
 #: A request that is not a stream, from its first byte to the last of its answer.
 ANSWER_S = 60.0
 #: A stream of any kind; the API server ends a watch after eight minutes at most, so that one that is older hangs.
 STREAM_S = 600.0
-
-
-class _Status(msgspec.Struct):
-    """What is read of a refusal."""
-
-    reason: str | None = None
-    message: str | None = None
-
-
-class Stream:
-    """The lines of a watch or a log. `close` may be called from another thread and ends the iteration."""
-
-    def __init__(self, response: urllib3.BaseHTTPResponse, deadline: Deadline, account: str) -> None:
-        self._response, self._deadline, self._account = response, deadline, account
-        self._closed = threading.Event()
-
-    def room(self) -> Room:
-        """For what of it is kept."""
-        return answers.room(self._account)
-
-    def chunks(self) -> Iterator[bytes]:
-        """Bytes as they arrive. Raises ApiError(0) on silence longer than the read time-out, a broken connection, or the deadline."""
-        try:
-            # Not `stream`: that reads the line that says how long a chunk is, however long that line is.
-            while chunk := self._response.read1(CHUNK, decode_content=False):
-                yield chunk
-        except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError) as error:
-            if not self._closed.is_set() and not self._deadline.passed:
-                raise ApiError(0, "Stream", sentence("the stream broke: {error}", error=plain(error))) from None
-        if self._deadline.passed and not self._closed.is_set():
-            raise ApiError(
-                0, "Stream", sentence("the stream was ended after {seconds} s", seconds=f"{self._deadline.seconds:.0f}")
-            )
-
-    def dated_chunks(self) -> Iterator[tuple[bytes, float]]:
-        """Each chunk, with the last moment (monotonic) at which nothing else waited to be read."""
-        chunks, as_of = self.chunks(), time.monotonic()
-        while True:
-            drained = self.drained()
-            chunk = next(chunks, None)
-            if chunk is None:
-                return
-            if drained:
-                as_of = time.monotonic()
-            yield chunk, as_of
-
-    def drained(self) -> bool:
-        """Whether nothing waits to be read. Some kilobytes may lie in a buffer on the way."""
-        found: Any = getattr(self._response.connection, "sock", None)
-        poll = select.poll()
-        try:
-            poll.register(found, select.POLLIN)
-            return not (isinstance(found, ssl.SSLSocket) and found.pending()) and not poll.poll(0)
-        except (OSError, ValueError, TypeError):
-            return True  # closed: the next read says so
-
-    def close(self) -> None:
-        self._closed.set()
-        # shutdown wakes a reader that blocks in recv; close alone would not.
-        with suppress(OSError, ValueError, RuntimeError, AttributeError):  # closed already
-            self._response.shutdown()
-        self._response.close()
 
 
 class Client:
@@ -242,15 +169,15 @@ class Client:
                     timeout=urllib3.Timeout(connect=CONNECT_S, read=silence_s),
                 )
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            why = _late(deadline) if deadline.due else plain(error)
+            why = late(deadline) if deadline.due else plain(error)
             raise ApiError(
                 0, "Unreachable", sentence("{server} was not reached: {why}", server=self.server, why=why)
             ) from None
-        packed = _packed(response)
+        packed = packed_as(response)
         if response.status >= 300:
             if response.status == 401 and answer is not None and self._plugin is not None:
                 self._plugin.refused(answer)
-            raise _refusal(response, packed)
+            raise refusal_of(response, packed)
         if packed:
             response.close()
             raise ApiError(
@@ -307,10 +234,10 @@ class Client:
         with _deadline(timeout_s) as deadline:
             response = self._open(method, path, query or {}, body, timeout_s, deadline, content_type, accept)
             try:
-                answer = _read(response, most, counted, deadline)
+                answer = read_whole(response, most, counted, deadline)
             except (urllib3.exceptions.HTTPError, OSError) as error:
                 counted.give_back()
-                why = _late(deadline) if deadline.due else plain(error)
+                why = late(deadline) if deadline.due else plain(error)
                 raise ApiError(0, "Broken", sentence("the answer broke off: {why}", why=why)) from None
             finally:
                 deadline.end()  # before another request gets the connection
@@ -318,14 +245,14 @@ class Client:
                 if room is None:
                     counted.give_back()
         if deadline.passed:
-            raise ApiError(0, "Broken", sentence("the answer broke off: {why}", why=_late(deadline)))
+            raise ApiError(0, "Broken", sentence("the answer broke off: {why}", why=late(deadline)))
         return answer
 
     @contextmanager
     def stream(self, path: str, query: dict[str, Any], silence_s: float, total_s: float = STREAM_S) -> Iterator[Stream]:
         """A watch or a followed log; ends with an ApiError after `silence_s` without a byte, and after `total_s`."""
         with _deadline(total_s) as deadline:
-            stream = Stream(self._open("GET", path, query, None, silence_s, deadline), deadline, self.server)
+            stream = Stream(self._open("GET", path, query, None, silence_s, deadline), deadline, self.room)
             try:
                 yield stream
             finally:
@@ -341,59 +268,6 @@ def _deadline(seconds: float) -> Iterator[Deadline]:
         deadline.end()
 
 
-def _read(response: urllib3.BaseHTTPResponse, most: int, room: Room, deadline: Deadline) -> bytes:
-    """The body as it was sent. The connection of one that is too large is closed. Raises TooLarge, HTTPError and OSError."""
-    whole = io.BytesIO()
-    try:
-        while piece := response.read(STEP, decode_content=False):
-            if whole.tell() + len(piece) > most:
-                raise TooLarge(sentence("the answer is larger than {mebibytes} MiB", mebibytes=most >> 20))
-            room.take(len(piece), deadline.until)
-            whole.write(piece)
-    except TooLarge:
-        response.close()
-        room.give_back()  # now: the error refers to it
-        raise
-    return whole.getvalue()
-
-
-def _packed(response: urllib3.BaseHTTPResponse) -> str:
-    """How the body is compressed; "" where it is not."""
-    coding = response.headers.get("Content-Encoding", "").strip().lower()
-    return "" if coding == "identity" else coding[:40]
-
-
-def _refusal(response: urllib3.BaseHTTPResponse, packed: str) -> ApiError:
-    """packed: how its body is compressed; that is not read."""
-    body = b""
-    if not packed:
-        with suppress(urllib3.exceptions.HTTPError, OSError):
-            body = response.read(MAX_REFUSAL, decode_content=False)
-    response.close()
-    reason, message = response.reason or "", ""
-    try:
-        status = msgspec.json.decode(body, type=_Status)
-        reason, message = status.reason or reason, status.message or ""
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        strange = b"<html" in body[:2000].lower()
-        message = sentence("the answer is not from a Kubernetes API server") if strange else ""
-    after = _retry_after(response.headers.get("Retry-After"))
-    return ApiError(response.status, reason[:MAX_REASON], cut(message, 2000), after)
-
-
-def _late(deadline: Deadline) -> str:
-    return sentence("it was not complete after {seconds} s", seconds=f"{deadline.seconds:g}")
-
-
 def current_context(kubeconfig: str) -> str:
     """Name of the current context. Raises BadKubeconfig when the file cannot work."""
     return str(read(Path(kubeconfig), "").config["current-context"])
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Seconds; an HTTP date or nonsense counts as not given. Capped at five minutes."""
-    try:
-        seconds = float(value or "")
-    except ValueError:
-        return None
-    return None if math.isnan(seconds) else min(max(seconds, 0.0), 300.0)

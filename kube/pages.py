@@ -13,7 +13,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from kube.client import MAX_PAGE, Client
+from kube.bodies import MAX_PAGE
+from kube.client import Client
 from kube.decode import token_at_the_head
 from kube.errors import TooLarge
 from kube.room import Room, weight

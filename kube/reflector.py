@@ -16,8 +16,9 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing
 from typing import Generic
 
+from kube.backoff import backoff_s
 from kube.bundles import COMPACTED, Bundle, Bundles, Expired, last_version, least
-from kube.client import ApiError, BadKubeconfig, Client, Stream
+from kube.client import ApiError, BadKubeconfig, Client
 from kube.decode import Decoder, NotAList
 from kube.identity import Identity, goes_back, identity_of, version_now
 from kube.kinds import T
@@ -25,6 +26,7 @@ from kube.messages import Changes, Listed, ListEnd, Message, Relist, Trouble, Wa
 from kube.pages import Pages
 from kube.refusals import Refusals, absent
 from kube.source import NotServed, Place, Source
+from kube.stream import Stream
 from wording.said import of_error, sentence
 
 logger = logging.getLogger(__name__)
@@ -33,7 +35,6 @@ logger = logging.getLogger(__name__)
 SILENCE_S = 70.0
 #: The server ends a watch after this; spread, so that many watchers do not come back together.
 WATCH_S = (240, 480)
-BACKOFF_FIRST_S, BACKOFF_CAP_S = 0.5, 30.0
 #: A kind that the server does not have comes with an upgrade of the server, or with somebody who installs it.
 ABSENT_S = 60.0
 #: A stream that ends sooner than this without an event counts as a failure, or a broken server would be asked in a tight loop.
@@ -55,13 +56,6 @@ STOP_S = 0.5
 #: Why a first list is made.
 FIRST_LIST = sentence("first list")
 WENT_BACK = sentence("the cluster's resource version went back")
-
-
-def backoff_s(failures: int, retry_after_s: float | None, jitter: float | None = None) -> float:
-    """Seconds to wait after `failures` failures before: exponential with jitter (0.5–1), capped; never sooner than Retry-After."""
-    share = random.uniform(0.5, 1.0) if jitter is None else jitter
-    wait_s: float = min(BACKOFF_FIRST_S * 2 ** min(failures, 10), BACKOFF_CAP_S) * share
-    return max(wait_s, retry_after_s or 0.0)
 
 
 class Reflector(Generic[T]):
@@ -299,6 +293,7 @@ class Reflector(Generic[T]):
                     seen, self._failures, self._expired = True, 0, False
                     moved = moved or versions[bundle.place] != started_at
                     self._put(Changes(bundle.events, time.monotonic(), bundle.as_of, version, bundle.room))
+                    del bundle  # while the stream is quiet, it is kept by who took it
         except ApiError as error:
             if error.status == 410:
                 raise Expired(COMPACTED) from None

@@ -23,7 +23,8 @@ from inventory.usage.engine.format import Format, Found
 from inventory.usage.engine.pages import announced_names, page_names, read_page
 from inventory.usage.engine.problems import Told
 from inventory.usage.engine.readings import Report
-from kube.client import MAX_PAGE, ApiError, Client
+from kube.bodies import MAX_PAGE
+from kube.client import ApiError, Client
 from wording.said import cut, of_error, sentence
 
 #: Nodes whose exporters are read. A larger cluster has a Prometheus; its API server has better to do.

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
+from kube.backoff import backoff_s
 from kube.client import Client
 from kube.decode import token_at_the_head
 from kube.messages import ListEnd, Relist, Trouble, Watching
-from kube.reflector import backoff_s
 from tests.kube.reading import Reading
 from tests.kube.scripted import Answer, ScriptedServer, refusal, stream
 from tests.kube.words import PODS, page, page_body, pod

@@ -13,7 +13,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from kube.client import MAX_ANSWER, MAX_PAGE, ApiError, Stream
+from kube.bodies import MAX_ANSWER, MAX_PAGE
+from kube.client import ApiError
+from kube.stream import Stream
 from kube.workloads import Event, Job, Listed, NotAList, Pod, read_job, read_list
 from validations.installation import INSTANCE_LABEL
 from validations.lifecycle.deadlines import TooSlow, within

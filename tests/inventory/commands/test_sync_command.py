@@ -16,7 +16,7 @@ from inventory.mirror.lease import acquire
 from inventory.mirror.store import Store
 from inventory.models import Card, Cluster, Node, NodeTotals, Pod, Watch
 from inventory.models.cluster import Kind
-from kube import reflector
+from kube import backoff
 from kube.client import Client
 from tests.inventory.commands.conftest import Run
 from tests.kube.scripted import ScriptedServer, refusal
@@ -115,7 +115,7 @@ def test_an_unforeseen_failure_is_never_in_step(
 def test_daemonsets_that_fail_for_the_moment_are_a_failure(
     run: Run, refuse: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reflector, "BACKOFF_FIRST_S", 0.001)
+    monkeypatch.setattr(backoff, "FIRST_S", 0.001)
     with ScriptedServer(*[refusal(503, "ServiceUnavailable", "later")] * 100) as server:
         run("cluster", "add", "demo", "--kubeconfig", write_config(tmp_path, config(server.url)))
         assert "daemonsets: 503 ServiceUnavailable: later" in refuse("sync", "--once")
