@@ -54,9 +54,8 @@ def _answering() -> set[threading.Thread]:
 @pytest.fixture
 def live_server(live_server: Any) -> Iterator[Any]:
     """The running pages. What a closed browser had asked for is answered to its end before the tables are emptied."""
-    others = _answering()  # of servers of earlier tests: one that hangs on purpose may outlive its test
     yield live_server
-    wait_until(lambda: not _answering() - others, "no request is under way", patience_s=60)
+    wait_until(lambda: not _answering(), "no request is under way", patience_s=60)
 
 
 @pytest.fixture

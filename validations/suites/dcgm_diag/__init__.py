@@ -5,9 +5,8 @@ DCGM is known to say Pass beside the text of an error: a pass with warnings is a
 
 from __future__ import annotations
 
-import re
-
 from validations.suites.dcgm_diag.document import documents
+from validations.suites.dcgm_diag.phrases import CARD_GONE, ENGINE, NO_DEVICE, SOURCE, STATUSES
 from validations.suites.dcgm_diag.report import MOST_DEVICES, Report, Test, without_pass, worst
 from validations.suites.dcgm_diag.table import tables
 from validations.suites.engine.base import (
@@ -31,24 +30,6 @@ from validations.suites.engine.phrases import Phrase, first, tell
 from wording.said import sentence
 
 VERSION = 3
-_SOURCE = "NVIDIA/DCGM `dcgmi/Diag.cpp`"
-_NOT_RUN = sentence("DCGM could not run the diagnostic")
-_NO_ENGINE = sentence("The host engine of DCGM is not running")
-_ENGINE = (
-    Phrase("Unable to connect to host engine", "host-engine", _NO_ENGINE, "errored", _SOURCE),
-    Phrase("unable to establish a connection to the specified host", "host-engine", _NO_ENGINE, "errored", _SOURCE),
-    Phrase("Unable to start an embedded host engine", "host-engine", _NO_ENGINE, "errored", _SOURCE),
-    Phrase("Err: Failed to start DCGM Server", "host-engine", _NO_ENGINE, "errored", "NVIDIA/DCGM `hostengine`"),
-    Phrase("Error: Unable to run diagnostics", "host-engine", _NOT_RUN, "errored", _SOURCE),
-    Phrase("Error: Unable to complete diagnostic", "diagnostic", _NOT_RUN, "errored", _SOURCE),
-    Phrase("Error: Diagnostic could not be run", "diagnostic", _NOT_RUN, "errored", _SOURCE),
-    Phrase("Aborting the iterative runs of the diagnostic", "diagnostic", _NOT_RUN, "errored", _SOURCE),
-    Phrase("Error: Diagnostic can only be performed on", "diagnostic", _NOT_RUN, "errored", _SOURCE),
-)
-#: Words of DCGM's own errors by which the card is what stopped the diagnostic.
-_CARD_GONE = re.compile(
-    r"\bdetached\b|GPU is lost|fell off the bus|fallen off the bus|requires reset|is inaccessible", re.IGNORECASE
-)
 #: Categories of tests that work on the card; those of Deployment look at the software.
 _AT_WORK = frozenset(("hardware", "integration", "stress"))
 #: Tests of level 2 and above that do work on the card and look at its result, as the table and the JSON name them.
@@ -75,74 +56,6 @@ _ON_THE_CARD = frozenset(
         "targeted_stress",
     )
 )
-_TABLE = """Successfully ran diagnostic for group.
-+---------------------------+------------------------------------------------+
-|-----  Deployment  --------+------------------------------------------------|
-| software                  | Pass                                           |
-+-----  Hardware  ----------+------------------------------------------------+
-{}
-+---------------------------+------------------------------------------------+"""
-_STATUSES = (
-    Phrase("| memory | Fail |", "diagnostic", "A test says no", "failed", _SOURCE, _TABLE.format("| memory | Fail |")),
-    Phrase(
-        "| Memory | Pass - GPU: 0 | and below | | Fail - GPU: 1 |",
-        "diagnostic",
-        "A test says no to one of the cards",
-        "failed",
-        "NVIDIA/DCGM 2 and 3 `dcgmi/Diag.cpp`",
-        _TABLE.format("| Memory | Pass - GPU: 0 |\n| | Fail - GPU: 1 |"),
-    ),
-    Phrase("| memory | Warn |", "diagnostic", "A test warns", "warning", _SOURCE, _TABLE.format("| memory | Warn |")),
-    Phrase(
-        "| memory | Pass | with | Warning |",
-        "diagnostic",
-        "A test passed beside the text of an error",
-        "warning",
-        _SOURCE,
-        _TABLE.format("| memory | Pass |\n| Warning: GPU0 | Error using CUDA API |"),
-    ),
-    Phrase(
-        "| memory | Skip |, and so every test of the card",
-        "diagnostic",
-        "Nothing was run on the card",
-        "warning",
-        _SOURCE,
-        _TABLE.format("| memory | Skip |"),
-    ),
-    Phrase(
-        '"runtime_error": "All 1 requested GPUs are detached. …"',
-        "device-removed",
-        "The card is gone",
-        "failed",
-        "NVIDIA/DCGM `DcgmDiagManager.cpp`",
-        '{"DCGM Diagnostic": {"runtime_error": "Error: All 1 requested GPUs are detached."}}',
-    ),
-    Phrase(
-        '"runtime_error": "…"',
-        "diagnostic",
-        "DCGM could not run the diagnostic",
-        "errored",
-        _SOURCE,
-        '{"DCGM Diagnostic": {"runtime_error": "Error: Diagnostic could not be run while DCGM is paused."}}',
-    ),
-    Phrase(
-        "| memory | Pass |, with GPU1: Skip below",
-        "not-every-card",
-        "A card did not run a test which another card passed",
-        "warning",
-        _SOURCE,
-        _TABLE.format("| memory | Pass |\n|  | GPU0: Pass |\n|  | GPU1: Skip |"),
-    ),
-    Phrase(
-        '"global_errors": [{"warning": "…", "error_severity": 2}]',
-        "diagnostic",
-        "DCGM reports an error of no single test; with severity 2 or 6 the card cannot work",
-        "failed",
-        "NVIDIA/DCGM `dcgmi/MnDiag.cpp`, `dcgm_errors.h`",
-        '{"DCGM Diagnostic": {"global_errors": [{"warning": "row remapping failed", "error_severity": 6}]}}',
-    ),
-)
-_NO_DEVICE = ("No supported GPUs", "No GPUs found", "group is empty", "The Group is empty", "no GPUs in the group")
 
 
 def read(lines: Lines) -> Reading:
@@ -167,12 +80,12 @@ def _failure(reading: Reading, text: str, line: int) -> None:
     # Each text that is looked for has one of these.
     if not ("rr" in text or "host" in text or "GPUs" in text or "roup" in text or text.startswith("Abort")):
         return
-    phrase = first(_ENGINE, text)
-    if (phrase is not None or text.startswith("Error: ")) and _CARD_GONE.search(text):
+    phrase = first(ENGINE, text)
+    if (phrase is not None or text.startswith("Error: ")) and CARD_GONE.search(text):
         reading.failed("device-removed", sentence("The card is gone: {text}", text=name(text)), line)
     elif phrase is not None:
         tell(reading, phrase, sentence("{meaning}: {text}", meaning=phrase.meaning, text=name(text)), line)
-    elif any(words in text for words in _NO_DEVICE):
+    elif any(words in text for words in NO_DEVICE):
         reading.failed("no-device", sentence("DCGM has no device: {text}", text=name(text)), line)
 
 
@@ -194,7 +107,7 @@ def _facts(reading: Reading, reports: list[Report]) -> None:
 
 def _conclude(reading: Reading, reports: list[Report], mixed: int | None, lines: Lines) -> None:
     for error in (error for report in reports for error in report.errors):
-        if _CARD_GONE.search(error.text):
+        if CARD_GONE.search(error.text):
             reading.failed("device-removed", sentence("The card is gone: {error}", error=error.text), error.line)
         elif error.fatal:
             reading.failed("diagnostic", sentence("DCGM reports an error: {error}", error=error.text), error.line)
@@ -336,9 +249,9 @@ SUITE = Suite(
     proof="| memory | Pass |",
     source="NVIDIA/DCGM `dcgmi/Diag.cpp`",
     phrases=(
-        *_STATUSES,
-        *(Phrase(words, "no-device", "DCGM has no device", "failed", _SOURCE) for words in _NO_DEVICE),
-        *_ENGINE,
+        *STATUSES,
+        *(Phrase(words, "no-device", "DCGM has no device", "failed", SOURCE) for words in NO_DEVICE),
+        *ENGINE,
     ),
     reasons=(
         ReasonWords(
