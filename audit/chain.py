@@ -1,6 +1,6 @@
 """How entries hold each other: each has the hash of the one before it in its own hash, so one that is changed, taken out or put in
 between breaks the chain from there on. The hashes are keyed (`audit.keys`), and so is the head, which says how many entries there are
-and the hash of the last: who has only the database cannot make the chain anew, and cannot shorten it.
+and the hash of the last: with the database alone the chain cannot be written again or shortened.
 
 Who has the secret key as well can, and who has an earlier copy of the tables can put them back. So each entry is also a log line with
 its hash (`audit.shipping`): lines that are kept elsewhere, or a hash that was noted, show it (`manage.py audit verify --hash`).

@@ -30,7 +30,7 @@ from inventory.models import Role
 
 logger = logging.getLogger(__name__)
 BROKER_TIMEOUT_S = 2
-#: Seconds for which an answer of /readyz is given again, and after which it says nothing any more, whoever looks.
+#: Seconds for which an answer of /readyz is given again, and after which it is too old to be given, whichever request looks.
 KEPT_S, OLD_S = 1.0, 10.0
 _IN_DATABASE = ("migrations",)
 
@@ -58,7 +58,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 
 class _Kept:
-    """The last answer. Who comes while another looks gets the one before, so that a part that hangs holds up one thread."""
+    """The last answer. While one request looks, the others get the answer before, so that a part that hangs holds up one thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

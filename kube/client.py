@@ -129,7 +129,7 @@ class Client:
         return any(stamp(path) != read for path, read in self._stamps.items())
 
     def renew_credentials(self) -> None:
-        """Read the kubeconfig anew: it may name another address, token, certificate or authority.
+        """Read the kubeconfig again: it may name another address, token, certificate or authority.
 
         Raises BadKubeconfig when the file cannot be read any more; what was read before stays then.
         """

@@ -1,6 +1,6 @@
 """What `/metrics/self` says: of each process what it counts, and what the tables say of queues, leases and rounds.
 
-Of clusters it names those alone that whoever asks sees.
+It names only those clusters that the user who asks may see.
 """
 
 from __future__ import annotations

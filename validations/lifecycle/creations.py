@@ -20,7 +20,7 @@ from validations.models import Run
 
 #: Creations under way to one cluster, of one process.
 MOST = 4
-#: So long does a pass wait for the creations that it began.
+#: A pass waits so many seconds for the creations that it began.
 WAIT_S = 2.0
 #: An answer that no pass of this process has asked for by then is forgotten.
 KEPT_S = 300.0
