@@ -9,7 +9,7 @@ UV = $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
 export GPUDASH_ENV_FILE =
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock openapi manifests demo test coverage test-sweep test-cluster test-postgres test-team e2e lint types sbom audit bench soak screenshots clean
+.PHONY: help setup lock openapi manifests demo test coverage test-sweep test-cluster test-postgres test-pooler test-team e2e lint types sbom audit bench soak screenshots clean
 
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
@@ -50,6 +50,9 @@ test-postgres: setup ## the tests of tables, pages and REST again, on a throw-aw
 
 CLUSTER_TESTS := run-cluster run-cluster_runs run-cluster_chart
 .PHONY: $(CLUSTER_TESTS)
+test-pooler: setup ## the tests of tables through pgbouncer in transaction mode, on a throw-away PostgreSQL
+	$(PY) -m tools.with_postgres --pooler pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/collect tests/audit tests/leases tests/validations/test_*.py -m "not cluster and not browser and not team" --reuse-db $(ARGS)
+
 test-cluster: $(CLUSTER_TESTS) ## the tests against a real control plane (etcd, kube-apiserver, scheduler)
 
 $(CLUSTER_TESTS): run-%: setup

@@ -10,6 +10,7 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 from gpudash.env import QUOTE, BadSetting
 
 NAME = "GPUDASH_DATABASE_URL"
+POOLER_NAME = "GPUDASH_DATABASE_POOLER"
 
 SQLITE_OPTIONS = {
     # One writer at a time, readers never wait: writers take the lock at BEGIN and wait for each other.
@@ -23,8 +24,6 @@ SQLITE_OPTIONS = {
 
 
 POSTGRESQL_OPTIONS = {
-    # A process that freezes or loses its host in the middle of a transaction must not keep the lock of its lease.
-    "options": "-c idle_in_transaction_session_timeout=30s",
     "connect_timeout": "10",
     "keepalives_idle": "10",
     "keepalives_interval": "3",
@@ -33,15 +32,23 @@ POSTGRESQL_OPTIONS = {
     # A server that takes no changes (a standby, or one that became it) is none for us. Of several hosts, the one that does is found.
     "target_session_attrs": "read-write",
 }
+#: Not through a pooler in transaction mode: pgbouncer refuses start-up options (before 1.20) or would keep those of one client only.
+SESSION_OPTIONS = {
+    # A process that freezes or loses its host in the middle of a transaction must not keep the lock of its lease.
+    "options": "-c idle_in_transaction_session_timeout=30s",
+}
+#: Values of GPUDASH_DATABASE_POOLER.
+NO_POOLER, TRANSACTION_POOLER = "", "transaction"
+POOLERS = (NO_POOLER, TRANSACTION_POOLER)
 _WANTED = "postgresql://user:password@host:5432/name is wanted"
 _QUOTE = f"{QUOTE}, or leave the password out and set GPUDASH_DATABASE_PASSWORD"
 _PARAMETER = re.compile(r"[a-z][a-z_]{2,40}")
 
 
-def database(value: str, password: str, data_dir: Path, production: bool) -> dict[str, Any]:
+def database(value: str, password: str, data_dir: Path, production: bool, pooler: str = NO_POOLER) -> dict[str, Any]:
     """The connection that the URL `value` names; "": SQLite in the data folder, not in production. Raises BadSetting.
 
-    password: in place of the URL's, as it is. No secret is ever repeated.
+    password: in place of the URL's, as it is. No secret is ever repeated. pooler: one of POOLERS, what stands before PostgreSQL.
     """
     if not value and production:
         raise BadSetting(NAME, f"must be set in production; {_WANTED} (SQLite only if you name it: sqlite:////path)")
@@ -51,9 +58,11 @@ def database(value: str, password: str, data_dir: Path, production: bool) -> dic
     except ValueError:
         raise BadSetting(NAME, f"not a URL; {_WANTED}; {_QUOTE}") from None
     if url.scheme == "sqlite":
+        if pooler:
+            raise BadSetting(POOLER_NAME, "SQLite has no pooler; leave it empty")
         return _sqlite(url)
     if url.scheme in ("postgres", "postgresql"):
-        made = _postgresql(url, port)
+        made = _postgresql(url, port, pooler)
         return made | {"PASSWORD": password or made["PASSWORD"]}
     raise BadSetting(NAME, "sqlite:///… or postgresql://… is wanted")
 
@@ -69,7 +78,7 @@ def _sqlite(url: SplitResult) -> dict[str, Any]:
     }
 
 
-def _postgresql(url: SplitResult, port: int | None) -> dict[str, Any]:
+def _postgresql(url: SplitResult, port: int | None, pooler: str) -> dict[str, Any]:
     parameters = dict(parse_qsl(url.query, keep_blank_values=True))
     strange = url.fragment or not all(_PARAMETER.fullmatch(key) for key in parameters)
     if strange or "@" in url.path or "/" in url.path.strip("/"):
@@ -85,5 +94,7 @@ def _postgresql(url: SplitResult, port: int | None) -> dict[str, Any]:
         "PORT": str(port or ""),
         "CONN_MAX_AGE": 60,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": {**POSTGRESQL_OPTIONS, **parameters},
+        # A cursor of the server belongs to a session, and here each transaction may get another one.
+        "DISABLE_SERVER_SIDE_CURSORS": pooler == TRANSACTION_POOLER,
+        "OPTIONS": {**POSTGRESQL_OPTIONS, **({} if pooler else SESSION_OPTIONS), **parameters},
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gpudash import env, env_file, external_accounts, queues
 from gpudash.broker import KEEPALIVE, secured
-from gpudash.database_url import database
+from gpudash.database_url import NO_POOLER, POOLERS, database
 
 env_file.load("GPUDASH_ENV_FILE")
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -140,7 +140,13 @@ TEMPLATES = [
 ]
 
 DATABASES = {
-    "default": database(env.text("GPUDASH_DATABASE_URL"), env.text("GPUDASH_DATABASE_PASSWORD"), DATA_DIR, PRODUCTION)
+    "default": database(
+        env.text("GPUDASH_DATABASE_URL"),
+        env.text("GPUDASH_DATABASE_PASSWORD"),
+        DATA_DIR,
+        PRODUCTION,
+        env.choice("GPUDASH_DATABASE_POOLER", NO_POOLER, POOLERS),
+    )
 }
 DATABASE_CONNECTIONS = env.number("GPUDASH_DATABASE_CONNECTIONS", 10, 2, 500)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -84,9 +84,7 @@ class Postgres:
         self.folder, self.data = folder, folder / "data"
         self.port = free_port()
         self._bin = _postgres_binaries()
-        self._as = (
-            ["setpriv", f"--reuid={POSTGRES_USER}", f"--regid={POSTGRES_USER}", "--clear-groups"] if _root() else []
-        )
+        self._as = _as_postgres()
 
     def url(self, database: str) -> str:
         """As GPUDASH_DATABASE_URL wants it."""
@@ -149,6 +147,11 @@ def _root() -> bool:
     return os.geteuid() == 0
 
 
+def _as_postgres() -> list[str]:
+    """How a command begins that root must not run."""
+    return ["setpriv", f"--reuid={POSTGRES_USER}", f"--regid={POSTGRES_USER}", "--clear-groups"] if _root() else []
+
+
 def _postgres_binaries() -> Path:
     """The newest server's folder. Raises Missing."""
     beside = shutil.which("pg_ctl")
@@ -197,6 +200,34 @@ def postgres() -> Iterator[Postgres]:
 
 
 @contextmanager
+def pgbouncer(server: Postgres, mode: str, size: int, query_wait_timeout: int = 120) -> Iterator[Callable[[str], str]]:
+    """A running pgbouncer before the server: database → its URL. Raises Missing.
+
+    mode: "transaction" or "session". size: connections that it opens to each database at most. query_wait_timeout: seconds.
+    """
+    program = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    if program is None:
+        raise Missing("no pgbouncer here; Debian: apt-get install pgbouncer")
+    with scratch("pgbouncer") as folder:
+        port, settings = free_port(), folder / "pgbouncer.ini"
+        settings.write_text(
+            f"[databases]\n* = host=127.0.0.1 port={server.port} user={POSTGRES_USER}\n[pgbouncer]\n"
+            f"listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any\n"
+            f"pool_mode = {mode}\ndefault_pool_size = {size}\nmax_client_conn = 500\n"
+            f"query_wait_timeout = {query_wait_timeout}\nlogfile = {folder / 'log'}\n"
+        )
+        if _root():
+            for one in (folder, settings):
+                shutil.chown(one, POSTGRES_USER, POSTGRES_USER)
+        process = subprocess.Popen([*_as_postgres(), program, "-q", str(settings)], stderr=subprocess.DEVNULL)
+        try:
+            wait_until(lambda: _listens(port), "pgbouncer listens")
+            yield lambda database: f"postgresql://{POSTGRES_USER}@127.0.0.1:{port}/{database}"
+        finally:
+            end(process)
+
+
+@contextmanager
 def redis() -> Iterator[str]:
     """A running server, as the URL of a broker. Raises Missing."""
     program = shutil.which("redis-server")
@@ -211,6 +242,11 @@ def redis() -> Iterator[str]:
             yield f"redis://127.0.0.1:{port}/0"
         finally:
             end(process)
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as asking:
+        return asking.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _answers(port: int) -> bool:

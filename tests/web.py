@@ -95,9 +95,9 @@ def _static_files() -> TemporaryDirectory[str]:
     return made
 
 
-def migrated(folder: Path, database_url: str) -> str:
+def migrated(folder: Path, database_url: str, **settings: str) -> str:
     """The database, with all tables."""
-    Processes(folder, database_url, **PRODUCTION).call("migrate", "--noinput")
+    Processes(folder, database_url, **PRODUCTION, **settings).call("migrate", "--noinput")
     return database_url
 
 

@@ -173,6 +173,8 @@ CANNOT_WORK: dict[str, tuple[dict[str, str], str]] = {
         {"DATABASE_URL": f"postgresql://me:{SECRET}@h"},
         "GPUDASH_DATABASE_URL: the URL names no",
     ),
+    "a pooler of another kind": ({"DATABASE_POOLER": "session"}, "GPUDASH_DATABASE_POOLER: one of"),
+    "a pooler before SQLite": ({"DATABASE_POOLER": "transaction"}, "GPUDASH_DATABASE_POOLER: SQLite has no pooler"),
     "sqlite with a host": ({"DATABASE_URL": "sqlite://file.db"}, "GPUDASH_DATABASE_URL: sqlite:////absolute"),
     "sqlite without a path": ({"DATABASE_URL": "sqlite:///"}, "GPUDASH_DATABASE_URL: sqlite:////absolute"),
     "a broker of another kind": ({"BROKER_URL": f"http://me:{SECRET}@h"}, "GPUDASH_BROKER_URL: redis://"),
@@ -229,6 +231,13 @@ def test_a_database_url_is_taken_apart(load: Load, url: str, wanted: dict[str, s
     made = load(DATABASE_URL=url)["DATABASES"]["default"]
     assert {name: made[name] for name in wanted} == wanted
     assert made["OPTIONS"].get("sslmode", "require") == "require"
+
+
+def test_through_a_pooler_nothing_belongs_to_a_session(load: Load) -> None:
+    direct = load(DATABASE_URL="postgresql://me@h/d")["DATABASES"]["default"]
+    pooled = load(DATABASE_URL="postgresql://me@h/d", DATABASE_POOLER="transaction")["DATABASES"]["default"]
+    assert (direct["DISABLE_SERVER_SIDE_CURSORS"], pooled["DISABLE_SERVER_SIDE_CURSORS"]) == (False, True)
+    assert direct["OPTIONS"].keys() - pooled["OPTIONS"].keys() == {"options"}
 
 
 def test_a_password_of_its_own_is_taken_as_it_is(load: Load) -> None:
