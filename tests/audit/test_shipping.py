@@ -14,7 +14,7 @@ from audit.actions import Action
 from audit.acts import act, together
 from audit.models import Entry, Shipped
 
-pytestmark = pytest.mark.usefixtures("committed_database")
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("committed_database")]
 
 
 def put(target: str) -> None:

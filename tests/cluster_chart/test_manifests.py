@@ -29,8 +29,8 @@ KINDS = {
     "NetworkPolicy": 7,
     "ResourceQuota": 1,
     "LimitRange": 1,
-    "ValidatingAdmissionPolicy": 1,
-    "ValidatingAdmissionPolicyBinding": 1,
+    "ValidatingAdmissionPolicy": 3,
+    "ValidatingAdmissionPolicyBinding": 3,
     "ServiceMonitor": 1,
     "PrometheusRule": 1,
 }
