@@ -157,7 +157,7 @@ RETIRED_PENDING = _declare(
 SRAM_EXCEEDED = _flag("sram_threshold_exceeded", "Errors of the SRAM are beyond their threshold")
 XID = _declare(Measure(name="xid", unit=CODE, low=0, high=9_999, label="Last Xid error", apart=9_999))
 THROTTLE = _declare(
-    Measure(name="throttle_reasons", unit=BITS, low=0, high=2**16, label="Reasons why clocks are lowered", apart=2**16)
+    Measure(name="throttle_reasons", unit=BITS, low=0, high=2**53, label="Reasons why clocks are lowered", apart=2**53)
 )
 PCIE_REPLAYS = _count("pcie_replays", "PCIe replays")
 NVLINK_CRC = _count("nvlink_crc_errors", "NVLink CRC errors", ADDED)

@@ -24,7 +24,7 @@ from inventory.usage.engine.readings import (
 )
 from inventory.usage.engine.values import is_sentinel, reason
 
-#: Bits of NVIDIA's clock event reasons, by the names that dcgm-exporter gives them.
+#: Bits of NVIDIA's clock event reasons, by the names that dcgm-exporter gives them. Later ones are told as they are.
 CLOCK_BITS = {
     0x001: "gpu_idle",
     0x002: "clocks_setting",
@@ -209,12 +209,15 @@ def clock_bits() -> Special:
     def take(row: Row) -> None:
         if row.card is None:
             return
-        if not 0 <= row.value <= THROTTLE.high or row.value != int(row.value):
+        if not 0 <= row.value <= THROTTLE.high or row.value != int(row.value) or is_sentinel(row.value):
             refuse(row, THROTTLE.name)
             return
         row.card.put(THROTTLE, row.value, row.at)
+        bits = int(row.value)
         for bit, name in CLOCK_BITS.items():
-            _throttle(row, name, bool(int(row.value) & bit), None, None)
+            _throttle(row, name, bool(bits & bit), None, None)
+        if unknown := bits & ~sum(CLOCK_BITS):
+            _throttle(row, f"unknown-{unknown:#x}", True, None, None)
 
     return Special(take, (THROTTLE,))
 
