@@ -44,14 +44,14 @@ coverage: setup ## the same, and which lines no test runs: half as long again
 test-sweep: setup ## the tests that try everything, or often, or wait for long: minutes, nothing installed before
 	$(PY) -m pytest -m sweep $(ARGS)
 
-# What knows no table (the parsers of logs, 2,900 tests) says the same on every database.
+# What knows no table (the parsers of logs, 2,900 tests) says the same on every database; a sweep that needs PostgreSQL starts its own.
 test-postgres: setup ## the tests of tables, pages and REST again, on a throw-away PostgreSQL
-	$(PY) -m tools.with_postgres pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/collect tests/inventory/charges tests/inventory/idle tests/inventory/history tests/inventory/discrepancies tests/inventory/test_pod_usage.py tests/audit tests/accounts tests/api tests/leases tests/pages tests/scopes tests/validations --ignore=tests/validations/suites -m "not cluster and not browser and not team" $(ARGS)
+	$(PY) -m tools.with_postgres pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/collect tests/inventory/charges tests/inventory/idle tests/inventory/history tests/inventory/discrepancies tests/inventory/test_pod_usage.py tests/audit tests/accounts tests/api tests/leases tests/pages tests/scopes tests/validations --ignore=tests/validations/suites -m "not sweep and not cluster and not browser and not team" $(ARGS)
 
 CLUSTER_TESTS := run-cluster run-cluster_runs run-cluster_chart
 .PHONY: $(CLUSTER_TESTS)
 test-pooler: setup ## the tests of tables through pgbouncer in transaction mode, on a throw-away PostgreSQL
-	$(PY) -m tools.with_postgres --pooler pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/collect tests/audit tests/leases tests/validations/test_*.py -m "not cluster and not browser and not team" --reuse-db $(ARGS)
+	$(PY) -m tools.with_postgres --pooler pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/collect tests/audit tests/leases tests/validations/test_*.py -m "not sweep and not cluster and not browser and not team" --reuse-db $(ARGS)
 
 test-cluster: $(CLUSTER_TESTS) ## the tests against a real control plane (etcd, kube-apiserver, scheduler)
 

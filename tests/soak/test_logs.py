@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.soak.logs import Explained, Traceback, levels, loudest, tracebacks, unexplained
 
 LOG = """\
@@ -75,3 +77,27 @@ def test_what_is_explained_is_not() -> None:
 def test_levels_and_the_loudest_lines() -> None:
     assert levels(LOG) == {"INFO": 1, "ERROR": 2, "WARNING": 1}
     assert loudest(LOG)[0] == ("ERROR inventory.tasks pods of cluster #: the database failed", 2)
+
+
+UNACKED = """\
+2026-11-21 10:00:00,001 CRITICAL celery.worker.request Couldn't ack '0e1f2a3b-4c5d', reason:{reason}
+    Traceback (most recent call last):
+      File "/x/kombu/message.py", line 130, in ack_log_error
+        self.ack(multiple=multiple)
+      File "/x/redis/connection.py", line 380, in check_health
+        raise ConnectionError(message)
+    {error}
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "explained"),
+    [
+        ("redis.exceptions.ConnectionError: Error 111 connecting to localhost:6379. Connection refused.", True),
+        ("redis.exceptions.TimeoutError: Timeout reading from socket", True),
+        ("kombu.exceptions.MessageStateError: Message already acknowledged with state: ACK", False),
+    ],
+)
+def test_a_task_that_ended_while_the_broker_was_away_is_explained(error: str, explained: bool) -> None:
+    found = list(tracebacks(UNACKED.format(reason=error.partition(":")[0], error=error).splitlines()))
+    assert bool(unexplained(found)) is not explained
