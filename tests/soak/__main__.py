@@ -94,7 +94,8 @@ def _on(ready: Bed, seconds: float, seed: int) -> Measured:
     troubles = clients.stop()
     rest.stop()
     sampler.stop()
-    checks += [queues(sampler.rows), *runs(campaigns.ids, len(VALIDATED), ready.plane.jobs_made())]
+    away = sum(fault.kind == "api server" for fault in faults.made)
+    checks += [queues(sampler.rows), *runs(campaigns.ids, len(VALIDATED), ready.plane.jobs_made(), away)]
     checks.append(worked(troubles, campaigns.ids))
     return Measured(
         zero=zero, seed=seed, seconds=seconds, rate=RATE, rows=sampler.rows, faults=faults.made,

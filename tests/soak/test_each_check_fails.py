@@ -86,6 +86,16 @@ def _failed_runs() -> list[Check]:
     return list(settled.runs([], 0, [("j1", "u1")]))
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize(("away", "ok"), [(0, False), (1, True)])
+def test_a_second_pod_is_explained_by_an_api_server_that_was_away(away: int, ok: bool) -> None:
+    from django.utils import timezone
+
+    reasons = [{"code": "pod-changed", "text": "The Job has 2 pods; gpudash asks for one.", "line": None}]
+    _run(state="ended", verdict="errored", ended_at=timezone.now(), job_name="j1", job_uid="u1", reasons=reasons)
+    assert list(settled.runs([], 0, [("j1", "u1")], away))[1].ok is ok
+
+
 def _measurements() -> Check:
     played = Played()
     try:

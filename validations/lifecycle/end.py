@@ -13,7 +13,7 @@ from django.db.models import F
 
 from validations import attribution, baseline, logstore
 from validations.attribution import CARD_COLUMNS, Taken
-from validations.lastresults import refresh_last
+from validations.lastresults import add_ended, refresh_last
 from validations.lifecycle.judge import judge
 from validations.lifecycle.moves import end
 from validations.models import SAYS, Measurement, Run, State
@@ -42,7 +42,8 @@ def end_run(
     if at is not None:
         run.ended_at = at
     judged = judge(run, rest)
-    if judged.result.verdict not in SAYS and not run.card_key:
+    says_nothing = judged.result.verdict not in SAYS
+    if says_nothing and not run.card_key:
         # Nothing was said of a card: the run stays where it was to go.
         columns |= asked
         for name, value in asked.items():
@@ -53,7 +54,7 @@ def end_run(
             if not end(run, from_state, at, **columns, **judged.columns()):
                 raise logstore.Moved(run.pk)
             Measurement.objects.bulk_create(baseline.rows(run, judged.result, judged.before, judged.compared))
-            refresh_last(run)
+            (add_ended if says_nothing else refresh_last)(run)
             _make_room(run)
     except logstore.Moved:
         return False
@@ -65,7 +66,7 @@ def end_without_judgement(run: Run, code: str, text: str) -> None:
     reasons = [{"code": code, "text": text, "line": None, "wording": stored(text)}]
     with transaction.atomic():
         if end(run, run.state, verdict="errored", reasons=reasons, ending=[code, text], log_complete=False):
-            refresh_last(run)
+            add_ended(run)
             _make_room(run)
 
 

@@ -254,7 +254,8 @@ _OF_THE_RUN = (
         "pod-changed",
         gettext_noop("the pod is not the one that gpudash posted"),
         "The text names what differs. Find the webhook or the person that changed the pod; except the namespace of the "
-        "validations from webhooks that inject into containers or rewrite images.",
+        "validations from webhooks that inject into containers or rewrite images. Two pods: Kubernetes may start a second one "
+        "when its API server restarts; run it again.",
     ),
     ReasonWords(
         "strange-status",
