@@ -6,9 +6,11 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection, connections
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from accounts.roles import Role
@@ -25,6 +27,25 @@ QUIET = (
 DESKTOP, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
 #: Playwright keeps an event loop in this thread; the ORM is used in it all the same, by one test at a time.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """The file below has its tables already."""
+    return True
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(migrated_file: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """On SQLite a file, so that each thread of the server has a connection of its own.
+
+    Threads would share the one in memory, and CPython's sqlite3 waits for a connection's lock with the interpreter's lock in its
+    hand (`sqlite3_column_name`): sooner or later two threads wait for each other, and the process stands still for ever.
+    """
+    if connection.vendor == "sqlite":
+        file = tmp_path_factory.mktemp("tables") / "browser.sqlite3"
+        shutil.copy(migrated_file, file)
+        connections.settings["default"]["TEST"]["NAME"] = str(file)
 
 
 @pytest.fixture(scope="session")
