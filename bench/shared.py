@@ -28,7 +28,7 @@ from tests.processes import ROOT, Processes
 from tests.services import free_port, wait_until
 
 VISITORS, WARM_S, SECONDS = 20, 8.0, 30.0
-CHANGES_S = 0.1
+CHANGES_S, HEARD_S = 0.1, 10.0
 
 
 def run(small: bool, processes: int = 1) -> None:
@@ -43,7 +43,7 @@ def run(small: bool, processes: int = 1) -> None:
         with _served(web, processes) as (port, probes, pid):
             for churn in (False, True):
                 progress(f"shared: {VISITORS} visitors, {'changes' if churn else 'no changes'}")
-                with _changes(url, churn):
+                with _heard(url), _changes(url, churn):
                     _measure(port, probes, pid, sessions, nodes, processes, churn)
 
 
@@ -65,6 +65,30 @@ def _served(web: Processes, processes: int) -> Iterator[tuple[int, int, int]]:
         yield port, probes, process.pid
     finally:
         web.stop()
+
+
+@contextmanager
+def _heard(url: str) -> Iterator[None]:
+    """All watches have word of their cluster, as while watchers run: of one without word nothing is free, and pages are short."""
+    ended = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        hearing = pool.submit(_hear, url, ended)
+        try:
+            yield
+        finally:
+            ended.set()
+        hearing.result()
+
+
+def _hear(url: str, ended: threading.Event) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        while True:
+            connection.execute(
+                "UPDATE inventory_watch SET last_event_at = now(), expires_at = now() + interval '1 hour' "
+                "WHERE last_event_at IS NOT NULL"
+            )
+            if ended.wait(HEARD_S):
+                return
 
 
 @contextmanager
