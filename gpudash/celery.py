@@ -21,6 +21,8 @@ from celery.signals import (
 from gpudash.queues import DEFAULT, QUEUES, SHORT_THREADS, THREADS, USAGE, WATCH
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gpudash.settings")
+# Django's checks import every page and form, 45 MiB and a second that a worker has no use for; `serve` and `migrate` run them.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("gpudash")
 app.config_from_object("django.conf:settings", namespace="CELERY")

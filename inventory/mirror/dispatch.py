@@ -14,13 +14,17 @@ from inventory.capacity import Capacity, others_have_room
 from inventory.messages import LOST, queue_length
 from inventory.mirror.keeper import keeper
 from inventory.models import Watch, Worker
-from inventory.models.cluster import resting
+from inventory.models.cluster import Kind, WatchState, resting
 from leases.lease import PROCESS
 from leases.row import free
 
 TASK, QUEUE = "inventory.tasks.watch", "watch"
 #: A watcher that was asked for and is not taken after this is asked for again, unless its message still lies in the queue.
 AGAIN = timedelta(seconds=12)
+#: First lists that a worker reads at once. With hundreds, threads wait for each other, for connections and for memory, and none ends.
+FIRST_LISTS = 40
+#: One that takes longer has a slow cluster, and keeps no other from beginning.
+SLOW = timedelta(seconds=30)
 #: A worker that holds this many more than its share leaves a first message to the others.
 SLACK = 4
 
@@ -36,7 +40,19 @@ def dispatch(room: Capacity) -> int:
     if waiting.filter(again).exists() and queue_length(QUEUE):
         again = Q(sent_at__lte=Now() - LOST)  # it may still lie there
     idle = waiting.filter(Q(sent_at=None) | again).order_by("cluster_id", "kind")
-    return _send(list(idle.values_list("pk", "cluster_id", "kind")[:places]))
+    chosen = list(idle.values_list("pk", "cluster_id", "kind", "synced_at"))
+    first = [pk for pk, _, kind, synced_at in chosen if synced_at is None and kind != Kind.CARDS]
+    too_many = set(first[max(FIRST_LISTS * room.workers - _first_lists(), 0) :])
+    return _send([(pk, cluster_id, kind) for pk, cluster_id, kind, _ in chosen if pk not in too_many][:places])
+
+
+def _first_lists() -> int:
+    """How many are being read now, or are on their way to a worker."""
+    lists = Watch.objects.filter(synced_at=None, state__in=(WatchState.WAITING, WatchState.LISTING)).exclude(
+        kind=Kind.CARDS
+    )
+    lately = Q(state_since=None) | Q(state_since__gt=Now() - SLOW)
+    return lists.filter((Q(expires_at__gt=Now()) & lately) | Q(sent_at__gt=Now() - AGAIN)).count()
 
 
 def _send(chosen: Sequence[tuple[int, int, str]]) -> int:

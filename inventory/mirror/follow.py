@@ -38,8 +38,8 @@ COALESCE_S = 0.2
 BUNDLE = 2000
 
 
-#: How long a watcher without events waits before it says that it works.
-IDLE_S = 1.0
+#: How long a watcher without events waits before it says that it works, and looks whether it is to end.
+IDLE_S = 2.5
 #: The number of kept objects is written after events, at most this often.
 KEPT_S = 3.0
 #: With `once`: how often to try a cluster that is not reached.
@@ -232,12 +232,12 @@ class Follower:
             config_maps.choose(self.lease.cluster_id)
 
     def _changes(self, message: Changes[Any]) -> None:
-        """One bundle, with what else arrives within COALESCE_S of its first event."""
+        """One bundle, with what else waits, or arrives within COALESCE_S of its first event."""
         events, version, kept = list(message.events), message.version, [message]
         until = message.received_at + COALESCE_S
         pending: Message[Any] | None = None
-        while len(events) < BUNDLE and (left := until - time.monotonic()) > 0 and not self.stopped.is_set():
-            pending = self.reflector.next(left)
+        while len(events) < BUNDLE and not self.stopped.is_set():
+            pending = self.reflector.next(max(until - time.monotonic(), 0.0))
             if pending is None or not isinstance(pending, Changes):
                 break
             events += pending.events

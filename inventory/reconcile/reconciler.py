@@ -33,8 +33,9 @@ from leases.lease import Lease
 from wording.said import sentence, stored
 
 POLL_S = 0.25
-#: The same where a keeper looks for dirty nodes and wakes the reconciler.
-IDLE_S = 5.0
+#: The same where a keeper looks for dirty nodes and wakes the reconciler; and there, while the first lists of the cluster are read:
+#: their watchers may be another process's, and of a hundred clusters each look takes from what reads the lists.
+IDLE_S, FIRST_LISTS_S = 5.0, 2.0
 #: How often it looks whether the cluster gives no word, and which reports change with time alone.
 LOOK_S = 5.0
 NOT_ACCOUNTED_TEXT = sentence(
@@ -65,10 +66,16 @@ class NodeReconciler:
                     return
                 if not done:
                     give_back()
-                    self.woken.wait(IDLE_S if self.lease.kept and self._complete else POLL_S)
+                    self.woken.wait(self._pause_s)
                     self.woken.clear()
         finally:
             self._ahead.close()
+
+    @property
+    def _pause_s(self) -> float:
+        if not self.lease.kept:
+            return POLL_S
+        return IDLE_S if self._complete else FIRST_LISTS_S
 
     def step(self) -> int:
         """One chunk of work. Returns how many nodes were looked at; 1 when dirty-node rows for many became those of each."""

@@ -134,3 +134,32 @@ def test_nobody_gives_way_to_a_worker_without_room(clusters: list[Cluster], sent
     worker("other", 4, 4)
     tasks.dispatch_watchers()
     assert not dispatch.give_way(clusters[0].id, "pods")
+
+
+def test_a_worker_reads_few_first_lists_at_once(
+    clusters: list[Cluster], sent: list[Any], queue: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With hundreds at once each waits for all others. Reconcilers read no list, and one that is slow keeps no other back."""
+    monkeypatch.setattr(dispatch, "FIRST_LISTS", 4)
+    Watch.objects.update(synced_at=None, state="waiting", state_since=None)
+    worker("one", 100)
+    tasks.dispatch_watchers()
+    assert len([kind for _, kind in sent if kind != "cards"]) == 4
+    assert len([kind for _, kind in sent if kind == "cards"]) == 3
+    assert tasks.dispatch_watchers() == 0
+    taken = [acquire(cluster_id, kind) for cluster_id, kind in sent if kind != "cards"]
+    assert all(taken)
+    assert tasks.dispatch_watchers() == 0  # they are being read
+    Watch.objects.filter(pk__in=[lease.pk for lease in taken[:2] if lease]).update(synced_at=Now())
+    assert tasks.dispatch_watchers() == 2
+    Watch.objects.filter(pk__in=[lease.pk for lease in taken if lease]).update(state_since=Now() - timedelta(minutes=1))
+    assert tasks.dispatch_watchers() == 2
+
+
+def test_all_that_were_in_sync_are_taken_over_at_once(
+    clusters: list[Cluster], sent: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatch, "FIRST_LISTS", 4)
+    Watch.objects.update(synced_at=Now())
+    worker("one", 100)
+    assert tasks.dispatch_watchers() == 27

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -15,6 +16,7 @@ from inventory.mirror.follow import Follower, NotListed
 from inventory.mirror.lease import acquire, release
 from inventory.models import Cluster, Unreadable, Watch
 from inventory.models import Pod as PodRow
+from kube.messages import Changes
 from leases.lease import Lease, LeaseLost
 from tests.inventory.mirror.objects import pod_json
 from tests.kube.scripted import Answer, Hang, ScriptedServer, refusal, stream
@@ -242,3 +244,21 @@ def test_once_lists_even_when_it_could_go_on(lease: TakeLease, serve: Serve, mir
 def test_once_waits_out_a_short_trouble(lease: TakeLease, serve: Serve, mirror: Mirror) -> None:
     mirror(lease("pods"), serve(refusal(429, "TooManyRequests"), page(pod_json("a"), version=50), Hang))
     assert names() == ["a"]
+
+
+def test_what_waits_is_written_together_however_old_it_is(
+    lease: TakeLease, serve: Serve, mirror: Mirror, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A watcher that is late takes what has come meanwhile at once: one by one it would never catch up."""
+    taken = lease("pods")
+    follower = mirror(taken, serve(page(pod_json("a"), version=50), Hang))
+    long_ago = time.monotonic() - 60.0
+    waiting = [
+        Changes([follower.reflector.decoder.event(event("ADDED", name, version))], long_ago, long_ago, str(version))
+        for version, name in enumerate("bcd", 51)
+    ]
+    monkeypatch.setattr(follower.reflector, "next", lambda timeout_s: waiting.pop(0) if waiting else None)
+    before = watch().epoch
+    follower._take(waiting.pop(0))
+    assert names() == ["a", "b", "c", "d"]
+    assert (watch().resource_version, watch().epoch) == ("53", before + 1)
