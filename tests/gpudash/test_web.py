@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -66,7 +66,9 @@ def started(busy: Busy) -> Iterator[Callable[..., int]]:
     yield start
     busy.go.set()
     for server, thread in running:
-        server.trigger.pull_trigger(lambda map=server._map: wasyncore.close_all(map, ignore_all=True))
+        # The loop may be awake already, and have closed everything before the trigger is pulled.
+        with suppress(OSError):
+            server.trigger.pull_trigger(lambda map=server._map: wasyncore.close_all(map, ignore_all=True))
         thread.join(30)
         server.task_dispatcher.shutdown()
     sys.setswitchinterval(interval)
