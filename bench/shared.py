@@ -13,9 +13,9 @@ import statistics
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import psycopg
@@ -28,7 +28,7 @@ from tests.processes import ROOT, Processes
 from tests.services import free_port, wait_until
 
 VISITORS, WARM_S, SECONDS = 20, 8.0, 30.0
-CHANGES_S, HEARD_S = 0.1, 10.0
+CHANGES_S, REPORT_S = 0.1, 10.0
 
 
 def run(small: bool, processes: int = 1) -> None:
@@ -43,7 +43,7 @@ def run(small: bool, processes: int = 1) -> None:
         with _served(web, processes) as (port, probes, pid):
             for churn in (False, True):
                 progress(f"shared: {VISITORS} visitors, {'changes' if churn else 'no changes'}")
-                with _heard(url), _changes(url, churn):
+                with _beside(_report, url), _beside(_change, url) if churn else nullcontext():
                     _measure(port, probes, pid, sessions, nodes, processes, churn)
 
 
@@ -68,46 +68,32 @@ def _served(web: Processes, processes: int) -> Iterator[tuple[int, int, int]]:
 
 
 @contextmanager
-def _heard(url: str) -> Iterator[None]:
-    """All watches have word of their cluster, as while watchers run: of one without word nothing is free, and pages are short."""
+def _beside(work: Callable[[str, threading.Event], None], url: str) -> Iterator[None]:
+    """`work` runs meanwhile, until its event is set. Raises what ended it before its time."""
     ended = threading.Event()
     with ThreadPoolExecutor(1) as pool:
-        hearing = pool.submit(_hear, url, ended)
+        working = pool.submit(work, url, ended)
         try:
             yield
         finally:
             ended.set()
-        hearing.result()
+        working.result()
 
 
-def _hear(url: str, ended: threading.Event) -> None:
+def _report(url: str, ended: threading.Event) -> None:
+    """All watches report, as while watchers run. Of a cluster that does not report, no card is free, and pages are short."""
     with psycopg.connect(url, autocommit=True) as connection:
         while True:
             connection.execute(
-                "UPDATE inventory_watch SET last_event_at = now(), expires_at = now() + interval '1 hour' "
+                "UPDATE inventory_watch SET last_event_at = now(), expires_at = now() + interval '1 minute' "
                 "WHERE last_event_at IS NOT NULL"
             )
-            if ended.wait(HEARD_S):
+            if ended.wait(REPORT_S):
                 return
 
 
-@contextmanager
-def _changes(url: str, churn: bool) -> Iterator[None]:
-    """Meanwhile a card changes each CHANGES_S, its account with it, and the watch says so, as the reconciler writes them."""
-    if not churn:
-        yield
-        return
-    ended = threading.Event()
-    with ThreadPoolExecutor(1) as pool:
-        changing = pool.submit(_change, url, ended)
-        try:
-            yield
-        finally:
-            ended.set()
-        changing.result()  # raises what has ended it before its time
-
-
 def _change(url: str, ended: threading.Event) -> None:
+    """A card changes each CHANGES_S, its account with it, and the watch says so, as the reconciler writes them."""
     number = 0
     with psycopg.connect(url) as connection:
         while not ended.wait(CHANGES_S):

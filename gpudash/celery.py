@@ -21,7 +21,7 @@ from celery.signals import (
 from gpudash.queues import DEFAULT, QUEUES, SHORT_THREADS, THREADS, USAGE, WATCH
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "gpudash.settings")
-# Django's checks import every page and form, 45 MiB and a second that a worker has no use for; `serve` and `migrate` run them.
+# Django's checks import every page: 20 MiB and a second of CPU for each worker. `serve` and `migrate` run them.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 app = Celery("gpudash")

@@ -21,9 +21,9 @@ from leases.row import free
 TASK, QUEUE = "inventory.tasks.watch", "watch"
 #: A watcher that was asked for and is not taken after this is asked for again, unless its message still lies in the queue.
 AGAIN = timedelta(seconds=12)
-#: First lists that a worker reads at once. With hundreds, threads wait for each other, for connections and for memory, and none ends.
+#: First lists that a worker reads at once. With hundreds, its threads wait for connections and memory until their leases run out.
 FIRST_LISTS = 40
-#: One that takes longer has a slow cluster, and keeps no other from beginning.
+#: A first list that takes longer is not counted: a slow cluster does not delay the others.
 SLOW = timedelta(seconds=30)
 #: A worker that holds this many more than its share leaves a first message to the others.
 SLACK = 4
@@ -42,17 +42,16 @@ def dispatch(room: Capacity) -> int:
     idle = waiting.filter(Q(sent_at=None) | again).order_by("cluster_id", "kind")
     chosen = list(idle.values_list("pk", "cluster_id", "kind", "synced_at"))
     first = [pk for pk, _, kind, synced_at in chosen if synced_at is None and kind != Kind.CARDS]
-    too_many = set(first[max(FIRST_LISTS * room.workers - _first_lists(), 0) :])
+    too_many = set(first[max(FIRST_LISTS * room.workers - _first_lists(), 0) :]) if first else ()
     return _send([(pk, cluster_id, kind) for pk, cluster_id, kind, _ in chosen if pk not in too_many][:places])
 
 
 def _first_lists() -> int:
     """How many are being read now, or are on their way to a worker."""
-    lists = Watch.objects.filter(synced_at=None, state__in=(WatchState.WAITING, WatchState.LISTING)).exclude(
-        kind=Kind.CARDS
-    )
+    lists = Watch.objects.filter(synced_at=None, state__in=(WatchState.WAITING, WatchState.LISTING))
     lately = Q(state_since=None) | Q(state_since__gt=Now() - SLOW)
-    return lists.filter((Q(expires_at__gt=Now()) & lately) | Q(sent_at__gt=Now() - AGAIN)).count()
+    now = (~free() & lately) | Q(sent_at__gt=Now() - AGAIN)
+    return lists.exclude(kind=Kind.CARDS).filter(now).count()
 
 
 def _send(chosen: Sequence[tuple[int, int, str]]) -> int:

@@ -38,8 +38,8 @@ COALESCE_S = 0.2
 BUNDLE = 2000
 
 
-#: How long a watcher without events waits before it says that it works, and looks whether it is to end.
-IDLE_S = 2.5
+#: How long a watcher without events waits before it says that it works.
+IDLE_S = 1.0
 #: The number of kept objects is written after events, at most this often.
 KEPT_S = 3.0
 #: With `once`: how often to try a cluster that is not reached.

@@ -33,9 +33,10 @@ from leases.lease import Lease
 from wording.said import sentence, stored
 
 POLL_S = 0.25
-#: The same where a keeper looks for dirty nodes and wakes the reconciler; and there, while the first lists of the cluster are read:
-#: their watchers may be another process's, and of a hundred clusters each look takes from what reads the lists.
-IDLE_S, FIRST_LISTS_S = 5.0, 2.0
+#: The same where a keeper looks for dirty nodes and wakes the reconciler.
+IDLE_S = 5.0
+#: The same there, before the first lists are complete. Another process may read them, so that no keeper here can wake it.
+FIRST_LISTS_S = 2.0
 #: How often it looks whether the cluster gives no word, and which reports change with time alone.
 LOOK_S = 5.0
 NOT_ACCOUNTED_TEXT = sentence(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -288,3 +289,22 @@ def test_the_number_of_statements_of_a_chunk_does_not_grow_with_its_nodes(fleet_
     DirtyNode.objects.create(cluster=small.cluster)
     DirtyNode.objects.create(cluster=large.cluster)
     assert statements(large) == statements(small)
+
+
+@pytest.mark.parametrize(("kept", "synced", "seconds"), [(False, False, 0.25), (True, False, 2.0), (True, True, 5.0)])
+def test_with_a_keeper_it_rarely_looks_by_itself(fleet: Fleet, kept: bool, synced: bool, seconds: float) -> None:
+    """Before the first lists are complete too: of 100 clusters, looks four times a second left no time for the lists."""
+    waits: list[float] = []
+
+    class Woken(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            waits.append(timeout or 0.0)
+            fleet.reconciler.stopped.set()
+            return False
+
+    if not synced:
+        fleet.cluster.watches.update(synced_at=None)
+    fleet.reconciler.lease.kept = kept
+    fleet.reconciler.woken = Woken()
+    fleet.reconciler.run()
+    assert waits == [seconds]
