@@ -5,7 +5,7 @@ MINUTES ?= 30
 PY := .venv/bin/python
 UV = $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
 
-# What is started from a checkout is its own, also on a machine where a production installation has its settings.
+# A checkout uses its own settings, even on a machine with a production installation.
 export GPUDASH_ENV_FILE =
 
 .DEFAULT_GOAL := help
@@ -14,54 +14,54 @@ export GPUDASH_ENV_FILE =
 help: ## list the verbs
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' Makefile
 
-setup: .venv/.ready ## install what is needed into .venv/
+setup: .venv/.ready ## install dependencies into .venv/
 
 .venv/.ready: requirements-dev.lock tools/browser/package-lock.json tools/uv.txt Makefile
 	@tools/setup.sh
 	@touch $@
 
-lock: ## write the lock files anew from pyproject.toml
+lock: ## regenerate the lock files from pyproject.toml
 	$(UV) pip compile -q --universal --generate-hashes --python-version 3.11 --no-header pyproject.toml -o requirements.lock
 	$(UV) pip compile -q --universal --generate-hashes --python-version 3.11 --no-header pyproject.toml --group dev -o requirements-dev.lock
 	$(UV) pip compile -q --universal --generate-hashes --python-version 3.11 --no-header tools/supply/requirements.in -o tools/supply/requirements.lock
 	grep -o '^uv==[0-9.]*' tools/uv.txt >tools/uv.in && $(UV) pip compile -q --generate-hashes --no-header --no-annotate tools/uv.in -o tools/uv.txt; rm tools/uv.in
 
-openapi: setup ## write docs/openapi.yaml anew, REST's document
+openapi: setup ## regenerate docs/openapi.yaml, REST's document
 	$(PY) manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
 
-manifests: setup ## write deploy/kustomize/base anew from the Helm chart, and the chart's copies (needs Go, once, for Helm)
+manifests: setup ## regenerate deploy/kustomize/base from the Helm chart, and the chart's copies (needs Go, once, for Helm)
 	$(PY) -m tools.manifests
 
 demo: setup ## a simulated fleet in one process, on http://127.0.0.1:$(PORT)
 	$(PY) manage.py demo --port $(PORT)
 
-test: setup ## the tests that need nothing installed before
+test: setup ## unit and page tests; no other software needed
 	$(PY) -m pytest $(ARGS)
 
-coverage: setup ## the same, and which lines no test runs: half as long again
+coverage: setup ## the same with line coverage; takes 50% longer
 	$(PY) -m pytest --cov --cov-report=term $(ARGS)
 
-test-sweep: setup ## the tests that try everything, or often, or wait for long: minutes, nothing installed before
+test-sweep: setup ## exhaustive, repeated and slow tests: minutes; no other software needed
 	$(PY) -m pytest -m sweep $(ARGS)
 
-# What knows no table (the parsers of logs, 2,900 tests) says the same on every database; a sweep that needs PostgreSQL starts its own.
-test-postgres: setup ## the tests of tables, pages and REST again, on a throw-away PostgreSQL
+# Tests without tables (the log parsers, 2,900 tests) are the same on every database. A sweep that needs PostgreSQL starts its own.
+test-postgres: setup ## tests of tables, pages and REST on a temporary PostgreSQL
 	$(PY) -m tools.with_postgres pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/collect tests/inventory/charges tests/inventory/idle tests/inventory/history tests/inventory/discrepancies tests/inventory/test_pod_usage.py tests/audit tests/accounts tests/api tests/leases tests/pages tests/scopes tests/validations --ignore=tests/validations/suites -m "not sweep and not cluster and not browser and not team" $(ARGS)
 
 CLUSTER_TESTS := run-cluster run-cluster_runs run-cluster_chart
 .PHONY: $(CLUSTER_TESTS)
-test-pooler: setup ## the tests of tables through pgbouncer in transaction mode, on a throw-away PostgreSQL
+test-pooler: setup ## tests of tables through PgBouncer in transaction mode, on a temporary PostgreSQL
 	$(PY) -m tools.with_postgres --pooler pytest tests/inventory/mirror tests/inventory/reconcile tests/inventory/collect tests/audit tests/leases tests/validations/test_*.py -m "not sweep and not cluster and not browser and not team" --reuse-db $(ARGS)
 
-test-cluster: $(CLUSTER_TESTS) ## the tests against a real control plane (etcd, kube-apiserver, scheduler)
+test-cluster: $(CLUSTER_TESTS) ## tests against a real control plane (etcd, kube-apiserver, scheduler)
 
 $(CLUSTER_TESTS): run-%: setup
 	$(PY) -m pytest -m cluster -n 0 -o cache_dir=.pytest_cache/$* tests/$* $(ARGS)
 
-test-team: setup ## a team's installation as docs/team.md says, on a host of its own (root; systemd-container), and the image
+test-team: setup ## installation by docs/team.md on its own host (root; systemd-container), and the image
 	$(PY) -m pytest -m team -n 0 -x tests/team $(ARGS)
 
-e2e: setup ## the pages in a real browser (Chromium)
+e2e: setup ## tests of the pages in a real browser (Chromium)
 	$(PY) -m pytest -m browser -n 2 $(ARGS)
 
 tools/node_modules/.ready: tools/package-lock.json
@@ -86,20 +86,20 @@ types: setup ## mypy, strict
 	@$(UV) pip sync -q --python .tools/supply/bin/python --require-hashes tools/supply/requirements.lock
 	@touch $@
 
-sbom: setup .tools/supply/.ready ## what gpudash is made of, as CycloneDX, in var/sbom.cdx.json
+sbom: setup .tools/supply/.ready ## software bill of materials, as CycloneDX, in var/sbom.cdx.json
 	@$(PY) -m tools.sbom var/sbom.cdx.json $(ARGS)
 
-audit: setup .tools/supply/.ready ## whether packages of requirements.lock have known holes
+audit: setup .tools/supply/.ready ## check packages of requirements.lock for known vulnerabilities
 	@$(PY) -m tools.audit $(ARGS)
 
-bench: setup ## speed, one JSON object per line
+bench: setup ## benchmarks, one JSON object per line
 	@$(PY) -m bench $(ARGS)
 
-soak: setup ## a whole installation under load and faults for MINUTES=30, then all must be in step; chart in var/soak
+soak: setup ## a whole installation under load and faults for MINUTES=30, then all data must be in sync; chart in var/soak
 	$(PY) -m tests.soak --minutes $(MINUTES) $(ARGS)
 
-screenshots: setup ## the pictures of the docs, from the running product
+screenshots: setup ## create the pictures of the docs from the running product
 	$(PY) -m tools.screenshots
 
-clean: ## remove what was built here
+clean: ## remove build outputs
 	rm -rf .venv .tools tools/node_modules static/vendor var staticfiles .pytest_cache .mypy_cache .ruff_cache

@@ -10,6 +10,11 @@ def main() -> None:
     from gpudash.env import BadSetting
 
     try:
+        if sys.argv[1:] in (["--version"], ["version"]):
+            from gpudash import __version__
+
+            print(f"gpudash {__version__}")
+            return
         from django.core.management import execute_from_command_line
 
         execute_from_command_line(sys.argv)

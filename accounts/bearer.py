@@ -26,7 +26,7 @@ Presented = tuple[int, str] | None
 _NOBODY = hash_secret("")
 #: One text for all: it does not say whether the token was wrong, has expired, was revoked, comes from another address, or whether
 #: its user is deactivated.
-REFUSED = "The bearer token is not valid: it is wrong, has expired or was revoked. Make a new one on the account page."
+REFUSED = "Invalid bearer token: unknown, expired or revoked. Create a new token on the account page."
 
 
 class BadToken(Exception):

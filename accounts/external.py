@@ -48,13 +48,13 @@ def account_of(source: str, subject: str, name: str) -> User:
         # Of two first sign-ins at the same moment one finds the account of the other.
         with suppress(IntegrityError):
             return _made(source, subject, name)
-    raise NotLetIn(_("The account cannot be made at this moment. Try again."))
+    raise NotLetIn(_("Could not create the account. Try again."))
 
 
 def _made(source: str, subject: str, name: str) -> User:
     user = User(username=_free_name(name))
     user.set_unusable_password()
-    with _by_gpudash(), act(Action.USER_MAKE, user.get_username(), by=source, subject=subject):
+    with _by_gpudash(), act(Action.USER_CREATE, user.get_username(), by=source, subject=subject):
         user.save()
         SocialAccount.objects.create(user=user, provider=source, uid=subject)
     return user
@@ -80,7 +80,7 @@ def let_in(user: User, groups: Iterable[str], by: str) -> None:
             end_sessions(user)
     if granted is None:
         _refused(user, by, "no group with a role")
-        raise NotLetIn(_("You are in no group that may use gpudash. Ask an administrator for one."))
+        raise NotLetIn(_("None of your groups has access to gpudash. Ask an administrator."))
 
 
 def sign_in(request: Any, user: User, by: str) -> None:

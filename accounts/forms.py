@@ -52,16 +52,16 @@ class TokenForm(forms.Form):
     name = forms.CharField(label=_("Name"), max_length=100)
     role = forms.ChoiceField(label=_("Role"))
     expires_in_days = forms.IntegerField(
-        label=_("Valid for (days)"), initial=DEFAULT_DAYS, min_value=1, max_value=MAX_DAYS
+        label=_("Valid for, days"), initial=DEFAULT_DAYS, min_value=1, max_value=MAX_DAYS
     )
-    places = PlacesField(
-        label=_("Only for clusters or namespaces"),
+    scope = PlacesField(
+        label=_("Scope (clusters or namespaces)"),
         required=False,
         max_length=10_000,
         widget=forms.TextInput(attrs={"placeholder": "prod, prod/team-a, */team-a"}),
     )
     networks = NetworksField(
-        label=_("Only from addresses"),
+        label=_("Allowed addresses"),
         required=False,
         max_length=4_000,
         widget=forms.TextInput(attrs={"placeholder": "10.0.0.0/8, 2001:db8::/32"}),
@@ -74,20 +74,20 @@ class TokenForm(forms.Form):
         assert isinstance(field, forms.ChoiceField)
         field.choices = [(one.value, one.label) for one in Role if role.covers(one)]
         named = ", ".join(str(value) for value, _label in field.choices)
-        field.error_messages["invalid_choice"] = _("One of %(roles)s is wanted: not more than your own.") % {
-            "roles": named
-        }
+        field.error_messages["invalid_choice"] = _(
+            "Must be one of: %(roles)s. A token cannot exceed your own role."
+        ) % {"roles": named}
 
     def clean(self) -> dict[str, Any]:
         """Adds `expires_at`: one moment for who checks it and for the token."""
         data = super().clean() or self.cleaned_data
         if "expires_in_days" in data:
             data["expires_at"] = timezone.now() + timedelta(days=data["expires_in_days"])
-        if (most := most_role(data.get("places", ()))) and "role" in data and not most.covers(Role(data["role"])):
-            self.add_error("role", _("For these places the role is %(role)s at most.") % {"role": most.value})
+        if (most := most_role(data.get("scope", ()))) and "role" in data and not most.covers(Role(data["role"])):
+            self.add_error("role", _("For this scope the role can be at most %(role)s.") % {"role": most.value})
         limits = self._by.networks.split() if self._by else []
         if beyond := outside(data.get("networks") or (), limits):
-            told = _("%(network)s is not within the networks of the token that asks: %(limits)s.")
+            told = _("%(network)s is outside the networks of the requesting token: %(limits)s.")
             self.add_error("networks", told % {"network": beyond, "limits": ", ".join(limits)})
         return data
 
@@ -95,7 +95,7 @@ class TokenForm(forms.Form):
         """Raises TokenEnded and TooManyTokens. What the token that asks is limited to, the new one is too."""
         data, by = self.cleaned_data, self._by
         limits = {
-            "places": data["places"] or tuple(by.places.split() if by else ()),
+            "places": data["scope"] or tuple(by.places.split() if by else ()),
             "networks": data["networks"] or tuple(by.networks.split() if by else ()),
         }
         return ApiToken.issue(user, data["name"], Role(data["role"]), data["expires_at"], by, **limits)
@@ -103,9 +103,7 @@ class TokenForm(forms.Form):
 
 def too_many_tokens() -> str:
     """What is said to who has as many as there may be."""
-    return _("You have %(n)d tokens that work, as many as one may have: revoke one first.") % {
-        "n": settings.TOKENS_PER_USER
-    }
+    return _("You have reached the limit of %(n)d active tokens. Revoke one first.") % {"n": settings.TOKENS_PER_USER}
 
 
 class ThemeForm(forms.Form):

@@ -13,7 +13,7 @@ from accounts.places import is_place, most_role
 
 #: From the lowest on, as `roles.Role` has them.
 ROLES = ("viewer", "operator", "admin")
-WANTED = "group=role or group=role:place,place is wanted, several separated by semicolons"
+WANTED = "use group=role or group=role:scope,scope, separated by semicolons"
 
 
 class Granted(NamedTuple):
@@ -30,9 +30,9 @@ def parsed(text: str) -> dict[str, Granted]:
         # From the right: names of groups may hold "=", as those of LDAP do.
         group, equals, given = entry.rpartition("=")
         if not equals or not (group := group.strip()):
-            raise ValueError(f"{entry[:100]!r} is none: {WANTED}")
+            raise ValueError(f"invalid entry {entry[:100]!r}: {WANTED}")
         if group in found:
-            raise ValueError(f"the group {group[:100]!r} is there twice")
+            raise ValueError(f"group {group[:100]!r} is listed twice")
         found[group] = _granted(given)
     return found
 
@@ -41,13 +41,13 @@ def _granted(text: str) -> Granted:
     role, colon, listed = text.strip().partition(":")
     places = tuple(dict.fromkeys(listed.replace(",", " ").split()))
     if role not in ROLES:
-        raise ValueError(f"{role[:100]!r} is no role: one of {', '.join(ROLES)} is wanted")
+        raise ValueError(f"invalid role {role[:100]!r}: must be one of: {', '.join(ROLES)}")
     if colon and not places:
-        raise ValueError(f"{text.strip()[:100]!r} names no place: leave the colon away for everything")
+        raise ValueError(f"{text.strip()[:100]!r} has no scope: remove the colon for all clusters")
     if wrong := [place for place in places if not is_place(place)]:
-        raise ValueError(f"{wrong[0][:100]!r} is no place: cluster, cluster/namespace or */namespace is wanted")
+        raise ValueError(f"invalid scope {wrong[0][:100]!r}: use cluster, cluster/namespace or */namespace")
     if ROLES.index(role) > ROLES.index(most_role(places)):
-        raise ValueError(f"{text.strip()[:100]!r}: for these places the role is {most_role(places)} at most")
+        raise ValueError(f"{text.strip()[:100]!r}: for this scope the role can be at most {most_role(places)}")
     return Granted(role, places)
 
 

@@ -35,7 +35,7 @@ class Session(requests.Session):
     def request(self, *args: Any, **options: Any) -> requests.Response:
         """Raises requests.RequestException."""
         if not _places.acquire(timeout=PLACE_S):
-            raise requests.Timeout("others wait for the issuer already")
+            raise requests.Timeout("too many pending requests to the issuer")
         deadline = Deadline(DEADLINE_S)
         try:
             with watching(deadline):
@@ -53,7 +53,7 @@ class Session(requests.Session):
 
 
 def _late() -> requests.Timeout:
-    return requests.Timeout(f"no answer within {DEADLINE_S:g} s")
+    return requests.Timeout(f"no response within {DEADLINE_S:g} s")
 
 
 class _Adapter(HTTPAdapter):

@@ -26,7 +26,7 @@ def local_admin() -> User:
         if user is None:
             user = get_user_model()(username=NAME)
             user.set_unusable_password()
-            with act(Action.USER_MAKE, NAME):
+            with act(Action.USER_CREATE, NAME):
                 user.save()
         follow(user, Role.ADMIN, ())
     return user

@@ -78,7 +78,7 @@ class ApiToken(models.Model):
     ) -> tuple[ApiToken, str]:
         """Make a token. Gives the row and the text that is shown once. Raises TokenEnded when the parent is not usable, and
         TooManyTokens."""
-        with act(Action.TOKEN_MAKE) as made:
+        with act(Action.TOKEN_CREATE) as made:
             token, secret = cls._insert(user, name, role, expires_at, parent, places=places, networks=networks)
             of: str = user.get_username()  # type: ignore[attr-defined]
             made.on(str(token), of=of, name=name, role=role.value, **token.limits)
@@ -122,7 +122,7 @@ class ApiToken(models.Model):
     @property
     def limits(self) -> dict[str, Any]:
         """What it is limited to, in words; {} for nothing."""
-        found = {"places": self.places, "networks": self.networks}
+        found = {"scope": self.places, "networks": self.networks}
         return {name: ", ".join(text.split()) for name, text in found.items() if text}
 
     def usable(self, now: datetime) -> bool:

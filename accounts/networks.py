@@ -21,7 +21,7 @@ def networks_in(text: str) -> tuple[str, ...]:
     """The networks in lines, or between commas or blanks, as they are stored. Raises BadNetwork."""
     words = re.split(r"[\s,]+", text.strip()) if text.strip() else []
     if len(words) > MOST_NETWORKS:
-        raise BadNetwork(_("At most %(most)d networks are wanted.") % {"most": MOST_NETWORKS})
+        raise BadNetwork(_("At most %(most)d networks are allowed.") % {"most": MOST_NETWORKS})
     return tuple(dict.fromkeys(str(_network(word)) for word in words))
 
 
@@ -29,7 +29,9 @@ def _network(word: str) -> Network:
     try:
         return ip_network(word)
     except ValueError as error:
-        wanted = _("%(word)s is no network: 10.0.0.0/8, 2001:db8::/32 or an address is wanted (%(why)s).")
+        wanted = _(
+            "Invalid network: %(word)s (%(why)s). Use an address or a network such as 10.0.0.0/8 or 2001:db8::/32."
+        )
         raise BadNetwork(wanted % {"word": repr(word[:60]), "why": str(error)[:120]}) from None
 
 

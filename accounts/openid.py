@@ -67,7 +67,7 @@ class OpenID(OpenIDConnectOAuth2Adapter):
         claims = self.claims(str(kwargs["response"].get("id_token") or ""))
         subject = str(claims["sub"])
         if not 0 < len(subject) <= external.MOST_SUBJECT:
-            raise Wrong("the subject of the ID token has no length that can be kept")
+            raise Wrong("the subject of the ID token is empty or too long")
         account = SocialAccount(provider=issuer().source, uid=subject)
         made = SocialLogin(provider=self.get_provider(), account=account)
         made.claims = claims
@@ -88,9 +88,9 @@ class OpenID(OpenIDConnectOAuth2Adapter):
                 options={"require": ["iss", "sub", "aud", "exp", "iat"]},
             )
         except (jwt.PyJWTError, TypeError, ValueError) as error:
-            raise Wrong(f"the ID token is not good ({type(error).__name__}: {error})") from error
+            raise Wrong(f"invalid ID token ({type(error).__name__}: {error})") from error
         if isinstance(found["aud"], list) and len(found["aud"]) > 1 and found.get("azp") != audience:
-            raise Wrong("the ID token was made for another client")
+            raise Wrong("the ID token belongs to another client")
         return found
 
     def _key(self, kid: str | None) -> Any:
@@ -105,9 +105,9 @@ class OpenID(OpenIDConnectOAuth2Adapter):
 def _configuration(url: str) -> dict[str, Any]:
     found = _json(url)
     if str(found.get("issuer", "")).rstrip("/") != issuer().url:
-        raise Wrong(f"the issuer says that it is {str(found.get('issuer'))[:200]!r}")
+        raise Wrong(f"the issuer reports another address: {str(found.get('issuer'))[:200]!r}")
     if missing := [name for name in _ENDPOINTS if not isinstance(found.get(name), str)]:
-        raise Wrong(f"the issuer names no {missing[0]}")
+        raise Wrong(f"the issuer does not report {missing[0]}")
     return found
 
 
@@ -115,7 +115,7 @@ def _key(keys: list[Any], kid: str | None) -> Any:
     """The key of this name; the only one where a token names none."""
     fits = [key for key in keys if key.key_id == kid] if kid else keys
     if len(fits) != 1:
-        raise jwt.InvalidKeyError("the issuer has no such key")
+        raise jwt.InvalidKeyError("the issuer does not have this key")
     return fits[0]
 
 
@@ -125,7 +125,7 @@ def _json(url: str) -> dict[str, Any]:
         answer.raise_for_status()
         found = answer.json()
     if not isinstance(found, dict):
-        raise Wrong("the issuer answers with no object")
+        raise Wrong("the response of the issuer is not a JSON object")
     return found
 
 
@@ -145,7 +145,7 @@ class SingleSignOn(DefaultSocialAccountAdapter):
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         claims = sociallogin.claims
         if not sociallogin.state.get("nonce") or claims.get("nonce") != sociallogin.state["nonce"]:
-            raise Failed("the ID token was made for another sign-in (nonce)")
+            raise Failed("the ID token belongs to another sign-in (nonce)")
         name = next((claims[key] for key in ("preferred_username", "name") if isinstance(claims.get(key), str)), "user")
         user = external.account_of(issuer().source, sociallogin.account.uid, name)
         external.let_in(user, groups_of(claims), BY)

@@ -70,7 +70,7 @@ class EndsTokens:
         """Everything is good."""
 
     def get_help_text(self) -> str:
-        return _("Another password ends all of your API tokens.")
+        return _("Changing the password revokes all of your API tokens.")
 
     def password_changed(self, password: str, user: Any = None) -> None:
         """Whoever has found a token must not have it still when its user has changed the password for that."""

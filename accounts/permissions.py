@@ -37,7 +37,7 @@ class RolePermission(BasePermission):
         if wanted is None:
             return True
         role = request_role(request)
-        self.message = f"This needs the role {wanted.value}. Ask an administrator."
+        self.message = f"Requires the role {wanted.value}. Ask an administrator."
         may = role is not None and role.covers(wanted)
         if not may:
             target = f"{request.method} {request._request.path_info}"

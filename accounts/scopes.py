@@ -33,7 +33,7 @@ def places_in(text: str) -> tuple[str, ...]:
     """The places in lines, or between commas or blanks, each once. Raises BadScope."""
     found = tuple(dict.fromkeys(re.split(r"[\s,]+", text.strip()))) if text.strip() else ()
     if len(found) > MOST_PLACES:
-        raise BadScope(_("At most %(most)d places are wanted.") % {"most": MOST_PLACES})
+        raise BadScope(_("A scope can have at most %(most)d entries.") % {"most": MOST_PLACES})
     known = set(Cluster.objects.values_list("name", flat=True)) if found else set()
     for place in found:
         _check(place, known)
@@ -44,13 +44,12 @@ def _check(place: str, known: set[str]) -> None:
     cluster = place.partition("/")[0]
     if cluster and not is_place(place):
         raise BadScope(
-            _("%(place)s is no place: cluster, cluster/namespace or */namespace is wanted.")
-            % {"place": repr(place[:100])}
+            _("Invalid scope: %(place)s. Use cluster, cluster/namespace or */namespace.") % {"place": repr(place[:100])}
         )
     if cluster != ANYWHERE and cluster not in known:
         names = ", ".join(sorted(known)[:20]) or "–"
         raise BadScope(
-            _("There is no cluster %(name)s. There are: %(known)s.") % {"name": repr(cluster[:64]), "known": names}
+            _("There is no cluster %(name)s. Clusters: %(known)s.") % {"name": repr(cluster[:64]), "known": names}
         )
 
 

@@ -29,7 +29,7 @@ def places_to_share(role: Role | None, text: str, page: str, query: str, telling
     With who sees less than oneself only what names nothing that they do not see. Raises MayNotShare.
     """
     if not may_share(role):
-        raise MayNotShare(_("Sharing needs the role operator, for whole clusters."))
+        raise MayNotShare(_("Sharing requires the role operator on whole clusters."))
     try:
         places = places_in(text)
     except BadScope as error:
@@ -38,10 +38,10 @@ def places_to_share(role: Role | None, text: str, page: str, query: str, telling
         return ()
     scope = scope_of(places)
     if not current().covers(scope):
-        raise MayNotShare(_("You do not see all of these places yourself."))
+        raise MayNotShare(_("Parts of this scope are outside your own scope."))
     if found := foreign(places, page, query, telling):
         told = _(
-            "These filters may hold names that are not seen there: %(names)s. Leave them out, or share with fewer."
+            "These filters may contain names outside that scope: %(names)s. Remove the filters, or share with fewer users."
         )
         raise MayNotShare(told % {"names": ", ".join(found)})
     return places

@@ -37,7 +37,7 @@ def create(name: str, password: str, role: Role, places: Iterable[str] = ()) -> 
     validate_password(password, user)
     user.set_password(password)
     with together():
-        with act(Action.USER_MAKE, user.get_username()):
+        with act(Action.USER_CREATE, user.get_username()):
             user.save()
         give(user, role, places)
     return user
@@ -57,7 +57,7 @@ def give(user: User, role: Role | None, places: Iterable[str] = ()) -> None:
     given = tuple(places)
     if role is not None and not most_role(given).covers(role):
         raise NotThatUser(
-            _("The role %(role)s cannot be for a part. For these places it is %(most)s at most.")
+            _("The role %(role)s cannot have this scope. For this scope the role can be at most %(most)s.")
             % {"role": role.value, "most": most_role(given).value}
         )
     with together():
@@ -77,7 +77,7 @@ def follow(user: User, role: Role | None, places: Iterable[str]) -> None:
 
 
 def _set_scope(user: User, given: Sequence[str]) -> None:
-    with act(Action.USER_SCOPE, user.get_username(), places=", ".join(given) or "everything"):
+    with act(Action.USER_SCOPE, user.get_username(), scope=", ".join(given) or "everything"):
         if given:
             UserScope.objects.update_or_create(user=user, defaults={"places": "\n".join(given)})
         else:
@@ -124,5 +124,5 @@ def _keep_an_administrator(user: User) -> None:
     keys = set(User.objects.select_for_update().filter(pk__in=rows.values("pk")).values_list("pk", flat=True))
     if keys == {user.pk}:
         raise LastAdministrator(
-            _("%(name)s is the last administrator: make another one first.") % {"name": user.get_username()}
+            _("%(name)s is the last administrator. Create another administrator first.") % {"name": user.get_username()}
         )

@@ -16,6 +16,6 @@ from resources.audit import AUDIT
 class Audit(ListView):
     resource = AUDIT
 
-    @listed(AUDIT, "Who did what, the newest first. Role admin")
+    @listed(AUDIT, "Audit log entries, newest first. Role admin")
     def get(self, request: Request) -> Any:
         return self.list(request)

@@ -26,5 +26,5 @@ def metrics(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def metrics_self(request: HttpRequest) -> HttpResponse:
-    """How gpudash itself does."""
+    """Metrics of gpudash itself."""
     return HttpResponse(scrape.text(), content_type=CONTENT_TYPE)

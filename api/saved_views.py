@@ -31,12 +31,15 @@ class ViewDraft(msgspec.Struct, frozen=True, kw_only=True):
     page: Annotated[str, Meta(description=f"The list: {', '.join(LISTS)}.")]
     name: Annotated[str, Meta(min_length=1, max_length=NAME_CHARS)]
     query: Annotated[
-        str, Meta(max_length=QUERY_CHARS, description="As in the address of the page: stack=hami&from=24h.")
+        str, Meta(max_length=QUERY_CHARS, description="As in the URL of the page: stack=hami&from=24h.")
     ] = ""
-    shared: Annotated[bool, Meta(description="Needs the role operator, for whole clusters.")] = False
-    places: Annotated[
+    shared: Annotated[bool, Meta(description="Sharing needs the role operator for whole clusters.")] = False
+    scope: Annotated[
         list[str],
-        Meta(description="Of a shared one: who sees all of these sees it. Empty: who sees all that you see."),
+        Meta(
+            description="For a shared view: users whose scope includes all of these see it. Empty: users whose "
+            "scope includes yours."
+        ),
     ] = []
 
 
@@ -51,7 +54,7 @@ def _limits(request: Request) -> list[str]:
 
 
 def _is_lesser(request: Request) -> bool:
-    """Whether a token asks whose role is below that of its user."""
+    """Whether the request comes from a token with a lower role than its user."""
     return isinstance(request.auth, ApiToken) and request_role(request) != role_of(request.user)
 
 
@@ -63,7 +66,7 @@ class Views(ListView):
     def rows(self) -> QuerySet[SavedView]:
         return _told(self.request)
 
-    @listed(VIEWS, "Saved views: one's own, and those shared with who sees as much")
+    @listed(VIEWS, "Saved views: own views and visible shared views")
     def get(self, request: Request) -> Any:
         return self.list(request)
 
@@ -101,7 +104,7 @@ class ViewDetail(ApiView):
             raise NotFound(_NONE % view_id)
         return Response(VIEWS.read(row, {}))
 
-    @extend_schema(summary="Remove a view of one's own; role admin: a shared one of anybody", responses={204: None})
+    @extend_schema(summary="Delete an own view; role admin: any shared view", responses={204: None})
     def delete(self, request: Request, view_id: int) -> Response:
         own = Q(user_id=cast(Any, request.user).pk)
         may = own | Q(shared=True) if request_role(request) == Role.ADMIN else own
@@ -114,10 +117,8 @@ class ViewDetail(ApiView):
         return Response(status=204)
 
 
-_LESSER = (
-    "This token has a lesser role than its user, so it removes none of their views. Take a token of the same role."
-)
-_NONE = "There is no view %d of yours. /api/v1/views lists them."
+_LESSER = "This token has a lower role than its user and cannot delete views. Use a token with the same role."
+_NONE = "You have no view %d. See /api/v1/views."
 
 
 def _checked(request: Request, draft: ViewDraft) -> str:
@@ -126,7 +127,7 @@ def _checked(request: Request, draft: ViewDraft) -> str:
     if draft.page not in lists:
         raise bad_fields({"page": [f"One of {', '.join(lists)} is wanted."]})
     if not draft.name.strip() or not draft.name.isprintable():
-        raise bad_fields({"name": ["A name that can be read is wanted."]})
+        raise bad_fields({"name": ["Must be a readable name."]})
     query, wrong = understood(draft.page, draft.query)
     if wrong:
         raise bad_fields({"query": [f"{name[:64]}: {text}" for name, text in wrong.items()]})
@@ -137,7 +138,7 @@ def _checked(request: Request, draft: ViewDraft) -> str:
 
 def _places(request: Request, draft: ViewDraft, query: str) -> tuple[str, ...]:
     try:
-        text = "\n".join(draft.places)
+        text = "\n".join(draft.scope)
         return tuple(places_to_share(request_role(request), text, draft.page, query, telling))
     except MayNotShare as error:
         raise bad_fields({"shared": [str(error)]}) from None

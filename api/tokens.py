@@ -24,7 +24,7 @@ from api.frame.base import ApiView
 from api.frame.problems import bad_fields
 from resources.token import TokenFilter
 
-_NO_MAKER = "A token makes others only with the role admin. Sign in and make one on the account page."
+_NO_MAKER = "Creating tokens with a token needs the role admin. Sign in and create one on the account page."
 
 
 class Token(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,38 +34,38 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
     user: str
     name: str
     role: str
-    prefix: Annotated[str, Meta(description="First characters of the secret, to recognise it by.")]
+    prefix: Annotated[str, Meta(description="First characters of the secret.")]
     created_at: datetime
     expires_at: datetime
-    last_used_at: Annotated[datetime | None, Meta(description="To the minute; null: never.")]
+    last_used_at: Annotated[datetime | None, Meta(description="Last use, to the minute; null: never.")]
     revoked_at: datetime | None
-    places: Annotated[
+    scope: Annotated[
         list[str],
-        Meta(description="What it is for: cluster, cluster/namespace, */namespace. Empty: all that its user sees."),
+        Meta(description="Scope: cluster, cluster/namespace, */namespace. Empty: the scope of its user."),
     ]
-    networks: Annotated[list[str], Meta(description="Where it may be used from. Empty: from anywhere.")]
-    parent: Annotated[int | None, Meta(description="Id of the token that made it; null: a person did.")]
+    networks: Annotated[list[str], Meta(description="Networks that may use it. Empty: any.")]
+    parent: Annotated[int | None, Meta(description="ID of the token that created it; null: created by a user.")]
 
 
 class NewToken(Token, frozen=True, kw_only=True):
-    """A token that was just made, with its secret. It is not shown again."""
+    """A new token with its secret. The secret is shown only once."""
 
     token: str
 
 
 class TokenDraft(msgspec.Struct, frozen=True, kw_only=True):
-    """What to make. role: not above one's own. places, networks: as tokens have them."""
+    """A token to create. role: at most the own role. scope, networks: as in tokens."""
 
     name: Annotated[str, Meta(max_length=100)]
     role: str
     expires_in_days: Annotated[int, Meta(ge=1, le=3650)] = DEFAULT_DAYS
-    places: list[str] = []
+    scope: list[str] = []
     networks: list[str] = []
 
 
 def _fields(token: ApiToken) -> dict[str, Any]:
     names = ("name", "role", "prefix", "created_at", "expires_at", "last_used_at", "revoked_at")
-    limits = {"places": token.places.split(), "networks": token.networks.split()}
+    limits = {"scope": token.places.split(), "networks": token.networks.split()}
     own = {"id": token.pk, "user": token.user.get_username(), "parent": token.parent_id}
     return own | limits | {name: getattr(token, name) for name in names}
 
@@ -99,7 +99,7 @@ class Tokens(ListModelMixin, ApiView):
         return self.get_paginated_response([Token(**_fields(token)) for token in page or ()])
 
     @extend_schema(
-        summary="Make a token; its secret is in this answer only", request=TokenDraft, responses={201: NewToken}
+        summary="Create a token; only this answer contains its secret", request=TokenDraft, responses={201: NewToken}
     )
     def post(self, request: Request) -> Response:
         if _asking(request) and request_role(request) != Role.ADMIN:
@@ -118,9 +118,7 @@ class Tokens(ListModelMixin, ApiView):
 class TokenDetail(ApiView):
     write_role = Role.VIEWER
 
-    @extend_schema(
-        summary="Revoke a token: it stops working at once, and so do those that it made", responses={204: None}
-    )
+    @extend_schema(summary="Revoke a token, and the tokens that it created, at once", responses={204: None})
     def delete(self, request: Request, token_id: int) -> Response:
         token = _visible(request).filter(pk=token_id).first()
         if token is None:
@@ -133,10 +131,10 @@ def _form(request: Request) -> TokenForm:
     """The checked request. A token may make another one, but none that outlives it: revoking it must not come too late."""
     body = request.data
     if not isinstance(body, dict):
-        raise bad_fields({"body": ["An object with name, role and expires_in_days is wanted."]})
+        raise bad_fields({"body": ["Must be an object with name, role and expires_in_days."]})
     unknown = sorted(set(body) - set(TokenDraft.__struct_fields__))
     if unknown:
-        raise bad_fields({name[:64]: ["There is no such field."] for name in unknown})
+        raise bad_fields({name[:64]: ["Unknown field."] for name in unknown})
     role = request_role(request)
     assert role is not None  # the permission has let it in
     by = _asking(request)

@@ -30,11 +30,9 @@ from api.frame.problems import Problem, bad_fields
 from audit.acts import together
 from resources.user import USERS, UserAccount, users
 
-_NO_ADMIN = "A token makes nobody an administrator. Sign in and do it on the page /users, or by manage.py user."
-_GIVES_NOTHING = (
-    "This token works from some networks only: it takes away and gives nothing. Sign in, or take one without networks."
-)
-_PLACES = "As `places` of a user. Empty: everything."
+_NO_ADMIN = "Tokens cannot grant the role admin. Sign in and use the page /users, or run manage.py user."
+_GIVES_NOTHING = "Tokens with network restrictions can only remove access. Sign in, or use a token without networks."
+_PLACES = "Scope, as in users. Empty: all clusters."
 RoleWord = Literal["viewer", "operator", "admin"]
 
 
@@ -44,19 +42,19 @@ class UserDraft(msgspec.Struct, frozen=True, kw_only=True):
     name: Annotated[str, Meta(min_length=1, max_length=150)]
     password: Annotated[str, Meta(min_length=1, max_length=1024)]
     role: RoleWord
-    places: Annotated[list[str], Meta(description=_PLACES)] = []
+    scope: Annotated[list[str], Meta(description=_PLACES)] = []
 
 
 class UserChange(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be another; what is left out stays. role: null takes it away."""
+    """Fields to change; omitted fields stay. role null: removes the role."""
 
     role: RoleWord | UnsetType | None = UNSET
-    places: Annotated[list[str], Meta(description=_PLACES)] | UnsetType = UNSET
+    scope: Annotated[list[str], Meta(description=_PLACES)] | UnsetType = UNSET
     active: bool | UnsetType = UNSET
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """How many of them have ended by this."""
+    """Number of ended sessions or tokens."""
 
     ended: int
 
@@ -70,14 +68,12 @@ class Users(ListView):
     def get(self, request: Request) -> Any:
         return self.list(request)
 
-    @extend_schema(
-        summary="Make a user who signs in with a password. Role admin", request=UserDraft, responses={201: UserAccount}
-    )
+    @extend_schema(summary="Create a user with a password. Role admin", request=UserDraft, responses={201: UserAccount})
     def post(self, request: Request) -> Response:
         draft = body_of(request, UserDraft)
         role = Role(draft.role)
         _may_give(request, role)
-        places = _places(draft.places)
+        places = _places(draft.scope)
         try:
             with _refusals():
                 made = accounts.create(draft.name, draft.password, role, places)
@@ -95,7 +91,7 @@ class UserDetail(ApiView):
         return Response(_told(user_id))
 
     @extend_schema(
-        summary="Another role, other places, deactivate or activate. Role admin",
+        summary="Change role or scope, deactivate or activate. Role admin",
         request=UserChange,
         responses={200: UserAccount, 409: Problem},
     )
@@ -113,7 +109,7 @@ class UserEndSessions(ApiView):
     write_role = Role.ADMIN
 
     @extend_schema(
-        summary="Sign a user out everywhere; a session that asks stays. Role admin", request=None, responses=Ended
+        summary="End all sessions of a user, except the requesting session. Role admin", request=None, responses=Ended
     )
     def post(self, request: Request, user_id: int) -> Response:
         own = request._request.session.session_key if request.auth is None else None
@@ -132,7 +128,7 @@ class UserEndTokens(ApiView):
 def _grant(request: Request, user: User, change: UserChange) -> None:
     role, places = _standing(user)
     new_role = role if change.role is UNSET else Role(change.role) if change.role else None
-    new_places = places if change.places is UNSET else list(_places(change.places))
+    new_places = places if change.scope is UNSET else list(_places(change.scope))
     if (new_role, new_places) == (role, places):
         return
     _may_give(request, new_role)
@@ -179,7 +175,7 @@ def _places(given: list[str]) -> tuple[str, ...]:
     try:
         return places_in("\n".join(given))
     except BadScope as error:
-        raise bad_fields({"places": [str(error)]}) from None
+        raise bad_fields({"scope": [str(error)]}) from None
 
 
 def _by_field(error: ValidationError) -> dict[str, list[str]]:

@@ -21,7 +21,13 @@ from audit.models import GENESIS, Entry, Head
 
 #: In the order of their hashing; a column that comes later is put at the end and left out of older entries.
 HASHED = ("number", "at", "actor", "kind", "token", "address", "request", "action", "target", "outcome", "detail")
-NO_HEAD = "the head of the chain is missing, which says how many entries were written"
+NO_HEAD = "the head of the chain, with the number of entries, is missing"
+
+
+def begin(head: Head) -> None:
+    """Seal and save the head of an empty chain. The first migration does, and nobody else: a head that is made later has no seal."""
+    head.seal = seal_of(head, keys()[-1])
+    head.save(force_insert=True)
 
 
 def append(entries: Iterable[Entry]) -> None:
@@ -70,13 +76,13 @@ def verify(after: int = 0) -> Iterator[tuple[int, str] | Broken]:
     if after:
         first = Entry.objects.filter(number=after).first()
         if first is None:
-            yield Broken(after, "there is no such entry")
+            yield Broken(after, "the entry does not exist")
             return
         previous, wanted = first.hash, after + 1
     for entry in Entry.objects.filter(number__gte=wanted).order_by("number").iterator(2000):
         why = _why_broken(entry, wanted, previous, left)
         if head is not None and entry.number == head.number and entry.hash != head.hash:
-            why = why or "it is not the one that was written"
+            why = why or "the entry was replaced"
         if why:
             yield Broken(wanted, why)
             return
@@ -89,12 +95,12 @@ def verify(after: int = 0) -> Iterator[tuple[int, str] | Broken]:
 def _why_broken(entry: Entry, wanted: int, previous: str, left: list[bytes]) -> str:
     """left: the keys that may still come; those before the one that fits are taken out."""
     if entry.number != wanted:
-        return "it is missing"
+        return "the entry is missing"
     if entry.previous != previous:
-        return "it does not follow the one before it"
+        return "the entry does not follow the previous entry"
     fits = next((at for at, key in enumerate(left) if hmac.compare_digest(hash_of(entry, key), entry.hash)), None)
     if fits is None:
-        return "it was changed, or written with another secret key (GPUDASH_SECRET_KEY_FALLBACKS)"
+        return "the entry was changed, or written with another secret key (GPUDASH_SECRET_KEY_FALLBACKS)"
     del left[:fits]
     return ""
 
@@ -104,9 +110,9 @@ def _why_not_the_end(head: Head | None, wanted: int, left: list[bytes]) -> str:
     if head is None:
         return NO_HEAD
     if not _is_sealed(head, left):
-        return "the head of the chain was changed or made anew: entries may be missing"
+        return "the head of the chain was changed or recreated; entries may be missing"
     if head.number >= wanted:
-        return f"the last entries are missing: {head.number} were written"
+        return f"the last entries are missing; {head.number} were written"
     now = Head.objects.first()
     if now is None:
         return NO_HEAD

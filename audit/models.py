@@ -36,7 +36,7 @@ class Entry(models.Model):
     number = models.BigIntegerField(unique=True)
     at = models.DateTimeField()
     actor = models.CharField(max_length=150, blank=True)
-    kind = models.CharField(max_length=8, choices=Kind.choices)
+    kind = models.CharField(max_length=16, choices=Kind.choices)
     token = models.CharField(max_length=32, blank=True)
     address = models.CharField(max_length=64, blank=True)
     request = models.CharField(max_length=64, blank=True)

@@ -29,7 +29,7 @@ def read_on(at_once: int = AT_ONCE) -> Reading:
     row = Reading.objects.get_or_create(pk=1)[0]
     row.read_at = timezone.now()
     if row.number and not Entry.objects.filter(number=row.number, hash=row.hash).exists():
-        return _broken(row, Broken(row.number, "it was changed"))
+        return _broken(row, Broken(row.number, "the entry was changed"))
     count = 0
     for one in islice(verify(row.number), at_once):
         if isinstance(one, Broken):

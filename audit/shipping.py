@@ -21,7 +21,7 @@ def ship_now() -> None:
     try:
         ship()
     except DatabaseError as error:
-        logger.warning("log lines of the audit log come later: %s", type(error).__name__)
+        logger.warning("log lines of the audit log are delayed: %s", type(error).__name__)
 
 
 def ship() -> int:

@@ -60,7 +60,7 @@ class Bed:
 
     def counts(self, processes: Processes) -> dict[str, int]:
         """Rows by table (those of `large.written`), as pages show them: what is gone or ended is not counted."""
-        now = {"card": "gone_at IS NULL", "allocation": "ended_at IS NULL"}
+        now = {"card": "removed_at IS NULL", "allocation": "ended_at IS NULL"}
         asked = {table: f"SELECT count(*) FROM inventory_{table} WHERE {now.get(table, '1 = 1')}" for table in TABLES}
         url = processes.environment["GPUDASH_DATABASE_URL"]
         if url.startswith("sqlite"):

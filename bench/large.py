@@ -2,6 +2,7 @@
 
 Made from templates by replacing marks, so that 150,000 pods take seconds. Sizes and proportions are those of a real fleet: of 20
 nodes 7 share memory (gpushare v1 and v2), 10 are NVIDIA's (whole cards counted, whole cards named, time-sliced), 3 are Windows.
+Of 30 DaemonSets 8 are of GPU software: gpushare's plugins, and operands of the GPU Operator, with a pod each on NVIDIA's nodes.
 """
 
 from __future__ import annotations
@@ -31,6 +32,18 @@ CARDS = 8
 SYSTEM_PODS = 10
 POD_BYTES = 4096
 _CREATED = "2026-01-01T00:00:00Z"
+#: Operand of the GPU Operator → the value of the label `app` of its pods.
+OPERANDS = {
+    "device-plugin": "nvidia-device-plugin-daemonset",
+    "driver": "nvidia-driver-daemonset",
+    "container-toolkit": "nvidia-container-toolkit-daemonset",
+    "gpu-feature-discovery": "gpu-feature-discovery",
+    "dcgm-exporter": "nvidia-dcgm-exporter",
+    "operator-validator": "nvidia-operator-validator",
+}
+_DEPLOY = "nvidia.com/gpu.deploy."
+#: DaemonSets that have nothing to do with GPUs.
+_AGENTS = 22
 _IN_TURN = [name for name, (share, _) in MIX.items() for _ in range(share)]
 
 
@@ -56,8 +69,7 @@ LARGE, SMALL, TINY = Scale(5000), Scale(200), Scale(50)
 
 def objects(scale: Scale) -> Iterator[tuple[str, bytes]]:
     """(etcd key, stored JSON) of everything."""
-    for unit in ("GiB", "MiB"):
-        made = _stored(daemonset(unit), 1 if unit == "GiB" else 2)
+    for made in _daemonsets():
         yield f"/registry/daemonsets/kube-system/{made['metadata']['name']}", json.dumps(made).encode()
     for number in range(scale.nodes):
         name = scale.node_name(number)
@@ -76,22 +88,51 @@ def pods(scale: Scale) -> Iterator[tuple[str, bytes]]:
             yield from _filled(templates[kind.name], f"team-{index % 20}", f"train-{name}-{index}", name, marks)
         for index, template in enumerate(systems[kind.name]):
             yield from _filled(template, "kube-system", f"system-{index}-{name}", name, {})
-    waiting = _template(_waiting_pod())
+    pending = _template(_pending_pod())
     for number in range(scale.nodes // 10):
-        yield from _filled(waiting, f"team-{number % 20}", f"waiting-{number}", "", {})
+        yield from _filled(pending, f"team-{number % 20}", f"pending-{number}", "", {})
 
 
 def written(scale: Scale) -> dict[str, int]:
-    """Rows that a mirror of `objects` has, by table. Of system pods it keeps the device plugins, which Windows has not."""
+    """Rows that a mirror of `objects` has, by table. Of system pods it keeps GPU software, which Windows has not."""
     kinds = [scale.kind(number).name for number in range(scale.nodes)]
     users = sum(MIX[name][1] for name in kinds)
-    plugins = sum(name != "directx" for name in kinds)
+    software = sum(len(OPERANDS) if _is_nvidia(KINDS[name]) else name != "directx" for name in kinds)
     return {
         "node": scale.nodes,
         "card": scale.cards,
-        "pod": users + plugins + scale.nodes // 10,
+        "pod": users + software + scale.nodes // 10,
         "allocation": users,
     }
+
+
+def _is_nvidia(kind: Kind) -> bool:
+    return kind.resource.startswith("nvidia")
+
+
+def _daemonsets() -> Iterator[Json]:
+    """Numbered from 1: those of gpushare by unit, the operands, and agents."""
+    for number, unit in enumerate(("GiB", "MiB"), 1):
+        made = _stored(daemonset(unit), number)
+        made["spec"]["template"]["spec"]["nodeSelector"] = {"bench/unit": unit}
+        yield made
+    for number, (operand, app) in enumerate(OPERANDS.items(), 3):
+        yield _daemonset(app, number, {f"{_DEPLOY}{operand}": "true"})
+    for number in range(_AGENTS):
+        yield _daemonset(f"agent-{number}", 100 + number, {})
+
+
+def _daemonset(app: str, number: int, selector: dict[str, str]) -> Json:
+    labels = {"app": app}
+    containers = [{"name": app, "image": f"registry.local/{app}:v1.2.3"}]
+    template = {"metadata": {"labels": labels}, "spec": {"nodeSelector": selector, "containers": containers}}
+    made = {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": app, "namespace": "kube-system", "labels": labels},
+        "spec": {"selector": {"matchLabels": labels}, "template": template},
+    }
+    return _stored(made, number)
 
 
 class Movable:
@@ -154,7 +195,7 @@ def _gpu_pod(kind: Kind) -> Json:
     return made
 
 
-def _waiting_pod() -> Json:
+def _pending_pod() -> Json:
     made = pod("@NAME@", KINDS["count"], 8, namespace="@NAMESPACE@")
     reason = {
         **condition("PodScheduled", "False", "Unschedulable"),
@@ -174,22 +215,27 @@ def _system_pod(kind: Kind, index: int) -> Json:
         "controller-revision-hash": "6f5d8c7b9d",
         "pod-template-generation": "1",
     }
+    owner = 100 + index
     if index == 0 and kind.unit is not None:
         made["metadata"]["labels"] = plugin_labels()
         made["spec"] |= plugin_spec("GiB" if kind.name == "gib" else "MiB")
-    elif index == 0 and kind.resource.startswith("nvidia"):
-        made["metadata"]["labels"] = {"app": "nvidia-device-plugin-daemonset"}
-    made["metadata"]["ownerReferences"] = [_owner("DaemonSet", f"system-{index}")]
+        owner = 1 if kind.name == "gib" else 2
+    elif index < len(OPERANDS) and _is_nvidia(kind):
+        app = list(OPERANDS.values())[index]
+        made["metadata"]["labels"] = {"app": app}
+        made["spec"]["containers"][0] |= {"name": app, "image": f"registry.local/{app}:v1.2.3"}
+        owner = 3 + index
+    made["metadata"]["ownerReferences"] = [_owner("DaemonSet", f"system-{index}", _uid(owner))]
     made["status"] = placed(KINDS["directx"], "", {})[1]
     return made
 
 
-def _owner(kind: str, name: str) -> Json:
+def _owner(kind: str, name: str, uid: str = "0" * 36) -> Json:
     return {
         "apiVersion": "apps/v1",
         "kind": kind,
         "name": name,
-        "uid": "0" * 36,
+        "uid": uid,
         "controller": True,
         "blockOwnerDeletion": True,
     }
@@ -246,7 +292,15 @@ def _tolerates(what: str) -> Json:
 
 
 def _node(scale: Scale, number: int) -> Json:
-    made = _stored(node(scale.node_name(number), scale.kind(number), CARDS), number)
+    kind = scale.kind(number)
+    made = _stored(node(scale.node_name(number), kind, CARDS), number)
+    if _is_nvidia(kind):
+        made["metadata"]["labels"] |= {
+            "nvidia.com/gpu.present": "true",
+            **{f"{_DEPLOY}{name}": "true" for name in OPERANDS},
+        }
+    elif kind.unit is not None:
+        made["metadata"]["labels"] |= {"gpushare": "true", "bench/unit": "GiB" if kind.name == "gib" else "MiB"}
     images = [{"names": [f"registry.local/image-{index}@sha256:{'b' * 64}"], "sizeBytes": 10**9} for index in range(30)]
     made["status"]["images"] = images
     pressure = [condition(name, "False", "Kubelet") for name in ("MemoryPressure", "DiskPressure", "PIDPressure")]
@@ -255,5 +309,9 @@ def _node(scale: Scale, number: int) -> Json:
 
 
 def _stored(thing: Json, number: int) -> Json:
-    thing["metadata"] |= {"uid": f"00000000-0000-4000-8000-{number:012d}", "creationTimestamp": _CREATED}
+    thing["metadata"] |= {"uid": _uid(number), "creationTimestamp": _CREATED}
     return thing
+
+
+def _uid(number: int) -> str:
+    return f"00000000-0000-4000-8000-{number:012d}"

@@ -109,7 +109,7 @@ def _rows(bed: Bed, url: str) -> Answers:
     """Each cluster has a row of each object that there is."""
     answers, wanted = Answers(), written(bed.scale)
     for table in TABLES:
-        now = {"card": "WHERE gone_at IS NULL", "allocation": "WHERE ended_at IS NULL"}.get(table, "")
+        now = {"card": "WHERE removed_at IS NULL", "allocation": "WHERE ended_at IS NULL"}.get(table, "")
         with psycopg.connect(url) as connection:
             query = f"SELECT cluster_id, count(*) FROM inventory_{table} {now} GROUP BY cluster_id"
             found = dict(connection.execute(query).fetchall())
@@ -132,7 +132,7 @@ def _clusters(bed: Bed) -> Processes:
         )
         connection.execute(
             "INSERT INTO inventory_watch (cluster_id, kind, holder, token, resource_version, made_by, state, reason, "
-            "objects_seen, objects_kept, relists) "
+            "objects_seen, objects_stored, relists) "
             "SELECT c.id, k, '', 0, '', '', 'waiting', '', 0, 0, 0 FROM inventory_cluster c, "
             "unnest(ARRAY['nodes', 'pods', 'daemonsets', 'configmaps', 'resourceslices', 'resourceclaims', "
             "'devicetaintrules', 'devices', 'cards']) k WHERE NOT EXISTS (SELECT 1 FROM inventory_watch w WHERE w.cluster_id = c.id)"

@@ -18,7 +18,7 @@ from tests.processes import ROOT
 def run(bed: Bed) -> None:
     synced = bed.synced()
     progress("pages: a result of three suites on each card")
-    measure([sys.executable, "-m", "bench.proven"], synced.environment, str(ROOT))
+    measure([sys.executable, "-m", "bench.validated"], synced.environment, str(ROOT))
     progress("pages: 15 requests of each")
     done = measure([sys.executable, "-m", "bench.visits"], synced.environment, str(ROOT))
     for line in done.output.splitlines():

@@ -31,7 +31,7 @@ def fill(nodes: int) -> None:
     from django.db import connection
 
     from tests import factories
-    from tests.factories.objects import waiting_pod
+    from tests.factories.objects import pending_pod
 
     cluster = factories.make_cluster("large")
     batch = factories.Batch(cluster)
@@ -40,7 +40,7 @@ def fill(nodes: int) -> None:
         stack = factories.FLEET[number % len(factories.FLEET)]
         factories.make_node(cluster, name, stack, 8, loads=LOADS, batch=batch)
     for number in range(nodes // 10):
-        batch.pods.append(waiting_pod(f"waiting-{number}", "aliyun.com/gpu-mem", 8, number + 1, batch.now))
+        batch.pods.append(pending_pod(f"pending-{number}", "aliyun.com/gpu-mem", 8, number + 1, batch.now))
     batch.pods += [_component(number, names) for number in range(max(0, nodes * PODS_OF_A_NODE - len(batch.pods)))]
     batch.write()
     for name in names[::10]:

@@ -103,7 +103,7 @@ def _change(url: str, ended: threading.Event) -> None:
                     "UPDATE inventory_watch SET last_event_at = now(), epoch = epoch + 1 WHERE kind IN ('pods', 'cards')"
                 )
                 at = f"gpu-{number * 7 % 200:05d}"
-                change = "holders_count = holders_count + 1, changed_at = now()"
+                change = "allocations_count = allocations_count + 1, changed_at = now()"
                 for table in ("inventory_card", "inventory_nodetotals"):
                     connection.execute(f"UPDATE {table} SET {change} WHERE node_name = %s", (at,))
 

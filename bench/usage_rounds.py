@@ -76,13 +76,13 @@ def _round(url: str) -> dict[str, Any]:
 def _look() -> dict[str, Any]:
     """As `inventory.tasks.find_idle` does it, twice: the second one writes nothing."""
     from inventory.discrepancies.look import look
-    from inventory.idle import holds
+    from inventory.idle import allocations
     from inventory.models import Allocation, Discrepancy, IdleLook
 
     seconds = []
     for _ in range(2):
         started = time.perf_counter()
-        holds.look()
+        allocations.look()
         look()
         seconds.append(time.perf_counter() - started)
     judged = sum(sum(row.verdicts.values()) for row in IdleLook.objects.all())

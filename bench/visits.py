@@ -81,8 +81,8 @@ def _addresses() -> Iterator[tuple[str, str, str, Right]]:
     from inventory.models import Card, Cluster, NodeTotals
 
     cluster = Cluster.objects.get()
-    node = NodeTotals.objects.order_by("-holders_count")[0].node_name
-    card = Card.objects.filter(node_name=node).order_by("-holders_count")[0]
+    node = NodeTotals.objects.order_by("-allocations_count")[0].node_name
+    card = Card.objects.filter(node_name=node).order_by("-allocations_count")[0]
     cards, nodes = Right(HTML, b'href="/cards/'), Right(HTML, f'href="/nodes/{cluster.name}/'.encode())
     pods, of_cluster = (
         Right(HTML, f"/pods/{cluster.name}/".encode()),
@@ -94,7 +94,7 @@ def _addresses() -> Iterator[tuple[str, str, str, Right]]:
         "nodes": nodes,
         "cards": cards,
         "allocations": nodes,
-        "waiting": pods,
+        "pending": pods,
         "findings": nodes,
     }
     for name, right in {**lists, "clusters": Right(HTML, f"/clusters/{cluster.name}".encode())}.items():
@@ -104,7 +104,7 @@ def _addresses() -> Iterator[tuple[str, str, str, Right]]:
     yield "page", "overview, one pool", reverse("overview") + f"?{urlencode({'pool': pool})}", cards
     yield "page", "overview, pools opened", reverse("overview") + f"?{urlencode({'open': keys}, doseq=True)}", cards
     yield "page", "overview, nodes with room", reverse("overview") + "?show=room", cards
-    yield "page", "map by proof", reverse("map") + "?by=proof", of_cluster
+    yield "page", "map by proof", reverse("map") + "?by=validation", of_cluster
     yield "page", "map of a pool", reverse("map") + f"?{urlencode({'pool': pool})}", cards
     yield "finder", "fit", reverse("fit") + "?cards=2&memory=20", nodes
     yield "finder", "fit by REST", "/api/v1/fit?cards=2&memory=20", Right(JSON, b'"fitting":[{')
@@ -115,6 +115,7 @@ def _addresses() -> Iterator[tuple[str, str, str, Right]]:
     yield "page", "node", reverse("node", args=[cluster.name, node]), cards
     yield "page", "card", reverse("card", args=[card.pk]), nodes
     yield "page", "cluster", reverse("cluster", args=[cluster.name]), named
+    yield "page", "set up a stack", reverse("cluster-prepare", args=[cluster.name]) + "?stack=nvidia", named
     yield "page", "search", reverse("search") + "?q=train", pods
     yield "rest", "summary", "/api/v1/summary", Right(JSON, b'"totals":{"nodes":')
     for name in REST:

@@ -16,7 +16,7 @@ from fleetsim.pages import Pages
 from fleetsim.patch import check_patch, merge_patch
 from fleetsim.podlog import LogStream, parse_log_request
 from fleetsim.request import WATCH_TIMEOUT_S, Proxied, Request, Target, proxied, selection, target, version
-from fleetsim.resources import JOBS, PODS
+from fleetsim.resources import JOBS, PODS, Resource, Served
 from fleetsim.status import (
     ApiError,
     bad_request,
@@ -61,15 +61,21 @@ class Api:
             return Reply(200, b"ok", "text/plain; charset=utf-8")
         if request.path.endswith("/selfsubjectaccessreviews"):
             return _review(request)
-        document = _document(request.path)
+        document = _document(request.path, self._served)
         if document is not None:
             return _json(200, document)
         if (page := proxied(request.path)) is not None:
             return self._proxied(request, page)
         wanted = target(request.path)
+        if not self._served(wanted.resource):
+            raise no_such_path()
         if request.method == "GET":
             return self._read(request, wanted, cut)
         return self._write(request, wanted)
+
+    def _served(self, resource: Resource) -> bool:
+        """A custom resource is defined by whoever installs what makes objects of it."""
+        return not resource.custom or bool(self.fleet.store.names(resource))
 
     def _proxied(self, request: Request, page: Proxied) -> Reply:
         """What a pod's own port answers, as the API server hands it on."""
@@ -189,16 +195,18 @@ def _typed(wanted: Target, obj: dict[str, Any]) -> dict[str, Any]:
     return {"kind": wanted.resource.kind, "apiVersion": wanted.resource.api_version, **obj}
 
 
-def _document(path: str) -> dict[str, Any] | None:
-    fixed = {"/version": resources.VERSION, "/api": resources.core_versions(), "/apis": resources.group_list()}
+def _document(path: str, served: Served) -> dict[str, Any] | None:
+    fixed = {"/version": resources.VERSION, "/api": resources.core_versions()}
     if path in fixed:
         return fixed[path]
     parts = path.strip("/").split("/")
+    if parts == ["apis"]:
+        return resources.group_list(served)
     if parts[0] == "api" and len(parts) == 2:
-        return resources.resource_list("", parts[1])
+        return resources.resource_list("", parts[1], served)
     if parts[0] == "apis" and len(parts) == 2:
-        return resources.group(parts[1])
-    return resources.resource_list(parts[1], parts[2]) if parts[0] == "apis" and len(parts) == 3 else None
+        return resources.group(parts[1], served)
+    return resources.resource_list(parts[1], parts[2], served) if parts[0] == "apis" and len(parts) == 3 else None
 
 
 def _review(request: Request) -> Reply:

@@ -1,52 +1,136 @@
-"""DaemonSet objects and their pods on every node, and the two sets whose pods are not ready on purpose.
+"""DaemonSet objects and their pods: one on each node that selector, affinity and tolerations admit.
 
-On `L40S_WAITING` the image of the container toolkit cannot be pulled, so every operand behind it waits in its
-toolkit-validation. On the first time-sliced node the config-manager beside the device plugin crashes in a loop.
+Made once; what moves later is moved by `upgrade.py`, which asks for single pods. What is wrong with pods is in `softwarecases.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from fleetsim import pods, teams
-from fleetsim.clock import DAY, MINUTE, rfc3339
+from fleetsim import customresources, pods, softwarecases, teams
+from fleetsim.clock import DAY, rfc3339
+from fleetsim.constraints import admits, untolerated
 from fleetsim.machines import Machine
-from fleetsim.nodetypes import L40S_WAITING, TIME_SLICED
-from fleetsim.plugins import OPERANDS, PLUGINS, SYSTEM, DaemonSpec
+from fleetsim.plugins import DISCOVERY, OPERANDS, PLUGINS, SYSTEM, DaemonSpec
 from fleetsim.resources import DAEMONSETS, PODS
 from fleetsim.usage import noise
-from fleetsim.vendorplugins import EXPORTERS, VENDORS
+from fleetsim.vendorplugins import EXPORTERS, LABELLER, VENDORS
 from fleetsim.world import World
 
-TOOLKIT = "nvidia-container-toolkit-daemonset"
-DRIVER = "nvidia-driver-daemonset"
-PLUGIN = "nvidia-device-plugin-daemonset"
-VALIDATOR = "nvidia-operator-validator"
-
-Rows = list[dict[str, Any]]
+Pod = dict[str, Any]
 
 
-def create(world: World) -> None:
-    """All DaemonSets that land somewhere, with one pod per node."""
-    _create(world, SYSTEM + PLUGINS + VENDORS + OPERANDS, world.rng)
-    # With dice of their own, so that a fleet is the same with them and without.
-    _create(world, EXPORTERS, Random(noise.seed_of(world.seed, "exporters")))
+@dataclass(frozen=True)
+class Placed:
+    """A DaemonSet that is in the cluster. template: the specification of its pods. revision: hash of that."""
+
+    spec: DaemonSpec
+    uid: str
+    template: dict[str, Any]
+    revision: str
 
 
-def _create(world: World, specs: tuple[DaemonSpec, ...], rng: Random) -> None:
-    for spec in specs:
-        machines = [machine for machine in world.machines if spec.lands(machine)]
-        if not machines:
-            continue
-        uid = teams.uid(rng)
-        template = _pod_spec(spec)
-        ready = 0
-        for machine in machines:
-            pod = _pod(world, spec, template, machine, uid, rng)
-            ready += _is_ready(pod)
-            world.store.create(PODS, pod)
-        world.store.create(DAEMONSETS, _daemonset(world, spec, template, uid, len(machines), ready))
+class DaemonSets:
+    """Those of one fleet. placed: by name, those of the GPU Operator (names of others are not unique)."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.placed: dict[str, Placed] = {}
+
+    def create(self) -> None:
+        """All DaemonSets that land somewhere, with one pod per node."""
+        self._create(SYSTEM + PLUGINS + VENDORS + OPERANDS, self.world.rng)
+        # With dice of their own, so that a fleet is the same with them and without.
+        self._create(EXPORTERS, self._dice("exporters"))
+        self._create((DISCOVERY, LABELLER), self._dice("discovery"))
+
+    def _dice(self, name: str) -> Random:
+        return Random(noise.seed_of(self.world.seed, name))
+
+    def _create(self, specs: tuple[DaemonSpec, ...], rng: Random) -> None:
+        for spec in specs:
+            template = _pod_spec(spec)
+            machines = [machine for machine in self.world.machines if lands(template, machine)]
+            if not machines:
+                continue
+            placed = Placed(spec, teams.uid(rng), template, pods.digest(spec.name)[:10])
+            if spec.operator:
+                self.placed[spec.name] = placed
+            self.world.store.create(DAEMONSETS, _daemonset(self.world, placed))
+            for machine in machines:
+                self.world.store.create(PODS, self._pod(placed, machine, rng.uniform(1, 39) * DAY, rng))
+            self.count(placed)
+
+    def _pod(self, placed: Placed, machine: Machine, age: float, rng: Random) -> Pod:
+        at = self.world.now - age
+        pod = self.new(placed, machine, at, rng)
+        if placed.spec.claim is not None:
+            self.world.claims.make(pod, placed.spec.claim, at)
+            given = self.world.claims.fit(pod, machine)
+            if not isinstance(given, str):
+                self.world.claims.allocate(pod, given, at)
+        softwarecases.spoil(pod, placed.spec.name, machine, self.world.now)
+        return pod
+
+    def new(self, placed: Placed, machine: Machine, at: float, rng: Random) -> Pod:
+        """A pod that was created at a time and is ready since shortly after. Not stored yet."""
+        spec = placed.spec
+        name = self.world.free_name(spec.namespace, spec.name, rng)
+        pod = pods.new(spec.namespace, name, teams.uid(rng), placed.template["containers"], at)
+        pod["metadata"]["labels"] = {
+            **(spec.labels or {"app": spec.name}),
+            "controller-revision-hash": placed.revision,
+            "pod-template-generation": "1",
+        }
+        pod["metadata"]["ownerReferences"] = [pods.owner("DaemonSet", spec.name, placed.uid)]
+        pod["spec"] = {**placed.template, "schedulerName": "default-scheduler"}
+        pods.bind(pod, machine.name, at)
+        pods.creating(pod, machine.ip, at + 1)
+        pods.running(pod, machine.ip, at + 20, [], "")
+        if spec.inits:
+            pod["status"]["initContainerStatuses"] = [
+                pods.init_done(one, at) for one in placed.template["initContainers"]
+            ]
+        return pod
+
+    def of(self, machine: Machine) -> Iterator[tuple[Placed, Pod]]:
+        """The pods of the operator's DaemonSets on a node."""
+        by_uid = {placed.uid: placed for placed in self.placed.values()}
+        for pod in self.world.store.all(PODS, next(iter(self.placed.values())).spec.namespace) if self.placed else ():
+            owner = (pod["metadata"].get("ownerReferences") or [{}])[0].get("uid")
+            if pod["spec"].get("nodeName") == machine.name and owner in by_uid:
+                yield by_uid[owner], pod
+
+    def count(self, placed: Placed) -> None:
+        """Write how many pods it has into its status."""
+        store, spec = self.world.store, placed.spec
+        own = [
+            pod
+            for pod in store.all(PODS, spec.namespace)
+            if any(row["uid"] == placed.uid for row in pod["metadata"].get("ownerReferences") or [])
+        ]
+        ready = sum(_is_ready(pod) for pod in own)
+        updated = sum(pod["metadata"]["labels"]["controller-revision-hash"] == placed.revision for pod in own)
+        found = store.get(DAEMONSETS, spec.namespace, spec.name)
+        found["status"] = {
+            "currentNumberScheduled": len(own),
+            "desiredNumberScheduled": len(own),
+            "numberMisscheduled": 0,
+            "numberReady": ready,
+            "numberAvailable": ready,
+            **({"numberUnavailable": len(own) - ready} if len(own) > ready else {}),
+            "updatedNumberScheduled": updated,
+            "observedGeneration": 1,
+        }
+        store.replace(DAEMONSETS, found)
+
+
+def lands(template: dict[str, Any], machine: Machine) -> bool:
+    """Whether a DaemonSet with this specification has a pod on the node. Its pods tolerate a node that is cordoned or silent."""
+    return admits(template, machine) and untolerated(template, machine.taints) is None
 
 
 def _pod_spec(spec: DaemonSpec) -> dict[str, Any]:
@@ -64,158 +148,55 @@ def _pod_spec(spec: DaemonSpec) -> dict[str, Any]:
         "restartPolicy": "Always",
         "priorityClassName": "system-node-critical",
         "serviceAccountName": spec.name,
-        "tolerations": [{"operator": "Exists"}],
+        **spec.more,
     }
+    if spec.tolerations:
+        result["tolerations"] = [dict(one) for one in spec.tolerations]
     if spec.claim:
         result["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": spec.claim.template}]
     if spec.inits:
-        result["initContainers"] = [pods.container(name, spec.image) for name in spec.inits]
+        result["initContainers"] = [pods.container(name, spec.image_of(name)) for name in spec.inits]
     if spec.selector:
         result["nodeSelector"] = dict(spec.selector)
     if spec.affinity:
-        key, values = spec.affinity
-        term = {"matchExpressions": [{"key": key, "operator": "In", "values": list(values)}]}
-        required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+        terms = [
+            {
+                "matchExpressions": [
+                    {"key": key, "operator": operator, **({"values": list(values)} if values else {})}
+                    for key, operator, values in term
+                ]
+            }
+            for term in spec.affinity
+        ]
+        required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
         result["affinity"] = {"nodeAffinity": required}
     return result
 
 
-def _daemonset(
-    world: World, spec: DaemonSpec, template: dict[str, Any], uid: str, desired: int, ready: int
-) -> dict[str, Any]:
+def _daemonset(world: World, placed: Placed) -> dict[str, Any]:
+    spec = placed.spec
     labels = spec.labels or {"app": spec.name}
-    strategy = "OnDelete" if spec.on_delete else "RollingUpdate"
+    metadata: dict[str, Any] = {
+        "name": spec.name,
+        "namespace": spec.namespace,
+        "uid": placed.uid,
+        "generation": 1,
+        "creationTimestamp": rfc3339(world.now - 60 * DAY),
+        "labels": {**labels, **spec.chart, **(customresources.MANAGED if spec.operator else {})},
+    }
+    if spec.operator:
+        metadata["ownerReferences"] = [customresources.policy_owner(world)]
+        metadata["annotations"] = {"nvidia.com/last-applied-hash": str(int(pods.digest(spec.image)[:8], 16))}
     return {
-        "metadata": {
-            "name": spec.name,
-            "namespace": spec.namespace,
-            "uid": uid,
-            "generation": 1,
-            "creationTimestamp": rfc3339(world.now - 60 * DAY),
-            "labels": dict(labels),
-        },
+        "metadata": metadata,
         "spec": {
             "selector": {"matchLabels": dict(labels)},
-            "template": {"metadata": {"labels": dict(labels)}, "spec": template},
-            "updateStrategy": {"type": strategy},
+            "template": {"metadata": {"labels": dict(labels)}, "spec": placed.template},
+            "updateStrategy": {"type": "OnDelete" if spec.on_delete else "RollingUpdate"},
         },
-        "status": {
-            "currentNumberScheduled": desired,
-            "desiredNumberScheduled": desired,
-            "numberMisscheduled": 0,
-            "numberReady": ready,
-            "numberAvailable": ready,
-            **({"numberUnavailable": desired - ready} if desired > ready else {}),
-            "updatedNumberScheduled": desired,
-            "observedGeneration": 1,
-        },
+        "status": {},
     }
 
 
-def _pod(
-    world: World, spec: DaemonSpec, template: dict[str, Any], machine: Machine, owner_uid: str, rng: Random
-) -> dict[str, Any]:
-    age = rng.uniform(1, 39) * DAY
-    at = world.now - age
-    name = world.free_name(spec.namespace, spec.name, rng)
-    pod = pods.new(spec.namespace, name, teams.uid(rng), template["containers"], at)
-    revision = pods.digest(spec.name)[:10]
-    pod["metadata"]["labels"] = {
-        **(spec.labels or {"app": spec.name}),
-        "controller-revision-hash": revision,
-        "pod-template-generation": "1",
-    }
-    pod["metadata"]["ownerReferences"] = [pods.owner("DaemonSet", spec.name, owner_uid)]
-    pod["spec"] = {**template, "schedulerName": "default-scheduler"}
-    pods.bind(pod, machine.name, at)
-    pods.creating(pod, machine.ip, at + 1)
-    pods.running(pod, machine.ip, at + 20, [], "")
-    if spec.inits:
-        pod["status"]["initContainerStatuses"] = [_init_done(one, at) for one in template["initContainers"]]
-    if spec.claim is not None:
-        world.claims.make(pod, spec.claim, at)
-        given = world.claims.fit(pod, machine)
-        if not isinstance(given, str):
-            world.claims.allocate(pod, given, at)
-    _spoil(pod, spec, machine, world.now)
-    return pod
-
-
-def _init_done(one: dict[str, Any], at: float) -> dict[str, Any]:
-    ended = {"exitCode": 0, "reason": "Completed", "startedAt": rfc3339(at + 1), "finishedAt": rfc3339(at + 12)}
-    return _row(one, {"terminated": ended}, ready=True)
-
-
-def _row(one: dict[str, Any], state: dict[str, Any], *, ready: bool, restarts: int = 0) -> dict[str, Any]:
-    return {
-        "name": one["name"],
-        "image": one["image"],
-        "imageID": "",
-        "ready": ready,
-        "restartCount": restarts,
-        "state": state,
-        "lastState": {},
-    }
-
-
-def _spoil(pod: dict[str, Any], spec: DaemonSpec, machine: Machine, now: float) -> None:
-    if machine.kind is L40S_WAITING and spec.name == TOOLKIT:
-        message = f'Back-off pulling image "{spec.image}": ErrImagePull: 403 Forbidden'
-        _not_ready(pod, now, "ContainersNotReady")
-        pod["status"]["phase"] = "Pending"
-        waiting = {"waiting": {"reason": "ImagePullBackOff", "message": message}}
-        pod["status"]["containerStatuses"] = [_row(one, waiting, ready=False) for one in pod["spec"]["containers"]]
-    elif machine.kind is L40S_WAITING and "toolkit-validation" in spec.inits:
-        _wait_on_toolkit(pod, now)
-    elif machine.kind is TIME_SLICED and machine.name.endswith("-01") and spec.name == PLUGIN:
-        _crash_config_manager(pod, now)
-
-
-def _not_ready(pod: dict[str, Any], now: float, reason: str) -> None:
-    for kind in ("ContainersReady", "Ready"):
-        pods.set_condition(pod, kind, "False", now - 35 * MINUTE, reason, "containers with unready status")
-
-
-def _wait_on_toolkit(pod: dict[str, Any], now: float) -> None:
-    since = now - 35 * MINUTE
-    inits: Rows = []
-    for one in pod["spec"]["initContainers"]:
-        before = not any("toolkit" in row["name"] for row in inits) and one["name"] == "driver-validation"
-        if before:
-            inits.append(_init_done(one, since))
-        elif one["name"] == "toolkit-validation":
-            inits.append(_row(one, {"running": {"startedAt": rfc3339(since)}}, ready=False))
-        else:
-            inits.append(_row(one, {"waiting": {"reason": "PodInitializing"}}, ready=False))
-    waiting = {"waiting": {"reason": "PodInitializing"}}
-    pod["status"].update(
-        {
-            "phase": "Pending",
-            "initContainerStatuses": inits,
-            "containerStatuses": [_row(one, waiting, ready=False) for one in pod["spec"]["containers"]],
-        }
-    )
-    message = "containers with incomplete status: [toolkit-validation]"
-    pods.set_condition(pod, "Initialized", "False", since, "ContainersNotInitialized", message)
-    _not_ready(pod, now, "ContainersNotReady")
-
-
-def _crash_config_manager(pod: dict[str, Any], now: float) -> None:
-    message = "back-off 5m0s restarting failed container=config-manager"
-    for row in pod["status"]["containerStatuses"]:
-        if row["name"] == "config-manager":
-            ended = {"exitCode": 1, "reason": "Error", "finishedAt": rfc3339(now - 2 * MINUTE)}
-            row.update(
-                {
-                    "ready": False,
-                    "started": False,
-                    "restartCount": 17,
-                    "state": {"waiting": {"reason": "CrashLoopBackOff", "message": message}},
-                    "lastState": {"terminated": ended},
-                }
-            )
-    _not_ready(pod, now, "ContainersNotReady")
-
-
-def _is_ready(pod: dict[str, Any]) -> bool:
+def _is_ready(pod: Pod) -> bool:
     return any(row["type"] == "Ready" and row["status"] == "True" for row in pod["status"]["conditions"])

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from random import Random
 from typing import Any
 
-from fleetsim import ailments, claimcases, daemonsets, mistakes, nodes, teams
+from fleetsim import ailments, claimcases, customresources, deployments, mistakes, nodes, softwarecases, teams
 from fleetsim.clock import DAY, HOUR, rfc3339
 from fleetsim.containerlog import ContainerLog, ordinary
+from fleetsim.daemonsets import DaemonSets
 from fleetsim.fleetplan import NODES as STANDARD_NODES
 from fleetsim.fleetplan import plan
 from fleetsim.jobs import Jobs
@@ -22,7 +24,8 @@ from fleetsim.nodetypes import NodeType
 from fleetsim.programs import Program
 from fleetsim.resources import NAMESPACES, NODES, PODS
 from fleetsim.systems import GPU_MEM
-from fleetsim.usage import CardUse, Spot
+from fleetsim.upgrade import Upgrade
+from fleetsim.usage import CardUse, Spot, noise
 from fleetsim.workloads import workloads
 from fleetsim.world import World
 
@@ -43,21 +46,28 @@ class Fleet:
         self.world = World(seed, time.time() if now is None else now)
         self.life = Life(self.world)
         self.jobs = Jobs(self.world, programs)
+        daemonsets = DaemonSets(self.world)
+        self.upgrade = Upgrade(self.world, self.life, daemonsets)
         self.store = self.world.store
         _create_namespaces(self.world)
         self.world.set_machines([_create_machine(self.world, *row) for row in _numbered(plan(nodes))])
         for machine in self.world.machines:
             self.world.claims.publish(machine, mistakes.TAINTED.get(machine.name, {}))
+        softwarecases.prepare(self.world)
+        self.upgrade.prepare()
         mistakes.plant(self.world, self.life)
         claimcases.plant(self.world, self.life)
         for machine in self.world.machines:
             if machine.open and workloads(machine.kind):
                 self.life.settle(machine)
         self._leave_finished_pods()
-        daemonsets.create(self.world)
+        daemonsets.create()
+        customresources.create(self.world)
+        deployments.create(self.world)
         mistakes.disturb(self.world)
         ailments.sicken(self.world)
         self.life.start()
+        self.upgrade.start()
         self.world.timeline.after(HEARTBEAT_S, self._heartbeat)
 
     @property
@@ -149,10 +159,11 @@ def _create_machine(world: World, kind: NodeType, number: int, within: int) -> M
 
 
 def _create_namespaces(world: World) -> None:
-    for name in teams.NAMESPACES:
+    further = Random(noise.seed_of(world.seed, "namespaces"))
+    for name in teams.NAMESPACES + teams.FURTHER_NAMESPACES:
         metadata = {
             "name": name,
-            "uid": teams.uid(world.rng),
+            "uid": teams.uid(world.rng if name in teams.NAMESPACES else further),
             "creationTimestamp": rfc3339(world.now - 200 * DAY),
             "labels": {"kubernetes.io/metadata.name": name},
         }

@@ -44,19 +44,21 @@ STANDARD: tuple[tuple[NodeType, int], ...] = (
     (vendors.KAI, 1),
     (types.CPU, 2),
 )
+#: After all of these: nodes for what is wrong with the software of a cluster (`softwarecases.py`), and one whose driver is upgraded.
+CASES: tuple[NodeType, ...] = (types.CONTROL_PLANE, types.WINDOWS_2025, types.ALIBABA_BEIJING, types.L40S)
 #: How many nodes the standard fleet has.
-NODES = sum(count for _, count in STANDARD)
+NODES = sum(count for _, count in STANDARD) + len(CASES)
 #: What a larger fleet has more of, in turn; all with eight cards.
 MORE = (types.V100_GIB, types.H100, types.T4_MIB_8, types.A100)
 
 
 def plan(nodes: int) -> list[NodeType]:
-    """The types of a fleet of that many nodes: one of each kind first, then the standard mix, then eight-card nodes.
+    """The types of a fleet of that many nodes: one of each kind first, then the standard mix with its cases, then eight-card nodes.
 
     Raises ValueError when nodes is below 1.
     """
     if nodes < 1:
         raise ValueError(f"a fleet needs at least one node, not {nodes}")
     rounds = max(count for _, count in STANDARD)
-    standard = [kind for number in range(rounds) for kind, count in STANDARD if count > number]
+    standard = [kind for number in range(rounds) for kind, count in STANDARD if count > number] + list(CASES)
     return (standard + [MORE[index % len(MORE)] for index in range(nodes - len(standard))])[:nodes]

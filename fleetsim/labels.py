@@ -1,4 +1,5 @@
-"""Labels of the demo's nodes: what kubelet, GPU Operator and GPU Feature Discovery write, beside those of the node's type."""
+"""Labels of the demo's nodes: what kubelet, Node Feature Discovery, GPU Operator and GPU Feature Discovery write, beside those of
+the node's type."""
 
 from __future__ import annotations
 
@@ -7,15 +8,16 @@ from fleetsim.mig import Layout, profile, resource
 from fleetsim.models import Model
 from fleetsim.nodetypes import NodeType
 
-DRIVER = "570.148.08"
-CUDA = "12.8"
+#: On hosts that nobody upgrades, and where the GPU Operator installs the driver: before its upgrade, and since.
+DRIVER, CUDA = "570.148.08", "12.8"
+NEW_DRIVER, NEW_CUDA = "580.105.08", "13.0"
 #: Operands of the GPU Operator that have a node label of their own.
 OPERANDS = ("driver", "container-toolkit", "device-plugin", "gpu-feature-discovery", "dcgm", "dcgm-exporter")
 OPERANDS_MORE = ("node-status-exporter", "operator-validator")
 #: Plugins beside which GPU Feature Discovery runs, without the operator.
 _DISCOVERED = ("volcano",)
-#: The operator serves other nodes of this cluster; here a driver of dynamic resource allocation is in its place.
-_DRIVER_ONLY = {
+#: The operator serves other nodes of this cluster; here another system is in its place.
+_OTHERS = {
     "feature.node.kubernetes.io/pci-10de.present": "true",
     "nvidia.com/gpu.present": "true",
     "nvidia.com/gpu.deploy.operands": "false",
@@ -40,13 +42,21 @@ def of_node(kind: NodeType, name: str) -> dict[str, str]:
         labels["beta.kubernetes.io/instance-type"] = kind.instance_type
     if kind.operator:
         labels.update(_operator_labels(kind))
-    if kind is nodetypes.UNSERVED:
-        labels.update({"nvidia.com/gpu.present": "true", "feature.node.kubernetes.io/pci-10de.present": "true"})
-    if kind.dra:
-        labels.update(_DRIVER_ONLY)
+    if not kind.windows:
+        labels.update(_found(kind))
     if kind.plugins and kind.plugins[0] in _DISCOVERED:
         labels.update(_feature_labels(kind))
     return labels
+
+
+def _found(kind: NodeType) -> dict[str, str]:
+    """By Node Feature Discovery. Nodes of others are kept from the GPU Operator, which would take each that has such a card."""
+    labels = {
+        "feature.node.kubernetes.io/cpu-model.vendor_id": "AMD",
+        "feature.node.kubernetes.io/system-os_release.ID": "ubuntu",
+    }
+    nvidia = kind.model is not None and kind.model.pci[0] == "10de"
+    return labels | _OTHERS if nvidia and not kind.operator else labels
 
 
 def _operator_labels(kind: NodeType) -> dict[str, str]:
@@ -71,15 +81,8 @@ def _feature_labels(kind: NodeType) -> dict[str, str]:
     if model is None:
         return {}
     strategy = {nodetypes.TIME_SLICED.key: "time-slicing", nodetypes.MPS.key: "mps"}.get(kind.key, "none")
-    driver, runtime = DRIVER.split("."), CUDA.split(".")
     labels = {
-        "nvidia.com/cuda.driver-version.full": DRIVER,
-        "nvidia.com/cuda.driver-version.major": driver[0],
-        "nvidia.com/cuda.driver-version.minor": driver[1],
-        "nvidia.com/cuda.driver-version.revision": driver[2],
-        "nvidia.com/cuda.runtime-version.full": CUDA,
-        "nvidia.com/cuda.runtime-version.major": runtime[0],
-        "nvidia.com/cuda.runtime-version.minor": runtime[1],
+        **driver_labels(new=kind.operator),
         "nvidia.com/gfd.timestamp": "1780000000",
         "nvidia.com/gpu.product": model.label + ("-SHARED" if strategy != "none" else ""),
         "nvidia.com/gpu.count": str(kind.cards),
@@ -96,6 +99,27 @@ def _feature_labels(kind: NodeType) -> dict[str, str]:
         "nvidia.com/vgpu.present": "false",
     }
     return labels | (_slice_labels(model, kind.layout) if kind.layout is not None else {})
+
+
+def driver_labels(*, new: bool) -> dict[str, str]:
+    """Which driver GPU Feature Discovery found."""
+    full, runtime_full = (NEW_DRIVER, NEW_CUDA) if new else (DRIVER, CUDA)
+    driver, runtime = full.split("."), runtime_full.split(".")
+    return {
+        "nvidia.com/cuda.driver-version.full": full,
+        "nvidia.com/cuda.driver-version.major": driver[0],
+        "nvidia.com/cuda.driver-version.minor": driver[1],
+        "nvidia.com/cuda.driver-version.revision": driver[2],
+        "nvidia.com/cuda.runtime-version.full": runtime_full,
+        "nvidia.com/cuda.runtime-version.major": runtime[0],
+        "nvidia.com/cuda.runtime-version.minor": runtime[1],
+    }
+
+
+def driver_of(labels: dict[str, str]) -> tuple[str, str]:
+    """(driver, CUDA) of a node with these labels."""
+    found = labels.get("nvidia.com/cuda.driver-version.full", DRIVER)
+    return found, labels.get("nvidia.com/cuda.runtime-version.full", CUDA)
 
 
 def _slice_labels(model: Model, layout: Layout) -> dict[str, str]:

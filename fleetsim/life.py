@@ -43,10 +43,14 @@ class Life:
         self._pools: list[str] = []
 
     def start(self) -> None:
-        """Plan the first beat and the scheduler's retries. Which nodes are open does not change after this."""
-        self._pools = self.pools()
+        """Plan the first beat and the scheduler's retries."""
+        self.look()
         self._plan_beat()
         self.world.timeline.after(RETRY_S, self._retry)
+
+    def look(self) -> None:
+        """Which nodes are open has changed."""
+        self._pools = self.pools()
 
     def pools(self) -> list[str]:
         """Pools with life, each as often as it has nodes: a large pool beats more often."""

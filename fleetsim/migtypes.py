@@ -65,6 +65,8 @@ MIG_SINGLE = NodeType(
     Counted(NVIDIA_GPU, ids=by_uuid),
     models.A30,
     2,
+    # The GPU Operator's DaemonSets tolerate it, the worker of Node Feature Discovery does not.
+    taints=(("dedicated", "inference", "NoSchedule"),),
     kubelet="v1.36.2",
     runtime="containerd://2.1.4",
     operator=True,

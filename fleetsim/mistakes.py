@@ -11,8 +11,8 @@
 | an allocation annotation that is no JSON | first ACK A10 node |
 | allocatable below capacity (7 of 8) | last A100 node |
 | gpu-mem without gpu-count | the P100 node |
-| GPU label without a resource | `nodetypes.UNSERVED`; and `L40S_WAITING`, whose plugin waits for the toolkit |
-| plugin pods that are not ready | `daemonsets.py` |
+| GPU label without a resource | `nodetypes.UNSERVED`, `L40S_WAITING`, `ALIBABA_BEIJING` |
+| software that is not ready | `softwarecases.py` |
 | GiB and MiB nodes in one cluster | `nodetypes.py` |
 | a device that its driver has tainted, after an XID error | second DRA node, the last card |
 

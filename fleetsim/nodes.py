@@ -11,6 +11,9 @@ from fleetsim.labels import DRIVER
 from fleetsim.nodetypes import NodeType
 from fleetsim.systems import GPU_CORE, GPU_COUNT, GPU_MEM, NVIDIA_GPU
 
+#: Build → (the server's release, its revision).
+_WINDOWS = {"10.0.17763": ("2019", 6414), "10.0.20348": ("2022", 2762), "10.0.26100": ("2025", 4061)}
+
 
 def build(kind: NodeType, name: str, number: int, uid: str, uuids: list[str], now: float) -> dict[str, Any]:
     """One Ready node. number: in the fleet, from 0. uuids: of its cards."""
@@ -68,6 +71,8 @@ def conditions(now: float, since: float, ready: str = "True") -> list[dict[str, 
 
 def _annotations(kind: NodeType, uuids: list[str], now: float) -> dict[str, str]:
     annotations = {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}
+    if kind.operator:
+        annotations["nvidia.com/gpu-driver-upgrade-enabled"] = "true"
     if kind is nodetypes.HAMI and kind.model is not None:
         name, memory = kind.model.name, kind.model.memory_mib
         cards = [
@@ -130,9 +135,9 @@ def _info(kind: NodeType, number: int) -> dict[str, str]:
     if "ascend" in kind.plugins:
         image, kernel = "openEuler 22.03 (LTS-SP4)", "5.10.0-216.0.0.115.oe2203sp4.x86_64"
     if kind.windows:
-        server = {"10.0.17763": "2019", "10.0.20348": "2022"}[kind.windows_build]
+        server, revision = _WINDOWS[kind.windows_build]
         image = f"Windows Server {server} Datacenter"
-        kernel = f"{kind.windows_build}.{6414 if server == '2019' else 2762}"
+        kernel = f"{kind.windows_build}.{revision}"
     return {
         "machineID": f"{number:032x}",
         "systemUUID": f"{number:08x}-0000-4000-8000-000000000000",

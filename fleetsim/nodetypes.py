@@ -133,7 +133,7 @@ H100 = NodeType(
 )
 A100 = NodeType("a100", "dgx-a100-{:02d}", OPERATOR_COUNT_ONLY, models.A100, 8, 1, operator=True)
 L40S = NodeType("l40s", "gpu-l40s-{:02d}", OPERATOR, models.L40S, 4, 1, kubelet="v1.36.2", operator=True)
-#: Its device plugin waits for the container toolkit: no resource yet.
+#: Its operands wait for the driver, which something on the host still holds: no resource yet.
 L40S_WAITING = NodeType("l40s-new", "gpu-l40s-new-{:02d}", None, models.L40S, 4, operator=True, life=False)
 TIME_SLICED = NodeType("time-sliced", "dev-t4-{:02d}", SHARED, models.T4, 2, 4, operator=True)
 MPS = NodeType("mps", "mps-a10-{:02d}", SHARED, models.A10, 2, 4, operator=True)
@@ -150,6 +150,13 @@ K80 = NodeType(
     runtime="docker://1.12.6",
 )
 
+#: Alibaba Cloud's nodes with a card for Windows, in one of its regions.
+_REGION = "topology.kubernetes.io/region"
+_DIRECTX = {
+    "windows.alibabacloud.com/deployment-topology": "2.0",
+    "windows.alibabacloud.com/directx-supported": "true",
+}
+
 #: One device each, so that life is kept away: a validation would wait for minutes. One node has a holder, see `mistakes.py`.
 ALIBABA_WINDOWS = NodeType(
     "ack-windows",
@@ -158,16 +165,28 @@ ALIBABA_WINDOWS = NodeType(
     models.GRID_T4_8Q,
     1,
     1,
-    labels={
-        "windows.alibabacloud.com/deployment-topology": "2.0",
-        "windows.alibabacloud.com/directx-supported": "true",
-    },
+    labels={**_DIRECTX, _REGION: "cn-hangzhou"},
     taints=(WINDOWS_TAINT,),
     windows=True,
     windows_build="10.0.17763",
     kubelet="v1.28.15-aliyun.1",
     instance_type="ecs.vgn6i-m8-vws.2xlarge",
     plugins=("directx-alibaba",),
+    life=False,
+)
+#: The plugin's image is that of another region, which the node does not reach: no resource.
+ALIBABA_BEIJING = NodeType(
+    "ack-windows-bj",
+    "ackwinbj{:04d}",
+    None,
+    models.GRID_T4_8Q,
+    1,
+    labels={**_DIRECTX, _REGION: "cn-beijing"},
+    taints=(WINDOWS_TAINT,),
+    windows=True,
+    windows_build="10.0.17763",
+    kubelet="v1.28.15-aliyun.1",
+    instance_type="ecs.vgn6i-m8-vws.2xlarge",
     life=False,
 )
 WDDM = NodeType(
@@ -193,6 +212,20 @@ MCDM = NodeType(
     windows=True,
     instance_type="g5.4xlarge",
     plugins=("directx-mcdm",),
+)
+#: Windows Server 2025, for which no plugin is built: no resource.
+WINDOWS_2025 = NodeType(
+    "win-2025",
+    "win-2025-{:02d}",
+    None,
+    models.T4,
+    1,
+    taints=(WINDOWS_TAINT,),
+    windows=True,
+    windows_build="10.0.26100",
+    kubelet="v1.36.2",
+    instance_type="g4dn.2xlarge",
+    life=False,
 )
 AKS = NodeType(
     "aks-windows",
@@ -225,6 +258,24 @@ HAMI = NodeType(
     {"gpu": "on"},
     plugins=("hami",),
 )
-#: Somebody labelled it; no plugin gives a resource.
-UNSERVED = NodeType("gpu-unserved", "lab-p100-{:02d}", None, models.P100, 1, life=False)
+#: Somebody labelled it for gpushare, and its plugin sleeps: Docker's default runtime is not NVIDIA's. No resource.
+UNSERVED = NodeType(
+    "gpu-unserved",
+    "lab-p100-{:02d}",
+    None,
+    models.P100,
+    1,
+    labels={"gpushare": "true"},
+    runtime="docker://24.0.7",
+    kubelet="v1.23.17",
+    life=False,
+)
 CPU = NodeType("cpu", "cpu-{:02d}", life=False)
+CONTROL_PLANE = NodeType(
+    "control-plane",
+    "cp-{:02d}",
+    labels={"node-role.kubernetes.io/control-plane": ""},
+    taints=(("node-role.kubernetes.io/control-plane", "", "NoSchedule"),),
+    kubelet="v1.36.2",
+    life=False,
+)

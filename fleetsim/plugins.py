@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from fleetsim.asks import Ask
-from fleetsim.machines import Machine
-from fleetsim.nodetypes import EDGE_GIB, MPS
+from fleetsim.labels import NEW_DRIVER
+from fleetsim.nodetypes import EDGE_GIB
 
 OPERATOR_NS = "gpu-operator"
 WINDOWS_BUILD = {
@@ -17,16 +17,41 @@ WINDOWS_BUILD = {
 }
 
 
+Expression = tuple[str, str, tuple[str, ...]]
+Toleration = dict[str, str]
+
+#: As the GPU Operator's chart has them, and one that the people of this cluster added.
+GPU_TOLERATED: Toleration = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+INFERENCE_TOLERATED: Toleration = {"key": "dedicated", "operator": "Exists", "effect": "NoSchedule"}
+_WINDOWS_TOLERATED: Toleration = {"key": "os", "operator": "Equal", "value": "windows", "effect": "NoSchedule"}
+EVERYTHING: tuple[Toleration, ...] = ({"operator": "Exists"},)
+
+#: Release of the operator, and of what it brings.
+OPERATOR = "v25.10.1"
+VALIDATOR_IMAGE = f"nvcr.io/nvidia/gpu-operator:{OPERATOR}"
+_DRIVER_MANAGER_IMAGE = "nvcr.io/nvidia/cloud-native/k8s-driver-manager:v0.9.1"
+NFD_IMAGE = "registry.k8s.io/nfd/node-feature-discovery:v0.18.2"
+NFD_LABELS = {"app.kubernetes.io/instance": "gpu-operator", "app.kubernetes.io/name": "node-feature-discovery"}
+
+
+#: HostProcess containers, which Windows has in the place of privileged ones.
+_ON_THE_HOST = {
+    "hostNetwork": True,
+    "securityContext": {"windowsOptions": {"hostProcess": True, "runAsUserName": "NT AUTHORITY\\SYSTEM"}},
+}
+
+
 @dataclass(frozen=True)
 class DaemonSpec:
-    """One DaemonSet. lands: on which machines it has a pod. inits, mains: container names; env and args of the first main.
+    """One DaemonSet; it has a pod on each node that its selector, affinity and tolerations admit.
 
-    claim: what a claim of each of its pods asks for. metrics: port of the last main's page of metrics; 0: it has none.
+    inits, mains: container names; env and args of the first main. claim: what a claim of each of its pods asks for. metrics: port of
+    the last main's page of metrics; 0: it has none. affinity: required of a node, any of these terms. operator: the GPU Operator
+    made it. chart: labels of the Helm chart. more: further fields of the pods' specification.
     """
 
     name: str
     namespace: str
-    lands: Callable[[Machine], bool]
     image: str
     mains: tuple[str, ...]
     inits: tuple[str, ...] = ()
@@ -34,155 +59,163 @@ class DaemonSpec:
     env: tuple[tuple[str, str], ...] = ()
     labels: dict[str, str] = field(default_factory=dict)
     selector: dict[str, str] = field(default_factory=dict)
-    #: Required node affinity instead of a selector: key and admitted values.
-    affinity: tuple[str, tuple[str, ...]] | None = None
+    affinity: tuple[tuple[Expression, ...], ...] = ()
+    tolerations: tuple[Toleration, ...] = EVERYTHING
     on_delete: bool = False
     claim: Ask | None = None
     metrics: int = 0
+    operator: bool = False
+    chart: dict[str, str] = field(default_factory=dict)
+    more: dict[str, Any] = field(default_factory=dict)
+
+    def image_of(self, init: str) -> str:
+        """Of an init container."""
+        if init == "k8s-driver-manager":
+            return _DRIVER_MANAGER_IMAGE
+        return VALIDATOR_IMAGE if init.endswith("-validation") else self.image
 
 
-def has(plugin: str) -> Callable[[Machine], bool]:
-    return lambda machine: plugin in machine.kind.plugins
-
-
-def _linux(machine: Machine) -> bool:
-    return not machine.kind.windows
-
-
-def _operator(machine: Machine) -> bool:
-    return machine.kind.operator
-
-
-def _mig_capable(machine: Machine) -> bool:
-    return machine.kind.operator and machine.kind.model is not None and machine.kind.model.mig_capable
+def within(key: str, *values: str) -> tuple[tuple[Expression, ...], ...]:
+    """An affinity of one term with one expression."""
+    return (((key, "In", values),),)
 
 
 def _operand(
-    name: str, deploy: str, image: str, mains: tuple[str, ...], inits: tuple[str, ...], metrics: int = 0
+    name: str,
+    deploy: str,
+    image: str,
+    mains: tuple[str, ...],
+    inits: tuple[str, ...],
+    labels: dict[str, str] | None = None,
+    **more: Any,
 ) -> DaemonSpec:
-    selector = {f"nvidia.com/gpu.deploy.{deploy}": "true"}
-    labels = {"app": name}
+    """labels: beside that of its name."""
     return DaemonSpec(
-        name, OPERATOR_NS, _operator, image, mains, inits, labels=labels, selector=selector, metrics=metrics
+        name,
+        OPERATOR_NS,
+        image,
+        mains,
+        inits,
+        labels={"app": name, **(labels or {})},
+        selector={f"nvidia.com/gpu.deploy.{deploy}": "true"},
+        tolerations=(GPU_TOLERATED, INFERENCE_TOLERATED),
+        operator=True,
+        **more,
     )
 
 
-_PLUGIN_IMAGE = "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"
+_PLUGIN_IMAGE = "nvcr.io/nvidia/k8s-device-plugin:v0.18.1"
 _GPUSHARE_IMAGE = "registry.cn-hangzhou.aliyuncs.com/acs/k8s-gpushare-plugin:v2-1.11-aff8a23"
 
+DRIVER = "nvidia-driver-daemonset"
+TOOLKIT = "nvidia-container-toolkit-daemonset"
+VALIDATOR = "nvidia-operator-validator"
+PLUGIN = "nvidia-device-plugin-daemonset"
+FEATURES = "gpu-feature-discovery"
 OPERANDS = (
-    DaemonSpec(
-        "nvidia-driver-daemonset",
-        OPERATOR_NS,
-        _operator,
-        "nvcr.io/nvidia/driver:570.148.08-ubuntu22.04",
+    _operand(
+        DRIVER,
+        "driver",
+        f"nvcr.io/nvidia/driver:{NEW_DRIVER}-ubuntu22.04",
         ("nvidia-driver-ctr",),
         ("k8s-driver-manager",),
-        labels={"app": "nvidia-driver-daemonset", "app.kubernetes.io/component": "nvidia-driver"},
-        selector={"nvidia.com/gpu.deploy.driver": "true"},
+        {"app.kubernetes.io/component": "nvidia-driver"},
         on_delete=True,
     ),
     _operand(
-        "nvidia-container-toolkit-daemonset",
+        TOOLKIT,
         "container-toolkit",
-        "nvcr.io/nvidia/k8s/container-toolkit:v1.20.0",
+        "nvcr.io/nvidia/k8s/container-toolkit:v1.18.1",
         ("nvidia-container-toolkit-ctr",),
         ("driver-validation",),
     ),
-    DaemonSpec(
-        "nvidia-operator-validator",
-        OPERATOR_NS,
-        _operator,
-        "nvcr.io/nvidia/gpu-operator:v26.7.0",
+    _operand(
+        VALIDATOR,
+        "operator-validator",
+        VALIDATOR_IMAGE,
         ("nvidia-operator-validator",),
         ("driver-validation", "toolkit-validation", "cuda-validation", "plugin-validation"),
-        labels={"app": "nvidia-operator-validator", "app.kubernetes.io/part-of": "gpu-operator"},
-        selector={"nvidia.com/gpu.deploy.operator-validator": "true"},
+        {"app.kubernetes.io/part-of": "gpu-operator"},
     ),
     _operand(
-        "nvidia-device-plugin-daemonset",
+        PLUGIN,
         "device-plugin",
         _PLUGIN_IMAGE,
         ("nvidia-device-plugin", "config-manager"),
         ("toolkit-validation", "config-manager-init"),
     ),
-    DaemonSpec(
-        "nvidia-device-plugin-mps-control-daemon",
-        OPERATOR_NS,
-        lambda machine: machine.kind is MPS,
-        _PLUGIN_IMAGE,
-        ("mps-control-daemon-ctr", "config-manager"),
-        ("toolkit-validation", "mps-control-daemon-mounts", "config-manager-init"),
-        labels={"app": "nvidia-device-plugin-mps-control-daemon"},
+    replace(
+        _operand(
+            "nvidia-device-plugin-mps-control-daemon",
+            "device-plugin",
+            _PLUGIN_IMAGE,
+            ("mps-control-daemon-ctr", "config-manager"),
+            ("toolkit-validation", "mps-control-daemon-mounts", "config-manager-init"),
+        ),
         selector={"nvidia.com/gpu.deploy.device-plugin": "true", "nvidia.com/mps.capable": "true"},
     ),
     _operand(
         "nvidia-dcgm-exporter",
         "dcgm-exporter",
-        "nvcr.io/nvidia/k8s/dcgm-exporter:4.6.0-4.8.3-distroless",
+        "nvcr.io/nvidia/k8s/dcgm-exporter:4.4.2-4.7.0-distroless",
         ("nvidia-dcgm-exporter",),
         ("toolkit-validation",),
         metrics=9400,
     ),
-    DaemonSpec(
+    _operand(
+        FEATURES,
         "gpu-feature-discovery",
-        OPERATOR_NS,
-        _operator,
         _PLUGIN_IMAGE,
         ("gpu-feature-discovery", "config-manager"),
         ("toolkit-validation", "config-manager-init"),
-        labels={"app": "gpu-feature-discovery", "app.kubernetes.io/part-of": "nvidia-gpu"},
-        selector={"nvidia.com/gpu.deploy.gpu-feature-discovery": "true"},
+        {"app.kubernetes.io/part-of": "nvidia-gpu"},
     ),
-    DaemonSpec(
+    _operand(
         "nvidia-mig-manager",
-        OPERATOR_NS,
-        _mig_capable,
-        "nvcr.io/nvidia/cloud-native/k8s-mig-manager:v0.15.0",
+        "mig-manager",
+        "nvcr.io/nvidia/cloud-native/k8s-mig-manager:v0.13.1",
         ("nvidia-mig-manager",),
         ("toolkit-validation",),
-        labels={"app": "nvidia-mig-manager"},
-        selector={"nvidia.com/gpu.deploy.mig-manager": "true"},
     ),
 )
 
 
 def _gpushare(
     name: str,
-    plugin: str,
     unit: str,
     selector: dict[str, str],
-    affinity: tuple[str, tuple[str, ...]] | None = None,
+    affinity: tuple[tuple[Expression, ...], ...] = (),
 ) -> DaemonSpec:
     labels = {"app": "gpushare", "component": "gpushare-device-plugin", "name": name}
     args = ("gpushare-device-plugin-v2", "-logtostderr", "--v=5", f"--memory-unit={unit}")
     return DaemonSpec(
         name,
         "kube-system",
-        has(plugin),
         _GPUSHARE_IMAGE,
         ("gpushare",),
         args=args,
         labels=labels,
         selector=selector,
         affinity=affinity,
+        tolerations=(),
+        more={"hostNetwork": True},
     )
 
 
+HAMI_LABELS = {"app.kubernetes.io/name": "hami", "app.kubernetes.io/instance": "hami"}
+HAMI_CHART = {"helm.sh/chart": "hami-2.10.0", "app.kubernetes.io/version": "2.10.0"}
 PLUGINS = (
-    _gpushare("gpushare-device-plugin-ds", "gpushare-gib", "GiB", {"gpushare": "true"}),
+    _gpushare("gpushare-device-plugin-ds", "GiB", {"gpushare": "true"}),
     _gpushare(
         "gpushare-device-plugin-ds-ack",
-        "gpushare-mib",
         "MiB",
         {"kubernetes.io/os": "linux"},
-        ("ack.node.gpu.schedule", ("cgpu", "share", "core_mem")),
+        within("ack.node.gpu.schedule", "cgpu", "share", "core_mem"),
     ),
     # NVIDIA's own plugin beside gpushare's: why the card of the edge node is promised twice.
     DaemonSpec(
         "nvidia-device-plugin-daemonset",
         "kube-system",
-        lambda machine: machine.kind is EDGE_GIB,
         _PLUGIN_IMAGE,
         ("nvidia-device-plugin-ctr",),
         labels={"name": "nvidia-device-plugin-ds"},
@@ -191,37 +224,46 @@ PLUGINS = (
     DaemonSpec(
         "directx-device-plugin-windows",
         "kube-system",
-        has("directx-alibaba"),
         "registry-vpc.cn-hangzhou.aliyuncs.com/acs/directx-device-plugin-windows:v1.0.0",
         ("directx",),
-        args=("pwsh.exe", "-f", "entrypoint.ps1"),
+        args=("pwsh.exe", "-NoLogo", "-NonInteractive", "-File", "entrypoint.ps1"),
         labels={"k8s-app": "directx-device-plugin-windows"},
-        affinity=("windows.alibabacloud.com/directx-supported", ("true",)),
+        affinity=tuple(
+            (
+                ("type", "NotIn", ("virtual-kubelet",)),
+                (system, "In", ("windows",)),
+                ("windows.alibabacloud.com/deployment-topology", "In", ("2.0",)),
+                ("windows.alibabacloud.com/directx-supported", "In", ("true",)),
+            )
+            for system in ("beta.kubernetes.io/os", "kubernetes.io/os")
+        ),
+        more={"hostNetwork": True},
     ),
     DaemonSpec(
         "device-plugin-wddm",
         "kube-system",
-        has("directx-wddm"),
         "index.docker.io/tensorworks/wddm-device-plugin:0.0.1",
         ("device-plugin-wddm",),
         env=(("WDDM_DEVICE_PLUGIN_MULTITENANCY", "4"),),
         labels={"app": "device-plugin-wddm"},
         selector=WINDOWS_BUILD,
+        tolerations=(_WINDOWS_TOLERATED,),
+        more=_ON_THE_HOST,
     ),
     DaemonSpec(
         "device-plugin-mcdm",
         "kube-system",
-        has("directx-mcdm"),
         "index.docker.io/tensorworks/mcdm-device-plugin:0.0.1",
         ("device-plugin-mcdm",),
         env=(("MCDM_DEVICE_PLUGIN_MULTITENANCY", "4"),),
         labels={"app": "device-plugin-mcdm"},
         selector=WINDOWS_BUILD,
+        tolerations=(_WINDOWS_TOLERATED,),
+        more=_ON_THE_HOST,
     ),
     DaemonSpec(
         "aks-windows-gpu-device-plugin",
         "gpu-resources",
-        has("directx-aks"),
         "mcr.microsoft.com/aks/aks-windows-gpu-device-plugin:0.0.19",
         ("aks-windows-gpu-device-plugin",),
         labels={"app": "aks-windows-gpu-device-plugin"},
@@ -230,12 +272,13 @@ PLUGINS = (
     DaemonSpec(
         "hami-device-plugin",
         "kube-system",
-        has("hami"),
         "projecthami/hami:v2.10.0",
         ("device-plugin", "vgpu-monitor"),
         args=("nvidia-device-plugin", "--device-split-count=10"),
-        labels={"app.kubernetes.io/name": "hami", "app.kubernetes.io/component": "hami-device-plugin"},
+        labels={**HAMI_LABELS, "app.kubernetes.io/component": "hami-device-plugin"},
+        chart=HAMI_CHART,
         selector={"gpu": "on"},
+        tolerations=(),
         metrics=9394,
     ),
 )
@@ -244,7 +287,6 @@ SYSTEM = (
     DaemonSpec(
         "kube-proxy",
         "kube-system",
-        _linux,
         "registry.k8s.io/kube-proxy:v1.36.2",
         ("kube-proxy",),
         labels={"k8s-app": "kube-proxy"},
@@ -253,7 +295,6 @@ SYSTEM = (
     DaemonSpec(
         "kube-flannel-ds",
         "kube-system",
-        _linux,
         "ghcr.io/flannel-io/flannel:v0.27.4",
         ("kube-flannel",),
         ("install-cni",),
@@ -263,10 +304,23 @@ SYSTEM = (
     DaemonSpec(
         "kube-proxy-windows",
         "kube-system",
-        lambda machine: machine.kind.windows,
         "sigwindowstools/kube-proxy:v1.32.6-flannel-hostprocess",
         ("kube-proxy",),
         labels={"k8s-app": "kube-proxy-windows"},
         selector={"kubernetes.io/os": "windows"},
+    ),
+)
+
+#: What the operator's chart brings along: it finds the cards by which the operator takes nodes.
+DISCOVERY = DaemonSpec(
+    "gpu-operator-node-feature-discovery-worker",
+    OPERATOR_NS,
+    NFD_IMAGE,
+    ("worker",),
+    labels={**NFD_LABELS, "role": "worker"},
+    selector={"kubernetes.io/os": "linux"},
+    tolerations=(
+        {"key": "node-role.kubernetes.io/control-plane", "operator": "Exists", "effect": "NoSchedule"},
+        GPU_TOLERATED,
     ),
 )

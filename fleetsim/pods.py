@@ -188,3 +188,53 @@ def _container_status(one: dict[str, Any], state: dict[str, Any], *, ready: bool
 def digest(text: str) -> str:
     """64 hexadecimal digits that are the same for the same text."""
     return sha256(text.encode()).hexdigest()
+
+
+def init_done(one: dict[str, Any], at: float) -> dict[str, Any]:
+    """Status of an init container that ended well, soon after the pod was created."""
+    ended = {"exitCode": 0, "reason": "Completed", "startedAt": rfc3339(at + 1), "finishedAt": rfc3339(at + 12)}
+    return init_row(one, {"terminated": ended}, ready=True)
+
+
+def init_row(one: dict[str, Any], state: dict[str, Any], *, ready: bool = False, restarts: int = 0) -> dict[str, Any]:
+    """Status of a container in this state."""
+    return {
+        "name": one["name"],
+        "image": one["image"],
+        "imageID": "",
+        "ready": ready,
+        "restartCount": restarts,
+        "state": state,
+        "lastState": {},
+    }
+
+
+def not_begun(pod: Pod) -> None:
+    """None of the main containers has been created."""
+    waiting = {"waiting": {"reason": "PodInitializing"}}
+    rows = [init_row(one, waiting) for one in pod["spec"]["containers"]]
+    pod["status"].update({"phase": "Pending", "containerStatuses": rows})
+
+
+def initializing(pod: Pod, step: str, since: float, state: dict[str, Any] | None = None, restarts: int = 0) -> None:
+    """The init container `step` runs since a time, or is in `state`; those before it have ended, those after it wait."""
+    rows: list[dict[str, Any]] = []
+    reached = False
+    for one in pod["spec"]["initContainers"]:
+        if reached:
+            rows.append(init_row(one, {"waiting": {"reason": "PodInitializing"}}))
+        elif one["name"] == step:
+            reached = True
+            rows.append(init_row(one, state or {"running": {"startedAt": rfc3339(since)}}, restarts=restarts))
+        else:
+            rows.append(init_done(one, since - 14))
+    not_begun(pod)
+    pod["status"]["initContainerStatuses"] = rows
+    message = f"containers with incomplete status: [{step}]"
+    set_condition(pod, "Initialized", "False", since, "ContainersNotInitialized", message)
+    unready(pod, since)
+
+
+def unready(pod: Pod, since: float) -> None:
+    for kind in ("ContainersReady", "Ready"):
+        set_condition(pod, kind, "False", since, "ContainersNotReady", "containers with unready status")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fleetsim.labels import DRIVER
+from fleetsim.labels import driver_of
 from fleetsim.machines import Machine, Supply
 from fleetsim.mig import profile as slice_of
 from fleetsim.models import T4
@@ -88,4 +88,4 @@ def container(
 
 def driver(machine: Machine) -> str:
     """The driver version of this machine."""
-    return WINDOWS_DRIVER if machine.kind.windows else OLD_DRIVERS.get(machine.name, DRIVER)
+    return WINDOWS_DRIVER if machine.kind.windows else OLD_DRIVERS.get(machine.name, driver_of(machine.labels)[0])

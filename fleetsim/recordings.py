@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-from fleetsim.labels import CUDA
+from fleetsim.labels import driver_of
 from fleetsim.machines import Machine
 from fleetsim.models import T4, Model
 from fleetsim.nodetypes import MCDM
@@ -28,6 +28,7 @@ def text(log: Path, program: Program, machine: Machine, here: Container) -> str:
     Windows containers print `\\r\\n`: the line end is added by the caller. Raises KeyError on a placeholder without value.
     """
     values = {**_card(machine.kind.model or T4, here), "driver": here.driver, "cards": str(len(here.cards))}
+    values["cuda"] = driver_of(machine.labels)[1]
     # A compute-only adapter says false for both: discovery derives "compute" from the graphics capability.
     values["display"] = "false" if machine.kind is MCDM else "true"
     return _template(log).substitute(values | dict(program.values(here) if program.values else {}))
@@ -40,7 +41,6 @@ def _card(model: Model, here: Container) -> dict[str, str]:
         "gpu": here.gpu,
         "gpu_column": f"{here.gpu:<18}",
         "family": model.family.title(),
-        "cuda": CUDA,
         "compute": f"{model.compute[0]}.{model.compute[1]}",
         "cores": str(here.cores),
         "memory_mib": str(here.memory_mib),

@@ -30,10 +30,15 @@ FIELDS = {
     ),
     "namespaces": ("metadata.name", "status.phase"),
     "configmaps": ("metadata.name", "metadata.namespace"),
+    "services": ("metadata.name", "metadata.namespace"),
     "daemonsets": ("metadata.name", "metadata.namespace"),
+    "deployments": ("metadata.name", "metadata.namespace"),
     "jobs": ("metadata.name", "metadata.namespace", "status.successful"),
     "resourceslices": ("metadata.name", "spec.nodeName", "spec.driver"),
     "resourceclaims": ("metadata.name", "metadata.namespace"),
+    "clusterpolicies": ("metadata.name",),
+    "nvidiadrivers": ("metadata.name",),
+    "deviceconfigs": ("metadata.name", "metadata.namespace"),
 }
 
 _KEY = r"[A-Za-z0-9](?:[A-Za-z0-9._/-]*[A-Za-z0-9])?"

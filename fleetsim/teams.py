@@ -29,6 +29,9 @@ NAMESPACES = (
     "qa-windows",
 )
 
+#: Made later than those, so that a fleet is the same with them and without.
+FURTHER_NAMESPACES = ("kube-amd-gpu",)
+
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 Limits = dict[str, str]

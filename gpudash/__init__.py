@@ -2,4 +2,6 @@
 
 from gpudash.celery import app as celery_app
 
-__all__ = ["celery_app"]
+#: The one place; `tests/deploy/test_version.py` holds package and chart to it.
+__version__ = "1.0.0rc1"
+__all__ = ["__version__", "celery_app"]

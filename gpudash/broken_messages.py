@@ -36,13 +36,13 @@ def check(message: Any, tasks: Container[str]) -> None:
     """
     properties, headers = _part(message, "properties"), _part(message, "headers")
     if message.get("content-type") != "application/json" or message.get("content-encoding") != "utf-8":
-        raise Broken("its content is not JSON in UTF-8")
+        raise Broken("the content is not JSON in UTF-8")
     task = headers.get("task")
     # Celery's own tasks (`celery.map`) call others, and nothing here sends them.
     if not isinstance(task, str) or task not in tasks or task.startswith("celery."):
-        raise Broken("its task is unknown")
+        raise Broken("the task is unknown")
     if headers.get("compression") is not None:
-        raise Broken("it is compressed")
+        raise Broken("the message is compressed")
     delivery = _part(properties, "delivery_info")
     for part, names in (
         (headers, ("id",)),
@@ -68,13 +68,13 @@ def check(message: Any, tasks: Container[str]) -> None:
 def _part(whole: Any, name: str) -> dict[str, Any]:
     part = whole.get(name) if isinstance(whole, dict) else None
     if not isinstance(part, dict):
-        raise Broken(f"it has no {name}")
+        raise Broken(f"{name} is missing")
     return part
 
 
 def _expect(right: bool, name: str) -> None:
     if not right:
-        raise Broken(f"its {name} is of another kind")
+        raise Broken(f"{name} has the wrong type")
 
 
 def _check_expires(text: str | None) -> None:
@@ -83,22 +83,22 @@ def _check_expires(text: str | None) -> None:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise Broken("its expires is no time") from None
+        raise Broken("expires is not a time") from None
     if moment.year not in YEARS:
-        raise Broken("its expires is no time")
+        raise Broken("expires is not a time")
 
 
 def _check_body(body: Any, encoding: Any) -> None:
     if not isinstance(body, str) or encoding != "base64":
-        raise Broken("its body is not in base64")
+        raise Broken("the body is not base64")
     try:
         decoded = json.loads(base64.b64decode(body, validate=True).decode())
     except (ValueError, RecursionError):
-        raise Broken("its body is not JSON in base64") from None
+        raise Broken("the body is not JSON in base64") from None
     if not isinstance(decoded, list) or [type(one) for one in decoded] != [list, dict, dict]:
-        raise Broken("its body is not that of a task")
+        raise Broken("the body is not a task")
     if any(decoded[2].values()):
-        raise Broken("it names tasks that follow it")
+        raise Broken("the message contains follow-up tasks")
 
 
 class Channel(redis.Channel):
@@ -115,7 +115,7 @@ class Channel(redis.Channel):
         except Exception:  # (whatever reading such a text raises)
             if self.connection.delivered:
                 raise
-            _dropped("it is not JSON", "of this worker")
+            _dropped("the message is not JSON", "of this worker")
         raise Empty
 
 
@@ -137,4 +137,4 @@ class Transport(redis.Transport):
 
 
 def _dropped(why: str, queue: str | None) -> None:
-    logger.error("a message was dropped from the queue %s: %s", queue, why)
+    logger.error("dropped a message from the queue %s: %s", queue, why)

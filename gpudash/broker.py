@@ -27,7 +27,7 @@ def secured(url: str, password: str, ca: str) -> str:
     if password:
         if not parts.hostname:
             raise BadSetting(
-                "GPUDASH_BROKER_PASSWORD", "wants a broker with a host: GPUDASH_BROKER_URL=redis://host:6379/0"
+                "GPUDASH_BROKER_PASSWORD", "requires a broker with a host: GPUDASH_BROKER_URL=redis://host:6379/0"
             )
         user, _, host = parts.netloc.rpartition("@")
         parts = parts._replace(netloc=f"{user.partition(':')[0]}:{quote(password, safe='')}@{host}")
@@ -36,11 +36,11 @@ def secured(url: str, password: str, ca: str) -> str:
         checked = {"ssl_cert_reqs": "required", "ssl_check_hostname": "true"} | _trusted(ca)
         return parts._replace(query=urlencode(checked | dict(parse_qsl(parts.query)))).geturl()
     if ca:
-        raise BadSetting(CA, "wants TLS: GPUDASH_BROKER_URL=rediss://host:6379/0")
+        raise BadSetting(CA, "requires TLS: GPUDASH_BROKER_URL=rediss://host:6379/0")
     return url
 
 
 def _trusted(ca: str) -> dict[str, str]:
     if ca and not os.access(ca, os.R_OK):
-        raise BadSetting(CA, f"the file {ca} cannot be read; PEM certificates are wanted")
+        raise BadSetting(CA, f"cannot read the file {ca}; must be PEM certificates")
     return {"ssl_ca_certs": ca} if ca else {}

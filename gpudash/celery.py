@@ -145,7 +145,6 @@ app.conf.beat_schedule = {
     "launch-heartbeat": {"task": "inventory.tasks.launch_heartbeat", "schedule": HEARTBEAT_S},
     "check-clusters": {"task": "inventory.tasks.check_clusters", "schedule": 600.0},
     "dispatch-reconcilers": {"task": "validations.tasks.dispatch_reconcilers", "schedule": 2.0},
-    "decide-proofs": {"task": "validations.tasks.decide_proofs", "schedule": 600.0},
     "prune-run-logs": {"task": "validations.tasks.prune_logs", "schedule": 86400.0},
     "purge-sessions": {"task": "accounts.tasks.purge_sessions", "schedule": 86400.0},
     "ship-audit": {"task": "accounts.tasks.ship_audit", "schedule": 15.0},

@@ -45,7 +45,7 @@ class Consumer(consumer.Consumer):
         try:
             super().on_connection_error_after_connected(exc)
         except Exception as error:  # noqa: BLE001 (whatever a half closed channel raises)
-            logger.warning("the lost connection to the broker could not be closed: %r", error)
+            logger.warning("cannot close the lost connection to the broker: %r", error)
 
     def on_ready(self) -> None:
         """The loop begins, at the start and after each loss, which clears its timers. They fire between two of its turns."""
@@ -58,7 +58,7 @@ class _Looking(threading.Thread):
     """Says that the worker lives while it looks for the broker: a step of that may take minutes where packets are dropped."""
 
     def __init__(self) -> None:
-        super().__init__(name="looking for the broker", daemon=True)
+        super().__init__(name="reconnecting to the broker", daemon=True)
         self.found = threading.Event()
         self.start()
 

@@ -57,7 +57,7 @@ def _close_folder(folder: Path) -> None:
         folder.chmod(stat.S_IMODE(mode.st_mode) & ~_OTHERS)
         _warn("folder", folder, mode.st_mode)
     else:
-        text = "Others can look into the data folder %s (%s). It is not changed; make it private: chmod 700 %s"
+        text = "Other users can read the data folder %s (%s). Make it private: chmod 700 %s"
         logger.warning(text, folder, stat.filemode(mode.st_mode), folder)
 
 
@@ -77,5 +77,7 @@ def _close_file(path: Path) -> None:
 
 
 def _warn(what: str, path: Path, mode: int) -> None:
-    text = "The %s %s was open to others (%s) and is closed now. If others use this machine, they may have read it."
+    text = (
+        "The %s %s was readable by other users (%s). It is now private. Other users of this machine may have read it."
+    )
     logger.warning(text, what, path, stat.filemode(mode))

@@ -27,8 +27,8 @@ RETRY_S = 5
 CONNECT_S = 3
 LINE_EVERY_S = 60.0
 DETAIL = (
-    "The database does not answer, or takes no changes. Nothing is lost; ask again in a few seconds. "
-    "/readyz says which part does not work."
+    "The database is not responding or is read-only. No data is lost. Try again in a few seconds. /readyz "
+    "reports the failing part."
 )
 #: SQLSTATEs of a server that is not there for us: connection lost or refused, shutting down, full, another password.
 _AWAY = ("08", "57P", "53300", "28")
@@ -88,16 +88,14 @@ class Outage:
             self._refused += 1
             if error is not None and (not self._line_at or now - self._line_at >= LINE_EVERY_S):
                 self._line_at = now
-                text = (
-                    "the database does not answer or takes no changes since %s: %d requests were answered with 503 (%s)"
-                )
+                text = "database not responding or read-only since %s: %d requests answered with 503 (%s)"
                 logger.error(text, self.since, self._refused, _words(error))
 
     def over(self) -> None:
         with self._lock:
             if self.since:
                 logger.warning(
-                    "the database answers again; since %s %d requests were refused", self.since, self._refused
+                    "database responding again; since %s %d requests were refused", self.since, self._refused
                 )
             self.since = ""
 

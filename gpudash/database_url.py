@@ -40,7 +40,7 @@ SESSION_OPTIONS = {
 #: Values of GPUDASH_DATABASE_POOLER.
 NO_POOLER, TRANSACTION_POOLER = "", "transaction"
 POOLERS = (NO_POOLER, TRANSACTION_POOLER)
-_WANTED = "postgresql://user:password@host:5432/name is wanted"
+_WANTED = "use postgresql://user:password@host:5432/name"
 _QUOTE = f"{QUOTE}, or leave the password out and set GPUDASH_DATABASE_PASSWORD"
 _PARAMETER = re.compile(r"[a-z][a-z_]{2,40}")
 
@@ -51,7 +51,7 @@ def database(value: str, password: str, data_dir: Path, production: bool, pooler
     password: in place of the URL's, as it is. No secret is ever repeated. pooler: one of POOLERS, what stands before PostgreSQL.
     """
     if not value and production:
-        raise BadSetting(NAME, f"must be set in production; {_WANTED} (SQLite only if you name it: sqlite:////path)")
+        raise BadSetting(NAME, f"must be set in production; {_WANTED} (or, for SQLite, sqlite:////path)")
     try:
         url = urlsplit(value or f"sqlite:///{data_dir / 'gpudash.sqlite3'}")
         port = url.port
@@ -59,18 +59,18 @@ def database(value: str, password: str, data_dir: Path, production: bool, pooler
         raise BadSetting(NAME, f"not a URL; {_WANTED}; {_QUOTE}") from None
     if url.scheme == "sqlite":
         if pooler:
-            raise BadSetting(POOLER_NAME, "SQLite has no pooler; leave it empty")
+            raise BadSetting(POOLER_NAME, "must be empty with SQLite, which has no pooler")
         return _sqlite(url)
     if url.scheme in ("postgres", "postgresql"):
         made = _postgresql(url, port, pooler)
         return made | {"PASSWORD": password or made["PASSWORD"]}
-    raise BadSetting(NAME, "sqlite:///… or postgresql://… is wanted")
+    raise BadSetting(NAME, "must be sqlite:///… or postgresql://…")
 
 
 def _sqlite(url: SplitResult) -> dict[str, Any]:
     path = unquote(url.path).removeprefix("/")
     if url.netloc or not path.strip("/"):
-        raise BadSetting(NAME, "sqlite:////absolute/path or sqlite:///relative/path is wanted")
+        raise BadSetting(NAME, "must be sqlite:////absolute/path or sqlite:///relative/path")
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(Path(path).absolute()),
@@ -82,9 +82,9 @@ def _postgresql(url: SplitResult, port: int | None, pooler: str) -> dict[str, An
     parameters = dict(parse_qsl(url.query, keep_blank_values=True))
     strange = url.fragment or not all(_PARAMETER.fullmatch(key) for key in parameters)
     if strange or "@" in url.path or "/" in url.path.strip("/"):
-        raise BadSetting(NAME, f"the URL ends in the middle; {_QUOTE}")
+        raise BadSetting(NAME, f"the URL is incomplete; {_QUOTE}")
     if not url.path.strip("/"):
-        raise BadSetting(NAME, f"the URL names no database; {_WANTED}")
+        raise BadSetting(NAME, f"the URL has no database name; {_WANTED}")
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": unquote(url.path.strip("/")),

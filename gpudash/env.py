@@ -41,7 +41,7 @@ def flag(name: str, default: bool) -> bool:
         return bool(value) or default
     if value in ("0", "false", "no", "off"):
         return False
-    raise BadSetting(name, "true or false is wanted")
+    raise BadSetting(name, "must be true or false")
 
 
 def number(name: str, default: int, low: int, high: int) -> int:
@@ -49,14 +49,14 @@ def number(name: str, default: int, low: int, high: int) -> int:
     if not value:
         return default
     if not value.isascii() or not value.isdigit() or len(value) > 12 or not low <= int(value) <= high:
-        raise BadSetting(name, f"a whole number from {low} to {high} is wanted")
+        raise BadSetting(name, f"must be an integer from {low} to {high}")
     return int(value)
 
 
 def choice(name: str, default: str, allowed: tuple[str, ...]) -> str:
     value = text(name, default)
     if value not in allowed:
-        raise BadSetting(name, f"one of {', '.join(allowed)} is wanted")
+        raise BadSetting(name, f"must be one of: {', '.join(allowed)}")
     return value
 
 
@@ -74,7 +74,7 @@ def time_zone(name: str, default: str) -> str:
     try:
         ZoneInfo(value)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise BadSetting(name, "a time zone like UTC or Asia/Shanghai is wanted") from None
+        raise BadSetting(name, "must be a time zone such as UTC or Asia/Shanghai") from None
     return value
 
 
@@ -95,18 +95,18 @@ def images(name: str, default: str) -> list[str]:
 
 def objects(name: str) -> list[str]:
     """Names of objects of a cluster."""
-    return _matching(name, "", _OBJECT, "names of objects of the cluster are wanted")
+    return _matching(name, "", _OBJECT, "must be names of Kubernetes objects")
 
 
 def taints(name: str, default: str) -> list[str]:
     """Taints, each by its key, or by key=value."""
-    return _matching(name, default, _TAINT, "taints are wanted, as key or key=value")
+    return _matching(name, default, _TAINT, "must be taints, as key or key=value")
 
 
 def _matching(name: str, default: str, pattern: re.Pattern[str], wanted: str) -> list[str]:
     found = words(name, default)
     if wrong := [word for word in found if not pattern.fullmatch(word)]:
-        raise BadSetting(name, f"{wanted}, separated by commas; {wrong[0][:100]!r} is none")
+        raise BadSetting(name, f"{wanted}, separated by commas; invalid value: {wrong[0][:100]!r}")
     return found
 
 
@@ -116,14 +116,14 @@ def address(name: str) -> str:
     try:
         return value if value in ("", "*") else str(ip_address(value))
     except ValueError:
-        raise BadSetting(name, "an IP address is wanted, or * for any") from None
+        raise BadSetting(name, "must be an IP address, or * for any") from None
 
 
 def base_path(name: str) -> str:
     """ "/" or "/some/path/": where the service is served below."""
     value = text(name).strip("/")
     if value and not all(_PATH_PART.fullmatch(part) and part.strip(".") for part in value.split("/")):
-        raise BadSetting(name, "a path like /gpudash is wanted")
+        raise BadSetting(name, "must be a path such as /gpudash")
     return f"/{value}/" if value else "/"
 
 
@@ -140,7 +140,9 @@ def folders(name: str) -> list[str]:
     """Folders by their absolute paths. One that is not there holds nothing."""
     found = words(name)
     if wrong := [word for word in found if not word.startswith("/")]:
-        raise BadSetting(name, f"absolute paths of folders are wanted, separated by commas; {wrong[0][:100]!r} is none")
+        raise BadSetting(
+            name, f"must be absolute paths of folders, separated by commas; invalid value: {wrong[0][:100]!r}"
+        )
     return found
 
 
@@ -152,9 +154,9 @@ def folder(name: str, default: Path, mode: int = 0o777) -> Path:
         path.mkdir(mode, parents=True, exist_ok=True)
     except (OSError, RuntimeError) as error:
         why = getattr(error, "strerror", None) or error
-        raise BadSetting(name, f"the folder {path} cannot be made ({why})") from None
+        raise BadSetting(name, f"cannot create the folder {path} ({why})") from None
     if not os.access(path, os.W_OK):
-        raise BadSetting(name, f"the folder {path} cannot be written to")
+        raise BadSetting(name, f"cannot write to the folder {path}")
     return path
 
 
@@ -163,7 +165,7 @@ def secret_key(name: str, data_dir: Path, production: bool) -> str:
     value = os.environ.get(name, "").strip()
     if value:
         if production and len(value) < 50:
-            raise BadSetting(name, "at least 50 characters are wanted in production")
+            raise BadSetting(name, "must have at least 50 characters in production")
         return value
     if production:
         raise BadSetting(name, "must be set in production (50 or more random characters)")
@@ -173,9 +175,9 @@ def secret_key(name: str, data_dir: Path, production: bool) -> str:
             _keep(kept, secrets.token_urlsafe(48))
         value = kept.read_text().strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise BadSetting(name, f"not set, and {kept} cannot be read or made ({type(error).__name__})") from None
+        raise BadSetting(name, f"not set, and {kept} cannot be read or created ({type(error).__name__})") from None
     if not value:
-        raise BadSetting(name, f"not set, and {kept} is empty; delete that file, a new one is made")
+        raise BadSetting(name, f"not set, and {kept} is empty; delete this file and gpudash creates a new one")
     return value
 
 
@@ -196,7 +198,7 @@ def broker(name: str, production: bool) -> str:
     value = text(name)
     if not value and production:
         raise BadSetting(
-            name, "must be set in production; redis://host:6379/0 is wanted (memory:// reaches one process only)"
+            name, "must be set in production, such as redis://host:6379/0 (memory:// works only in one process)"
         )
     value = value or "memory://"
     try:
@@ -205,7 +207,7 @@ def broker(name: str, production: bool) -> str:
     except ValueError:
         whole, url = False, urlsplit("")
     if not whole:
-        raise BadSetting(name, f"redis://:password@host:6379/0 is wanted, and this is no URL; {QUOTE}")
+        raise BadSetting(name, f"invalid URL; use redis://:password@host:6379/0; {QUOTE}")
     if url.scheme not in ("memory", "redis", "rediss", "sentinel", "amqp", "amqps"):
-        raise BadSetting(name, "redis://host:6379/0 (or rediss, sentinel, amqp; memory:// in one process) is wanted")
+        raise BadSetting(name, "must be redis://host:6379/0 (or rediss, sentinel, amqp; memory:// in one process)")
     return value

@@ -40,7 +40,7 @@ def load(setting: str) -> None:
     except PermissionError:
         raise BadSetting(setting, _unreadable(path)) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise BadSetting(setting, f"the file {path} cannot be read ({type(error).__name__})") from None
+        raise BadSetting(setting, f"cannot read the file {path} ({type(error).__name__})") from None
     for name, value in _parsed(setting, path, text).items():
         os.environ.setdefault(name, value)
 
@@ -52,8 +52,8 @@ def _unreadable(path: Path) -> str:
     except KeyError:
         who = f"user {os.geteuid()}"
     return (
-        f"the settings of this installation are in {path}, which {who} may not read. "
-        "Run the command as the installation's user (docs/team.md), or set GPUDASH_ENV=local for one of your own"
+        f"{who} cannot read the settings of this installation in {path}. Run the command as the user of the "
+        "installation (docs/team.md), or set GPUDASH_ENV=local for a local installation"
     )
 
 
@@ -66,8 +66,6 @@ def _parsed(setting: str, path: Path, text: str) -> dict[str, str]:
         match = _LINE.fullmatch(line)
         value = _VALUE.fullmatch(match["value"].strip()) if match else None
         if match is None or value is None:
-            raise BadSetting(
-                setting, f"{path}, line {number}: NAME=value is wanted; quote a value that holds quotes or \\ with '…'"
-            )
+            raise BadSetting(setting, f"{path}, line {number}: must be NAME=value; put values with quotes or \\ in '…'")
         found[match["name"]] = next((part for part in value.groups() if part is not None), "")
     return found

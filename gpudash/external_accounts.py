@@ -54,15 +54,15 @@ def issuer(production: bool) -> Issuer | None:
     }
     for name, value in client.items():
         if value and not url:
-            raise BadSetting(name, "wants GPUDASH_OIDC_ISSUER, the address of the issuer")
+            raise BadSetting(name, "requires GPUDASH_OIDC_ISSUER, the address of the issuer")
         if url and not value:
-            raise BadSetting(name, "must be set, since GPUDASH_OIDC_ISSUER is")
+            raise BadSetting(name, "must be set together with GPUDASH_OIDC_ISSUER")
     if not url:
         return None
     _check_address(url, production)
     scopes = tuple(env.text("GPUDASH_OIDC_SCOPES", "openid profile").replace(",", " ").split())
     if "openid" not in scopes:
-        raise BadSetting("GPUDASH_OIDC_SCOPES", "the scope openid is wanted among them")
+        raise BadSetting("GPUDASH_OIDC_SCOPES", "must contain the scope openid")
     return Issuer(
         url,
         client["GPUDASH_OIDC_CLIENT_ID"],
@@ -81,10 +81,10 @@ def _check_address(url: str, production: bool) -> None:
         whole, parts = False, urlsplit("")
     if not whole or parts.scheme not in ("http", "https") or "/.well-known/" in url:
         raise BadSetting(
-            "GPUDASH_OIDC_ISSUER", "an address like https://dex.example.com is wanted, as the issuer says it"
+            "GPUDASH_OIDC_ISSUER", "must be the address that the issuer reports, such as https://dex.example.com"
         )
     if parts.scheme == "http" and production and parts.hostname not in _LOOPBACK:
-        raise BadSetting("GPUDASH_OIDC_ISSUER", "https:// is wanted in production")
+        raise BadSetting("GPUDASH_OIDC_ISSUER", "must be https:// in production")
 
 
 @dataclass(frozen=True)
@@ -100,14 +100,14 @@ def proxy_headers(proxy: str) -> ProxyHeaders | None:
     user, groups = env.text("GPUDASH_PROXY_USER_HEADER"), env.text("GPUDASH_PROXY_GROUPS_HEADER")
     for name, value in (("GPUDASH_PROXY_USER_HEADER", user), ("GPUDASH_PROXY_GROUPS_HEADER", groups)):
         if value and not _HEADER.fullmatch(value):
-            raise BadSetting(name, "the name of a header is wanted, like X-Auth-Request-User")
+            raise BadSetting(name, "must be the name of a header, such as X-Auth-Request-User")
     if bool(user) != bool(groups):
         missing = "GPUDASH_PROXY_USER_HEADER" if groups else "GPUDASH_PROXY_GROUPS_HEADER"
-        raise BadSetting(missing, "must be set too: the proxy tells who asks in one header, and the groups in another")
+        raise BadSetting(missing, "must also be set: the proxy sends the user in one header and the groups in another")
     if user and proxy in ("", "*"):
         raise BadSetting(
             "GPUDASH_PROXY_USER_HEADER",
-            "wants the address of the proxy in GPUDASH_TRUSTED_PROXY (not *); anybody else could send the header",
+            "requires the address of the proxy in GPUDASH_TRUSTED_PROXY (not *); otherwise any client could send the header",
         )
     return ProxyHeaders(user, groups) if user else None
 
@@ -120,9 +120,7 @@ def group_roles(wanted: bool) -> dict[str, Granted]:
     except ValueError as error:
         raise BadSetting(name, str(error)) from None
     if wanted and not found:
-        raise BadSetting(
-            name, "must be set, or nobody gets a role by a group: for example gpu-admins=admin; gpu-users=viewer"
-        )
+        raise BadSetting(name, "must be set to give roles to groups, for example gpu-admins=admin; gpu-users=viewer")
     return found
 
 
@@ -132,6 +130,6 @@ def local_accounts(others: bool) -> bool:
     if not on and not others:
         raise BadSetting(
             "GPUDASH_LOCAL_ACCOUNTS",
-            "false wants GPUDASH_OIDC_ISSUER or GPUDASH_PROXY_USER_HEADER, or nobody could sign in",
+            "false requires GPUDASH_OIDC_ISSUER or GPUDASH_PROXY_USER_HEADER for sign-in",
         )
     return on

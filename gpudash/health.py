@@ -97,9 +97,7 @@ def _background(there: bool) -> dict[str, dict[str, object]]:
             raise DatabaseError
         return {one.role.value: {"ok": one.ok, "reason": one.reason} for one in pulses()}
     except DatabaseError:
-        return {
-            role.value: {"ok": False, "reason": "not known: it could not be read from the database"} for role in Role
-        }
+        return {role.value: {"ok": False, "reason": "unknown: cannot read the database"} for role in Role}
 
 
 def _state(name: str, check: Callable[[], None]) -> dict[str, object]:
@@ -109,8 +107,8 @@ def _state(name: str, check: Callable[[], None]) -> dict[str, object]:
     except NotReady as error:
         return {"ok": False, "reason": str(error)}
     except Exception as error:  # noqa: BLE001 - whatever a driver raises means that the part does not work
-        logger.warning("readyz: %s does not work: %s", name, error)
-        return {"ok": False, "reason": f"the {name} does not answer ({type(error).__name__}); the log says more"}
+        logger.warning("readyz: %s failed: %s", name, error)
+        return {"ok": False, "reason": f"{name} not responding ({type(error).__name__}); see the log"}
     return {"ok": True, "reason": ""}
 
 
@@ -121,7 +119,7 @@ def check_database() -> None:
             return
         cursor.execute("SELECT current_setting('transaction_read_only')")
         if cursor.fetchone() == ("on",):
-            raise NotReady("the database takes no changes (it is read-only)")
+            raise NotReady("the database is read-only")
 
 
 def check_migrations() -> None:
@@ -130,7 +128,7 @@ def check_migrations() -> None:
         raise NotReady(text)
     missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
     if missing:
-        raise NotReady(f"{len(missing)} migrations are not applied; run manage.py migrate")
+        raise NotReady(f"{len(missing)} migrations not applied; run manage.py migrate")
 
 
 def check_broker() -> None:
@@ -139,7 +137,7 @@ def check_broker() -> None:
         return
     asked = _Asked.now()
     if not asked.done.wait(BROKER_TIMEOUT_S):
-        raise NotReady(f"the broker does not answer within {BROKER_TIMEOUT_S} s")
+        raise NotReady(f"broker not responding within {BROKER_TIMEOUT_S} s")
     if asked.error is not None:
         raise asked.error
 
@@ -191,11 +189,11 @@ def _ask_broker(url: str) -> None:
 def check_static_files() -> None:
     """Production serves collected files only: without their list every page fails."""
     if settings.PRODUCTION and not (Path(str(settings.STATIC_ROOT)) / "staticfiles.json").is_file():
-        raise NotReady(f"there are no static files in {settings.STATIC_ROOT}; run manage.py collectstatic")
+        raise NotReady(f"no static files in {settings.STATIC_ROOT}; run manage.py collectstatic")
 
 
 def _not_asked() -> None:
-    raise NotReady("not known: the database does not answer")
+    raise NotReady("unknown: database not responding")
 
 
 CHECKS: dict[str, Callable[[], None]] = {

@@ -26,7 +26,7 @@ def later(loader: MigrationLoader) -> str:
     if not strange:
         return ""
     named = ", ".join(strange[:_NAMED]) + (" …" if len(strange) > _NAMED else "")
-    return f"the tables are of a later release ({len(strange)} migrations that this one does not have: {named}); run that release"
+    return f"the database belongs to a later release ({len(strange)} unknown migrations: {named}); run that release"
 
 
 def refuse_later() -> None:

@@ -85,7 +85,7 @@ class ProxySignInMiddleware:
             request.session.flush()
             return
         name, groups = told
-        who = Who(kind=Kind.NOBODY.value, address=client_address(request), request=request_id.get())
+        who = Who(kind=Kind.ANONYMOUS.value, address=client_address(request), request=request_id.get())
         with acting(who):
             user = external.account_of(SOURCE, name, name)
             external.let_in(user, (one.strip() for one in groups.split(",")), BY)
@@ -99,7 +99,7 @@ class ProxySignInMiddleware:
             return None
         # Half a name is another's name, and half a list may lack the group that decides.
         if len(name) > external.MOST_SUBJECT or len(groups) > _MOST:
-            raise external.NotLetIn(_("The proxy's headers about you are too long. Ask an administrator."))
+            raise external.NotLetIn(_("The proxy sent user headers that are too long. Ask an administrator."))
         return [name, groups]
 
 

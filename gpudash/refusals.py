@@ -15,7 +15,7 @@ from gpudash.role_middleware import for_programs
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if for_programs(request):
-        return problem(400, "The request makes no sense as it is. /api/v1/schema says what is understood.")
+        return problem(400, "Invalid request. /api/v1/schema describes the valid requests.")
     return defaults.bad_request(request, exception)
 
 
@@ -27,7 +27,7 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if for_programs(request):
-        return problem(404, "There is nothing at this address. /api/v1/schema lists what there is.")
+        return problem(404, "Not found. /api/v1/schema lists all addresses.")
     if there := _without_slash(request):
         return HttpResponsePermanentRedirect(there)
     return defaults.page_not_found(request, exception)
@@ -43,7 +43,7 @@ def _without_slash(request: HttpRequest) -> str:
 
 
 def too_large(request: HttpRequest) -> HttpResponse:
-    detail = f"The body is larger than the {settings.DATA_UPLOAD_MAX_MEMORY_SIZE >> 10} KiB that are taken."
+    detail = f"The request body exceeds {settings.DATA_UPLOAD_MAX_MEMORY_SIZE >> 10} KiB."
     if for_programs(request):
         return problem(413, detail)
     return render(request, "413.html", status=413)
@@ -51,9 +51,7 @@ def too_large(request: HttpRequest) -> HttpResponse:
 
 def too_many(request: HttpRequest, wait_s: int) -> HttpResponse:
     """Without a template: whoever asks too often gets a short answer."""
-    detail = (
-        f"These are more requests than are taken from one address or with one token; the next one is in {wait_s} s."
-    )
+    detail = f"Too many requests from this address or with this token. Try again in {wait_s} s."
     if for_programs(request):
         return problem(429, detail)
     return HttpResponse(detail, status=429, content_type="text/plain; charset=utf-8")
@@ -64,7 +62,5 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if away := answer_of_failure(request):
         return away
     if for_programs(request):
-        return problem(
-            500, "The service made a mistake. Its log has the details under the X-Request-ID of this answer."
-        )
+        return problem(500, "Internal error. Find the cause in the service log by the X-Request-ID of this response.")
     return defaults.server_error(request)

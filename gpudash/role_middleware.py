@@ -47,7 +47,7 @@ class RoleMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         via = "REST" if for_programs(request) else "page"
-        nobody = Who(kind=Kind.NOBODY.value, address=client_address(request), request=request_id.get(), via=via)
+        nobody = Who(kind=Kind.ANONYMOUS.value, address=client_address(request), request=request_id.get(), via=via)
         # Nothing is seen until it is known who asks, nor where no view is asked.
         with acting(nobody), seeing(NOTHING):
             response = self.get_response(request)
@@ -146,7 +146,9 @@ def _who(request: Any) -> Who:
 
 def _refused(request: HttpRequest, role: Role | None, wanted: Role) -> HttpResponse:
     detail = (
-        NO_ROLE if role is None else f"This needs the role {wanted.value}; you have {role.value}. Ask an administrator."
+        NO_ROLE
+        if role is None
+        else f"Requires the role {wanted.value}; your role is {role.value}. Ask an administrator."
     )
     refuse(Action.ACCESS, f"{request.method} {request.path_info}", wanted=wanted.value)
     if for_programs(request):

@@ -87,17 +87,17 @@ class Schedule(Scheduler):
                 self._say(self._lease is not None)
             return self._lease is not None
         except LeaseLost:
-            logger.warning("the schedule's lease is lost")
+            logger.warning("lost the lease of the schedule")
             self._lease = None
         except DatabaseError:
-            logger.exception("the schedule's lease is not read")
+            logger.exception("cannot read the lease of the schedule")
         finally:
             close_old_connections()
         return False
 
     def _say(self, sends: bool) -> None:
         if sends is not self._told:
-            logger.info("this schedule sends" if sends else "another schedule sends; this one waits for its end")
+            logger.info("this schedule is active" if sends else "another schedule is active; this one is on standby")
         self._told = sends
 
     def close(self) -> None:
@@ -120,9 +120,9 @@ class Schedule(Scheduler):
             with sending(headers):
                 return self.send_task(entry.task, queue=queue, headers=headers, producer=producer)
         except DatabaseError:
-            logger.exception("%s is not sent", entry.name)
+            logger.exception("%s not sent", entry.name)
         except Exception:  # each broker has errors of its own
-            logger.exception("%s is not sent: the broker does not take it", entry.name)
+            logger.exception("%s not sent: the broker rejected it", entry.name)
         finally:
             close_old_connections()
         return None
@@ -139,7 +139,7 @@ def _release(lease: Lease) -> None:
     try:
         lease.release()
     except DatabaseError:
-        logger.warning("the schedule's lease could not be given back; it ends by itself")
+        logger.warning("cannot release the lease of the schedule; it expires")
     finally:
         connection.close()
 
@@ -149,4 +149,4 @@ def _beat() -> None:
     try:
         beat(Role.SCHEDULE)
     except DatabaseError:
-        logger.exception("the schedule's heartbeat is not written")
+        logger.exception("cannot write the heartbeat of the schedule")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from gpudash import env, env_file, external_accounts, queues
+from gpudash import __version__, env, env_file, external_accounts, queues
 from gpudash.broker import KEEPALIVE, secured
 from gpudash.database_url import NO_POOLER, POOLERS, database
 
@@ -21,9 +21,7 @@ if DEBUG and PRODUCTION:
     raise env.BadSetting("GPUDASH_DEBUG", "must not be on in production")
 ALLOWED_HOSTS = env.words("GPUDASH_ALLOWED_HOSTS", "" if PRODUCTION else "localhost,127.0.0.1,[::1],testserver")
 if PRODUCTION and not ALLOWED_HOSTS:
-    raise env.BadSetting(
-        "GPUDASH_ALLOWED_HOSTS", "must name the hosts that the service is reached by, separated by commas"
-    )
+    raise env.BadSetting("GPUDASH_ALLOWED_HOSTS", "must list the host names of the service, separated by commas")
 CSRF_TRUSTED_ORIGINS = env.words("GPUDASH_TRUSTED_ORIGINS")
 
 # Where the cluster is, and how it is read.
@@ -120,6 +118,8 @@ MIDDLEWARE = [
     "gpudash.shared_answers.SharedAnswersMiddleware",
     "pages.frame.holders.HoldersMiddleware",
 ]
+#: Shown in the footer and on the page of the installation.
+VERSION = __version__
 ROOT_URLCONF = "gpudash.urls"
 WSGI_APPLICATION = "gpudash.wsgi.application"
 TEMPLATES = [
@@ -169,7 +169,7 @@ SOCIALACCOUNT_ADAPTER = "accounts.openid.SingleSignOn"
 SOCIALACCOUNT_PROVIDERS = OIDC.providers if OIDC else {}
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SIGNUP_FIELDS = ["username*"]
-MFA_ADAPTER = "accounts.second_step.Secrets"
+MFA_ADAPTER = "accounts.two_factor.Secrets"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 AUTH_PASSWORD_VALIDATORS = [
     *(
@@ -210,7 +210,7 @@ if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 elif PROXY_HOPS:
     raise env.BadSetting(
-        "GPUDASH_PROXY_HOPS", "wants GPUDASH_BEHIND_PROXY=true; without a proxy anybody sends the header"
+        "GPUDASH_PROXY_HOPS", "requires GPUDASH_BEHIND_PROXY=true; without a proxy any client could send the header"
     )
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1 << 20
@@ -253,7 +253,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "gpudash",
-    "DESCRIPTION": "Where GPU memory is free on Kubernetes, who holds the rest, and whether each card works.",
+    "DESCRIPTION": "Free GPU memory, allocations and validation of cards on Kubernetes.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",

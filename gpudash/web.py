@@ -178,7 +178,7 @@ def bound_server(listen: str, web: Web | None = None, option: str = "--listen") 
 def taken(listen: str, error: OSError, option: str) -> CommandError:
     """What is said of a port that cannot be had."""
     host, _, port = listen.rpartition(":")
-    told = f"port {port} on {host} cannot be used ({error.strerror})"
+    told = f"cannot use port {port} on {host} ({error.strerror})"
     return CommandError(f"{told}; choose another with {option}")
 
 

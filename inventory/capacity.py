@@ -37,10 +37,10 @@ class Capacity(msgspec.Struct, frozen=True):
         if not self.waiting or self.waiting <= self.free:
             return ""
         if not self.workers:
-            return sentence("no watch worker is seen: start one (celery -A gpudash worker -Q watch -P threads)")
+            return sentence("no watch worker: start one (celery -A gpudash worker -Q watch -P threads)")
         return sentence(
-            "{waiting} watchers wait for a thread, {free} of {threads} are free in {workers} watch workers: "
-            "start another watch worker, or give them more threads (-c; a cluster takes up to {kinds})",
+            "watchers without a thread: {waiting}; free threads: {free} of {threads} in all watch workers ({workers}); "
+            "start another watch worker, or raise the threads (-c; a cluster needs up to {kinds})",
             waiting=self.waiting,
             free=self.free,
             threads=self.threads,

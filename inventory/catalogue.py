@@ -16,28 +16,30 @@ from inventory.stacks.engine.stack import Entry
 
 _OF_CLUSTERS = {
     "never-reached": Entry(
-        "Cluster never reached",
+        "Cluster unreachable",
         ERROR,
-        "No list of this cluster was ever complete; nothing is known of it.",
-        "Read the reason; then `manage.py cluster check NAME` on the host of the watchers says what is missing.",
+        "gpudash has never read a complete list from this cluster. There is no data for it.",
+        "Read the reason. Run `manage.py cluster check NAME` on the watch host to see what is missing.",
     ),
-    "no-word": Entry(
-        "No word from the cluster",
+    "cluster-not-reporting": Entry(
+        "Cluster not reporting",
         ERROR,
-        "The cluster was read before, but has said nothing for too long; its numbers are what was last known.",
-        "Look whether its API server is up and reached from the watchers, and whether the credentials still hold.",
+        "No update for more than 90 s. Pages show last known data.",
+        "Check that the API server runs, that the watch host can reach it, and that the credentials are valid.",
     ),
-    "nobody-watches": Entry(
-        "Nobody watches the cluster",
+    "cluster-not-watched": Entry(
+        "Cluster not watched",
         ERROR,
-        "The leases of its watchers have run out and nobody has taken them; its numbers do not change any more.",
-        "Start the watch workers and the schedule (or `manage.py sync`), and look at their logs.",
+        "No watch worker holds the lease. Data is not being updated.",
+        "Start the watch workers and the schedule, or `manage.py sync`. Check their logs.",
     ),
-    "mirror-differed": Entry(
-        "Audit found differences",
+    "synced-data-differed": Entry(
+        "Synced data differed from the cluster",
         WARNING,
-        "The mirror did not hold what the cluster has; it was mended. The finding ends with the next audit that finds nothing.",
-        "Find out who writes into gpudash's tables. If nobody does, please report it with the log of the watchers.",
+        "An audit found differences between the synced data and the cluster, and corrected them. The finding ends "
+        "with the next audit without differences.",
+        "Check for other programs that write into the tables of gpudash. If there are none, report a bug with the "
+        "log of the watch workers.",
     ),
 }
 

@@ -200,20 +200,20 @@ def _version(client: Client, budget: _Budget) -> str:
     try:
         version = msgspec.json.decode(client.get("/version", timeout_s=budget.left_s))
     except (msgspec.DecodeError, RecursionError):
-        raise ApiError(0, "NotKubernetes", f"{client.server} answers, but not as a Kubernetes API server") from None
+        raise ApiError(0, "NotKubernetes", f"{client.server} responds, but not as a Kubernetes API server") from None
     name = version.get("gitVersion") if isinstance(version, dict) else None
-    return str(name or "version not told")[:64]
+    return str(name or "version unknown")[:64]
 
 
 def _not_served(answer: Answer) -> Answer:
     """There is nothing to permit."""
-    return Answer(answer.wanted, None, "the cluster does not serve it", served=False)
+    return Answer(answer.wanted, None, "API not available", served=False)
 
 
 def _ask(client: Client, wanted: Wanted, budget: _Budget) -> Answer:
     if not budget.left_s:
         return Answer(
-            wanted, None, f"not asked: the cluster did not answer all questions within {budget.seconds:.0f} s"
+            wanted, None, f"not checked: the cluster did not respond to all requests within {budget.seconds:.0f} s"
         )
     resource, _, subresource = wanted.resource.partition("/")
     attributes = {"verb": wanted.verb, "group": wanted.group, "resource": resource, "subresource": subresource}
@@ -231,5 +231,5 @@ def _ask(client: Client, wanted: Wanted, budget: _Budget) -> Answer:
     except ApiError as error:
         return Answer(wanted, None, str(error))
     except (msgspec.DecodeError, RecursionError):
-        return Answer(wanted, None, "the answer was not an access review")
+        return Answer(wanted, None, "the response was not an access review")
     return Answer(wanted, status.allowed, (status.reason or "")[:1000])

@@ -14,9 +14,9 @@ import msgspec
 from inventory.models import Pod, ResourceClaim
 from inventory.stacks.dra.asks import Ask, said
 
-#: allocated: it has its devices. waiting: nothing was given to it yet. not-made: it is to be made from a template, and has
+#: allocated: it has its devices. pending: nothing was given to it yet. not-made: it is to be made from a template, and has
 #: not been. not-seen: no claim of this name is in the mirror. deleting: it is being deleted.
-State = Literal["allocated", "waiting", "not-made", "not-seen", "deleting"]
+State = Literal["allocated", "pending", "not-made", "not-seen", "deleting"]
 
 
 class Claimed(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,7 +78,7 @@ def _rows(pods: list[Pod], names: set[str]) -> dict[tuple[int, str, str], Resour
 def _claimed(name: str, claim: str, template: str, row: ResourceClaim | None) -> Claimed:
     if row is None:
         return Claimed(name=name, claim=claim, template=template, state="not-seen" if claim else "not-made")
-    state: State = "deleting" if row.deleting else "allocated" if row.allocated else "waiting"
+    state: State = "deleting" if row.deleting else "allocated" if row.allocated else "pending"
     return Claimed(
         name=name, claim=claim, template=template, state=state, node=row.node_name, requests=_requests(row.asks)
     )

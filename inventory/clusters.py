@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import Model
+from django.db.models.functions import Now
 from django.utils.module_loading import import_string
 
 from audit.actions import Action
 from audit.acts import act
 from inventory.credential_files import refused
 from inventory.mirror.anew import anew
+from inventory.mirror.served import REST_S
 from inventory.models import Cluster, Watch
-from inventory.models.cluster import Kind
+from inventory.models.cluster import LOOKED_FOR, Kind, WatchState
 from inventory.permissions import READER, Wanted, of_cluster
 from kube.client import BadKubeconfig, Client, current_context
 from kube.credentials import PATIENCE_S
+
+#: Watches in these states wait until somebody finds that there is something to be read.
+RESTING = (WatchState.NOT_SERVED, WatchState.NOT_NEEDED)
 
 
 class Addition(NamedTuple):
@@ -76,11 +82,18 @@ def add(name: str, kubeconfig: str, context: str = "", launcher_kubeconfig: str 
     with act(Action.CLUSTER_SET, cluster.name, **told):
         cluster.save()
         for kind in Kind.values:
-            Watch.objects.get_or_create(cluster=cluster, kind=kind)
+            Watch.objects.get_or_create(cluster=cluster, kind=kind, defaults=beginning(kind))
         # It may be another server now, where an old resource version means nothing: watchers lose their leases and list anew.
-        cluster.watches.filter(synced_at=None).update(**anew(""))
-        cluster.watches.exclude(synced_at=None).update(**anew("its address or credentials were set anew"))
+        cluster.watches.filter(synced_at=None).exclude(state__in=RESTING).update(**anew(""))
+        cluster.watches.exclude(synced_at=None).update(**anew("its address or credentials were changed"))
     return cluster
+
+
+def beginning(kind: str) -> dict[str, Any]:
+    """The first state of a new watch: what most clusters do not have rests until it is looked for."""
+    if kind in LOOKED_FOR:
+        return {"state": WatchState.NOT_SERVED, "next_try_at": Now() + timedelta(seconds=REST_S)}
+    return {"state": WatchState.NOT_NEEDED} if kind == Kind.SERVICES else {}
 
 
 def set_launcher(cluster: Cluster, kubeconfig: str) -> None:

@@ -1,7 +1,7 @@
-"""What a watch is worth now: its stored state beside its lease, its last word and the database's clock.
+"""State of a watch now: its stored state, its lease, its last update and the database's clock.
 
-A watcher that died cannot write that it is dead, so its row would say "in sync" for ever. Whatever shows a state takes it from
-here: pages, commands, REST, metrics and findings.
+A watcher that died cannot update its row, which would stay "in sync". Pages, commands, REST, metrics and findings therefore read
+the state from here.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ TAKEOVER_S = 30
 class State(models.TextChoices):
     """Best last. WAITING to RELISTING pass by themselves within seconds or with the list; the others do not."""
 
-    REFUSED = "refused", "refused"
-    UNWATCHED = "unwatched", "nobody watches"
-    UNREACHED = "never-reached", "never reached"
-    SILENT = "silent", "no word"
-    BACKING_OFF = "backing-off", "backing off"
-    WAITING = "waiting", "waiting for a worker"
-    LISTING = "listing", "first list under way"
-    RELISTING = "listing-anew", "listing anew"
-    NOT_SERVED = "not-served", "not served"
-    NOT_NEEDED = "not-needed", "nothing to read"
+    REFUSED = "refused", "access denied"
+    UNWATCHED = "unwatched", "not watched"
+    UNREACHED = "never-reached", "unreachable"
+    SILENT = "silent", "not reporting"
+    BACKING_OFF = "backing-off", "retrying"
+    WAITING = "waiting", "waiting for a watch worker"
+    LISTING = "listing", "initial list"
+    RELISTING = "relisting", "relisting"
+    NOT_SERVED = "not-served", "API not available"
+    NOT_NEEDED = "not-needed", "not needed"
     WATCHING = "watching", "in sync"
 
 
@@ -90,7 +90,7 @@ def _state(watch: Watch, now: datetime, age_s: float | None) -> tuple[State, dat
         return State.SILENT, watch.last_event_at or watch.state_since, _why(watch)
     if watch.relist_reason or watch.state == WatchState.LISTING:
         state = State.LISTING if watch.synced_at is None else State.RELISTING
-        return state, watch.relist_asked_at or watch.state_since, _why_anew(watch) or _why(watch)
+        return state, watch.relist_requested_at or watch.state_since, _why_anew(watch) or _why(watch)
     return State(watch.state), watch.state_since, _why(watch)
 
 

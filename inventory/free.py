@@ -1,6 +1,6 @@
-"""How many cards are free, and how many are kept apart and why: counts over the cards, in a constant number of queries.
+"""How many cards are free, and how many are unavailable and why: counts over the cards, in a constant number of queries.
 
-What free means is said in `inventory.kept_off`. Knows nothing of requests, pages or validations.
+What free means is said in `inventory.availability`. Knows nothing of requests, pages or validations.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce, Greatest
 
-from inventory.kept_off import unbelieved
+from inventory.availability import unbelieved
 from inventory.models import Card, Cluster, NodeTotals
-from inventory.models.choices import UNHELD, CardState, KeptOff
+from inventory.models.choices import NOT_ALLOCATED, CardState, UnavailableReason
 from inventory.shared import once, shared
 
 #: Ids of clusters; None: all.
@@ -23,59 +23,62 @@ Ids = tuple[int, ...] | None
 
 @dataclass(frozen=True)
 class FreeCards:
-    """Cards that can be given. named: those that lists show with state=free. unnamed: more of them, known by count only.
+    """Cards that can be given. named: those that lists show with state=free. unidentified: more of them, known by count only.
 
-    apart: cards that nobody holds and nobody is given, by why (a `KeptOff`), as lists show them with state=apart&kept_off=.
-    apart_unnamed: more of them, known by count only.
+    unavailable: cards that are not allocated and cannot be, by `UnavailableReason`; lists show them with state=unavailable and
+    unavailable_reason=.
+    unavailable_unidentified: more of them, known by count only.
     """
 
     named: int = 0
-    unnamed: int = 0
-    apart: Mapping[str, int] = field(default_factory=dict)
-    apart_unnamed: int = 0
+    unidentified: int = 0
+    unavailable: Mapping[str, int] = field(default_factory=dict)
+    unavailable_unidentified: int = 0
 
     @property
-    def apart_all(self) -> int:
-        return sum(self.apart.values()) + self.apart_unnamed
+    def unavailable_all(self) -> int:
+        return sum(self.unavailable.values()) + self.unavailable_unidentified
 
 
 def free_cards(clusters: Iterable[Cluster] | None = None) -> FreeCards:
     """Over all clusters, or these: three queries."""
     ids = ids_of(clusters)
-    return added_cards([*(one.free for one in cards_by_cluster(ids).values()), *unnamed(ids).values()])
+    return added_cards([*(one.free for one in cards_by_cluster(ids).values()), *unidentified(ids).values()])
 
 
 def added_cards(parts: Iterable[FreeCards]) -> FreeCards:
     """Free cards of several sets of cards together."""
-    every, apart = list(parts), dict[str, int]()
+    every, unavailable = list(parts), dict[str, int]()
     for part in every:
-        for why, number in part.apart.items():
-            apart[why] = apart.get(why, 0) + number
+        for why, number in part.unavailable.items():
+            unavailable[why] = unavailable.get(why, 0) + number
     return FreeCards(
         named=sum(part.named for part in every),
-        unnamed=sum(part.unnamed for part in every),
-        apart={why: apart[why] for why in KeptOff.values if apart.get(why)},
-        apart_unnamed=sum(part.apart_unnamed for part in every),
+        unidentified=sum(part.unidentified for part in every),
+        unavailable={why: unavailable[why] for why in UnavailableReason.values if unavailable.get(why)},
+        unavailable_unidentified=sum(part.unavailable_unidentified for part in every),
     )
 
 
-def unnamed(ids: Ids) -> dict[int, FreeCards]:
-    """Cluster id → cards that nobody holds on nodes of which some holder has no card: how many is known, not which. One query."""
+def unidentified(ids: Ids) -> dict[int, FreeCards]:
+    """Cluster id → unallocated cards on nodes with unidentified allocations. One query."""
     return shared("unnamed free cards", ids, lambda: _countunnamed(ids))
 
 
 def _countunnamed(ids: Ids) -> dict[int, FreeCards]:
-    there = Card.objects.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"), gone_at=None)
+    there = Card.objects.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"), removed_at=None)
     rows = of_clusters(NodeTotals.objects.filter(unplaced_count__gt=0), ids).order_by()
-    rows = rows.filter(Q(cards_free__gt=0) | Q(cards_apart__gt=0))
-    free, apart = (
+    rows = rows.filter(Q(cards_free__gt=0) | Q(cards_unavailable__gt=0))
+    free, unavailable = (
         Greatest(Coalesce(F(column), 0) - Coalesce(Subquery(_number(there.filter(state=state))), 0), 0)
-        for column, state in (("cards_free", CardState.FREE), ("cards_apart", CardState.APART))
+        for column, state in (("cards_free", CardState.FREE), ("cards_unavailable", CardState.UNAVAILABLE))
     )
     away = unbelieved()
-    found = rows.annotate(more=free, off=apart).values_list("cluster_id").annotate(Sum("more"), Sum("off"))
+    found = rows.annotate(more=free, off=unavailable).values_list("cluster_id").annotate(Sum("more"), Sum("off"))
     return {
-        cluster: FreeCards(apart_unnamed=more + off) if cluster in away else FreeCards(unnamed=more, apart_unnamed=off)
+        cluster: FreeCards(unavailable_unidentified=more + off)
+        if cluster in away
+        else FreeCards(unidentified=more, unavailable_unidentified=off)
         for cluster, more, off in found
     }
 
@@ -91,23 +94,23 @@ def card_states(clusters: Iterable[Cluster] | None = None) -> dict[int, dict[str
 
 @dataclass
 class CardCounts:
-    """Cards present of one cluster: by state, those that nobody holds and nobody is given by why, those with room."""
+    """Cards present of one cluster: by state, the unavailable ones by reason, those with free memory."""
 
     states: dict[str, int] = field(default_factory=lambda: dict.fromkeys(CardState.values, 0))
-    apart: dict[str, int] = field(default_factory=dict)
+    unavailable: dict[str, int] = field(default_factory=dict)
     room: int = 0
     partly: int = 0
 
     @property
     def free(self) -> FreeCards:
-        return FreeCards(self.states[CardState.FREE], apart=self.apart)
+        return FreeCards(self.states[CardState.FREE], unavailable=self.unavailable)
 
     def add(self, state: str, why: str, count: int, room: int) -> None:
         """why: what keeps pods off these cards; "" for nothing."""
-        if state in UNHELD:
-            state = CardState.APART.value if why else CardState.FREE.value
+        if state in NOT_ALLOCATED:
+            state = CardState.UNAVAILABLE.value if why else CardState.FREE.value
             if why:
-                self.apart[why] = self.apart.get(why, 0) + count
+                self.unavailable[why] = self.unavailable.get(why, 0) + count
         self.states[state] = self.states.get(state, 0) + count
         if not why:
             self.room += room
@@ -121,11 +124,15 @@ def cards_by_cluster(ids: Ids) -> dict[int, CardCounts]:
 
 def _count_cards(ids: Ids) -> dict[int, CardCounts]:
     away, made = unbelieved(), dict[int, CardCounts]()
-    rows = of_clusters(Card.objects.filter(gone_at=None), ids).order_by().values_list("cluster_id", "state", "kept_off")
+    rows = (
+        of_clusters(Card.objects.filter(removed_at=None), ids)
+        .order_by()
+        .values_list("cluster_id", "state", "unavailable_reason")
+    )
     # The state and not the id, which the index does not have.
     free = Count("state", filter=Q(memory_free_bytes__gt=0))
     for cluster_id, state, why, count, with_room in rows.annotate(count=Count("state"), with_room=free):
-        off = KeptOff.STALE.value if cluster_id in away else why
+        off = UnavailableReason.STALE.value if cluster_id in away else why
         made.setdefault(cluster_id, CardCounts()).add(state, off, count, with_room)
     return made
 

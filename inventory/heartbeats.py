@@ -35,11 +35,11 @@ NAMES = {
     Role.LAUNCH: sentence("launch worker (queue launch)"),
 }
 MEANS = {
-    Role.SCHEDULE: sentence("nothing new is started, checked or replaced"),
-    Role.TASKS: sentence("no run moves, and no watcher that ended is replaced"),
-    Role.WATCH: sentence("the numbers grow old"),
-    Role.USAGE: sentence("nothing is measured any more"),
-    Role.LAUNCH: sentence("no run moves, and what is asked for stays queued"),
+    Role.SCHEDULE: sentence("new tasks are not started, checked or replaced"),
+    Role.TASKS: sentence("runs do not advance and ended watchers are not replaced"),
+    Role.WATCH: sentence("data is not updated"),
+    Role.USAGE: sentence("no metrics are collected"),
+    Role.LAUNCH: sentence("runs stay queued"),
 }
 START = {
     Role.SCHEDULE: "celery -A gpudash beat",
@@ -82,9 +82,9 @@ class Pulse(msgspec.Struct, frozen=True):
             "overdue": self._overdue,
         }
         if self.age_s is None:
-            return sentence("the {role} has not been seen yet: {means}; is `{start}` running?{overdue}", **told)
+            return sentence("{role} not seen yet: {means}. Start it: `{start}`.{overdue}", **told)
         return sentence(
-            "the {role} has not been seen for {seconds} s: {means}; is `{start}` running?{overdue}",
+            "{role} not seen for {seconds} s: {means}. Start it: `{start}`.{overdue}",
             seconds=f"{self.age_s:.0f}",
             **told,
         )
@@ -94,7 +94,7 @@ class Pulse(msgspec.Struct, frozen=True):
         return (
             ""
             if self.overdue_since is None
-            else sentence(" A round is overdue since {moment} UTC.", moment=f"{self.overdue_since:%Y-%m-%d %H:%M:%S}")
+            else sentence(" Exporters overdue since {moment} UTC.", moment=f"{self.overdue_since:%Y-%m-%d %H:%M:%S}")
         )
 
 
@@ -159,8 +159,8 @@ def _measuring(pulse: Pulse) -> Pulse | None:
     lack = ""
     if found["overdue"]:
         lack = sentence(
-            "exporters of {overdue} of {sources} clusters are not read in time, overdue since {moment} UTC: start another "
-            "usage worker ({start}), or look whether the one that there is waits for a Prometheus that does not answer",
+            "exporters of {overdue} of {sources} clusters not read in time, overdue since {moment} UTC: start "
+            "another usage worker ({start}), or check that Prometheus responds",
             overdue=found["overdue"],
             sources=found["sources"],
             moment=f"{found['since']:%Y-%m-%d %H:%M:%S}",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import BigIntegerField, Case, F, Q, QuerySet, When
 from django.db.models.functions import Now
@@ -19,6 +19,8 @@ from inventory.heartbeats import OVERDUE
 from inventory.models import Card, CardUsage, UsageSource
 from leases.row import LONGEST
 
+#: A moment, or one in seconds since 1970.
+M = TypeVar("M", datetime, float)
 #: A round that is older says nothing of now.
 KNOWN_FOR = timedelta(minutes=5)
 #: In `CardUsage.more`: since when (unix seconds) the holders, and what they use, are those of before.
@@ -113,9 +115,7 @@ def usage_of(row: CardUsage, now: datetime) -> Usage:
     )
 
 
-def last_active(
-    activity_ratio: float | None, active_at: datetime | None, written_at: datetime, round_at: datetime
-) -> datetime | None:
+def last_active(activity_ratio: float | None, active_at: M | None, written_at: M, round_at: M) -> M | None:
     """When work was seen last. The row of a card that goes on working is not written: it did in the last round."""
     works = activity_ratio is not None and active_at is not None and active_at >= written_at
     return round_at if works else active_at

@@ -37,36 +37,13 @@ def queue_of(task: str) -> str:
     return str(current_app.amqp.router.route({}, task)["queue"].name)
 
 
-class RoutedTask(Task):  # type: ignore[type-arg]
-    """Base of all tasks that need credentials: a worker of another queue has none, and hands such a message on as it is.
-
-    A release may route a task to another queue than the one before, whose messages lie there still, and whose web processes run on.
-    """
-
-    abstract = True
-
-    def __call__(self, *args: Any, **options: Any) -> Any:
-        if self._is_elsewhere():
-            ticket = getattr(self.request, HEADER, None)
-            headers = {HEADER: ticket} if ticket else {}
-            current_app.send_task(self.name, args, options, queue=queue_of(self.name), headers=headers)
-            logger.info("%s is handed on to the queue %s", self.name, queue_of(self.name))
-            return None
-        return super().__call__(*args, **options)
-
-    def _is_elsewhere(self) -> bool:
-        """Whether a worker took it from another queue than its own. Called as a function, it came from none."""
-        came_by = (self.request.delivery_info or {}).get("routing_key")
-        return bool(came_by) and came_by != queue_of(self.name)
-
-
-class OnceTask(RoutedTask):
+class OnceTask(Task):  # type: ignore[type-arg]
     """Base of tasks that `send_once` sends. Called without such a message, it is an ordinary task."""
 
     abstract = True
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        ticket = None if self._is_elsewhere() else getattr(self.request, HEADER, None)
+        ticket = getattr(self.request, HEADER, None)
         if ticket and not take(*ticket):
             return None
         return super().__call__(*args, **options)

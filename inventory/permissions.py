@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from inventory.mirror import config_maps
+from inventory.mirror import config_maps, software
 from inventory.models import Cluster, Watch
 from inventory.models.cluster import Kind, WatchState
 from inventory.stacks import STACKS
@@ -53,7 +53,7 @@ class Wanted(msgspec.Struct, frozen=True):
         added = f'apiGroups: ["{self.group}"], resources: ["{self.resource}"]{names}, verbs: ["get", "list", "watch"]'
         if self.namespace and not self.name:
             return sentence(
-                "a Role in the namespace {namespace} ({role}): {added}",
+                "the Role in namespace {namespace} ({role}): {added}",
                 namespace=self.namespace,
                 role=self.role,
                 added=added,
@@ -70,18 +70,38 @@ def _watched(kind: str, group: str, needed_for: str, optional: bool = True) -> l
 
 
 READER = (
-    *_watched(Kind.NODES.value, "", sentence("cards and their totals"), optional=False),
-    *_watched(Kind.PODS.value, "", sentence("who holds what"), optional=False),
+    *_watched(Kind.NODES.value, "", sentence("cards and totals"), optional=False),
+    *_watched(Kind.PODS.value, "", sentence("allocations"), optional=False),
     *_watched(Kind.DAEMONSETS.value, "apps", _FOR_DAEMONSETS),
-    *_watched(Kind.RESOURCESLICES.value, "resource.k8s.io", sentence("cards that are claimed (DRA)")),
-    *_watched(Kind.RESOURCECLAIMS.value, "resource.k8s.io", sentence("cards that are claimed (DRA)")),
-    *_watched(Kind.DEVICETAINTRULES.value, "resource.k8s.io", sentence("cards that an administrator tainted (DRA)")),
+    *_watched(Kind.RESOURCESLICES.value, "resource.k8s.io", sentence("cards in ResourceClaims (DRA)")),
+    *_watched(Kind.RESOURCECLAIMS.value, "resource.k8s.io", sentence("cards in ResourceClaims (DRA)")),
+    *_watched(Kind.DEVICETAINTRULES.value, "resource.k8s.io", sentence("tainted cards (DRA)")),
     *_watched(Kind.DEVICES.value, "scheduling.koordinator.sh", _FOR_DEVICES),
+    *_watched(Kind.DEPLOYMENTS.value, "apps", sentence("state of operators and scheduler extenders")),
+    *(
+        Wanted(
+            verb,
+            "",
+            "services",
+            sentence("reachability of scheduler extenders"),
+            True,
+            namespace,
+            name=name,
+            kind="services",
+        )
+        for namespace, name in sorted(software.service_names())
+        for verb in ("list", "watch")
+    ),
+    *_watched(Kind.CLUSTERPOLICIES.value, "nvidia.com", sentence("configuration and state of the GPU Operator")),
+    *_watched(Kind.NVIDIADRIVERS.value, "nvidia.com", sentence("drivers that the GPU Operator installs")),
+    *_watched(Kind.GPUCLUSTERS.value, "nvidia.com", sentence("state of the GPU Operator with DRA")),
+    *_watched(Kind.DEVICECONFIGS.value, "amd.com", sentence("drivers and upgrades of the AMD operator")),
+    *_watched(Kind.GPUDEVICEPLUGINS.value, "deviceplugin.intel.com", sentence("configuration of the Intel operator")),
     Wanted(
         "get",
         "",
         "namespaces",
-        sentence("to notice another cluster at the same address (UID of kube-system)"),
+        sentence("detection of another cluster at the same address (UID of kube-system)"),
         optional=True,
         name="kube-system",
     ),

@@ -12,10 +12,21 @@ from dataclasses import dataclass
 
 from django.db.models import Case, Exists, IntegerField, OuterRef, Prefetch, Q, QuerySet, When
 
+from inventory.availability import totals_now
 from inventory.condition import watches
 from inventory.holds import holds
-from inventory.kept_off import totals_now
-from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeTotals, Pod, Unreadable
+from inventory.models import (
+    Allocation,
+    Card,
+    Cluster,
+    Component,
+    ComponentChange,
+    Finding,
+    Node,
+    NodeTotals,
+    Pod,
+    Unreadable,
+)
 from inventory.stacks.engine.base import ERROR, WARNING
 
 
@@ -74,11 +85,11 @@ def by_node(**conditions: object) -> Q:
 
 def cards_present() -> QuerySet[Card]:
     """Cards that their node has now."""
-    return Card.objects.filter(gone_at=None).select_related("cluster")
+    return Card.objects.filter(removed_at=None).select_related("cluster")
 
 
 def cards_ever() -> QuerySet[Card]:
-    """Cards that are and that were (`gone_at`)."""
+    """Cards that are and that were (`removed_at`)."""
     return Card.objects.select_related("cluster")
 
 
@@ -132,9 +143,9 @@ def pods() -> QuerySet[Pod]:
     return Pod.objects.select_related("cluster").defer("facts")
 
 
-def pods_waiting() -> QuerySet[Pod]:
+def pods_pending() -> QuerySet[Pod]:
     """Demand that no node takes yet."""
-    return pods().filter(waiting=True)
+    return pods().filter(pending=True)
 
 
 def findings_ever() -> QuerySet[Finding]:
@@ -145,6 +156,21 @@ def findings_ever() -> QuerySet[Finding]:
 
 def findings_now() -> QuerySet[Finding]:
     return findings_ever().filter(ended_at=None)
+
+
+def components() -> QuerySet[Component]:
+    """The GPU software of nodes, and what clusters have once (`node_name` "")."""
+    return Component.objects.select_related("cluster")
+
+
+def components_of_node(cluster_id: int, node_name: str) -> QuerySet[Component]:
+    """In the order of blame."""
+    return components().filter(cluster_id=cluster_id, node_name=node_name).order_by("position", "id")
+
+
+def component_changes() -> QuerySet[ComponentChange]:
+    """How components changed."""
+    return ComponentChange.objects.select_related("cluster")
 
 
 def unreadable() -> QuerySet[Unreadable]:

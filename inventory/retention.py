@@ -15,7 +15,17 @@ from django.contrib.sessions.models import Session
 from django.db.models import Model, QuerySet
 from django.db.models.functions import Now, TruncDate
 
-from inventory.models import Allocation, Card, ChargeDay, Finding, HistoryDay, Message, NamespaceDay, OwnerDay
+from inventory.models import (
+    Allocation,
+    Card,
+    ChargeDay,
+    ComponentChange,
+    Finding,
+    HistoryDay,
+    Message,
+    NamespaceDay,
+    OwnerDay,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -35,8 +45,9 @@ def old_rows() -> list[tuple[QuerySet[Model], str]]:
     return [
         (Allocation.objects.filter(ended_at__lt=before), "ended_at"),
         (Finding.objects.filter(ended_at__lt=before), "ended_at"),
+        (ComponentChange.objects.filter(at__lt=before), "at"),
         (HistoryDay.objects.filter(day__lt=TruncDate(before)), "day"),
-        (Card.objects.filter(gone_at__lt=before, allocations=None), "gone_at"),
+        (Card.objects.filter(removed_at__lt=before, allocations=None), "removed_at"),
         (OwnerDay.objects.filter(day__lt=TruncDate(Now() - OWNERS_KEPT)), "day"),
         (NamespaceDay.objects.filter(day__lt=TruncDate(Now() - CHARGES_KEPT)), "day"),
         (ChargeDay.objects.filter(day__lt=TruncDate(Now() - CHARGES_KEPT)), "day"),

@@ -10,10 +10,10 @@ from django.db.models.functions import Now
 from inventory.condition import condition_of, watches
 from inventory.discrepancies.look import OF_CLUSTERS
 from inventory.heartbeats import OVERDUE
-from inventory.idle.holds import KEPT
+from inventory.idle.allocations import KEPT
 from inventory.measured import KNOWN_FOR
+from inventory.mirror.outage import CODES
 from inventory.models import Cluster, Finding, IdleLook, UsageSource, Watch
-from inventory.reconcile.outage import CODES
 
 
 def version() -> Hashable:
@@ -50,6 +50,6 @@ def _of_watch(watch: Watch) -> Hashable:
     now = condition_of(watch)
     return (
         (watch.pk, now.state, now.since, now.reason, watch.token),
-        (watch.synced_at, watch.last_event_at, watch.objects_seen, watch.objects_kept, watch.relists),
+        (watch.synced_at, watch.last_event_at, watch.objects_seen, watch.objects_stored, watch.relists),
         (watch.relist_reason, watch.resource_version),
     )

@@ -23,16 +23,16 @@ from inventory.connections import give_back
 from inventory.discrepancies import look as discrepancies
 from inventory.heartbeats import beat
 from inventory.history import recorder
-from inventory.idle import holds
+from inventory.idle import allocations
 from inventory.log_context import about, name_it
-from inventory.messages import OnceTask, RoutedTask, send_once
+from inventory.messages import OnceTask, send_once
 from inventory.mirror.dispatch import ask_again, dispatch, give_way
 from inventory.mirror.follow import Follower
 from inventory.mirror.keeper import keeper
 from inventory.mirror.lease import acquire, release
+from inventory.mirror.outage import find_outages
 from inventory.models import Cluster, Role, UsageSource, Watch
 from inventory.models.cluster import Kind, WatchState, resting
-from inventory.reconcile.outage import find_outages
 from inventory.reconcile.reconciler import NodeReconciler
 from kube.client import ApiError, BadKubeconfig
 from leases.lease import Lease, LeaseLost
@@ -68,7 +68,7 @@ def heartbeat() -> None:
     close_old_connections()
 
 
-@shared_task(base=RoutedTask)
+@shared_task
 def watch(cluster_id: int, kind: str) -> None:
     """Hold the lease of one (cluster, kind) and keep its rows in sync, until the process ends or the lease is lost."""
     if stopping.is_set():
@@ -164,10 +164,10 @@ def check_clusters() -> None:
     it takes to connect.
     """
     away = Watch.objects.filter(state=WatchState.BACKING_OFF)
-    not_reached = away.filter(kind=Kind.NODES, cluster__in=away.filter(kind=Kind.PODS).values("cluster")).values(
+    not_tested = away.filter(kind=Kind.NODES, cluster__in=away.filter(kind=Kind.PODS).values("cluster")).values(
         "cluster"
     )
-    for cluster_id in Cluster.objects.exclude(pk__in=not_reached).values_list("pk", flat=True):
+    for cluster_id in Cluster.objects.exclude(pk__in=not_tested).values_list("pk", flat=True):
         send_once(check_cluster.name, (cluster_id,))
         send_once(check_launcher.name, (cluster_id,))
 
@@ -225,7 +225,7 @@ def dispatch_collectors() -> int:
 @shared_task(base=OnceTask)
 def find_idle() -> int:
     """Look over what is held without work, then over what else does not go together. Returns how many holds are idle."""
-    found = holds.look()
+    found = allocations.look()
     discrepancies.look()
     give_back()
     return found

@@ -14,9 +14,9 @@ from typing import Any
 from django.db.models import BigIntegerField, Case, Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
 
+from inventory.availability import unbelieved, watches_of_clusters
 from inventory.condition import Sync, sync_of
-from inventory.free import CardCounts, FreeCards, Ids, added_cards, cards_by_cluster, ids_of, of_clusters, unnamed
-from inventory.kept_off import unbelieved, watches_of_clusters
+from inventory.free import CardCounts, FreeCards, Ids, added_cards, cards_by_cluster, ids_of, of_clusters, unidentified
 from inventory.models import Cluster, Finding, Node, NodeTotals, Pod, Unreadable, Watch
 from inventory.shared import asking_once, shared
 
@@ -35,10 +35,10 @@ class Known:
 
 @dataclass(frozen=True)
 class Totals:
-    """What a set of nodes has. memory_free + memory_apart = memory_metered − memory_allocated, over the nodes that know both.
+    """What a set of nodes has. memory_free + memory_unavailable = memory_metered − memory_allocated, over the nodes that know both.
 
     memory_metered: total of those nodes whose allocation is known: the one to draw `memory_allocated` against.
-    memory_apart, cards_apart: what nobody holds and nobody is given (`inventory.kept_off`); it is in nothing that is free.
+    memory_unavailable, cards_unavailable: not allocated and cannot be (`inventory.availability`); not part of what is free.
     cards_free: cards that can be given, of the nodes that know how many; for what can be pointed at see `FreeCards`.
     largest_gap_bytes: the largest free piece on one card.
     """
@@ -55,8 +55,8 @@ class Totals:
     largest_gap_bytes: int | None = None
     holders: int = 0
     unplaced: int = 0
-    memory_apart: int = 0
-    cards_apart: int = 0
+    memory_unavailable: int = 0
+    cards_unavailable: int = 0
 
 
 #: (cluster id, pool).
@@ -91,10 +91,10 @@ class ClusterSummary:
     card_states: Mapping[str, int]
     free: FreeCards
     #: Cards of which some memory is known to be free.
-    cards_with_room: int
+    cards_with_free_memory: int
     #: Cards with a holder and with room, that nothing keeps pods off.
     cards_partly: int
-    pods_waiting: int
+    pods_pending: int
     pods_oldest_at: datetime | None
     findings: Mapping[str, int]
     unreadable: int
@@ -112,7 +112,7 @@ _SUMS = (
 
 
 #: What is apart instead in a cluster that is not believed: column → that of what is apart anyway.
-_APART = {"memory_free_bytes": "memory_apart_bytes", "cards_free": "cards_apart"}
+_APART = {"memory_free_bytes": "memory_unavailable_bytes", "cards_free": "cards_unavailable"}
 
 
 def _aggregates() -> dict[str, Any]:
@@ -120,10 +120,12 @@ def _aggregates() -> dict[str, Any]:
     made |= {f"known_{name}": Count(name) for name in _SUMS}
     metered = Case(When(memory_allocated_bytes__isnull=False, then=F("memory_total_bytes")))
     made |= {"rows": Count("id"), "sum_metered": Sum(metered), "known_metered": Count(metered)}
-    made |= {f"sum_{apart}": Sum(apart) for apart in _APART.values()} | {"gap": Max("largest_gap_bytes")}
+    made |= {f"sum_{unavailable}": Sum(unavailable) for unavailable in _APART.values()} | {
+        "gap": Max("largest_gap_bytes")
+    }
     if unbelieved():
         made |= _of_believed(Q(cluster_id__in=unbelieved()))
-    return made | {"sum_holders": Sum("holders_count"), "sum_unplaced": Sum("unplaced_count")}
+    return made | {"sum_holders": Sum("allocations_count"), "sum_unplaced": Sum("unplaced_count")}
 
 
 def _of_believed(away: Q) -> dict[str, Any]:
@@ -131,11 +133,11 @@ def _of_believed(away: Q) -> dict[str, Any]:
     bytes_: BigIntegerField[int, int] = BigIntegerField()
     zero = Value(0)
     made: dict[str, Any] = {}
-    for name, apart in _APART.items():
+    for name, unavailable in _APART.items():
         moved = away & Q(**{f"{name}__gt": 0})
         made[f"sum_{name}"] = Sum(Case(When(moved, then=zero), default=F(name), output_field=bytes_))
-        made[f"sum_{apart}"] = Sum(
-            Coalesce(F(apart), zero, output_field=bytes_)
+        made[f"sum_{unavailable}"] = Sum(
+            Coalesce(F(unavailable), zero, output_field=bytes_)
             + Case(When(moved, then=F(name)), default=zero, output_field=bytes_),
             output_field=bytes_,
         )
@@ -162,8 +164,8 @@ def _totals(row: Mapping[str, Any]) -> Totals:
         largest_gap_bytes=row["gap"],
         holders=row["sum_holders"] or 0,
         unplaced=row["sum_unplaced"] or 0,
-        memory_apart=row["sum_memory_apart_bytes"] or 0,
-        cards_apart=row["sum_cards_apart"] or 0,
+        memory_unavailable=row["sum_memory_unavailable_bytes"] or 0,
+        cards_unavailable=row["sum_cards_unavailable"] or 0,
     )
 
 
@@ -201,8 +203,8 @@ def added(parts: Iterable[Totals]) -> Totals:
         largest_gap_bytes=max(gaps, default=None),
         holders=sum(part.holders for part in every),
         unplaced=sum(part.unplaced for part in every),
-        memory_apart=sum(part.memory_apart for part in every),
-        cards_apart=sum(part.cards_apart for part in every),
+        memory_unavailable=sum(part.memory_unavailable for part in every),
+        cards_unavailable=sum(part.cards_unavailable for part in every),
     )
 
 
@@ -235,10 +237,10 @@ class _Counts:
 
     nodes: dict[int, tuple[int, int, int]] = field(default_factory=dict)
     cards: dict[int, CardCounts] = field(default_factory=dict)
-    waiting: dict[int, tuple[int, datetime | None]] = field(default_factory=dict)
+    pending: dict[int, tuple[int, datetime | None]] = field(default_factory=dict)
     findings: dict[int, dict[str, int]] = field(default_factory=dict)
     unreadable: dict[int, int] = field(default_factory=dict)
-    unnamed: dict[int, FreeCards] = field(default_factory=dict)
+    unidentified: dict[int, FreeCards] = field(default_factory=dict)
 
 
 def _counts(ids: Ids) -> _Counts:
@@ -246,7 +248,7 @@ def _counts(ids: Ids) -> _Counts:
 
 
 def _count_all(ids: Ids) -> _Counts:
-    made = _Counts(cards=cards_by_cluster(ids), unnamed=unnamed(ids))
+    made = _Counts(cards=cards_by_cluster(ids), unidentified=unidentified(ids))
     nodes = of_clusters(Node.objects.all(), ids).order_by().values_list("cluster_id")
     counted = Exists(NodeTotals.objects.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("name")))
     not_ready = (Q(ready=False) | Q(ready=None)) & Q(counted)
@@ -255,9 +257,9 @@ def _count_all(ids: Ids) -> _Counts:
         Count("id"), bad=Count("id", filter=not_ready), more=Count("id", filter=uncounted)
     ):
         made.nodes[cluster_id] = (figures[0], figures[1], figures[2])
-    pods = of_clusters(Pod.objects.filter(waiting=True), ids).order_by().values_list("cluster_id")
+    pods = of_clusters(Pod.objects.filter(pending=True), ids).order_by().values_list("cluster_id")
     for cluster_id, count, oldest in pods.annotate(Count("id"), Min("created_at")):
-        made.waiting[cluster_id] = (count, oldest)
+        made.pending[cluster_id] = (count, oldest)
     findings = of_clusters(Finding.objects.filter(ended_at=None), ids).order_by().values_list("cluster_id", "severity")
     for cluster_id, severity, count in findings.annotate(Count("id")):
         made.findings.setdefault(cluster_id, {})[severity] = count
@@ -291,7 +293,7 @@ def _summary(
     own = totals.get(cluster.pk, Totals())
     every, not_ready, uncounted = counts.nodes.get(cluster.pk, (0, 0, 0))
     cards = counts.cards.get(cluster.pk, CardCounts())
-    waiting, oldest = counts.waiting.get(cluster.pk, (0, None))
+    pending, oldest = counts.pending.get(cluster.pk, (0, None))
     return ClusterSummary(
         cluster=cluster,
         sync=sync_of(watches.get(cluster.pk, []), now),
@@ -301,10 +303,10 @@ def _summary(
         nodes_not_ready=not_ready,
         nodes_uncounted=uncounted,
         card_states=cards.states,
-        free=added_cards([cards.free, counts.unnamed.get(cluster.pk, FreeCards())]),
-        cards_with_room=cards.room,
+        free=added_cards([cards.free, counts.unidentified.get(cluster.pk, FreeCards())]),
+        cards_with_free_memory=cards.room,
         cards_partly=cards.partly,
-        pods_waiting=waiting,
+        pods_pending=pending,
         pods_oldest_at=oldest,
         findings=counts.findings.get(cluster.pk, {}),
         unreadable=counts.unreadable.get(cluster.pk, 0),

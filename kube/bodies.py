@@ -36,11 +36,13 @@ class _Status(msgspec.Struct):
 
 def read_whole(response: urllib3.BaseHTTPResponse, most: int, room: Room, deadline: Deadline) -> bytes:
     """The body as it was sent. The connection of one that is too large is closed. Raises TooLarge, HTTPError and OSError."""
-    whole = io.BytesIO()
+    whole, length = io.BytesIO(), response.headers.get("Content-Length", "")
     try:
+        if length.isascii() and length.isdigit() and len(length) < 12:
+            room.reserve(min(int(length), most), deadline.until)
         while piece := response.read(STEP, decode_content=False):
             if whole.tell() + len(piece) > most:
-                raise TooLarge(sentence("the answer is larger than {mebibytes} MiB", mebibytes=most >> 20))
+                raise TooLarge(sentence("the response is larger than {mebibytes} MiB", mebibytes=most >> 20))
             room.take(len(piece), deadline.until)
             whole.write(piece)
     except TooLarge:
@@ -69,14 +71,14 @@ def refusal_of(response: urllib3.BaseHTTPResponse, packed: str) -> ApiError:
         reason, message = status.reason or reason, status.message or ""
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         strange = b"<html" in body[:2000].lower()
-        message = sentence("the answer is not from a Kubernetes API server") if strange else ""
+        message = sentence("the response is not from a Kubernetes API server") if strange else ""
     after = _retry_after(response.headers.get("Retry-After"))
     return ApiError(response.status, reason[:MAX_REASON], cut(message, 2000), after)
 
 
 def late(deadline: Deadline) -> str:
     """Why an answer broke off at its deadline."""
-    return sentence("it was not complete after {seconds} s", seconds=f"{deadline.seconds:g}")
+    return sentence("incomplete after {seconds} s", seconds=f"{deadline.seconds:g}")
 
 
 def _retry_after(value: str | None) -> float | None:

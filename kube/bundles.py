@@ -107,16 +107,17 @@ class Bundles(Generic[T]):
             if b"\n" not in chunk:
                 if len(begun) + len(chunk) > MAX_LINE:
                     raise NotAList(
-                        sentence("a watch event of more than {mebibytes} MiB came", mebibytes=MAX_LINE >> 20)
+                        sentence("received a watch event larger than {mebibytes} MiB", mebibytes=MAX_LINE >> 20)
                     )
                 kept.take(len(chunk), time.monotonic() + ROOM_S)
                 begun += chunk
                 continue
             came = bytes(begun + chunk) if begun else chunk
             *lines, rest = came.split(b"\n")
-            begun, kept, room = bytearray(rest), stream.room(), stream.room()
-            kept.take(len(rest), time.monotonic() + ROOM_S)
-            room.take(weight(came), time.monotonic() + ROOM_S)
+            kept.give_back()
+            room = stream.room()
+            room.take(weight(came) + len(rest), time.monotonic() + ROOM_S)
+            begun, kept = bytearray(rest), room.part(len(rest))
             events: list[Event[T]] = []
             try:
                 events.extend(self._event(line) for line in lines if line.strip())

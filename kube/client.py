@@ -60,9 +60,7 @@ class Client:
         try:
             api = ApiClient(loaded.configuration)
         except (OSError, ValueError, ImportError, urllib3.exceptions.HTTPError) as error:
-            raise BadKubeconfig(
-                sentence("proxy, certificate or key cannot be used: {error}", error=plain(error))
-            ) from None
+            raise BadKubeconfig(sentence("invalid proxy, certificate or key: {error}", error=plain(error))) from None
         keep_deadlines(api.rest_client.pool_manager)
         self._api, self._configuration, self._token_file = api, loaded.configuration, loaded.token_file
         self._plugin: Source | None = source_of(loaded.plugin) if loaded.plugin else None
@@ -88,7 +86,7 @@ class Client:
             try:
                 bearer = (self._configuration.get_api_key_with_prefix("BearerToken") or "").strip()
             except (ConfigException, OSError, ValueError) as error:
-                raise BadKubeconfig(sentence("the token cannot be read again: {error}", error=plain(error))) from None
+                raise BadKubeconfig(sentence("cannot reread the token: {error}", error=plain(error))) from None
             return self._api, bearer, self._answer
 
     def _adopt(self, answer: Answer) -> None:
@@ -104,7 +102,9 @@ class Client:
     def _headers(self, bearer: str) -> dict[str, str]:
         if not (bearer.isascii() and bearer.isprintable()):
             # The library's own error would repeat the token.
-            raise BadKubeconfig(sentence("the token holds a line break or a character that no header can carry"))
+            raise BadKubeconfig(
+                sentence("the token contains a line break or a character that is not allowed in a header")
+            )
         headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "gpudash"}
         if bearer:
             headers["Authorization"] = bearer
@@ -171,7 +171,7 @@ class Client:
         except (urllib3.exceptions.HTTPError, OSError) as error:
             why = late(deadline) if deadline.due else plain(error)
             raise ApiError(
-                0, "Unreachable", sentence("{server} was not reached: {why}", server=self.server, why=why)
+                0, "Unreachable", sentence("cannot reach {server}: {why}", server=self.server, why=why)
             ) from None
         packed = packed_as(response)
         if response.status >= 300:
@@ -183,7 +183,7 @@ class Client:
             raise ApiError(
                 0,
                 "Compressed",
-                sentence("the answer is compressed ({coding}), which was not asked for", coding=packed),
+                sentence("the response is compressed ({coding}), but compression was not requested", coding=packed),
             )
         return response
 
@@ -238,14 +238,14 @@ class Client:
             except (urllib3.exceptions.HTTPError, OSError) as error:
                 counted.give_back()
                 why = late(deadline) if deadline.due else plain(error)
-                raise ApiError(0, "Broken", sentence("the answer broke off: {why}", why=why)) from None
+                raise ApiError(0, "Broken", sentence("the response was interrupted: {why}", why=why)) from None
             finally:
                 deadline.end()  # before another request gets the connection
                 response.release_conn()
                 if room is None:
                     counted.give_back()
         if deadline.passed:
-            raise ApiError(0, "Broken", sentence("the answer broke off: {why}", why=late(deadline)))
+            raise ApiError(0, "Broken", sentence("the response was interrupted: {why}", why=late(deadline)))
         return answer
 
     @contextmanager

@@ -93,9 +93,7 @@ def _of_pod(configuration: Configuration) -> Loaded:
         ).load_and_set(configuration)
     except (ConfigException, OSError, UnicodeDecodeError) as error:
         raise BadKubeconfig(
-            sentence(
-                "no kubeconfig was given and this is not a pod with a service account ({error})", error=plain(error)
-            )
+            sentence("no kubeconfig, and this is not a pod with a service account ({error})", error=plain(error))
         ) from None
     return Loaded(configuration, stamps=stamps)
 

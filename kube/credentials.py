@@ -114,7 +114,7 @@ class Source:
             failure = of_error(error)
         except Exception as error:
             logger.exception("the credential plugin %r", self.spec.command)
-            failure = sentence("could not be run ({name}; the log has it)", name=type(error).__name__)
+            failure = sentence("failed ({name}; see the log)", name=type(error).__name__)
         with self._changed:
             self._end(answer, failure)
             self._changed.notify_all()
@@ -135,12 +135,13 @@ class Source:
         command = repr(self.spec.command)
         if self._running:
             return sentence(
-                "the credential plugin {command} (users[].user.exec) has been running for {seconds} s without an answer",
+                "the credential plugin {command} (users[].user.exec) has not responded for {seconds} s",
                 command=command,
                 seconds=f"{time.monotonic() - self._started_at:.0f}",
             )
         return sentence(
-            "the credential plugin {command} (users[].user.exec) gave no credential: it {failure}; run it by hand to see why",
+            "the credential plugin {command} (users[].user.exec) returned no credential: it {failure}. Run it "
+            "manually to find the cause",
             command=command,
             failure=self._failure,
         )

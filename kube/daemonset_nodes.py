@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from kube.objects import Node, NodeRequirement, NodeSelector, NodeTerm, Taint, TemplateSpec, Toleration
 
@@ -50,6 +51,70 @@ def runs_on(spec: TemplateSpec, node: Node, reads: Callable[[str], bool] = _ever
             tolerates([*(spec.tolerations or ()), *_ALWAYS, *([_OF_HOST] if spec.hostNetwork else [])], node),
         )
     )
+
+
+class Obstacle(NamedTuple):
+    """One thing that keeps a DaemonSet's pod off a node.
+
+    kind: "label": the node selector wants `key` to be one of `wanted`; "affinity": no term fits, and this is what the closest one
+    lacks; "taint": `key` is the taint in full (key=value:effect), wanted: the tolerations of its key; "name": of another node.
+    found: the value of the label; None: the node does not have it.
+    """
+
+    kind: str
+    key: str
+    wanted: tuple[str, ...] = ()
+    found: str | None = None
+    operator: str = "In"
+
+
+def obstacles(spec: TemplateSpec, node: Node) -> tuple[Obstacle, ...]:
+    """What keeps a pod of this template off the node, the node selector first; empty where nothing is known to."""
+    found: list[Obstacle] = []
+    labels = node.metadata.labels or {}
+    if spec.nodeName and spec.nodeName != node.metadata.name:
+        found.append(Obstacle("name", spec.nodeName))
+    for key, value in (spec.nodeSelector or {}).items():
+        if labels.get(key) != value:
+            found.append(Obstacle("label", key, (value,), labels.get(key)))
+    affinity = spec.affinity.nodeAffinity if spec.affinity else None
+    wanted = affinity.requiredDuringSchedulingIgnoredDuringExecution if affinity else None
+    if wanted is not None and admits(wanted, node) is False:
+        found += _closest_term(wanted, labels)
+    given = [*(spec.tolerations or ()), *_ALWAYS, *([_OF_HOST] if spec.hostNetwork else [])]
+    found += [
+        _taint(taint, given)
+        for taint in _unavailable_reason(node)
+        if _any(_tolerated(one, taint) for one in given) is False
+    ]
+    return tuple(found)
+
+
+def _closest_term(wanted: NodeSelector, labels: dict[str, str]) -> list[Obstacle]:
+    """What the term that lacks least lacks; of equals the first."""
+    lacking = [
+        [
+            Obstacle("affinity", one.key, tuple(one.values or ()), labels.get(one.key), one.operator)
+            for one in term.matchExpressions or ()
+            if _required(one, labels, _every) is False
+        ]
+        for term in wanted.nodeSelectorTerms or ()
+    ]
+    return min((one for one in lacking if one), key=len, default=[Obstacle("affinity", "")])
+
+
+def _unavailable_reason(node: Node) -> list[Taint]:
+    taints = (node.spec.taints if node.spec else None) or ()
+    return [taint for taint in taints if taint.effect in (_NO_SCHEDULE, _NO_EXECUTE)]
+
+
+def _taint(taint: Taint, given: list[Toleration]) -> Obstacle:
+    mine = tuple(
+        f"{one.key}={one.value or ''}" if (one.operator or "Equal") == "Equal" else f"{one.key} {one.operator}"
+        for one in given
+        if one.key == taint.key
+    )
+    return Obstacle("taint", f"{taint.key}={taint.value or ''}:{taint.effect}", mine)
 
 
 def _all(answers: Iterable[Answer]) -> Answer:
@@ -111,10 +176,7 @@ def _integer(text: str | None) -> int | None:
 def tolerates(tolerations: Iterable[Toleration], node: Node) -> Answer:
     """Whether each taint of the node that keeps pods away is tolerated."""
     given = list(tolerations)
-    taints = (node.spec.taints if node.spec else None) or ()
-    return _all(
-        _any(_tolerated(one, taint) for one in given) for taint in taints if taint.effect in (_NO_SCHEDULE, _NO_EXECUTE)
-    )
+    return _all(_any(_tolerated(one, taint) for one in given) for taint in _unavailable_reason(node))
 
 
 def _tolerated(one: Toleration, taint: Taint) -> Answer:

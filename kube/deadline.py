@@ -191,4 +191,6 @@ def look_up(connection: Any, host: str, port: int, seconds: float = CONNECT_S) -
     with _names_lock:
         asked = _names.get(host) or _names.setdefault(host, _LookUp(host, port))
     if not asked.done.wait(seconds):
-        raise NameResolutionError(host, connection, socket.gaierror(socket.EAI_AGAIN, "the resolver does not answer"))
+        raise NameResolutionError(
+            host, connection, socket.gaierror(socket.EAI_AGAIN, "the DNS resolver does not respond")
+        )

@@ -131,15 +131,15 @@ class Decoder(Generic[T]):
         if kind != f"{self.kind.__name__}List":
             raise NotAList(
                 sentence(
-                    "{came} came instead of {kind}List",
-                    came=kind[:60] or sentence("an object without kind"),
+                    "received {came} instead of {kind}List",
+                    came=kind[:60] or sentence("an object without a kind"),
                     kind=self.kind.__name__,
                 )
             )
         if items is msgspec.UNSET:
-            raise NotAList(sentence("a {kind} without items came", kind=kind))
+            raise NotAList(sentence("received a {kind} without items", kind=kind))
         if isinstance(items, list) and len(items) > MOST_ITEMS:
-            raise NotAList(sentence("a page of {number} objects came", number=len(items)))
+            raise NotAList(sentence("received a page of {number} objects", number=len(items)))
 
     def _page_by_object(self, body: bytes) -> Page[T]:
         try:
@@ -165,7 +165,7 @@ class Decoder(Generic[T]):
         except _UNREADABLE as error:
             return _unread(raw, str(error))
         if not thing.metadata.name or not thing.metadata.uid:
-            return _unread(raw, "it has no name or no uid")
+            return _unread(raw, "the object has no name or no uid")
         return thing
 
     def event(self, line: bytes) -> Event[T]:
@@ -185,7 +185,7 @@ class Decoder(Generic[T]):
         except _UNREADABLE as error:
             raise NotAList(_what_came(line, error)) from None
         if raw.type not in _CHANGES:
-            raise NotAList(sentence("a watch event of unknown type {type} came", type=f"{raw.type[:60]!r}"))
+            raise NotAList(sentence("received a watch event of unknown type {type}", type=f"{raw.type[:60]!r}"))
         thing = self.object(raw.object)
         if isinstance(thing, Unread):
             return Event(
@@ -238,11 +238,11 @@ def _unread(raw: bytes | msgspec.Raw, error: str) -> Unread:
 def _what_came(body: bytes, error: Exception) -> str:
     start = body[:200].lstrip().lower()
     if start.startswith((b"<!doctype", b"<html")):
-        return sentence("an HTML page came instead of the API's JSON (a proxy or sign-in page in between?)")
+        return sentence("received an HTML page instead of JSON; check for a proxy or sign-in page")
     if not body.strip():
-        return sentence("an empty answer came")
+        return sentence("received an empty response")
     if "truncated" in str(error):
-        return sentence("the answer ends in the middle (after {number} bytes)", number=len(body))
+        return sentence("the response is cut off after {number} bytes", number=len(body))
     if isinstance(error, msgspec.ValidationError):
-        return sentence("JSON came that is not what was asked for: {error}", error=str(error)[:ERROR_CHARS])
-    return sentence("not readable as JSON: {error}", error=str(error)[:ERROR_CHARS])
+        return sentence("received unexpected JSON: {error}", error=str(error)[:ERROR_CHARS])
+    return sentence("invalid JSON: {error}", error=str(error)[:ERROR_CHARS])

@@ -35,17 +35,25 @@ class TooLarge(ApiError):
         super().__init__(0, "TooLarge", message)
 
 
+class NoRoom(TooLarge):
+    """There is no room now for more of an answer that was begun. needed: bytes that it takes at least."""
+
+    def __init__(self, message: str, needed: int) -> None:
+        super().__init__(message)
+        self.needed = needed
+
+
 def plain(error: BaseException) -> str:
     """An error's text in one short line, without objects' addresses and without anything that may hold a credential."""
     if isinstance(error, urllib3.exceptions.NameResolutionError):
-        return sentence("its name could not be looked up")
+        return sentence("name lookup failed")
     if isinstance(error, urllib3.exceptions.NewConnectionError | urllib3.exceptions.ConnectTimeoutError):
         return sentence("connection refused or timed out")
     if isinstance(error, urllib3.exceptions.ReadTimeoutError):
-        return sentence("nothing came within the time-out")
+        return sentence("timed out without a response")
     if isinstance(error, urllib3.exceptions.SSLError | ssl.SSLError):
-        return sentence("TLS: {said}", said=str(error).split("] ")[-1][:200])
+        return sentence("TLS: {error}", error=str(error).split("] ")[-1][:200])
     if isinstance(error, urllib3.exceptions.ProxyError):
-        return sentence("the proxy refused or was not reached")
+        return sentence("the proxy refused the connection or is unreachable")
     text = str(error).split("\n", 1)[0]
     return (text[:300] if "earer" not in text else type(error).__name__) or type(error).__name__

@@ -47,13 +47,15 @@ def identity_of(client: Client) -> Identity:
         return Identity(
             "",
             sentence(
-                "the namespace kube-system may not be read ({status} {reason})",
+                "no permission to read the namespace kube-system ({status} {reason})",
                 status=error.status,
                 reason=error.reason[:200],
             ),
         )
     uid = _metadata(body).uid
-    return Identity(uid[:64]) if uid else Identity("", sentence("the namespace kube-system was answered without a UID"))
+    return (
+        Identity(uid[:64]) if uid else Identity("", sentence("the response for the namespace kube-system has no UID"))
+    )
 
 
 def version_now(client: Client, path: str, query: Mapping[str, str] | None = None) -> str:

@@ -20,7 +20,7 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _LONGEST = 512
 _DOCKER = "docker.io"
 _ALSO_DOCKER = ("index.docker.io", "registry-1.docker.io")
-WANTED = "registry/name:tag, registry/name@sha256:…, registry/name (any tag), registry/path/* or suites is wanted"
+WANTED = "use registry/name:tag, registry/name@sha256:…, registry/name (any tag), registry/path/* or suites"
 
 
 class Image(msgspec.Struct, frozen=True):
@@ -103,7 +103,7 @@ def allowed(entries: Iterable[str]) -> Allowed:
         elif (image := parsed(entry)) is not None:
             names.append(image)
         else:
-            raise ValueError(f"{entry[:100]!r} is no image; {WANTED}")
+            raise ValueError(f"invalid image {entry[:100]!r}; {WANTED}")
     return Allowed(suites, tuple(names), tuple(below))
 
 
@@ -115,5 +115,5 @@ def _below(place: str, entry: str) -> str:
     # What has one more part is no path below `library`.
     name = _full(f"{place}/x")
     if not name:
-        raise ValueError(f"{entry[:100]!r} is no image; {WANTED}")
+        raise ValueError(f"invalid image {entry[:100]!r}; {WANTED}")
     return name.removesuffix("/x")

@@ -43,7 +43,7 @@ def read(path: Path, context: str) -> Read:
         known = _names(config, "contexts")
         raise BadKubeconfig(
             sentence(
-                "{path}: current-context is empty; name one of {known} with --context", path=str(path), known=known
+                "{path}: current-context is empty; choose one of {known} with --context", path=str(path), known=known
             )
         )
     chosen = _named(path, config, "contexts", name, "context")["context"]
@@ -66,7 +66,7 @@ def _mapping(path: Path) -> dict[str, Any]:
     if len(text) > MAX_KUBECONFIG:
         raise BadKubeconfig(
             sentence(
-                "{path}: larger than {mebibytes} MiB; that is no kubeconfig",
+                "{path}: larger than {mebibytes} MiB; not a kubeconfig",
                 path=str(path),
                 mebibytes=MAX_KUBECONFIG >> 20,
             )
@@ -80,9 +80,7 @@ def _mapping(path: Path) -> dict[str, Any]:
     if not isinstance(config, dict):
         what = sentence("the file is empty") if not text.strip() else sentence("not a kubeconfig")
         raise BadKubeconfig(
-            sentence(
-                "{path}: {what} (a mapping with clusters, users and contexts is wanted)", path=str(path), what=what
-            )
+            sentence("{path}: {what} (must be a mapping with clusters, users and contexts)", path=str(path), what=what)
         )
     return config
 
@@ -107,7 +105,7 @@ def _check_url(path: Path, where: str, value: object, schemes: tuple[str, ...], 
     if not ok:
         raise BadKubeconfig(
             sentence(
-                "{path}: {where}: a URL is wanted ({schemes})",
+                "{path}: {where}: must be a URL ({schemes})",
                 path=str(path),
                 where=where,
                 schemes=", ".join(f"{scheme}://…" for scheme in schemes),
@@ -116,7 +114,9 @@ def _check_url(path: Path, where: str, value: object, schemes: tuple[str, ...], 
     if not secrets and (url.username or url.password):
         raise BadKubeconfig(
             sentence(
-                "{path}: {where}: must hold no user name or password; they belong to users", path=str(path), where=where
+                "{path}: {where}: must not contain a user name or password; put them under users",
+                path=str(path),
+                where=where,
             )
         )
 
@@ -129,7 +129,7 @@ def _check_user(path: Path, user: dict[str, Any], where: str) -> None:
         missing = "client-key" if there == ["client-certificate"] else "client-certificate"
         raise BadKubeconfig(
             sentence(
-                "{path}: {where}: {missing} is missing; certificate and key are needed both",
+                "{path}: {where}: {missing} is missing; both certificate and key are required",
                 path=str(path),
                 where=where,
                 missing=missing,
@@ -142,11 +142,11 @@ def _check_user(path: Path, user: dict[str, Any], where: str) -> None:
 def _check_plugin(path: Path, plugin: object, where: str) -> None:
     """That it can be run; what it answers is seen when it is."""
     if not isinstance(plugin, dict) or not _word(plugin.get("command")):
-        raise BadKubeconfig(sentence("{path}: {where}: names no command", path=str(path), where=where))
+        raise BadKubeconfig(sentence("{path}: {where}: no command", path=str(path), where=where))
     if not _word(plugin.get("apiVersion")).startswith("client.authentication.k8s.io/"):
         raise BadKubeconfig(
             sentence(
-                "{path}: {where}: apiVersion client.authentication.k8s.io/v1 (or v1beta1) is wanted",
+                "{path}: {where}: apiVersion must be client.authentication.k8s.io/v1 (or v1beta1)",
                 path=str(path),
                 where=where,
             )
@@ -154,17 +154,17 @@ def _check_plugin(path: Path, plugin: object, where: str) -> None:
     if plugin.get("interactiveMode") == "Always":
         raise BadKubeconfig(
             sentence(
-                "{path}: {where}: interactiveMode Always: nobody sits before gpudash to answer the plugin",
+                "{path}: {where}: interactiveMode must not be Always: gpudash cannot answer prompts of the plugin",
                 path=str(path),
                 where=where,
             )
         )
     args, env = plugin.get("args") or [], plugin.get("env") or []
     if not isinstance(args, list) or not all(_scalar(value) for value in args):
-        raise BadKubeconfig(sentence("{path}: {where}.args: a list of texts is wanted", path=str(path), where=where))
+        raise BadKubeconfig(sentence("{path}: {where}.args: must be a list of strings", path=str(path), where=where))
     if not isinstance(env, list) or not all(isinstance(pair, dict) and _pair(pair) for pair in env):
         raise BadKubeconfig(
-            sentence("{path}: {where}.env: a list of name and value is wanted", path=str(path), where=where)
+            sentence("{path}: {where}.env: must be a list of name and value", path=str(path), where=where)
         )
 
 
@@ -182,7 +182,7 @@ def _check_file(path: Path, section: dict[str, Any], where: str, key: str) -> No
         if file.is_dir() or not os.access(file, os.R_OK):
             raise BadKubeconfig(
                 sentence(
-                    "{path}: {where}.{key}: the file {file} cannot be read",
+                    "{path}: {where}.{key}: cannot read the file {file}",
                     path=str(path),
                     where=where,
                     key=key,
@@ -199,7 +199,7 @@ def check_certificates(path: str, authority: str | None, certificate: str | None
             tls.load_verify_locations(authority)
         except (OSError, ValueError):
             raise BadKubeconfig(
-                sentence("{path}: certificate-authority: holds no certificate (PEM is wanted)", path=str(path))
+                sentence("{path}: certificate-authority: no certificate found (must be PEM)", path=str(path))
             ) from None
     if certificate:
         try:
@@ -207,7 +207,7 @@ def check_certificates(path: str, authority: str | None, certificate: str | None
         except (OSError, ValueError):
             raise BadKubeconfig(
                 sentence(
-                    "{path}: client-certificate and client-key: not a certificate and its key (PEM, not encrypted, is wanted)",
+                    "{path}: client-certificate and client-key: not a certificate with its key (must be unencrypted PEM)",
                     path=str(path),
                 )
             ) from None
@@ -221,7 +221,7 @@ def _word(value: object) -> str:
 def _names(config: dict[str, Any], part: str) -> str:
     rows = config.get(part)
     names = [_word(row.get("name")) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    return ", ".join(names[:20]) or sentence("(none there)")
+    return ", ".join(names[:20]) or sentence("(none)")
 
 
 def _named(path: Path, config: dict[str, Any], part: str, name: str, inner: str) -> dict[str, Any]:
@@ -232,7 +232,7 @@ def _named(path: Path, config: dict[str, Any], part: str, name: str, inner: str)
             return cast(dict[str, Any], row)
     raise BadKubeconfig(
         sentence(
-            "{path}: {part} has no {name}; there are: {names}",
+            "{path}: {part} has no {name}; available: {names}",
             path=str(path),
             part=part,
             name=f"{name!r}",

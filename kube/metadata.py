@@ -65,11 +65,11 @@ def pages(client: Client, path: str, limit: int, selected: Iterable[tuple[str, s
             page = _list.decode(answered.body)
         except (msgspec.DecodeError, RecursionError) as error:
             raise NotAList(
-                sentence("a list of metadata was asked for, and something else came: {error}", error=str(error)[:240])
+                sentence("received something other than the requested metadata list: {error}", error=str(error)[:240])
             ) from None
         yield MetaPage([item.metadata for item in page.items or ()], page.metadata.resourceVersion)
         if not page.metadata.continue_:
             return
         if page.metadata.continue_ == token:
-            raise NotAList(sentence("the list has no end: its continue token repeats"))
+            raise NotAList(sentence("the list does not end: its continue token repeats"))
         token = page.metadata.continue_

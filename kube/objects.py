@@ -26,6 +26,7 @@ class OwnerReference(_Object):
     kind: str = ""
     name: str = ""
     controller: bool | None = None
+    uid: str = ""
 
 
 class Metadata(_Object):
@@ -283,9 +284,10 @@ class Toleration(_Object):
 
 
 class TemplateSpec(_Object):
-    """The specification of a DaemonSet's pods."""
+    """The specification of the pods of a DaemonSet or Deployment."""
 
     containers: list[TemplateContainer] | None = None
+    initContainers: list[TemplateContainer] | None = None
     volumes: list[Volume] | None = None
     nodeName: str | None = None
     nodeSelector: StringMap | None = None
@@ -299,8 +301,15 @@ class PodTemplate(_Object):
     spec: TemplateSpec | None = None
 
 
+class UpdateStrategy(_Object):
+    """type: "OnDelete": a pod is replaced when somebody deletes it."""
+
+    type: str | None = None
+
+
 class DaemonSetSpec(_Object):
     template: PodTemplate | None = None
+    updateStrategy: UpdateStrategy | None = None
 
 
 class DaemonSetStatus(_Object):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from kube.bodies import MAX_PAGE
 from kube.client import Client
 from kube.decode import token_at_the_head
-from kube.errors import TooLarge
+from kube.errors import NoRoom, TooLarge
 from kube.room import Room, weight
 
 #: A page of a list in total: 500 pods of 4 kB over a slow line.
@@ -28,26 +28,39 @@ FEWER = 8
 
 
 class Answered(NamedTuple):
-    """limit: how many objects may be asked for on the next page. room: counts the body while it is kept."""
+    """limit: how many objects may be asked for on the next page. room: counts the body while it is kept; its size is what the next
+    one may take.
+    """
 
     body: bytes
     limit: int
     room: Room
 
 
-def get_page(client: Client, path: str, query: dict[str, Any], limit: int, accept: str = "") -> Answered:
-    """One page of a list. Raises ApiError, TooLarge where one object is, and BadKubeconfig."""
+def get_page(
+    client: Client, path: str, query: dict[str, Any], limit: int, accept: str = "", needed: int = 0
+) -> Answered:
+    """One page of a list. Raises ApiError, TooLarge where one object is, and BadKubeconfig.
+
+    needed: bytes that the page may take: they are reserved before it is asked for.
+    """
     while True:
         room, until = client.room(), time.monotonic() + LIST_S
         try:
+            room.reserve(needed, until)
             body = client.get(path, {"limit": limit, **query}, LIST_S, accept, MAX_PAGE, room)
             room.take(weight(body) - len(body), until)
+            room.give_back_unused()
             return Answered(body, limit, room)
+        except NoRoom as error:
+            room.give_back()
+            # Read so far in vain: the next try has it at once.
+            needed = max(error.needed, 2 * needed)
         except TooLarge:
             room.give_back()
             if limit == 1:
                 raise
-            limit = max(limit // FEWER, 1)
+            limit, needed = max(limit // FEWER, 1), 0
 
 
 class _Fetch:
@@ -89,6 +102,7 @@ class Pages:
         self._selected = dict(selected)
         self.token = ""
         self._asked: tuple[str, _Fetch] | None = None
+        self._needed = 0
 
     def __iter__(self) -> Iterator[Answered]:
         """Ends when no token is left or it is to stop."""
@@ -96,7 +110,7 @@ class Pages:
             page = self._fetch(self.token).answered(self._stopped)
             if page is None:
                 return
-            self._limit = page.limit
+            self._limit, self._needed = page.limit, page.room.size
             ahead = token_at_the_head(page.body)
             if ahead and ahead != self.token:
                 self._asked = (ahead, self._start(ahead))
@@ -111,4 +125,5 @@ class Pages:
 
     def _start(self, token: str) -> _Fetch:
         query, limit = self._selected | ({"continue": token} if token else {}), self._limit
-        return _Fetch(lambda: get_page(self._client, self._path, query, limit), f"page of {self._path}")
+        needed = self._needed
+        return _Fetch(lambda: get_page(self._client, self._path, query, limit, needed=needed), f"page of {self._path}")

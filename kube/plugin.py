@@ -99,7 +99,7 @@ def run(spec: Spec, limit_s: float = LIMIT_S) -> Credential:
         _end(process)
         _running.discard(process.pid)
     if out is None:
-        raise PluginFailed(sentence("was ended after {limit_s} s without an answer", limit_s=f"{limit_s:.0f}"))
+        raise PluginFailed(sentence("was stopped after {limit_s} s without a response", limit_s=f"{limit_s:.0f}"))
     if process.returncode:
         raise PluginFailed(_in_words(process.returncode, told, spec))
     return _credential(spec, out)
@@ -158,9 +158,13 @@ def _end_all() -> None:
 
 
 def _in_words(code: int, told: bytes, spec: Spec) -> str:
-    how = sentence("ended by signal {number}", number=-code) if code < 0 else sentence("ended with {code}", code=code)
-    said = _without_secrets(told, spec)
-    return sentence("{how}: {said}", how=how, said=said) if said else how
+    how = (
+        sentence("was terminated by signal {number}", number=-code)
+        if code < 0
+        else sentence("exited with code {code}", code=code)
+    )
+    text = _without_secrets(told, spec)
+    return sentence("{how}: {text}", how=how, text=text) if text else how
 
 
 def _without_secrets(told: bytes, spec: Spec) -> str:
@@ -188,7 +192,7 @@ def _credential(spec: Spec, out: bytes) -> Credential:
     if answer.get("apiVersion") != spec.exec["apiVersion"] or answer.get("kind") != "ExecCredential":
         raise PluginFailed(
             sentence(
-                "printed no ExecCredential of {version}, which the kubeconfig asks for",
+                "printed no ExecCredential of {version}, which the kubeconfig requires",
                 version=str(spec.exec["apiVersion"]),
             )
         )
@@ -209,7 +213,7 @@ def _lasts(expires: object) -> float | None:
     try:
         end = datetime.fromisoformat(str(expires))
     except ValueError:
-        raise PluginFailed(sentence("printed an expirationTimestamp that is no time")) from None
+        raise PluginFailed(sentence("printed an invalid expirationTimestamp")) from None
     return (end if end.tzinfo else end.replace(tzinfo=UTC)).timestamp() - time.time()
 
 

@@ -54,8 +54,8 @@ STOP_S = 0.5
 
 
 #: Why a first list is made.
-FIRST_LIST = sentence("first list")
-WENT_BACK = sentence("the cluster's resource version went back")
+FIRST_LIST = sentence("initial list")
+WENT_BACK = sentence("the resource version of the cluster decreased")
 
 
 class Reflector(Generic[T]):
@@ -156,7 +156,7 @@ class Reflector(Generic[T]):
             except Exception as error:
                 # Where even the way back failed. It is tried again in a while, and said once.
                 if said != (said := f"{type(error).__name__}: {error}"):
-                    logger.exception("reflector of %s: it goes on", self.path)
+                    logger.exception("reflector of %s: continuing", self.path)
                 self._failures += 1
                 self._stopped.wait(self._backoff(self._failures, None))
 
@@ -171,7 +171,9 @@ class Reflector(Generic[T]):
             except Expired as expired:
                 self.resource_version, self._reason = "", of_error(expired)
                 if self._expired:  # twice without an event between: lists in a tight loop would be a burden
-                    self._back_off(ApiError(410, "Expired", sentence("the server calls each resource version too old")))
+                    self._back_off(
+                        ApiError(410, "Expired", sentence("the server rejects every resource version as too old"))
+                    )
                 self._expired = True
             except NotServed as error:
                 self._look_again(error)
@@ -179,13 +181,13 @@ class Reflector(Generic[T]):
                 self._back_off(error)
             except Exception:
                 logger.exception("reflector of %s", self.path)
-                self._back_off(NotAList(sentence("an internal error; the log has it")))
+                self._back_off(NotAList(sentence("internal error; see the log")))
 
     def _look_again(self, error: NotServed) -> None:
         """It is not where it was: after an upgrade of the cluster it may be served in another version."""
         try:
             if self.source.moved(self.client):
-                logger.info("%s is read now", self.path)
+                logger.info("now reading %s", self.path)
                 return
         except (ApiError, BadKubeconfig) as again:
             self._back_off(again)
@@ -221,7 +223,7 @@ class Reflector(Generic[T]):
             self._unnamed += 1
             if self._unnamed <= UNNAMED_TRIES:
                 raise
-            return Identity("", "there is no namespace kube-system")
+            return Identity("", "the namespace kube-system does not exist")
 
     def _list(self, reason: str) -> None:
         """All places, one after the other. The version is that of the first: what came meanwhile is told again by its watch."""
@@ -252,11 +254,11 @@ class Reflector(Generic[T]):
                 count += len(page.objects) + len(page.unread)
                 if count > MOST_OBJECTS:
                     raise NotAList(
-                        sentence("the list has no end: more than {number} objects came", number=MOST_OBJECTS)
+                        sentence("the list does not end: received more than {number} objects", number=MOST_OBJECTS)
                     )
                 self._put(Listed(page, answered.room))
                 if page.continue_token and page.continue_token == pages.token:
-                    raise NotAList(sentence("the list has no end: its continue token repeats"))
+                    raise NotAList(sentence("the list does not end: its continue token repeats"))
                 pages.token = page.continue_token
         except ApiError as error:
             if error.status == 410 and pages.token:
@@ -273,9 +275,9 @@ class Reflector(Generic[T]):
                 self._reason, self._asked_for, self.resource_version = self._asked_for, "", ""
                 return
             if self._refusals.lifted(self.client):
-                raise Expired(sentence("more of it may be read than before"))
+                raise Expired(sentence("permissions were extended"))
             if not moved and time.monotonic() - started < SHORT_WATCH_S and not self._stopped.is_set():
-                raise ApiError(0, "ShortWatch", sentence("the server ends each watch at once"))
+                raise ApiError(0, "ShortWatch", sentence("the server ends every watch immediately"))
 
     def _watch_once(self) -> bool:
         """One stream for each place, to the end of the first. Whether a version moved. Raises ApiError, NotAList or Expired."""

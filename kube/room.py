@@ -1,7 +1,8 @@
 """How much of what API servers answer a process holds at once, so that none of them fills its memory or takes what the others need.
 
 An answer is counted from its first byte until what was made of it has been written. One cluster may hold as much as is free after
-that: alone half of all, two a third each, and there is always something left for the next.
+that: alone half of all, two a third each, and there is always something left for the next. Nobody waits who holds something: who
+has begun gets more at once or gives all back, so readers never wait for each other.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import threading
 import time
 from collections import Counter, deque
 
-from kube.errors import TooLarge
+from kube.errors import NoRoom, TooLarge
 from wording.said import sentence
 
 #: Bytes that a process holds, as `weight` counts them: a page of 2,000 pods of 4 KB counts as 50 MiB.
@@ -63,31 +64,55 @@ class Budget:
 
 
 class Room:
-    """What one answer or line takes. It is given back when nothing refers to it any more, or before."""
+    """What one answer or line takes. It is given back when nothing refers to it any more, or before. size: bytes that are held."""
 
     def __init__(self, budget: Budget, account: str) -> None:
         self._budget, self._account = budget, account
-        self.size = 0
+        self.size = self._used = 0
 
     def __del__(self) -> None:
         self.give_back()
 
+    def reserve(self, size: int, until: float) -> None:
+        """Hold so many bytes before any is used; waits for room up to a moment of the monotonic clock. Raises TooLarge."""
+        self._hold(size - self.size, until)
+
     def take(self, size: int, until: float) -> None:
-        """So many bytes more; waits for room up to a moment of the monotonic clock. Raises TooLarge."""
-        if size <= 0:
+        """Use so many bytes more, of what is held first. Only who holds nothing waits for the rest. Raises TooLarge, NoRoom."""
+        if size > 0:
+            self._hold(self._used + size - self.size, until)
+            self._used += size
+
+    def _hold(self, more: int, until: float) -> None:
+        if more <= 0:
             return
-        if self.size + size > self._budget.size // 2:
-            raise TooLarge(sentence("the answer takes more memory than one cluster is given"))
-        while not self._budget.take(self._account, size):
+        if self.size + more > self._budget.size // 2:
+            raise TooLarge(sentence("the response exceeds the memory limit of one cluster"))
+        while not self._budget.take(self._account, more):
+            if self.size:
+                raise NoRoom(sentence("the memory for cluster responses is used up"), self.size + more)
             if time.monotonic() >= until:
-                raise TooLarge(sentence("the memory for answers of clusters is used up"))
+                raise TooLarge(sentence("the memory for cluster responses is used up"))
             time.sleep(LOOK_S)
-        self.size += size
+        self.size += more
+
+    def part(self, size: int) -> Room:
+        """A room of its own for so many of the bytes that are used."""
+        other = Room(self._budget, self._account)
+        other.size = other._used = size
+        self.size -= size
+        self._used -= size
+        return other
 
     def give_back(self) -> None:
-        size, self.size = self.size, 0
+        size, self.size, self._used = self.size, 0, 0
         if size:
             self._budget.give_back(self._account, size)
+
+    def give_back_unused(self) -> None:
+        unused, self.size = self.size - self._used, self._used
+        if unused:
+            self._budget.give_back(self._account, unused)
 
 
 def weight(body: bytes) -> int:

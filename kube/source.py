@@ -118,7 +118,7 @@ class Source:
         """Where the API server does not tell what it serves, each version is tried once."""
         if self._tried == len(self.versions):
             self._tried = 0
-            raise NotServed(sentence("{said}; it does not tell what it has (403)", said=said))
+            raise NotServed(sentence("{error}; API discovery is denied (403)", error=said))
         self._tried += 1
         return f"/apis/{group}/{self.versions[self._tried - 1]}/{plural}"
 
@@ -143,5 +143,5 @@ def _document(client: Client, path: str, kind: type[_Document], timeout_s: float
         return msgspec.json.decode(client.get(path, timeout_s=timeout_s), type=kind)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         raise ApiError(
-            0, "NotKubernetes", sentence("{path} was answered by something that is no Kubernetes API", path=path)
+            0, "NotKubernetes", sentence("the response to {path} is not from a Kubernetes API", path=path)
         ) from None

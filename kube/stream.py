@@ -37,10 +37,14 @@ class Stream:
                 yield chunk
         except (urllib3.exceptions.HTTPError, OSError, ValueError, AttributeError) as error:
             if not self._closed.is_set() and not self._deadline.passed:
-                raise ApiError(0, "Stream", sentence("the stream broke: {error}", error=plain(error))) from None
+                raise ApiError(
+                    0, "Stream", sentence("the stream was interrupted: {error}", error=plain(error))
+                ) from None
         if self._deadline.passed and not self._closed.is_set():
             raise ApiError(
-                0, "Stream", sentence("the stream was ended after {seconds} s", seconds=f"{self._deadline.seconds:.0f}")
+                0,
+                "Stream",
+                sentence("the stream was closed after {seconds} s", seconds=f"{self._deadline.seconds:.0f}"),
             )
 
     def dated_chunks(self) -> Iterator[tuple[bytes, float]]:

@@ -21,13 +21,8 @@ class _Object(msgspec.Struct, gc=False):
     """Unknown fields are ignored; everything may be missing or null."""
 
 
-class OwnerReference(objects.OwnerReference):
-    uid: str = ""
-
-
 class Metadata(objects.Metadata):
     finalizers: list[str] | None = None
-    ownerReferences: Sequence[OwnerReference] | None = None
 
 
 class JobStatus(_Object):
@@ -122,7 +117,7 @@ def read_list(body: bytes, kind: type[T]) -> Listed[T]:
     except _BAD:
         raise NotAList(
             sentence(
-                "no {kind}List came: {came}",
+                "expected {kind}List, received {came}",
                 kind=kind.__name__,
                 came=f"{body[:80].decode('utf-8', 'replace')!r}",
             )
@@ -130,8 +125,8 @@ def read_list(body: bytes, kind: type[T]) -> Listed[T]:
     if raw.kind != f"{kind.__name__}List":
         raise NotAList(
             sentence(
-                "{came} came instead of a {kind}List",
-                came=raw.kind[:60] or sentence("an object without kind"),
+                "received {came} instead of a {kind}List",
+                came=raw.kind[:60] or sentence("an object without a kind"),
                 kind=kind.__name__,
             )
         )

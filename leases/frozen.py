@@ -56,7 +56,7 @@ def _frozen(rows: QuerySet[Any], pk: int | None, seconds: float) -> int | None:
 
 
 def _end(pid: int, row: str) -> bool:
-    logger.warning("the session of a frozen holder of a lease (%s, pid %d) is ended", row, pid)
+    logger.warning("ended the database session of a frozen process with a lease (%s, pid %d)", row, pid)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
         for _ in range(LOOKS):

@@ -83,13 +83,13 @@ def audit_state() -> AuditState:
     read = last_reading()
     if read is not None and read.broken is not None:
         told = _(
-            "The chain breaks at entry %(number)s: it was changed, or one is missing. manage.py audit verify says more."
+            "The chain breaks at entry %(number)s: an entry was changed or is missing. For details, run manage.py audit verify."
         )
         text = told % {"number": read.broken}
         return AuditState("error", text, read.read_at, last)
     if read is None or read.whole_at is None:
-        return AuditState("none", _("It was not read through yet; a worker does it within minutes."), None, last)
-    text = _("Unchanged: all %(n)s entries that there were hold.") % {"n": read.whole_number}
+        return AuditState("none", _("Not verified yet. A worker verifies the log within minutes."), None, last)
+    text = _("Verified: %(n)s entries intact.") % {"n": read.whole_number}
     return AuditState("good", text, read.whole_at, last)
 
 

@@ -1,4 +1,4 @@
-"""Allocations: who holds what, who waits and why, and what ended. Three tables, each under its own address."""
+"""Allocations: active, pending with reasons, and ended. Three tables, each under its own address."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from resources import moments
 from resources.allocation import ALLOCATIONS
 from resources.pod import PODS
 
-#: Pending pods named above the table of holders.
-WAITING_SHOWN = 3
+#: Pending pods named above the table of allocations.
+PENDING_SHOWN = 3
 #: Sharing system → what its scheduler makes of a pod that is being deleted.
 _TERMINATING = {stack.name: stack.terminating for stack in STACKS}
 
@@ -82,7 +82,7 @@ def allocation_line(row: Allocation) -> AllocationLine:
 
 def _deleting(row: Allocation) -> str:
     own = _TERMINATING.get(row.stack, "")
-    return " ".join(filter(None, (gettext("Being deleted; it holds until it is gone."), own and gettext(own))))
+    return " ".join(filter(None, (gettext("Terminating. Allocated until the pod is deleted."), own and gettext(own))))
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class ClaimLine:
 
 
 @dataclass(frozen=True)
-class WaitingLine:
+class PendingLine:
     """A pod that no node takes yet. wanted: the resources that it asks for, as the API writes them."""
 
     pod: Pod
@@ -122,11 +122,11 @@ class WaitingLine:
         return [claim.why for claim in self.claims if claim.why]
 
 
-def waiting_line(pod: Pod) -> WaitingLine:
+def pending_line(pod: Pod) -> PendingLine:
     """pod: with its claims (`inventory.claimed`)."""
     asked = pod.requests if isinstance(pod.requests, dict) else {}
     wanted = [f"{resource}: {quantity}" for resource, quantity in sorted(asked.items())]
-    return WaitingLine(pod, wanted, [_claim_line(one) for one in getattr(pod, "claimed", ())])
+    return PendingLine(pod, wanted, [_claim_line(one) for one in getattr(pod, "claimed", ())])
 
 
 def _claim_line(one: Claimed) -> ClaimLine:
@@ -137,19 +137,19 @@ def _claim_line(one: Claimed) -> ClaimLine:
 def _why(one: Claimed) -> str:
     if one.state == "not-made":
         text = gettext(
-            "No claim has been made from the template %(template)s yet. The pod's events say why: "
-            "kubectl describe pod, FailedResourceClaimCreation."
+            "No claim created from the template %(template)s yet. Run kubectl describe pod and check for "
+            "FailedResourceClaimCreation."
         )
         return text % {"template": one.template or "?"}
     if one.state == "not-seen":
         text = gettext(
-            "The claim %(claim)s is not mirrored: it does not exist, asks for no accelerator, or claims may not be read."
+            "The claim %(claim)s is not synced: it does not exist, requests no accelerator, or read access is denied."
         )
         return text % {"claim": one.claim}
     if one.state == "deleting":
-        return gettext("The claim %(claim)s is being deleted: it serves no new pod.") % {"claim": one.claim}
+        return gettext("The claim %(claim)s is being deleted. New pods cannot use it.") % {"claim": one.claim}
     if one.state == "allocated" and one.node:
-        text = gettext("The claim %(claim)s has its devices on %(node)s: the pod can run there only.")
+        text = gettext("The claim %(claim)s is allocated on %(node)s. The pod can run only there.")
         return text % {"claim": one.claim, "node": one.node}
     return ""
 
@@ -159,7 +159,7 @@ def _allocation_lines(rows: list[Any]) -> list[Any]:
 
 
 def _waiting_lines(rows: list[Any]) -> list[Any]:
-    return [waiting_line(pod) for pod in rows]
+    return [pending_line(pod) for pod in rows]
 
 
 _HOLDING = ListSpec(
@@ -168,9 +168,9 @@ _HOLDING = ListSpec(
         Field("q", _("Search"), placeholder=_("pod, namespace, owner, node, UUID"), wide=True),
         Field("cluster", _("Cluster"), choices.clusters),
         Field("namespace", _("Namespace")),
-        Field("stack", _("Sharing system"), choices.stacks),
-        Field("evidence", _("Card known by"), Evidence.choices),
-        Field("placed", _("Card"), (("true", _("known")), ("false", _("not known")))),
+        Field("stack", _("Stack"), choices.stacks),
+        Field("evidence", _("Identified by"), Evidence.choices),
+        Field("placed", _("Card"), (("true", _("identified")), ("false", _("unidentified")))),
     ),
     shape=_allocation_lines,
     page="allocations/page.html",
@@ -183,9 +183,9 @@ _HOLDING = ListSpec(
     once={"node": "evidence"},
 )
 
-_WAITING = ListSpec(
+_PENDING = ListSpec(
     resource=PODS,
-    rows=querysets.pods_waiting,
+    rows=querysets.pods_pending,
     fields=(
         Field("q", _("Search"), placeholder=_("pod, namespace, owner"), wide=True),
         Field("cluster", _("Cluster"), choices.clusters),
@@ -194,18 +194,18 @@ _WAITING = ListSpec(
     ),
     shape=_waiting_lines,
     page="allocations/page.html",
-    part="allocations/waiting.html",
+    part="allocations/pending.html",
     caption=_("Pending pods"),
-    cells="allocations/waiting_cells",
-    key=lambda line: f"waiting-{line.pod.id}",
+    cells="allocations/pending_cells",
+    key=lambda line: f"pending-{line.pod.id}",
 )
 
 
 def _demand() -> dict[str, Any]:
     """How many pods wait and since when: one query; the longest waiting: another."""
-    sums = querysets.pods_waiting().aggregate(count=Count("id"), oldest=Min("created_at"))
-    longest = with_claims(querysets.pods_waiting().order_by("created_at", "id")[:WAITING_SHOWN])
-    return {"waiting": sums, "longest": [waiting_line(pod) for pod in longest]}
+    sums = querysets.pods_pending().aggregate(count=Count("id"), oldest=Min("created_at"))
+    longest = with_claims(querysets.pods_pending().order_by("created_at", "id")[:PENDING_SHOWN])
+    return {"pending": sums, "longest": [pending_line(pod) for pod in longest]}
 
 
 @shareable
@@ -225,5 +225,5 @@ def _tab(request: HttpRequest) -> str:
 @shareable
 @require_safe
 @answered
-def waiting(request: HttpRequest) -> HttpResponseBase:
-    return list_page(request, _WAITING, lambda: _demand() | {"tab": "waiting"})
+def pending(request: HttpRequest) -> HttpResponseBase:
+    return list_page(request, _PENDING, lambda: _demand() | {"tab": "pending"})

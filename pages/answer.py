@@ -13,8 +13,8 @@ from inventory.models import Cluster
 from inventory.shared import once, shared
 from inventory.totals import PoolKey
 from pages.frame import amounts
-from validations import proof, proof_counts
-from validations.proof_counts import Tally
+from validations import validity, validity_counts
+from validations.validity_counts import Tally
 
 #: A proof older than this is still one, and no longer fresh.
 FRESH_DAYS = 14
@@ -41,7 +41,7 @@ class Answer:
     days: int = FRESH_DAYS
 
     @property
-    def unproven(self) -> int:
+    def not_validated(self) -> int:
         return self.ran + self.seen + self.never
 
     @property
@@ -61,19 +61,19 @@ class Answer:
 def answer(cluster_ids: Collection[int] | None = None) -> Answer:
     """Over these clusters, or all: four queries, whatever the number of cards."""
     ids = tuple(Cluster.objects.values_list("pk", flat=True)) if cluster_ids is None else tuple(cluster_ids)
-    found = proof_counts.added(tallies(ids).values())
+    found = validity_counts.added(tallies(ids).values())
     cards = sum(sum(one.states.values()) for one in cards_by_cluster(tuple(sorted(ids))).values())
     states = found.of(cards)
     return Answer(
         cards=cards,
         recent=found.fresh,
-        stale=states[proof.PROVEN] - found.fresh,
+        stale=states[validity.VALIDATED] - found.fresh,
         unsure=found.fresh - found.sure,
-        changed=states[proof.DRIVER_CHANGED],
-        failed=states[proof.FAILED],
-        ran=states[proof.RAN],
-        seen=states[proof.SEEN],
-        never=states[proof.NEVER],
+        changed=states[validity.DRIVER_CHANGED],
+        failed=states[validity.FAILED],
+        ran=states[validity.RAN],
+        seen=states[validity.DETECTED],
+        never=states[validity.NEVER],
     )
 
 
@@ -84,4 +84,4 @@ def tallies(cluster_ids: Collection[int]) -> dict[PoolKey, Tally]:
 
 
 def _tallies(ids: tuple[int, ...]) -> dict[PoolKey, Tally]:
-    return proof_counts.by_pool(ids, timezone.now() - timedelta(days=FRESH_DAYS))
+    return validity_counts.by_pool(ids, timezone.now() - timedelta(days=FRESH_DAYS))

@@ -51,10 +51,10 @@ def audit_lines(rows: Iterable[Entry]) -> list[AuditLine]:
 SPEC = ListSpec(
     resource=AUDIT,
     fields=(
-        Field("q", _("Search"), placeholder=_("who, on what, from where"), wide=True),
-        Field("action", _("What"), Action.choices),
+        Field("q", _("Search"), placeholder=_("actor, object, address"), wide=True),
+        Field("action", _("Action"), Action.choices),
         Field("outcome", _("Result"), Outcome.choices),
-        Field("kind", _("How"), Kind.choices),
+        Field("kind", _("Method"), Kind.choices),
     ),
     shape=audit_lines,
     page="audit/page.html",

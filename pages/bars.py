@@ -1,4 +1,4 @@
-"""A card as a bar: one piece per holder, what is free, what is too much, and what is not known.
+"""A card as a bar: one piece per allocation, what is free, overcommitted and unknown.
 
 Pure: takes rows, makes what the templates print. A bar never claims more than its rows say: a card whose holders or memory are not
 known is hatched and says why.
@@ -25,7 +25,7 @@ _NAMED = 3
 
 @dataclass(frozen=True)
 class Piece:
-    """One holder's part. width: 0 to 1 as text. label: what is written on it; title: all of it. pod: "" where it may not be told."""
+    """Part of an allocation. width: 0 to 1 as text. label: what is written on it; title: all of it. pod: "" where it is hidden."""
 
     width: str
     hue: Hue
@@ -37,7 +37,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Bar:
-    """One card's bar. rest: what is said of the part without a holder. full_at: where full is, when over.
+    """One card's bar. rest: words for the unallocated part. full_at: where full is, when over.
 
     used: what is measured as in use, 0 to 1 of the bar's length, "" where it is not; used_title: in words.
 
@@ -53,13 +53,13 @@ class Bar:
 
 
 def bar_of(card: Card, holders: Sequence[Allocation], usage: Usage = NOT_COLLECTED) -> Bar:
-    """The bar of a card with its holders now, and what is measured of it."""
+    """The bar of a card with its allocations now, and its measured memory."""
     return _with_used(_allocated_bar(card, holders), card, usage)
 
 
 def of_then(card: Card, holders: Sequence[Allocation]) -> Bar:
     """Of another time than now: who held it, side by side, and nothing of how full it was."""
-    return Bar(_equal(holders), "" if holders else "unknown", "" if holders else _("nobody is known to have held it"))
+    return Bar(_equal(holders), "" if holders else "unknown", "" if holders else _("no recorded allocation"))
 
 
 def _with_used(bar: Bar, card: Card, usage: Usage) -> Bar:
@@ -78,7 +78,7 @@ def _allocated_bar(card: Card, holders: Sequence[Allocation]) -> Bar:
     if card.state == CardState.UNKNOWN:
         return Bar([_piece(held, 0, 1) for held in holders], "unknown", why_unknown(card))
     if card.mode == base.WHOLE and (card.memory_total_bytes is None or not card.memory_total_bytes):
-        return Bar(_equal(holders), "", "" if holders else _("free, memory not known"))
+        return Bar(_equal(holders), "", "" if holders else _("free, memory unknown"))
     return _memory_bar(card, holders)
 
 
@@ -92,7 +92,7 @@ def _memory_bar(card: Card, holders: Sequence[Allocation]) -> Bar:
         return Bar(pieces, "over", "", amounts.width(total, scale))
     if held == total:
         return Bar(pieces, "", "")
-    # What a card has left that its sharing system calls unhealthy is free for nobody.
+    # What is unallocated on a card that its stack marks unhealthy is not free.
     text = _("%(amount)s not allocatable") if _withheld(card) else _("%(amount)s free")
     return Bar(pieces, "", text % {"amount": amounts.gib(total - held)})
 
@@ -102,11 +102,11 @@ def _withheld(card: Card) -> bool:
 
 
 def _shares_bar(card: Card, holders: Sequence[Allocation]) -> Bar:
-    """Time-slicing and DirectX: n hold it, what each takes is not metered."""
+    """Time-slicing and DirectX: n pods have it, the memory of each is not metered."""
     if card.state == CardState.UNKNOWN:
         return Bar([], "unknown", why_unknown(card))
     taken = sum(max(1, held.quantity) for held in holders)
-    # Where nobody counts shares there is always room for one more: such a bar is never drawn full.
+    # Where shares are not counted, one more always fits: such a bar is never drawn full.
     places = taken + 1 if card.shares is None else max(card.shares, taken)
     pieces = [_piece(held, max(1, held.quantity), places) for held in holders]
     if card.shares is None:
@@ -136,10 +136,10 @@ def _piece(held: Allocation, part: int, whole: int) -> Piece:
 def amount_of(held: Allocation) -> str:
     """What an allocation takes, in words: memory where it is metered, else shares or cards."""
     if _beside(held):
-        return _("by the same claim")
+        return _("same claim")
     if held.memory_bytes is not None:
         text = amounts.gib(held.memory_bytes)
-        return f"{text} · {held.core_percent} %" if held.core_percent is not None else text
+        return f"{text} · {held.core_percent}%" if held.core_percent is not None else text
     if held.mode == base.SHARES:
         return ngettext("%(n)d share", "%(n)d shares", held.quantity) % {"n": held.quantity}
     if held.mode == base.WHOLE:
@@ -148,19 +148,19 @@ def amount_of(held: Allocation) -> str:
 
 
 def why_unknown(card: Card) -> str:
-    """Why it cannot be said how full a card is."""
+    """Why it is unknown how full a card is."""
     if card.mode == base.MEMORY:
         if card.memory_total_bytes is None:
-            return _("not known: nothing says how much memory the card has")
-        return _("not known: a holder's part of the memory cannot be read")
-    return _("not known: the cluster says how many cards are held on this node, not which")
+            return _("unknown: no source reports the card's memory")
+        return _("unknown: the memory of an allocation is unreadable")
+    return _("unknown: the kubelet reports only a count for this node")
 
 
 def why_no_memory(card: Card) -> str:
     """Why a card has no memory figure."""
     if card.mode == base.SHARES:
-        return _("The card is shared in turns: its memory is not metered.")
-    return _("No label, annotation or table says how much memory the card gives out.")
+        return _("The card is time-shared. Its memory is not metered.")
+    return _("No label, annotation or table has the card's allocatable memory.")
 
 
 def _beside(held: Allocation) -> bool:
@@ -169,15 +169,17 @@ def _beside(held: Allocation) -> bool:
 
 
 def beside_words(holders: Sequence[Allocation]) -> str:
-    """Who uses the card by a claim of another holder: in the bar there is no piece of theirs."""
+    """Pods that use the card by another pod's claim: they have no piece in the bar."""
     names = sorted({held.who for held in holders if _beside(held)})
     if not names:
         return ""
     more = f" + {len(names) - _NAMED}" if len(names) > _NAMED else ""
-    return _("by the same claim: %(pods)s") % {"pods": ", ".join(names[:_NAMED]) + more}
+    return _("same claim: %(pods)s") % {"pods": ", ".join(names[:_NAMED]) + more}
 
 
 def holds_words(card: Card) -> str:
     """ "held by 3, memory not metered" for shared cards."""
-    text = ngettext("used by %(n)d", "used by %(n)d", card.holders_count) % {"n": card.holders_count}
-    return _("%(held)s, memory not metered") % {"held": text}
+    text = ngettext("allocated to %(n)d pod", "allocated to %(n)d pods", card.allocations_count) % {
+        "n": card.allocations_count
+    }
+    return _("%(pods)s, memory not metered") % {"pods": text}

@@ -84,14 +84,16 @@ def _create(request: HttpRequest) -> HttpResponse:
         return _show(request, form, 409)
     if names := places.cordoned(form.spots):
         messages.warning(request, _cordoned_words(names))
+    if told := places.software(form.spots):
+        messages.warning(request, worded(told))
     return HttpResponseRedirect(reverse("campaign", args=[row.pk]))
 
 
 def _cordoned_words(names: list[str]) -> str:
     """What to know before, and after, a start there."""
     text = ngettext(
-        "%(n)s of the nodes is cordoned: nothing else is scheduled there; a run tolerates that and takes a card of it: %(names)s.",
-        "%(n)s of the nodes are cordoned: nothing else is scheduled there; a run tolerates that and takes a card of it: %(names)s.",
+        "%(n)s node is cordoned: %(names)s. Runs tolerate this and occupy one of its cards.",
+        "%(n)s nodes are cordoned: %(names)s. Runs tolerate this and occupy their cards.",
         len(names),
     )
     rest = ["…"] if len(names) > CORDONED_NAMED else []
@@ -107,6 +109,7 @@ def _show(request: HttpRequest, form: CampaignForm, status: int = 200) -> HttpRe
         "spots": len(form.spots),
         "fits": fits,
         "cordoned": _cordoned_words(names) if (names := places.cordoned(form.spots)) else "",
+        "software": places.software(form.spots),
         "manifest": manifest,
         "problems": form.problems(at_fields=True),
         "may_launch": may_campaign(request),

@@ -25,21 +25,21 @@ def campaign_report(request: HttpRequest, campaign_id: str) -> HttpResponseBase:
     row = querysets.campaigns().of_id(campaign_id)
     if row is None:
         close = [(_("all campaigns"), reverse("campaigns"))]
-        raise NotThere(_("There is no campaign %(id)s.") % {"id": campaign_id[:64]}, "", close)
+        raise NotThere(_("No campaign %(id)s.") % {"id": campaign_id[:64]}, "", close)
     found = report.content(row)
     data = report.canonical(found)
     if request.GET.get("format") == "json":
         response = HttpResponse(data, content_type="application/json")
         response.headers["Content-Disposition"] = f'attachment; filename="gpudash-campaign-{row.pk}.json"'
         return response
-    places = [_line(one) for one in found["places"]]
+    places = [_line(one) for one in found["targets"]]
     context = {
         "report": found,
         "campaign": row,
         "suite_title": words.suite_title(row.suite),
         "levels": [words.level(name) for name in found["suite"]["levels"]],
-        "reached": [one for one in places if one["outcome"] in report.REACHED],
-        "missed": [one for one in places if one["outcome"] not in report.REACHED],
+        "reached": [one for one in places if one["outcome"] in report.TESTED],
+        "missed": [one for one in places if one["outcome"] not in report.TESTED],
         "others": [_line(one) for one in found["other_runs"]],
         "causes": [(count, cause_words(name)) for name, count in found["coverage"]["why"].items()],
         "other_images": [one for one in found["images"] if not one["own"]],
@@ -54,13 +54,13 @@ def campaign_report(request: HttpRequest, campaign_id: str) -> HttpResponseBase:
 def _line(one: dict[str, Any]) -> dict[str, Any]:
     outcome = one.get("outcome", "")
     look = words.shown(one["verdict"]) if one["verdict"] else words.Shown("none", "·", "")
-    if outcome and outcome not in report.REACHED:
+    if outcome and outcome not in report.TESTED:
         look = words.Shown("warning", "?", cause_words(outcome))
-    elif outcome == report.LOWER or (not outcome and one["own_image"] is False):
+    elif outcome == report.INCONCLUSIVE or (not outcome and one["own_image"] is False):
         look = words.Shown("none", look.sign, look.words)
     ended = one["ended_at"]
     more = {
-        "shown_card": one["card"] or one["card_taken"],
+        "shown_card": one["card"] or one["tested_card"],
         "ended": datetime.fromisoformat(ended) if ended else None,
     }
     return (

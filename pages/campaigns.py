@@ -37,7 +37,7 @@ from validations.reaching import took_another
 from wording.said import restored
 
 TILES, FAILURES = 600, 20
-_ORDER = ("failed", "errored", "warning", "passed", "active", "skipped", "not_reached", "left")
+_ORDER = ("failed", "errored", "warning", "passed", "active", "skipped", "not_tested", "left")
 
 
 @dataclass(frozen=True)
@@ -121,21 +121,23 @@ TARGETS = ListSpec(
     resource=MATRIX,
     columns=(
         *columns_of(MATRIX, ("node", "verdict")),
-        Column("why", gettext_lazy("Why")),
-        Column("took", gettext_lazy("Took"), number=True),
+        Column("why", gettext_lazy("Reason")),
+        Column("took", gettext_lazy("Duration"), number=True),
     ),
     fields=(
         Field("cluster", gettext_lazy("Cluster"), choices.clusters),
         Field("node", gettext_lazy("Node")),
         Field("verdict", gettext_lazy("Verdict"), VerdictChoice.choices),
-        Field("level", gettext_lazy("Level of proof"), words.LEVELS),
+        Field("level", gettext_lazy("Test level"), words.LEVELS),
         Field(
-            "not_reached",
+            "not_tested",
             gettext_lazy("Card"),
-            (("true", gettext_lazy("not reached")), ("false", gettext_lazy("reached or open"))),
+            (("true", gettext_lazy("Not tested")), ("false", gettext_lazy("Tested or open"))),
         ),
         Field(
-            "skipped", gettext_lazy("Fit"), (("true", gettext_lazy("does not fit")), ("false", gettext_lazy("fits")))
+            "skipped",
+            gettext_lazy("Applicable"),
+            (("true", gettext_lazy("Not applicable")), ("false", gettext_lazy("Applicable"))),
         ),
     ),
     shape=lambda rows: [target_line(row) for row in rows],
@@ -151,7 +153,7 @@ TARGETS = ListSpec(
 @answered
 def campaigns(request: HttpRequest) -> HttpResponseBase:
     def context() -> dict[str, Any]:
-        return {"tab": "campaigns", "proven": answer(), "may_launch": may_campaign(request)}
+        return {"tab": "campaigns", "validated": answer(), "may_launch": may_campaign(request)}
 
     return list_page(request, SPEC, context)
 
@@ -160,7 +162,7 @@ def _found(campaign_id: str) -> Campaign:
     row = querysets.campaigns().of_id(campaign_id)
     if row is None:
         close = [(_("all campaigns"), reverse("campaigns"))]
-        raise NotThere(_("There is no campaign %(id)s.") % {"id": campaign_id[:64]}, "", close)
+        raise NotThere(_("No campaign %(id)s.") % {"id": campaign_id[:64]}, "", close)
     return row
 
 
@@ -218,10 +220,10 @@ def _total(counts: dict[str, int]) -> int:
 
 def _parts(counts: dict[str, int], total: int) -> list[Part]:
     other = {
-        "active": (_("under way"), "busy", "▶"),
-        "skipped": (_("do not fit"), "none", "–"),
-        "not_reached": (_("card not reached"), "warning", "?"),
-        "left": (_("not begun"), "none", "·"),
+        "active": (_("active"), "busy", "▶"),
+        "skipped": (_("not applicable"), "none", "–"),
+        "not_tested": (_("not tested"), "warning", "?"),
+        "left": (_("not started"), "none", "·"),
     }
     made = []
     for name in _ORDER:
@@ -244,14 +246,14 @@ def target_line(target: CampaignTarget) -> TargetLine:
             words.Shown("warning", "?", _("another card")),
             restored(run.row.card_note, said_of(run.row, "card_note")),
         )
-    elif target.not_reached:
-        shown, reason = words.Shown("warning", "?", _("card not reached")), restored(target.not_reached, target.wording)
+    elif target.not_tested:
+        shown, reason = words.Shown("warning", "?", _("not tested")), restored(target.not_tested, target.wording)
     elif run is not None:
         shown, reason = _of_run(run), run.reason
     elif target.skipped:
-        shown, reason = words.Shown("none", "–", _("does not fit")), restored(target.skipped, target.wording)
+        shown, reason = words.Shown("none", "–", _("not applicable")), restored(target.skipped, target.wording)
     else:
-        shown, reason = words.Shown("none", "·", _("not begun")), ""
+        shown, reason = words.Shown("none", "·", _("not started")), ""
     return TargetLine(
         row=target,
         name=name,
@@ -265,8 +267,8 @@ def target_line(target: CampaignTarget) -> TargetLine:
 
 def _of_run(run: RunLine) -> words.Shown:
     """In the matrix only the sign is seen: a pass that is no proof is not green there."""
-    proven = run.row.verdict != "passed" or run.row.level in ("", "right")
-    return run.shown if proven else replace(run.shown, level="none")
+    validated = run.row.verdict != "passed" or run.row.level in ("", "checked")
+    return run.shown if validated else replace(run.shown, level="none")
 
 
 def _with_cluster(target: CampaignTarget) -> Any:

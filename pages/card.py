@@ -1,4 +1,4 @@
-"""One card: who holds it now and held it before, its memory over time, and where each number comes from."""
+"""One card: its allocations now and before, its memory over time, and where each number comes from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from inventory import kept_off, querysets
+from inventory import availability, querysets
 from inventory.history.named import Named
 from inventory.history.series import Window
 from inventory.measured import with_usage
@@ -45,7 +45,7 @@ MOST_HELD = 200
 def card(request: HttpRequest, card_id: int) -> HttpResponseBase:
     found = querysets.cards_ever().filter(pk=card_id).first() if card_id < 2**63 else None
     if found is None:
-        raise NotThere(_("There is no card with this number."), "", [(_("all cards"), reverse("cards"))])
+        raise NotThere(_("No card has this number."), "", [(_("all cards"), reverse("cards"))])
     window = window_of(request)
     context = _context(found, window) | {"notices": notices(request, {found.cluster_id})}
     context["windows"] = windows(request, window)
@@ -59,15 +59,15 @@ def _context(found: Card, window: Window) -> dict[str, Any]:
     findings = (
         querysets.findings_now().filter(card_key=found.key, **mine).order_by("severity_rank", "-first_seen_at", "id")
     )
-    end = found.gone_at or _steady_now(window)
+    end = found.removed_at or _steady_now(window)
     begin = end - timedelta(seconds=window.seconds)
     seen_from = _seen_from(held, found)
     room = found.found_room
     here = {"cluster": found.cluster.name, "card_id": found.pk, "ended": "any"}
-    kept_off.cards_now([found])
+    availability.cards_now([found])
     with_usage([found])
     row = card_row(found, now_held)
-    node = NodeTotals.objects.filter(**mine).only("health_told").first() if found.gone_at is None else None
+    node = NodeTotals.objects.filter(**mine).only("health_reports").first() if found.removed_at is None else None
     of_node = node.found_health if node is not None else []
     why_not = "" if row.usage.measured_at or row.usage.lost_at else why_not_collected(found)
     return {
@@ -78,9 +78,9 @@ def _context(found: Card, window: Window) -> dict[str, Any]:
         "usage_facts": usage_facts(row.usage),
         "usage_why": why_not,
         "health_lines": health_lines(found.found_health),
-        "health_silent": silent(found, row.usage, why_not, of_node) if found.gone_at is None else [],
+        "health_silent": silent(found, row.usage, why_not, of_node) if found.removed_at is None else [],
         "node_health_lines": health_lines(of_node),
-        "rooms": rooms_of((room,), {found.key: (row.name, "")}) if room and not found.gone_at else None,
+        "rooms": rooms_of((room,), {found.key: (row.name, "")}) if room and not found.removed_at else None,
         "now_held": [allocation_line(one) for one in holders_of(found, now_held)],
         "before": [allocation_line(one) for one in held if one.ended_at is not None][:20],
         "cut": len(held) == MOST_HELD,
@@ -122,7 +122,7 @@ def _table(held: list[Any], found: Card, begin: Any, end: Any, seen_from: Any) -
 
 
 def _why_no_picture(found: Card) -> str:
-    """Why no curve can be drawn: without a source that places holders on this card, an empty curve would be a lie."""
+    """Why no curve can be drawn: without identified allocations an empty curve would be wrong."""
     if found.state == "unknown" and found.mode != base.MEMORY:
         return why_unknown(found)
     return ""

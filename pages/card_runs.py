@@ -24,7 +24,7 @@ from pages.name_words import plain
 from pages.permission import may_launch
 from pages.run_lines import run_line
 from pages.series import Plot, plot
-from validations import proof, querysets
+from validations import querysets, validity
 from validations.baseline import not_compared
 from validations.models import Measurement
 from validations.suites import registry
@@ -53,7 +53,7 @@ class Choice:
 def card_runs(request: HttpRequest, card_id: int) -> HttpResponseBase:
     card = mirror.cards_ever().filter(pk=card_id).first() if card_id < 2**63 else None
     if card is None:
-        raise NotThere(_("There is no card with this number."), "", [(_("all cards"), reverse("cards"))])
+        raise NotThere(_("No card with this number."), "", [(_("all cards"), reverse("cards"))])
     return live_page(request, "validations/card.html", "validations/card_part.html", _context(request, card))
 
 
@@ -69,7 +69,7 @@ def _context(request: HttpRequest, card: Card) -> dict[str, Any]:
         "name": card_name(card),
         "card_url": card_url(card.pk),
         "node_url": node_url(card.cluster.name, card.node_name),
-        "proof": proof.of_cards([card.pk])[card.pk],
+        "validity": validity.of_cards([card.pk])[card.pk],
         "runs": [run_line(run) for run in own[:RUNS_SHOWN]],
         "node_runs": [run_line(run) for run in on_node[:10]],
         "all_url": with_query(reverse("validations"), card=card.key, **here),
@@ -122,12 +122,12 @@ def _asked(request: HttpRequest, choices: list[Choice], card: Card) -> tuple[Cho
     """The measurement and whose. Raises BadParameter."""
     measure, of = request.GET.get("measure", ""), request.GET.get("of", "card")
     if of not in OF or (of == "model" and not card.model):
-        raise BadParameter({"of": [_("One of %(names)s is wanted.") % {"names": ", ".join(OF)}]})
+        raise BadParameter({"of": [_("Must be one of: %(names)s.") % {"names": ", ".join(OF)}]})
     if not measure:
         return (choices[0] if choices else None), of
     chosen = next((one for one in choices if one.id == measure), None)
     if chosen is None:
-        raise BadParameter({"measure": [_("Nothing of this name was measured on this card.")]})
+        raise BadParameter({"measure": [_("No measurement of this name on this card.")]})
     return chosen, of
 
 

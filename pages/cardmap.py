@@ -16,13 +16,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from inventory.kept_off import in_believed, totals_now, unbelieved, with_room
+from inventory.availability import in_believed, totals_now, unbelieved, with_room
 from inventory.models import Cluster, NodeTotals
 from inventory.totals import PoolKey, PoolTotals, Totals
 from pages.frame import amounts
 from pages.frame.links import node_url, with_query
-from pages.kept_words import kept_off_word
 from pages.tiles import ROOM_BYTES, TILES_DRAWN, FiguresOf, Tile, figures_of, raw_tiles, tile_of
+from pages.unavailable_words import unavailable_reason_word
 
 ELEMENTS, FEWEST_OF_A_POOL, POOLS_SHOWN, FEW_CARDS = 1300, 2, 40, 300
 #: Elements of a node that is drawn, and of each of its tiles; some have marks besides.
@@ -43,7 +43,7 @@ class Asked:
 
 
 #: Names of the filters of nodes; "" is none.
-SHOWS = ("", "room", "free", "apart", "unknown", "findings")
+SHOWS = ("", "room", "free", "unavailable", "unknown", "findings")
 
 
 def condition_of(show: str) -> Q:
@@ -52,8 +52,12 @@ def condition_of(show: str) -> Q:
         return with_room("largest_gap_bytes", ROOM_BYTES)
     if show == "free":
         return in_believed() & Q(cards_free__gt=0)
-    if show == "apart":
-        return Q(cards_apart__gt=0) | Q(memory_apart_bytes__gt=0) | Q(cluster_id__in=unbelieved(), cards_free__gt=0)
+    if show == "unavailable":
+        return (
+            Q(cards_unavailable__gt=0)
+            | Q(memory_unavailable_bytes__gt=0)
+            | Q(cluster_id__in=unbelieved(), cards_free__gt=0)
+        )
     if show == "unknown":
         return Q(memory_allocated_bytes=None) | Q(unplaced_count__gt=0)
     return Q(findings_count__gt=0) if show == "findings" else Q()
@@ -61,7 +65,7 @@ def condition_of(show: str) -> Q:
 
 @dataclass(frozen=True)
 class MapNode:
-    """title: with its cluster, where there are several. off: why nothing of it is given out, in words; "" for nothing."""
+    """title: with its cluster, where there are several. off: why it is unavailable, in words; "" for nothing."""
 
     name: str
     title: str
@@ -87,7 +91,7 @@ class MapPool:
     totals: Totals
     used: str
     over: bool
-    apart: str
+    unavailable: str
     unknown: str
     words: str
     open: bool
@@ -212,8 +216,8 @@ def _first_of_each(rows: QuerySet[NodeTotals], room: dict[PoolKey, int]) -> dict
 
 def _pool(part: _Part, asked: Asked, figures: FiguresOf) -> MapPool:
     one, totals = part.own, part.own.totals
-    used, over, apart, unknown = _shares_of(totals)
-    key, name = _key(one), one.pool or _("pool not known")
+    used, over, unavailable, unknown = _shares_of(totals)
+    key, name = _key(one), one.pool or _("pool unknown")
     cluster = one.cluster if part.several else ""
     return MapPool(
         name=f"{one.cluster} · {name}" if part.several else name,
@@ -223,7 +227,7 @@ def _pool(part: _Part, asked: Asked, figures: FiguresOf) -> MapPool:
         totals=totals,
         used=used,
         over=over,
-        apart=apart,
+        unavailable=unavailable,
         unknown=unknown,
         words=_pool_words(totals),
         open=part.opened,
@@ -242,26 +246,37 @@ def _shares_of(totals: Totals) -> tuple[str, bool, str, str]:
     unknown = totals.memory_allocated.unknown_nodes / totals.nodes if totals.nodes else 0.0
     if total is None or held is None or total <= 0:
         return "0", False, "0", "1"
-    used, apart = min(1.0, held / total) * (1 - unknown), min(1.0, totals.memory_apart / total) * (1 - unknown)
-    return f"{used:.4f}", held > total, f"{apart:.4f}" if apart else "0", f"{unknown:.4f}" if unknown else "0"
+    used, unavailable = (
+        min(1.0, held / total) * (1 - unknown),
+        min(1.0, totals.memory_unavailable / total) * (1 - unknown),
+    )
+    return (
+        f"{used:.4f}",
+        held > total,
+        f"{unavailable:.4f}" if unavailable else "0",
+        f"{unknown:.4f}" if unknown else "0",
+    )
 
 
 def _pool_words(totals: Totals) -> str:
     """The bar in words."""
     held, total, free = totals.memory_allocated.value, totals.memory_metered.value, totals.memory_free.value
     if held is None or total is None or free is None:
-        return _("memory not known or not metered")
+        return _("memory unknown or not metered")
     if held > total:
-        return _("over-committed: %(held)s of %(total)s") % {"held": amounts.gib(held), "total": amounts.gib(total)}
+        return _("overcommitted: %(allocated)s of %(total)s") % {
+            "allocated": amounts.gib(held),
+            "total": amounts.gib(total),
+        }
     text = _("%(free)s free of %(total)s") % {"free": amounts.gib(free), "total": amounts.gib(total)}
     unknown = totals.memory_allocated.unknown_nodes
     if not unknown:
         return text
-    return text + ngettext(", not known on %(n)d node", ", not known on %(n)d nodes", unknown) % {"n": unknown}
+    return text + ngettext(", unknown on %(n)d node", ", unknown on %(n)d nodes", unknown) % {"n": unknown}
 
 
 def _map_node(node_totals: NodeTotals, part: _Part, show: str, figures: FiguresOf) -> MapNode:
-    raw, off, name = raw_tiles(node_totals), node_totals.kept_off, node_totals.node_name
+    raw, off, name = raw_tiles(node_totals), node_totals.unavailable_reason, node_totals.node_name
     title = f"{part.own.cluster} · {name}" if part.several else name
     return MapNode(
         name=name,
@@ -270,18 +285,18 @@ def _map_node(node_totals: NodeTotals, part: _Part, show: str, figures: FiguresO
         note=_note(node_totals),
         tiles=[tile_of(tile, title, off, show, figures) for tile in raw[:TILES_DRAWN]],
         more_tiles=max(0, len(raw) - TILES_DRAWN),
-        off=kept_off_word(off),
+        off=unavailable_reason_word(off),
     )
 
 
 def _note(node_totals: NodeTotals) -> str:
     """What stands beside the node's name."""
     if node_totals.unplaced_count:
-        return _("%(n)d held, card not known") % {"n": node_totals.unplaced_count}
+        return _("%(n)d unidentified") % {"n": node_totals.unplaced_count}
     if node_totals.memory_free_bytes is not None and node_totals.memory_free_bytes < 0:
-        return _("%(amount)s too much") % {"amount": amounts.gib(-node_totals.memory_free_bytes)}
+        return _("overcommitted by %(amount)s") % {"amount": amounts.gib(-node_totals.memory_free_bytes)}
     if node_totals.memory_free_bytes is not None:
         return _("%(amount)s free") % {"amount": amounts.gib(node_totals.memory_free_bytes)}
-    if node_totals.holders_count:
-        return _("used by %(n)d") % {"n": node_totals.holders_count}
+    if node_totals.allocations_count:
+        return ngettext("%(n)d pod", "%(n)d pods", node_totals.allocations_count) % {"n": node_totals.allocations_count}
     return ""

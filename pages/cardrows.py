@@ -1,4 +1,4 @@
-"""Cards as rows of tables: name, how full, who holds, with source and age. Shared by the pages that list cards."""
+"""Cards as rows of tables: name, how full, allocations, with source and age. Shared by the pages that list cards."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CardRow:
     stack: str
     state: str
     state_words: str
-    kept_off: str
+    unavailable_reason: str
     bar: bars.Bar
     allocated: int | None
     allocated_why: str
@@ -40,7 +40,7 @@ class CardRow:
     free: int | None
     memory_source: str
     holders: list[Allocation]
-    holders_count: int
+    allocations_count: int
     more_holders: int
     holds_words: str
     shared: bool
@@ -49,7 +49,7 @@ class CardRow:
     usage: Usage
     unused: int | None
     changed_at: datetime
-    gone_at: datetime | None
+    removed_at: datetime | None
     #: Asked for another time than now: only who held it then is known.
     past: bool = False
 
@@ -104,7 +104,7 @@ def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow
         stack=card.stack,
         state=state.value,
         state_words=str(state.label),
-        kept_off=card.kept_off,
+        unavailable_reason=card.unavailable_reason,
         bar=bars.of_then(card, holders) if past else bars.bar_of(card, holders, usage),
         allocated=card.memory_allocated_bytes,
         allocated_why=_not_kept() if past else _why_not_allocated(card) if card.memory_allocated_bytes is None else "",
@@ -114,7 +114,7 @@ def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow
         free=card.memory_free_bytes,
         memory_source=card.memory_source,
         holders=pods[:most],
-        holders_count=len(pods),
+        allocations_count=len(pods),
         more_holders=max(0, len(pods) - most),
         holds_words=_holds_words(card, holders, state),
         shared=shared,
@@ -123,13 +123,13 @@ def card_row(card: Card, holders: list[Allocation], most: int = 1000) -> CardRow
         usage=usage,
         unused=getattr(card, "memory_unused_bytes", None),
         changed_at=card.changed_at,
-        gone_at=card.gone_at,
+        removed_at=card.removed_at,
         past=past,
     )
 
 
 def _not_kept() -> str:
-    return _("Not known for that time: of cards only who held them is kept.")
+    return _("Unknown for that time: only allocations are stored.")
 
 
 def _holds_words(card: Card, holders: list[Allocation], state: CardState) -> str:

@@ -1,4 +1,4 @@
-"""Cards: which have room, and who holds the rest? A table of all cards."""
+"""Cards: a table of all cards with free memory and allocations."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from inventory import free, kept_off, querysets
-from inventory.models.choices import CardState, Health, KeptOff, Severity
+from inventory import availability, free, querysets
+from inventory.models.choices import CardState, Health, Severity, UnavailableReason
 from inventory.shared import shareable
 from pages.cardrows import card_row
 from pages.frame import choices
@@ -30,15 +30,15 @@ SPEC = ListSpec(
     fields=(
         Field("q", _("Search"), placeholder=_("node, UUID, model, pod, namespace"), wide=True),
         Field("cluster", _("Cluster"), choices.clusters),
-        Field("stack", _("Sharing system"), choices.stacks),
+        Field("stack", _("Stack"), choices.stacks),
         Field("model", _("Card model"), choices.models),
         Field("state", _("State"), CardState.choices),
-        Field("kept_off", _("Kept apart"), KeptOff.choices),
-        Field("min_free_bytes", _("Free, at least"), placeholder="8 GiB"),
-        Field("min_unused_bytes", _("Unused, at least"), placeholder="8 GiB"),
+        Field("unavailable_reason", _("Unavailable because"), UnavailableReason.choices),
+        Field("min_free_bytes", _("Min. free"), placeholder="8 GiB"),
+        Field("min_unused_bytes", _("Min. not used"), placeholder="8 GiB"),
         Field("health", _("Health"), Health.choices),
         Field("severity", _("Findings"), Severity.choices),
-        Field("gone", _("Time"), (("true", _("gone")), ("any", _("both"))), rest=_("present")),
+        Field("removed", _("Time"), (("true", _("Removed")), ("any", _("All"))), rest=_("Present")),
     ),
     shape=_shape,
     page="cards/page.html",
@@ -46,8 +46,8 @@ SPEC = ListSpec(
     caption=_("Cards"),
     cells="cards/cells",
     key=lambda card: f"card-{card.id}",
-    gone=lambda card: card.gone_at is not None,
-    of_then=("node", "model", "allocations", "memory_total_bytes", "memory_free_bytes", "holders_count"),
+    gone=lambda card: card.removed_at is not None,
+    of_then=("node", "model", "allocations", "memory_total_bytes", "memory_free_bytes", "allocations_count"),
     once={"memory_total_bytes": "memory_source"},
 )
 
@@ -57,7 +57,7 @@ def _context() -> dict[str, Any]:
     for found in free.card_states().values():
         for state, count in found.items():
             states[state] = states.get(state, 0) + count
-    room = querysets.cards_present().filter(kept_off.with_room("memory_free_bytes", 1))
+    room = querysets.cards_present().filter(availability.with_room("memory_free_bytes", 1))
     largest = room.order_by("-memory_free_bytes", "-id").first()
     return {
         "states": states,

@@ -1,4 +1,4 @@
-"""Words of the findings and of the sharing systems for translation: what declares them is pure and knows no languages.
+"""Words of the findings and of the stacks for translation: what declares them is pure and knows no languages.
 
 Tests hold the two together.
 """
@@ -8,266 +8,286 @@ from __future__ import annotations
 from django.utils.translation import gettext_noop as _
 
 TITLES = (
-    _("Pool of devices incomplete"),
-    _("Claimed device gone"),
-    _("Too many devices"),
-    _("Claim that nobody uses"),
-    _("Claim does not end"),
+    _("Device pool incomplete"),
+    _("Allocated device no longer exists"),
+    _("Too many devices on the node"),
+    _("Unused ResourceClaim"),
+    _("ResourceClaim stuck in deletion"),
     _("Device tainted"),
-    _("Annotation cannot be read"),
-    _("Another database is the launcher"),
-    _("Assumed and never assigned"),
-    _("Bound pod without a card"),
-    _("Capacity differs from allocatable"),
+    _("Invalid stack annotation"),
+    _("Launching disabled: this database is a copy"),
+    _("Card assumed but not assigned"),
+    _("Pod without a recorded card"),
+    _("Allocatable below capacity"),
     _("Card index out of range"),
-    _("Card over-committed"),
-    _("Card double-allocated"),
-    _("Cluster never reached"),
+    _("Card overcommitted"),
+    _("Card allocated twice"),
+    _("Cluster unreachable"),
     _("Device plugin not ready"),
     _("GPU label without a GPU resource"),
-    _("GPU memory without cards"),
-    _("Labels disagree with the capacity"),
+    _("GPU software not ready"),
+    _("GPU memory reported without cards"),
+    _("Labels do not match the capacity"),
     _("Memory unit unknown"),
-    _("Memory units mixed"),
-    _("NVIDIA_VISIBLE_DEVICES set by hand"),
-    _("No word from the cluster"),
-    _("Nobody watches the cluster"),
-    _("Audit found differences"),
-    _("Quantity cannot be read"),
-    _("Request and record differ"),
-    _("Resource not understood"),
-    _("Setting on the node cannot be read"),
+    _("Mixed memory units"),
+    _("NVIDIA_VISIBLE_DEVICES set in the pod"),
+    _("Cluster not reporting"),
+    _("Cluster not watched"),
+    _("Synced data differed from the cluster"),
+    _("Invalid quantity"),
+    _("Request and recorded allocation differ"),
+    _("Unsupported GPU resource"),
+    _("Invalid gpudash.io annotation"),
     _("Several GPU containers in one pod"),
-    _("Two sharing systems on the same cards"),
-    _("Driver upgrade under way"),
-    _("MIG layout"),
-    _("Number of cards not known"),
-    _("Unhealthy device held"),
-    _("Exporter names another card"),
-    _("Xid error of the card"),
-    _("Xid error of an application"),
+    _("Two stacks on the same cards"),
+    _("Driver upgrade not finished"),
+    _("MIG layout not ready"),
+    _("Number of cards unknown"),
+    _("Unhealthy device allocated"),
+    _("Exporter reports another card"),
+    _("Xid error (hardware)"),
+    _("Xid error (application)"),
     _("Unknown Xid code"),
-    _("Memory errors not corrected"),
-    _("Memory waits for a reset"),
-    _("Memory cannot be mended"),
-    _("Driver asks for a recovery"),
+    _("Uncorrectable ECC errors"),
+    _("Memory repair pending: reset needed"),
+    _("Memory repair failed: replace the card"),
+    _("Driver requests recovery"),
     _("Card throttled"),
-    _("Card too hot"),
-    _("Health check of an exporter"),
-    _("Card called unhealthy by its sharing system"),
-    _("Condition of the node speaks of its cards"),
+    _("Card overheating"),
+    _("Exporter health check not passed"),
+    _("Unknown health check result"),
+    _("Card marked unhealthy by its stack"),
+    _("Node condition reports a GPU fault"),
     _("Chip fault reported"),
-    _("Settings of a plugin not read"),
-    _("Held but idle"),
-    _("Uses more than it was given"),
-    _("Used though nobody holds it"),
-    _("Exporter silent"),
-    _("Exporter missing"),
-    _("Exporter counts other cards"),
-    _("Memory of a card disagrees"),
-    _("Exporters are not read"),
+    _("Device plugin settings not readable"),
+    _("Idle allocation"),
+    _("Uses more memory than allocated"),
+    _("Memory in use without an allocation"),
+    _("Exporter stopped reporting"),
+    _("No exporter on the node"),
+    _("Exporter card count differs"),
+    _("Card memory sizes differ"),
+    _("Exporters not being read"),
 )
 MEANINGS = (
     _(
-        "Not all ResourceSlices of a pool are there. The scheduler gives out nothing of such a pool, so its devices are not counted."
+        "ResourceSlices of a pool are missing. The scheduler allocates no devices from an incomplete pool. gpudash "
+        "does not count them."
     ),
-    _("A claim holds a device that no driver offers any more. Its pod may work on with it, or have lost its card."),
-    _("DRA drivers offer more devices on one node than gpudash reads, so its cards are not known."),
-    _("A claim holds a device and no pod uses the claim. The device is not free for others."),
-    _("A claim that was deleted still holds its device, since a finalizer waits for the driver or the pod."),
-    _("The driver, or an administrator, has put a taint on the device: new claims do not get it."),
-    _("A label says that the node has a GPU, but it offers none."),
-    _("A node offers GPU memory, or cards, but the other of the two is 0 or missing."),
-    _("A node offers the same cards through two device plugins that do not know of each other."),
-    _("A node or a pod states a quantity that is none; what it stands for is unknown."),
-    _("The device plugin of the node reports a fault of a chip, or has set it apart."),
     _(
-        "A device plugin takes a setting from a ConfigMap that the mirror does not have, so what depends on it is not known."
+        "A ResourceClaim has a device that no driver offers any more. Its pod may still run on the device or may have lost it."
     ),
-    _("A pod holds GPU memory on a node, but its scheduler has not recorded a card."),
-    _("A pod is recorded on a card that the node does not have; it is counted on the node, its card is unknown."),
-    _("A node gives out devices that are no cards one by one, and nothing says how many cards they are."),
-    _("A pod sets NVIDIA_VISIBLE_DEVICES itself, so it may use cards that the scheduler has given to others."),
-    _("The GPU Operator is replacing the driver of a node, or has failed to: the device plugin is paused meanwhile."),
-    _("The kubelet calls a device unhealthy that a pod holds."),
+    _("DRA drivers offer more devices on this node than gpudash reads. The cards of the node are unknown."),
+    _("A device is allocated to a ResourceClaim that no pod uses. Other claims cannot get the device."),
+    _("A deleted ResourceClaim still has its device. A finalizer is waiting for the driver or the pod."),
+    _("The driver or an administrator tainted the device. New claims do not get it."),
+    _("A label marks the node as a GPU node, but the node offers no GPU resource."),
     _(
-        "The exporter's labels name a container at another card than the one that the cluster records for it; the record counts."
+        "A component that the cards need is missing, pending or failing, or offers nothing. The finding names the "
+        "first cause, not the components that depend on it."
     ),
-    _("The MIG layout of a node is being changed, could not be applied, or is none that the device plugin gives out."),
-    _("A resource looks like a GPU, but its cards are not in the totals."),
-    _("An annotation gpudash.io/* on a node has a value that cannot be read; it is ignored."),
-    _("An annotation of a sharing system is longer than 64 KiB or not of its form."),
-    _("More of a card (or of a node's cards) is promised to pods than it has."),
-    _("No list of this cluster was ever complete; nothing is known of it."),
+    _("The node reports GPU memory without cards, or cards without GPU memory."),
+    _("Two independent device plugins offer the same cards of a node."),
+    _("A node or pod has a resource quantity that is not a valid number. The amount is unknown."),
+    _("The device plugin reports a fault of a chip, or has taken the chip out of service."),
+    _(
+        "A device plugin reads a setting from a ConfigMap that gpudash cannot read. Values that depend on the "
+        "setting are unknown."
+    ),
+    _("GPU memory of a node is allocated to a pod, but the scheduler recorded no card."),
+    _("A pod is recorded on a card that the node does not have. The pod counts for the node, its card is unknown."),
+    _("The node offers devices that are not whole cards. No source reports how many cards the node has."),
+    _("A pod sets NVIDIA_VISIBLE_DEVICES itself. It may use cards that are allocated to other pods."),
+    _("The GPU Operator is upgrading the driver of the node, or the upgrade failed. The device plugin is paused."),
+    _("The kubelet reports an allocated device as unhealthy."),
+    _(
+        "The exporter reports a container on another card than the cluster records. gpudash uses the record of the cluster."
+    ),
+    _(
+        "The MIG layout of the node is changing, could not be applied, or does not fit the strategy of the device plugin."
+    ),
+    _("A resource looks like a GPU resource that gpudash does not support. Its cards are excluded from totals."),
+    _("A gpudash.io/* annotation on a node has an invalid value. gpudash ignores it."),
+    _("An annotation of a stack is longer than 64 KiB or has an invalid format."),
+    _("More memory is allocated than the card (or the node's cards) has."),
+    _("gpudash has never read a complete list from this cluster. There is no data for it."),
     _("Nodes of one cluster count GPU memory in different units."),
-    _("Nothing says whether a node counts GPU memory in GiB or MiB, so its memory is shown as unknown."),
-    _("The cluster was read before, but has said nothing for too long; its numbers are what was last known."),
+    _("No source reports whether the node counts GPU memory in GiB or MiB. Its memory is shown as unknown."),
+    _("No update for more than 90 s. Pages show last known data."),
     _(
-        "The mirror did not hold what the cluster has; it was mended. The finding ends with the next audit that finds nothing."
+        "An audit found differences between the synced data and the cluster, and corrected them. The finding ends "
+        "with the next audit without differences."
     ),
-    _("The leases of its watchers have run out and nobody has taken them; its numbers do not change any more."),
-    _("The node has devices that it does not give out."),
+    _("No watch worker holds the lease. Data is not being updated."),
+    _("The node has devices that are not allocatable."),
     _("The open-source gpushare plugin cannot match pods with more than one GPU container."),
-    _("The pod that gives out the cards of a node is not ready."),
-    _("The same card is given out by memory or share and as a whole."),
-    _("The scheduler chose a card long ago, but the device plugin has not confirmed it."),
-    _("This database is a copy, or was moved: another one is the launcher. Nothing is launched or deleted from here."),
-    _("What a pod asks for differs from what its scheduler or kubelet has recorded for it."),
-    _("What labels or settings say about the number of cards does not fit the capacity of the node."),
-    _("The driver reported an Xid error that puts the card itself in doubt: its memory, its links, its firmware."),
-    _("The driver reported an Xid error that a program mostly causes itself; the card stays usable."),
+    _("The device plugin pod of the node is not ready."),
+    _("The same card is allocated as a whole card and also by memory or share."),
+    _("The scheduler chose a card, but the device plugin did not confirm it in time."),
+    _(
+        "This database is a copy or was moved. Another database is the launcher. gpudash launches and deletes nothing from here."
+    ),
+    _("The request of a pod differs from the allocation that its scheduler or kubelet recorded."),
+    _("Labels or settings give a number of cards that does not match the capacity of the node."),
+    _("The driver reported an Xid error that points to a hardware fault: memory, links or firmware."),
+    _("The driver reported an Xid error that is usually caused by the application. The card stays usable."),
     _("The driver reported an Xid error with a code that gpudash does not know."),
-    _("The card has had memory errors (double bit) that could not be corrected since its driver was loaded."),
-    _("Rows or pages of the card's memory are to be taken out of use, which the next reset does."),
-    _("Rows could not be remapped, too many pages are retired, or the SRAM has too many errors."),
-    _("The driver says that the card needs a reset, a restart or another recovery."),
-    _("The card's clocks are lowered by heat, by the power brake or by its hardware, so what runs on it is slower."),
-    _("The card is at, or close to, the temperature at which it slows down."),
-    _("An exporter's own health check of the card warns or fails."),
-    _("The record that a sharing system keeps on the node calls the card unhealthy; it is given to nobody."),
+    _("The card had uncorrectable memory errors (double bit) since its driver was loaded."),
+    _("The next reset retires or remaps faulty memory rows or pages."),
+    _("Row remapping failed, too many memory pages are retired, or the SRAM has too many errors."),
+    _("The driver reports that the card needs a reset, a reboot or another recovery."),
+    _("Heat, the power brake or the hardware lowers the clocks of the card. Workloads on it run slower."),
+    _("The card is at or close to its slowdown temperature."),
+    _("A health check of the exporter warns or fails for this card."),
+    _("A health check of the exporter reports an unknown value for this card."),
+    _("The stack of the node marks the card as unhealthy and does not allocate it."),
+    _("A health check in the cluster set a node condition that reports a fault of cards, links or drivers."),
+    _("Allocated cards showed no GPU activity for GPUDASH_IDLE_MINUTES. One finding per node lists the allocations."),
     _(
-        "A health check that runs in the cluster has set a condition of the node: its cards, links or drivers are not well."
+        "One pod on a shared card uses more memory than allocated, or all pods together do. Memory is not isolated: "
+        "when the card is full, other pods run out of memory."
     ),
+    _("More memory is in use than driver and firmware need, but no pod has this card."),
+    _("The exporter stopped reporting cards of this node. It still reports other cards of the cluster."),
+    _("No exporter has ever reported a card of this node, but other cards of the cluster are reported."),
+    _("The exporter reports more or fewer cards than the node has in gpudash."),
     _(
-        "Pods hold cards of a node on which no work was seen for GPUDASH_IDLE_MINUTES. One for a node; it names the holds."
+        "Labels or records give another memory size than the card reports. ECC and driver do not explain the difference."
     ),
-    _(
-        "On a card that several pods share, one uses more memory than it was given, or all together use more than is allocated. "
-        "Nothing isolates them: when the card is full, the allocation of a neighbour fails."
-    ),
-    _(
-        "Memory of a card is in use, more than driver and firmware need, and by what the cluster records nobody holds the card."
-    ),
-    _(
-        "Cards of a node were measured, and their exporter says nothing of them any more, while others of the cluster are measured."
-    ),
-    _("No card of a node was ever measured, while others of the cluster are."),
-    _("The exporter names more cards of a node, or fewer, than the mirror has."),
-    _(
-        "What labels or records say that a card has and what the card itself says differ by more than ECC and driver explain."
-    ),
-    _("The exporters of a cluster were not read for more than five minutes, or no card is measured by what they say."),
+    _("gpudash did not read the exporters of the cluster for more than 5 min, or they report no card of it."),
 )
 ACTIONS = (
-    _("Look at the log of the DRA driver's pod on the node; it publishes the slices."),
-    _("Look at the driver's log and at the card; delete the pod and its claim when the card is gone."),
-    _("Look at the ResourceSlices of the node, and which driver has published them."),
-    _("Delete the claim, or start the pod that is to use it."),
-    _("Look whether its pod is gone and the driver's pod runs on the node; it has to let go of the device."),
-    _("Read the taint: it names what is wrong, often the health of the card."),
-    _("On a copy, nothing. If the other is gone for good: `manage.py cluster take-over NAME`."),
-    _("Ask for the memory in one container, or split the pod."),
+    _("Follow the remedy in the finding. The page of the node or of the components shows all steps."),
+    _("Check the log of the DRA driver pod on the node. The driver publishes the slices."),
+    _("Check the driver log and the card. If the card was removed, delete the pod and its claim."),
+    _("Check the ResourceSlices of the node and the drivers that publish them."),
+    _("Delete the claim, or start the pod that needs it."),
+    _("Check that the pod is deleted and that the driver pod runs on the node. The driver has to release the device."),
+    _("Read the taint. It names the reason, often the health of the card."),
+    _("Nothing to do on a copy. If the other database is permanently lost, run `manage.py cluster take-over NAME`."),
+    _("Request the memory in one container, or split the pod."),
     _("Correct the value."),
-    _("Delete a pod that can be placed again, and look for a scheduler that has lost count (restart the extender)."),
-    _("Delete the pod so that it is placed again; do not edit requests or these annotations by hand."),
-    _("Keep one of the plugins off this node with its node label, or give each system its own nodes."),
-    _("Let one sharing system only give out the cards of a node."),
-    _("Look at the device plugin's log and the driver's messages (XID); restart the plugin after the repair."),
-    _("Look at the log and the events of the plugin pod."),
-    _("Look at the pod's events and the device plugin's log; delete the pod if its containers do not start."),
-    _("Look whether the driver is installed and the device plugin runs on the node."),
-    _("Look whether the scheduler extender is wired in, and whether the pod was bound by another scheduler."),
-    _("Look whether its API server is up and reached from the watchers, and whether the credentials still hold."),
-    _("Find out who writes into gpudash's tables. If nobody does, please report it with the log of the watchers."),
-    _("Look who has written it."),
-    _("Look who has written it; delete the pod so that it is placed again."),
-    _("Nothing is wrong with the node; ask for support of this resource."),
-    _("Read the reason; then `manage.py cluster check NAME` on the host of the watchers says what is missing."),
-    _("Restart the gpushare device plugin; in MiB mode with many cards, use GiB (limit of 4 MiB a message)."),
-    _("Restart the plugin that writes the labels, or state the number in gpudash.io/card-count."),
-    _("Restart the scheduler extender if cards were swapped, then delete the pod so that it is placed again."),
+    _("Delete a pod that can run elsewhere. If the scheduler counts wrong, restart the scheduler extender."),
+    _("Recreate the pod. Do not edit requests or these annotations by hand."),
+    _("Exclude one device plugin from this node by its node label, or use separate nodes for each stack."),
+    _("Use only one stack per node."),
+    _("Check the device plugin log and the kernel log (Xid). Restart the plugin after the repair."),
+    _("Check the log and the events of the plugin pod."),
+    _("Check the events of the pod and the device plugin log. Delete the pod if its containers do not start."),
+    _("Check that the driver is installed and that the device plugin runs on the node."),
+    _("Check that kube-scheduler uses the scheduler extender and that no other scheduler bound the pod."),
+    _("Check that the API server runs, that the watch host can reach it, and that the credentials are valid."),
+    _(
+        "Check for other programs that write into the tables of gpudash. If there are none, report a bug with the log of "
+        "the watch workers."
+    ),
+    _("Find the writer of the quantity and correct it."),
+    _("Find the writer of the annotation. Recreate the pod."),
+    _("The node is not faulty. Request support for this resource."),
+    _("Read the reason. Run `manage.py cluster check NAME` on the watch host to see what is missing."),
+    _(
+        "Restart the gpushare device plugin. With many cards, use GiB instead of MiB: one gRPC message is limited to 4 MiB."
+    ),
+    _("Restart the plugin that writes the labels, or set the annotation gpudash.io/card-count."),
+    _("If cards were replaced, restart the scheduler extender. Then recreate the pod."),
     _("Set the annotation gpudash.io/memory-unit (GiB or MiB) on the node."),
     _("Start all device plugins with the same --memory-unit."),
-    _("Start the watch workers and the schedule (or `manage.py sync`), and look at their logs."),
-    _("Take the variable out of the pod's specification; ask for a card where it needs one."),
-    _("Look at the device plugin's log and the driver's messages (XID), and move the pod."),
+    _("Start the watch workers and the schedule, or `manage.py sync`. Check their logs."),
+    _("Remove the variable from the pod spec. Request a card if the pod needs one."),
+    _("Check the device plugin log and the kernel log (Xid). Move the pod to another card."),
     _(
-        "Look in the container which card it sees. Where the record is right, look at the exporter's version and at relabelling."
+        "Check the card inside the container. If the record is correct, check the exporter version and the "
+        "relabelling in Prometheus."
     ),
-    _("Look at the log of the MIG manager, and at nvidia.com/mig.config and the plugin's MIG strategy."),
-    _("State the number in the annotation gpudash.io/card-count on the node."),
-    _("Wait for its end. Where it failed or stands still, look at the driver pod and the operator's log."),
+    _("Check the log of the MIG manager, the label nvidia.com/mig.config and the MIG strategy of the plugin."),
+    _("Set the annotation gpudash.io/card-count on the node."),
     _(
-        "Free the card and do what the error asks for: reset, restart of the machine, or another card when it comes again."
+        "Wait until the upgrade is done. If it failed or is stuck, check the driver pod and the log of the GPU Operator."
     ),
-    _("Look the code up in NVIDIA's Xid catalogue."),
+    _("Drain the card, then follow the Xid action: reset, reboot; replace it if the error recurs."),
+    _("Look up the code in the Xid catalogue of NVIDIA."),
     _(
-        "Look at the application that ran: its memory accesses and its log. The same on many programs is the card's fault."
+        "Check the memory accesses and the log of the application. If many applications have the same error, the "
+        "card is faulty."
     ),
-    _("Free and reset the card; then look whether rows wait to be remapped or could not be."),
-    _("Reset the card as soon as nothing runs on it."),
-    _("Take the card out of use and have it replaced."),
-    _("Free the card and do what the driver asks for."),
-    _("Look at cooling and power of the machine."),
-    _("Look at the cooling of the machine."),
-    _("Look at what the check names, and at the driver's messages on the node."),
-    _("Look at the device plugin's log and the driver's messages (XID) on the node."),
-    _("Do what the condition asks for; it says which check it is."),
+    _("Drain and reset the card. Then check for rows with pending or failed remapping."),
+    _("Reset the card as soon as it has no workload."),
+    _("Stop using the card and replace it."),
+    _("Drain the card, then carry out the recovery that the driver requests."),
+    _("Check cooling and power supply of the machine."),
+    _("Check the cooling of the machine."),
+    _("Read the result of the check. Check the kernel log of the node."),
+    _("Read the result of the check. Look up the value in the documentation of the exporter."),
+    _("Check the device plugin log and the kernel log (Xid) on the node."),
+    _("Follow the message of the condition. It names the health check."),
     _(
-        "Look the fault code up in the vendor's table; a chip that was set apart comes back when its name is taken out of "
+        "Look up the fault code in the table of the vendor. To put a chip back into service, remove its name from "
         "ManuallySeparateNPU."
     ),
-    _("Look whether the ConfigMap exists. manage.py cluster check prints the rule that lets it be read."),
-    _("Ask the owners whether they still need the cards; Allocations, idle, has all of them, the largest first."),
-    _("Set the limit that the sharing system has for its containers, or ask for as much memory as is used."),
+    _("Check that the ConfigMap exists. `manage.py cluster check NAME` prints the missing RBAC rule."),
     _(
-        "Look on the node with the vendor's tool whose processes these are: one that outlived its pod, one started "
-        "past the scheduler, or a container with NVIDIA_VISIBLE_DEVICES=all."
+        "Ask the owners whether they still need the cards. The tab Idle of Allocations lists all of them, largest first."
     ),
-    _("Look at the exporter's pod on the node, whether it is scraped, and whether the driver still answers."),
-    _("Look whether the exporter's DaemonSet runs on the node (node selector, tolerations, labels) and is scraped."),
+    _("Set the memory limit of the stack for the container, or request as much memory as it uses."),
     _(
-        "Compare the vendor's tool with what the device plugin offers; a card may have fallen off its bus, or not be given out."
+        "List the processes with the tool of the vendor on the node. Typical: a process that outlived its pod, one "
+        "started outside Kubernetes, or a container with NVIDIA_VISIBLE_DEVICES=all."
+    ),
+    _("Check the exporter pod on the node, the scrape in Prometheus, and the driver."),
+    _(
+        "Check that the exporter DaemonSet runs on the node (node selector, tolerations, labels) and that Prometheus scrapes it."
     ),
     _(
-        "Look whether the label or setting that it comes from is of this card; the card's own figure is what can be used."
+        "Compare the tool of the vendor with the resources of the device plugin. A card may have fallen off the bus, "
+        "or the plugin may not offer it."
     ),
-    _("Read the reason; `manage.py cluster check NAME` on the host of the usage worker says what is found."),
+    _("Check that the label or setting belongs to this card. The value that the card reports is usable memory."),
+    _("Read the reason. Run `manage.py cluster check NAME` on the host of the usage worker to list the exporters."),
 )
 
-#: What sharing systems say of themselves (`daemonsets_for`, `devices_for`, `terminating`, `config_maps.read_for`).
+#: What stacks say of themselves (`daemonsets_for`, `devices_for`, `terminating`, `config_maps.read_for`).
 SYSTEMS = (
-    _("the memory unit of Cambricon's plugin"),
+    _("the memory unit of the Cambricon plugin"),
     _("the memory unit of gpushare"),
-    _("how often Intel's plugin offers each card"),
-    _("the cards that Koordinator's agents report, and their health"),
-    _("The gpushare scheduler counts it free already."),
-    _("which Ascend chips are not healthy, and why"),
-    _("how many cards lie behind the devices of TensorWorks' DirectX plugins"),
-    _("which cards gpushare's scheduler leaves out as unhealthy"),
-    _("what HAMi's resources are called, and how much memory the cards have that it stretches"),
-    _("how often NVIDIA's plugin gives out each card, where no label says it"),
-    _("in which unit Volcano counts the memory of cards, where no label says how much they have"),
+    _("the number of shares per card of the Intel plugin"),
+    _("the cards that the Koordinator agents report, and their health"),
+    _("The gpushare scheduler already counts it as free."),
+    _("unhealthy Ascend chips and the reasons"),
+    _("the number of cards behind the devices of the TensorWorks DirectX plugins"),
+    _("cards that the gpushare scheduler excludes as unhealthy"),
+    _("the resource names of HAMi, and the real memory of cards whose memory HAMi scales"),
+    _("the number of shares per card of the NVIDIA plugin, if no label reports it"),
+    _("the memory unit of Volcano, if no label reports the memory of the cards"),
 )
 
-#: What schedulers of sharing systems say of nodes that do not take a pod (`refusals`).
+#: What schedulers of stacks say of nodes that do not take a pod (`refusals`).
 REFUSALS = (
-    _("No single card of these nodes has that much memory free: what is free on several cards is not added up."),
-    _("Ask for no more than the largest free piece of one card, or wait until a holder of one card ends."),
-    _("These nodes do not give out card memory in units."),
-    _("Nothing is wrong with them. The pod needs a node whose device plugin gives out what it asks for."),
-    _("No card of these nodes has what one container asks for: memory, cores or a place."),
-    _("Look at the events of the pod (FilteringFailed): they say which of these is missing on which node."),
+    _("No single card of these nodes has that much free memory. Free memory of several cards does not add up."),
+    _("Request at most the largest free block of one card, or wait until an allocation ends."),
+    _("These nodes do not offer card memory as a resource."),
+    _("This is normal. The pod needs a node whose device plugin offers the requested resource."),
+    _("No card of these nodes has the requested memory, cores or slot."),
+    _("Check the events of the pod (FilteringFailed). They list what each node lacks."),
     _("These nodes have registered no cards with this scheduler."),
     _(
-        "Look whether the device plugin runs there and has written its register. Nodes without such cards are meant to be here."
+        "Check that the device plugin runs there and has registered the cards. For nodes without such cards this is normal."
     ),
-    _("No single card of these nodes has that much memory free."),
-    _("Ask for less memory per card, or wait until a holder of one card ends."),
-    _("No single card of these nodes has that share of its cores free."),
-    _("Ask for a smaller share of cores, or wait until a holder of one card ends."),
-    _("The cards of these nodes have as many holders as they admit."),
-    _("Wait until a holder ends, or let more pods share a card (the plugin's split count)."),
-    _("The cards of these nodes are not of the kind, or not those, that annotations of the pod ask for."),
-    _("Compare the pod's annotations for the type and the UUID of cards with the cards of the node."),
-    _("Cards of these nodes are not healthy."),
-    _("Look at the health of the cards on the pages of these nodes."),
-    _("These nodes have fewer cards, or fewer that fit, than one container asks for."),
-    _("Ask for fewer cards, or choose nodes with more."),
-    _("A card is wanted for one pod alone, and the cards of these nodes are shared already."),
-    _("Wait until a card has no holder, or ask for less than all cores of a card."),
-    _("The cards that fit are not of one NUMA node, which the pod asks for."),
-    _("Take the annotation that binds the cards to one NUMA node away, or wait."),
-    _("The quota of the namespace leaves too little memory or cores of cards."),
-    _("Look at kubectl describe resourcequota of the namespace; ask for less or for a larger quota."),
+    _("No single card of these nodes has that much free memory."),
+    _("Request less memory per card, or wait until an allocation ends."),
+    _("No single card of these nodes has that many free cores."),
+    _("Request fewer cores, or wait until an allocation ends."),
+    _("All slots of the cards of these nodes are allocated."),
+    _("Wait until an allocation ends, or increase the split count of the device plugin."),
+    _("The cards of these nodes do not match the card type or UUID in the annotations of the pod."),
+    _("Compare the card type and UUID in the annotations of the pod with the cards of the node."),
+    _("Cards of these nodes are unhealthy."),
+    _("Check the health of the cards on the pages of these nodes."),
+    _("These nodes have fewer cards, or fewer fitting cards, than one container requests."),
+    _("Request fewer cards, or choose nodes with more cards."),
+    _("The pod requests a card of its own, but all cards of these nodes are already shared."),
+    _("Wait until a card is free, or request less than all cores of a card."),
+    _("The fitting cards are not on one NUMA node, as the pod requests."),
+    _("Remove the annotation that requires one NUMA node, or wait."),
+    _("The ResourceQuota of the namespace has too little card memory or cores left."),
+    _("Run `kubectl describe resourcequota` in the namespace. Request less, or request a larger quota."),
 )

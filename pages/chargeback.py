@@ -1,4 +1,4 @@
-"""Chargeback: what each namespace or owner held of a cluster in a month, and what nobody did, so that it adds up."""
+"""Chargeback: what was allocated in a month to each namespace or owner, and what was not, so that it adds up."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from resources.charge import as_csv, file_name
 MOST = 200
 #: Kind → what it is called, and what it is.
 WORDS = {
-    months.OTHERS: (gettext_lazy("others"), gettext_lazy("namespaces that you do not see")),
+    months.OTHERS: (gettext_lazy("other namespaces"), gettext_lazy("namespaces outside your scope")),
     months.NOT_RECORDED: (
         gettext_lazy("owner not recorded"),
-        gettext_lazy("held on days of which owners are not kept"),
+        gettext_lazy("allocated on days without owner records"),
     ),
-    months.FREE: (gettext_lazy("free"), gettext_lazy("used by nobody")),
-    months.UNPLACED: (gettext_lazy("unplaced"), gettext_lazy("held, and neither card nor amount is known")),
-    months.UNMETERED: (gettext_lazy("unmetered"), gettext_lazy("on shared cards, and nobody meters whose it is")),
-    months.UNKNOWN: (gettext_lazy("not known"), gettext_lazy("nobody watched at that time")),
+    months.UNALLOCATED: (gettext_lazy("unallocated"), gettext_lazy("not allocated")),
+    months.UNIDENTIFIED: (gettext_lazy("unidentified"), gettext_lazy("allocated, card and amount unknown")),
+    months.NOT_METERED: (gettext_lazy("not metered"), gettext_lazy("on shared cards without metering")),
+    months.NO_DATA: (gettext_lazy("no data"), gettext_lazy("cluster not watched at that time")),
 }
 _NAMES = {"cluster", "month", "by", "format"}
 
 
-_WAYS = {By.NAMESPACE: gettext_lazy("each namespace"), By.OWNER: gettext_lazy("each owner")}
+_WAYS = {By.NAMESPACE: gettext_lazy("By namespace"), By.OWNER: gettext_lazy("By owner")}
 
 
 @dataclass(frozen=True)
@@ -95,23 +95,21 @@ def _cluster(request: HttpRequest) -> Cluster | None:
     """What the address names, else the first; None: there is none."""
     if unknown := sorted(set(request.GET) - _NAMES):
         told = {"names": ", ".join(sorted(_NAMES))}
-        raise BadParameter(
-            {name: [_("There is no filter of this name. There are: %(names)s.") % told] for name in unknown}
-        )
+        raise BadParameter({name: [_("Unknown filter. Valid filters: %(names)s.") % told] for name in unknown})
     if request.GET.get("format", "") not in ("", "html", "csv"):
-        raise BadParameter({"format": [_("One of %(names)s is wanted.") % {"names": "html, csv"}]})
+        raise BadParameter({"format": [_("Must be one of: %(names)s.") % {"names": "html, csv"}]})
     rows = {row.name: row for row in Cluster.objects.order_by("name")}
     name = request.GET.get("cluster", "")
     if name and name not in rows:
         told = {"name": repr(name[:64]), "known": ", ".join(rows)}
-        raise BadParameter({"cluster": [_("There is no cluster %(name)s. There are: %(known)s.") % told]})
+        raise BadParameter({"cluster": [_("Unknown cluster: %(name)s. Known clusters: %(known)s.") % told]})
     return rows[name] if name else next(iter(rows.values()), None)
 
 
 def _by(request: HttpRequest) -> By:
     name = request.GET.get("by", "") or By.NAMESPACE.value
     if name not in By.values:
-        raise BadParameter({"by": [_("One of %(names)s is wanted.") % {"names": ", ".join(By.values)}]})
+        raise BadParameter({"by": [_("Must be one of: %(names)s.") % {"names": ", ".join(By.values)}]})
     return By(name)
 
 
@@ -119,7 +117,7 @@ def _month(request: HttpRequest, usual: date) -> date:
     text = request.GET.get("month", "")
     first = first_of(text) if text else usual
     if first is None:
-        raise BadParameter({"month": [_("A month is wanted, as 2026-11.")]})
+        raise BadParameter({"month": [_("Must be a month, such as 2026-11.")]})
     return first
 
 
@@ -130,7 +128,7 @@ def _line(row: ChargeRow, cluster: Cluster) -> Line:
         metered = row.memory_hours or not row.card_hours
         # Pods that nothing controls cannot be asked for.
         url = "" if row.kind == months.NO_OWNER else with_query(reverse("allocations"), **here)
-        owner = f"{row.owner_kind} {row.owner}".strip() if row.owner else _("pods that nothing controls")
+        owner = f"{row.owner_kind} {row.owner}".strip() if row.owner else _("pods without an owner")
         about = "" if row.kind == "namespace" else owner
         return Line(row, row.namespace, about, amounts[0], amounts[1] if metered else "", url)
     title, what = WORDS[row.kind]

@@ -47,7 +47,7 @@ def window_of(request: HttpRequest) -> Window:
     found = window_named(request.GET.get("window", DEFAULT))
     if found is None:
         names = ", ".join(one.name for one in WINDOWS)
-        raise BadParameter({"window": [_("One of %(names)s is wanted.") % {"names": names}]})
+        raise BadParameter({"window": [_("Must be one of: %(names)s.") % {"names": names}]})
     return found
 
 
@@ -77,18 +77,16 @@ def _words() -> dict[str, str]:
     return {
         "memory_allocated_bytes": _("allocated"),
         "memory_used_bytes": _("used"),
-        "memory_used_most_bytes": _("used at most"),
+        "memory_used_peak_bytes": _("peak used"),
         "memory_total_bytes": _("capacity"),
         "utilization_ratio": _("utilization"),
-        "activity_ratio": _("work"),
+        "activity_ratio": _("activity"),
         "measured": _("%(measured)s of %(cards)s cards measured"),
-        "unknown": _("without %(n)s whose part is not known"),
-        "nothing": _("nothing is known"),
-        "empty": _("Nothing is known of this time yet: it is written down each minute."),
-        "lost": _("The numbers did not come; they are asked for again in a minute."),
-        "missing": _(
-            "What draws the chart is not installed (tools/browser_packages.py); the numbers are on a page of their own."
-        ),
+        "unknown": _("excluding %(n)s of unknown size"),
+        "nothing": _("no data"),
+        "empty": _("No data for this time yet. Data is recorded each minute."),
+        "lost": _("No answer from gpudash. Next try in a minute."),
+        "missing": _("The chart library is not installed (tools/browser_packages.py). The table has the numbers."),
         "memory": _("Memory"),
-        "work": _("Work"),
+        "work": _("Activity"),
     }

@@ -22,10 +22,12 @@ from inventory.models import Cluster, Role, Subject, Unreadable, Watch
 from inventory.models.cluster import OPTIONAL_KINDS, Kind
 from inventory.totals import ClusterSummary, summaries
 from pages.charts import chart_of, window_of, windows
+from pages.component_words import lines_of_cluster, list_url
 from pages.exporters import Exporters, exporters_of
 from pages.frame.freshness import Freshness, freshness_of, kind_words, notices, optional_words
 from pages.frame.live import live_page
 from pages.frame.refusals import NotThere, answered
+from pages.frame.set_up import set_up_url
 from pages.permission import RELIST, may, relisters_only
 from wording.said import restored
 
@@ -100,23 +102,23 @@ _LEVELS = {
 def watch_line(watch: Watch) -> WatchLine:
     now = condition_of(watch)
     words = {
-        State.REFUSED: _("refused"),
-        State.UNWATCHED: _("nobody watches"),
-        State.UNREACHED: _("never reached"),
-        State.SILENT: _("no word"),
-        State.BACKING_OFF: _("backing off"),
-        State.WAITING: _("waiting for a worker"),
-        State.LISTING: _("first list under way"),
-        State.RELISTING: _("being listed anew"),
-        State.NOT_SERVED: _("not served"),
-        State.NOT_NEEDED: _("nothing to read"),
+        State.REFUSED: _("access denied"),
+        State.UNWATCHED: _("not watched"),
+        State.UNREACHED: _("unreachable"),
+        State.SILENT: _("not reporting"),
+        State.BACKING_OFF: _("retrying"),
+        State.WAITING: _("waiting for a watch worker"),
+        State.LISTING: _("initial list"),
+        State.RELISTING: _("relisting"),
+        State.NOT_SERVED: _("API not available"),
+        State.NOT_NEEDED: _("not needed"),
         State.WATCHING: _("in sync"),
     }
     explains = {
-        Kind.NODES.value: _("which cards there are"),
-        Kind.PODS.value: _("which use them, which are pending"),
+        Kind.NODES.value: _("cards and capacity"),
+        Kind.PODS.value: _("allocations and pending pods"),
         **{kind.value: optional_words(kind.value) for kind in OPTIONAL_KINDS},
-        Kind.CARDS.value: _("sums made from the mirror"),
+        Kind.CARDS.value: _("totals of the synced data"),
     }
     return WatchLine(
         watch=watch,
@@ -172,7 +174,7 @@ def _lines(request: HttpRequest, chosen: list[Cluster] | None) -> list[ClusterLi
 
 @dataclass(frozen=True)
 class Missing:
-    """A background process that is not seen, or does not get to its work. at: its last heartbeat, None for never.
+    """A background process without a heartbeat, or behind schedule. at: its last heartbeat, None for never.
 
     overdue: since when work is overdue; None: none is known of.
     """
@@ -187,21 +189,21 @@ class Missing:
 def missing() -> list[Missing]:
     """Background processes that do not work now; a few queries."""
     titles = {
-        Role.SCHEDULE: _("The schedule (beat) is not seen."),
-        Role.TASKS: _("The tasks worker is not seen."),
-        Role.WATCH: _("The watch worker is not seen."),
-        Role.USAGE: _("The usage worker is not seen."),
-        Role.LAUNCH: _("The launch worker is not seen."),
+        Role.SCHEDULE: _("No heartbeat from the schedule (beat)."),
+        Role.TASKS: _("No heartbeat from the tasks worker."),
+        Role.WATCH: _("No heartbeat from the watch worker."),
+        Role.USAGE: _("No heartbeat from the usage worker."),
+        Role.LAUNCH: _("No heartbeat from the launch worker."),
     }
     means = {
-        Role.SCHEDULE: _("Nothing new is started, checked or replaced."),
-        Role.TASKS: _("No run moves, and no watcher that ended is replaced."),
-        Role.WATCH: _("The numbers grow old."),
-        Role.LAUNCH: _("No run moves: what is asked for stays queued, since no worker takes the queue launch."),
-        Role.USAGE: _("Nothing is measured any more: used memory, work and health of cards are not known."),
+        Role.SCHEDULE: _("New tasks are not started, checked or replaced."),
+        Role.TASKS: _("Runs do not advance and ended watchers are not replaced."),
+        Role.WATCH: _("Data is not updated."),
+        Role.LAUNCH: _("Runs stay queued: no worker serves the queue launch."),
+        Role.USAGE: _("No metrics are collected: used memory, activity and health of cards are unknown."),
     }
     late = [pulse for pulse in pulses() if not pulse.ok]
-    busy = {Role.USAGE: _("The usage worker does not get to its rounds.")}
+    busy = {Role.USAGE: _("The usage worker is behind schedule.")}
     return [
         Missing(
             busy.get(one.role, titles[one.role]) if one.seen else titles[one.role],
@@ -230,7 +232,7 @@ def _place(one: Unreadable) -> str:
 @require_safe
 @answered
 def cluster(request: HttpRequest, name: str) -> HttpResponseBase:
-    found = _found(name)
+    found = found_cluster(name)
     unread = querysets.unreadable().filter(cluster=found)
     window = window_of(request)
     context: dict[str, Any] = {
@@ -244,6 +246,9 @@ def cluster(request: HttpRequest, name: str) -> HttpResponseBase:
         "notices": notices(request, {found.pk}),
         "may_relist": may(request, RELIST),
         "missing": missing(),
+        "software": lines_of_cluster(found.pk),
+        "software_url": list_url(cluster=found.name),
+        "set_up_url": set_up_url(found.pk, found.name),
     }
     return live_page(request, "clusters/cluster.html", "clusters/cluster_part.html", context)
 
@@ -253,14 +258,14 @@ def cluster(request: HttpRequest, name: str) -> HttpResponseBase:
 @answered
 def cluster_relist(request: HttpRequest, name: str) -> HttpResponseBase:
     """Asks the watchers by their rows; this process calls no cluster."""
-    found = _found(name)
+    found = found_cluster(name)
     kinds = relist(found, request.user.get_username())
-    asked = _("Asked to be listed anew: %(kinds)s. The watchers begin within seconds.")
+    asked = _("Relist requested: %(kinds)s. The watchers start within seconds.")
     messages.info(request, asked % {"kinds": ", ".join(kind_words(kind) for kind in kinds)})
     return HttpResponseRedirect(reverse("cluster", args=[found.name]))
 
 
-def _found(name: str) -> Cluster:
+def found_cluster(name: str) -> Cluster:
     """Raises NotThere."""
     found = None if "\0" in name else Cluster.objects.filter(name=name).first()
     if found is None:

@@ -15,36 +15,36 @@ from validations import compared
 from validations.models import Run
 
 _SAME: dict[str, Promise] = {
-    compared.CARD: gettext_lazy("the same card"),
-    compared.NODE: gettext_lazy("another card of the same node"),
-    compared.MODEL: gettext_lazy("another node, with a card of the same model"),
+    compared.CARD: gettext_lazy("same card"),
+    compared.NODE: gettext_lazy("other card on the same node"),
+    compared.MODEL: gettext_lazy("other node, same card model"),
 }
 _NAMES: dict[str, Promise] = {
     "node_name": gettext_lazy("node"),
     "card_key": gettext_lazy("card"),
-    "card_uuid": gettext_lazy("UUID of the card"),
-    "card_model": gettext_lazy("model of the card"),
+    "card_uuid": gettext_lazy("card UUID"),
+    "card_model": gettext_lazy("card model"),
     "driver_version": gettext_lazy("driver"),
     "image": gettext_lazy("container image"),
-    "image_digest": gettext_lazy("digest of the image"),
+    "image_digest": gettext_lazy("image digest"),
     "parser_version": gettext_lazy("parser"),
-    "os": gettext_lazy("system"),
-    "os_image": gettext_lazy("image of the node"),
+    "os": gettext_lazy("operating system"),
+    "os_image": gettext_lazy("node OS image"),
     "kernel": gettext_lazy("kernel"),
     "kubelet": gettext_lazy("kubelet"),
     "runtime": gettext_lazy("container runtime"),
     "instance_type": gettext_lazy("instance type"),
     "zone": gettext_lazy("zone"),
-    "driver_source": gettext_lazy("the driver is known from"),
-    "stack": gettext_lazy("sharing system"),
-    "node_uid": gettext_lazy("UID of the node (made anew)"),
+    "driver_source": gettext_lazy("driver source"),
+    "stack": gettext_lazy("stack"),
+    "node_uid": gettext_lazy("node UID (node recreated)"),
     "cordoned": gettext_lazy("cordoned"),
 }
 _PARTS: dict[str, Promise] = {
     "option": gettext_lazy("option %(name)s"),
     "label": gettext_lazy("label %(name)s"),
     "plugin": gettext_lazy("plugin %(name)s"),
-    "log": gettext_lazy("%(name)s, parsed from the log"),
+    "log": gettext_lazy("%(name)s (from the log)"),
 }
 
 
@@ -80,8 +80,8 @@ def compared_lines(run: Run) -> ComparedLines | None:
     return ComparedLines(
         passed=run_line(found.passed) if found.passed else None,
         same=str(_SAME.get(found.same, "")),
-        first=run_line(found.first_bad) if found.first_bad else None,
-        is_first=found.first_bad is not None and found.first_bad.pk == run.pk,
+        first=run_line(found.first_failure) if found.first_failure else None,
+        is_first=found.first_failure is not None and found.first_failure.pk == run.pk,
         changes=[Row(_name(one.name), one.then or "", one.now or "") for one in found.changes],
         unknown=[_name(one.name) for one in found.unknown],
         numbers=[_number(one) for one in found.measurements]
@@ -106,6 +106,6 @@ def _number(one: compared.Pair) -> Row:
 
 def _percent(slower: float) -> str:
     if abs(slower) < 0.5:
-        return _("the same")
+        return _("same")
     text = _("%(n)s %% slower") if slower > 0 else _("%(n)s %% faster")
     return text % {"n": f"{abs(slower):.0f}"}

@@ -1,4 +1,4 @@
-"""What the exporters of a cluster bring: whether they are read, which ones there are, what was dropped of what they say."""
+"""Exporters of a cluster: whether they are read, which ones exist, and problems of the last read."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Exporter:
 
 @dataclass(frozen=True)
 class Doubt:
-    """What was dropped or doubted. means: in words. example: a piece of what was read."""
+    """A problem of the last read. means: in words. example: an excerpt of the response."""
 
     code: str
     format: str
@@ -50,7 +50,7 @@ class Doubt:
 class Exporters:
     """level: sign. words: state; reason: why it is so, or why a round may not be whole. place: where they are read.
 
-    round_at: the last complete round; None: there was none. overdue: since when nobody reads them, None while somebody does.
+    round_at: the last complete round; None: there was none. overdue: since when they are not read; None: they are read.
     """
 
     level: str
@@ -84,7 +84,7 @@ def _shown(source: UsageSource, now: datetime) -> Exporters:
     troubled = state in (SourceState.BACKING_OFF, SourceState.REFUSED)
     return Exporters(
         level="error" if overdue else "warning" if source.reason and not troubled else _LEVELS[state],
-        words=_("nobody reads them") if overdue else str(state.label),
+        words=_("not being read") if overdue else str(state.label),
         reason=restored(source.reason, source.wording),
         place=str(Way.DIRECT.label) if source.way == Way.DIRECT else source.address,
         since=overdue or (source.trouble_since if troubled else None),

@@ -42,7 +42,7 @@ class FitLine:
     node: str
     url: str
     cluster: str
-    system: str
+    stack: str
     model: str
     cards: list[CardLink]
     more_cards: int
@@ -90,7 +90,7 @@ def fit(request: HttpRequest) -> HttpResponseBase:
         "every": every,
         "all_url": state_url(request, all="1"),
         "rules": _rules(found),
-        "not_looked_at": [_(text) for text in NOT_LOOKED_AT],
+        "not_considered": [_(text) for text in NOT_LOOKED_AT],
         "several": len(found.clusters) > 1,
         "notices": notices(request),
         "incomplete": incomplete(request),
@@ -103,9 +103,7 @@ def _check_names(request: HttpRequest) -> None:
     known = {*NAMES, "all"}
     told = {"names": ", ".join(sorted(known))}
     errors = {
-        name: [_("There is no filter of this name. There are: %(names)s.") % told]
-        for name in request.GET
-        if name not in known
+        name: [_("Unknown filter. Valid filters: %(names)s.") % told] for name in request.GET if name not in known
     }
     if errors:
         raise BadParameter(errors)
@@ -125,7 +123,7 @@ def _refused(request: HttpRequest, errors: Errors) -> HttpResponseBase:
 def asked_words(asked: Request) -> str:
     """ "2 × 20 GiB"."""
     if asked.memory is None:
-        return _("%(n)s × a card") % {"n": asked.cards}
+        return _("%(n)s × any card") % {"n": asked.cards}
     return f"{asked.cards} × {amounts.gib(asked.memory)}"
 
 
@@ -142,7 +140,7 @@ def _line(one: Taking) -> FitLine:
         node=one.node,
         url=node_url(one.cluster, one.node),
         cluster=one.cluster,
-        system=_(one.way.label),
+        stack=_(one.way.label),
         model=one.figures.model,
         cards=cards,
         more_cards=max(0, len(one.cards) - CARDS_SHOWN),
@@ -183,7 +181,7 @@ def _refusing(one: Refusing) -> tuple[str, str, str, str, str]:
 def _entries(request: HttpRequest, errors: Errors, stacks: frozenset[str]) -> list[Entry]:
     """stacks: systems that can be asked now; others are offered where they were asked for."""
     ways = [(name, _(way.label)) for name, way in WAYS.items() if _STACK_OF[name] in stacks]
-    any_ = _("any")
+    any_ = _("All")
 
     def entry(name: str, label: str, placeholder: str = "", options: Any = (), rest: str = any_) -> Entry:
         values = [text for text in request.GET.getlist(name) if text]
@@ -195,11 +193,11 @@ def _entries(request: HttpRequest, errors: Errors, stacks: frozenset[str]) -> li
 
     made = [
         entry("cards", _("Cards"), "1"),
-        entry("memory", _("Memory of each, GiB"), _("20, 20 GiB or 20000 MiB")),
-        entry("system", _("Asked for by"), options=ways),
+        entry("memory", _("Memory per card, GiB"), _("20, 20 GiB or 20000 MiB")),
+        entry("stack", _("Stack"), options=ways),
         entry("model", _("Card model"), options=choices.models()),
         entry("tolerate", _("Tolerated taints"), "key=value:NoSchedule"),
-        entry("selector", _("Labels of the node"), "key=value"),
+        entry("selector", _("Node labels"), "key=value"),
     ]
     clusters = choices.clusters()
-    return [*made, entry("cluster", _("Cluster"), options=clusters, rest=_("all"))] if len(clusters) > 1 else made
+    return [*made, entry("cluster", _("Cluster"), options=clusters, rest=_("All"))] if len(clusters) > 1 else made

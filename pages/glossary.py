@@ -23,114 +23,124 @@ class Word:
 WORDS: dict[str, Word] = {
     "card": Word(
         _("card"),
-        _("One GPU as you would point at it. A slice of a card that is given out by itself is a card of its own."),
+        _(
+            "One GPU or other accelerator. A slice that is allocated separately, such as a MIG instance, counts as a card."
+        ),
         "numbers",
     ),
     "slice": Word(
         _("slice"),
-        _("A part of a card with its own memory that is given out by itself, such as a MIG instance."),
+        _("A part of a card with its own memory, such as a MIG instance."),
         "numbers",
     ),
     "capacity": Word(
         _("capacity"),
         _(
-            "What the sharing system gives out of a card or node. It may be less than the chip has, since units are whole."
+            "Memory or cards that the stack can allocate. Rounding to whole units can make it less than the physical memory."
         ),
         "numbers",
     ),
     "allocatable": Word(
         _("allocatable"),
-        _("What a node says that pods may have of it: its capacity less what is unhealthy or reserved."),
+        _("What the node reports as available to pods: capacity minus unhealthy or reserved resources."),
         "numbers",
     ),
-    "allocated": Word(_("allocated"), _("Promised to pods by the scheduler, whether they use it or not."), "numbers"),
+    "allocated": Word(_("allocated"), _("What the scheduler gave to pods, used or not."), "numbers"),
     "used": Word(
-        _("used"), _("Measured on the card by an exporter. Where nobody measures it is not known, never 0."), "usage"
+        _("used"), _("Measured on the card by an exporter. Without an exporter: not collected, never 0."), "usage"
     ),
     "free": Word(
         _("free"),
-        _("What can be given out less what is allocated. Negative: more is promised than there is."),
+        _("What pods can be allocated now. Excludes unavailable cards. Negative: overcommitted."),
         "numbers",
     ),
     "unused": Word(
-        _("unused"), _("Allocated and not used: what could be given to others if its holder asked for less."), "usage"
+        _("allocated, not used"),
+        _("Allocated memory that is not used. Pods with smaller requests would free it."),
+        "usage",
     ),
     "gap": Word(
         _("largest free block"),
-        _(
-            "The most free memory on one card of the node. A pod that asks for more does not fit, however much is free in all."
-        ),
+        _("The most free memory on one card of the node. A larger request does not fit, whatever the total."),
         "find-room",
     ),
-    "holder": Word(
-        _("holder"), _("A container that holds a card, or a part of one, from its start to its end."), "numbers"
-    ),
+    "holder": Word(_("allocation"), _("A card or a part of it, given to one container by the scheduler."), "numbers"),
     "evidence": Word(
-        _("card known by"),
-        _(
-            "Where it is known from which card a container holds: a claim, an annotation, the kubelet, an exporter; or by count only."
-        ),
+        _("identified by"),
+        _("Source that identifies the card: ResourceClaim, kubelet, annotation or exporter. Count only: unidentified."),
         "numbers",
     ),
     "not-known": Word(
-        _("not known"),
-        _("Nothing in the cluster says it. It is never shown as 0, and never left out of a sum in silence."),
+        _("unknown"),
+        _("No source has it. It is never shown as 0. Sums state what they exclude."),
         "numbers",
     ),
     "not-metered": Word(
         _("not metered"),
-        _("No memory is set aside: any of the holders of a shared card may take any amount."),
+        _("The stack does not limit memory. Any pod on the shared card can use any amount."),
         "numbers",
     ),
     "health": Word(
         _("health"),
-        _("The worst that anything says of the card or node. Nobody said anything is not reported, never healthy."),
+        _("Worst status from all sources. Unknown if no source reports; never assumed healthy."),
         "health",
     ),
     "finding": Word(
         _("finding"),
-        _("Something wrong that the mirror shows: there as long as its cause is, then kept as history."),
+        _("A problem in the synced data. It is active as long as its cause exists, then kept as history."),
         "findings",
     ),
     "severity": Word(
         _("severity"),
-        _("Error: something does not work or a number is wrong. Warning: it may become so. Info: good to know."),
+        _(
+            "Error: a workload will fail or a number is wrong. Warning: likely to become an error, or data is missing. "
+            "Info: no action needed."
+        ),
         "findings",
     ),
     "mirror": Word(
-        _("mirror"),
-        _("What gpudash has read of a cluster. Pages show it with its age and never ask the cluster themselves."),
+        _("synced data"),
+        _("gpudash's copy of a cluster. Pages show it with its age and never query the cluster."),
         "numbers",
     ),
-    "idle": Word(_("idle"), _("Held, and no work was seen on the card for a while: it could be taken back."), "usage"),
-    "sureness": Word(
-        _("how sure"),
-        _(
-            "Sure: the sign of work covers the whole time. Likely: it is of moments, and short work may have been missed."
-        ),
+    "idle": Word(_("idle"), _("Allocated without GPU activity for a while. It could be reclaimed."), "usage"),
+    "confidence": Word(
+        _("confidence"),
+        _("Certain: the metric covers the whole time. Likely: based on samples; short activity may be missed."),
         "usage",
     ),
-    "so-far": Word(_("so far"), _("What was held without work since then: GiB × hours, and cards × hours."), "usage"),
+    "so-far": Word(
+        _("idle GiB h / card h"), _("Allocated without activity since then: GiB × hours and cards × hours."), "usage"
+    ),
     "card-hours": Word(
-        _("card hours"), _("Cards held × hours. Half a card for two hours is one card hour."), "chargeback"
+        _("card hours"), _("Allocated cards × hours. Half a card for two hours is one card hour."), "chargeback"
+    ),
+    "component": Word(
+        _("component"),
+        _(
+            "Software that a stack needs on a node or in a cluster: a driver, a device plugin, a scheduler extender. "
+            "The first one that is not ready blocks those after it."
+        ),
+        "components",
     ),
     "suite": Word(
-        _("suite"), _("A kind of test: what runs, how its log is read, and what its pass proves."), "validations"
+        _("suite"), _("A kind of test: what runs, how gpudash reads its log, and what a pass proves."), "validations"
     ),
     "run": Word(_("run"), _("One execution of a suite on one card or node."), "validations"),
     "verdict": Word(
         _("verdict"),
         _(
-            "Failed: hardware, driver or adapter said no. Errored: the test could not be carried out, which says nothing of the card."
+            "Failed: the hardware, driver or adapter reported a fault. "
+            "Errored: the test did not complete, so the card's state stays unknown."
         ),
         "verdicts",
     ),
-    "proven": Word(
-        _("proven good"),
+    "validated": Word(
+        _("validated"),
         _(
-            "Work ran on the card and its result was checked. That the driver answers, or that something ran, proves less."
+            "A run on the card passed and its result was checked. Detection, or a run with an unchecked result, is not enough."
         ),
         "validations",
     ),
-    "campaign": Word(_("campaign"), _("One suite on many cards, some at a time."), "validations"),
+    "campaign": Word(_("campaign"), _("One suite on many cards, a few in parallel."), "validations"),
 }

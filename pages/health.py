@@ -36,7 +36,7 @@ class HealthLine:
     text: str
     since: datetime | None
     lost_at: datetime | None
-    what_to_do: str
+    remedy: str
     bad: bool
 
 
@@ -58,7 +58,7 @@ def health_lines(told: Iterable[Shown]) -> list[HealthLine]:
             text=worded(one.text or ""),
             since=one.since,
             lost_at=one.lost_at,
-            what_to_do=_(one.what_to_do) if one.what_to_do else "",
+            remedy=_(one.remedy) if one.remedy else "",
             bad=one.level in (base.DEGRADED, base.UNHEALTHY),
         )
         for one in told
@@ -72,26 +72,24 @@ def silent(card: Card, usage: Usage, why_no_exporter: str, of_node: Iterable[Sho
     lines = []
     if KUBELET not in sources:
         lines.append(
-            _(
-                "The kubelet names health of devices that a pod holds only, and only with its feature ResourceHealthStatus."
-            )
+            _("Kubelet: reports health only of allocated devices, and only with the feature gate ResourceHealthStatus.")
         )
     if PLUGIN not in sources:
-        lines.append(_("The device plugin does not say that all of its devices are well."))
+        lines.append(_("Device plugin: does not report all of its devices as healthy."))
     if not codes & {REGISTER_HEALTHY, REGISTER_UNHEALTHY}:
-        lines.append(_("No record of the sharing system on the node speaks of this card's health."))
+        lines.append(_("Stack: its record on the node has no health of this card."))
     if usage.usage_source and usage.usage_source.partition(" ")[0] not in sources:
         lines.append(
-            _("%(exporter)s tells no fault, and runs no health check that it tells: that is not the same as healthy.")
+            _("%(exporter)s: reports no fault and no health check. This does not mean healthy.")
             % {"exporter": usage.usage_source}
         )
     elif not usage.usage_source:
-        lines.append(why_no_exporter or _("No exporter speaks of this card."))
+        lines.append(why_no_exporter or _("Exporter: none reports this card."))
     if not sources & _TELLERS:
         spoken = any(one.source in _TELLERS for one in of_node)
         lines.append(
-            _("Conditions of the node speak of its cards without naming this one.")
+            _("Node conditions: report on cards of the node, but not on this card.")
             if spoken
-            else _("No condition of the node speaks of cards.")
+            else _("Node conditions: none reports on cards.")
         )
     return lines

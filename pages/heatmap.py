@@ -21,7 +21,7 @@ from pages.frame.parameters import clusters_asked
 from pages.frame.refusals import BadParameter, answered
 from pages.heat import cells, colours
 from pages.heat.cells import Asked, Cell, Heat
-from pages.kept_words import kept_off_word
+from pages.unavailable_words import unavailable_reason_word
 
 PARAMETERS = frozenset({"cluster", "pool", "by", "from", "to"})
 
@@ -92,11 +92,11 @@ def _asked(request: HttpRequest) -> tuple[list[Cluster], Asked]:
     chosen, errors = clusters_asked(request, PARAMETERS)
     by = request.GET.get("by", colours.FREE)
     if by not in colours.COLOURINGS:
-        errors["by"] = [_("One of %(names)s is wanted.") % {"names": ", ".join(colours.COLOURINGS)}]
+        errors["by"] = [_("Must be one of: %(names)s.") % {"names": ", ".join(colours.COLOURINGS)}]
     for name in ("pool", "from", "to"):
         text = request.GET.get(name, "")
         if "\0" in text or len(text) > 255:
-            errors[name] = [_("No pool has such a name.") if name == "pool" else _("No node has such a name.")]
+            errors[name] = [_("No pool has this name.") if name == "pool" else _("No node has this name.")]
     if errors:
         raise BadParameter(errors)
     return chosen, Asked(
@@ -110,8 +110,8 @@ def _asked(request: HttpRequest) -> tuple[list[Cluster], Asked]:
 
 def _per(found: Heat) -> str:
     """What a cell is, in words."""
-    words = {"card": _("A cell is a card."), "node": _("A cell is a node.")}
-    return words.get(found.per) or _("A cell stands for several nodes that follow each other.")
+    words = {"card": _("One cell per card"), "node": _("One cell per node")}
+    return words.get(found.per) or _("One cell for several consecutive nodes")
 
 
 def _pool(
@@ -122,7 +122,7 @@ def _pool(
     alone = asked.pool is not None
     drawn, rows = ([], 0) if alone else cells.paths(own, list(legend), merged=len(own) > cells.MOST_SQUARES)
     return Pool(
-        name=key[1] or _("pool not known"),
+        name=key[1] or _("pool unknown"),
         cluster=cluster,
         key=f"{cluster}/{key[1]}",
         url="" if alone else _pool_url(request, cluster, key[1]),
@@ -160,7 +160,7 @@ def _link(request: HttpRequest, cluster: str, one: Cell, words: dict[str, str]) 
     said = [name, words.get(one.key, "")]
     if one.free is not None and one.total:
         said.append(_("%(free)s free of %(total)s") % {"free": amounts.gib(one.free), "total": amounts.gib(one.total)})
-    if off := kept_off_word(one.kept_off):
+    if off := unavailable_reason_word(one.unavailable_reason):
         said.append(off)
     return Link(url, one.key, ": ".join((said[0], ", ".join(said[1:]))))
 
@@ -170,8 +170,8 @@ def _way(request: HttpRequest, asked: Asked) -> list[tuple[str, str]]:
     if asked.pool is None:
         return []
     whole = state_url(request, pool=None, **{"from": None, "to": None})
-    way = [(_("all pools"), whole)]
-    name = asked.pool or _("pool not known")
+    way = [(_("All pools"), whole)]
+    name = asked.pool or _("pool unknown")
     if not (asked.begin or asked.end):
         return [*way, (name, "")]
     return [*way, (name, state_url(request, **{"from": None, "to": None})), (f"{asked.begin} – {asked.end}", "")]

@@ -65,7 +65,7 @@ def history(request: HttpRequest) -> HttpResponseBase:
     if request.GET.get("format") == "csv":
         return _csv(found, window.name, told)
     if request.GET.get("format", "") not in ("", "html"):
-        raise BadParameter({"format": [_("One of %(names)s is wanted.") % {"names": "html, csv"}]})
+        raise BadParameter({"format": [_("Must be one of: %(names)s.") % {"names": "html, csv"}]})
     query = found.parameters | {"window": window.name}
     context = {
         "named": found,
@@ -99,11 +99,11 @@ def _named(request: HttpRequest) -> Named | None:
         return named.find(parameters)
     except named.NotOne as error:
         raise BadParameter(
-            {error.parameter: [_("One subject is wanted: a card, or a cluster and a part of it.")]}
+            {error.parameter: [_("Must name one subject: a card, or a cluster and a part of it.")]}
         ) from None
     except named.NothingThere:
         raise NotThere(
-            _("There is nothing of this name, and no history of it."), "", [(_("all clusters"), reverse("history"))]
+            _("Nothing has this name or a history."), "", [(_("All clusters"), reverse("history"))]
         ) from None
 
 
@@ -116,7 +116,7 @@ def steps_of(told: Series) -> Iterator[Step]:
             begin=at,
             allocated=_whole(values["memory_allocated_bytes"]),
             used=_whole(values["memory_used_bytes"]),
-            used_most=_whole(values["memory_used_most_bytes"]),
+            used_most=_whole(values["memory_used_peak_bytes"]),
             utilization=values["utilization_ratio"],
             activity=values["activity_ratio"],
             partly=f"{measured:.0f} / {cards:.0f}" if some else "",
@@ -162,14 +162,14 @@ def _title(found: Named) -> str:
 def _home(found: Named) -> tuple[str, str] | None:
     """(title, address) of its own page."""
     if found.card is not None:
-        return _("the card"), card_url(found.card.pk)
+        return _("Card"), card_url(found.card.pk)
     if found.subject == Subject.NODE:
-        return _("the node"), node_url(found.cluster.name, found.key)
+        return _("Node"), node_url(found.cluster.name, found.key)
     here: dict[str, Any] = {"cluster": found.cluster.name}
     if found.subject == Subject.NAMESPACE:
-        return _("its allocations"), with_query(reverse("allocations"), namespace=found.key, **here)
+        return _("Allocations"), with_query(reverse("allocations"), namespace=found.key, **here)
     if found.subject == Subject.CLUSTER:
-        return _("its cards"), with_query(reverse("cards"), **here)
+        return _("Cards"), with_query(reverse("cards"), **here)
     return None
 
 

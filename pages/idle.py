@@ -11,12 +11,12 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from inventory.idle.holds import idle_now, looks_now
+from inventory.idle.allocations import idle_now, looks_now
 from inventory.idle.rule import Verdict
 from inventory.idle.sums import By, IdleSum, sums, total
-from inventory.models import Cluster, IdleHold
+from inventory.models import Cluster, IdleAllocation
 from inventory.models.choices import Evidence
-from inventory.models.idle import Sureness
+from inventory.models.idle import Confidence
 from inventory.shared import shareable
 from pages.bars import amount_of
 from pages.cardrows import card_name
@@ -34,20 +34,20 @@ _GIB = 2**30
 GROUPS_SHOWN = 6
 #: A context of CUDA takes a few hundred MiB: above this something is loaded.
 LOADED_BYTES = 500 << 20
-#: Why a hold is neither idle nor working, in the order of the page.
+#: Why an allocation is neither idle nor active, in the order of the page.
 _NOT_SAID = (
-    (Verdict.SHARED, _("share a card that works, and nothing says which of them does")),
-    (Verdict.NOT_COLLECTED, _("are on cards of which no sign of work is collected")),
-    (Verdict.TOO_SHORT, _("hold, or are watched, for a shorter time")),
-    (Verdict.NOT_RUNNING, _("do not run yet, or end")),
+    (Verdict.SHARED, _("on a shared, active card")),
+    (Verdict.NOT_COLLECTED, _("on cards without activity metrics")),
+    (Verdict.TOO_SHORT, _("allocated or watched for a shorter time")),
+    (Verdict.NOT_RUNNING, _("not running yet, or terminating")),
 )
 
 
 @dataclass(frozen=True)
 class IdleLine:
-    """What a template prints of an idle hold. card: "" when the card is not known. loaded: None: not known."""
+    """What a template prints of an idle allocation. card: "" when it is unidentified. loaded: None: not known."""
 
-    row: IdleHold
+    row: IdleAllocation
     amount: str
     card: str
     card_url: str
@@ -55,13 +55,13 @@ class IdleLine:
     pod_url: str
     evidence: str
     sure: bool
-    sureness: str
+    confidence: str
     sign: str
     so_far: str
     loaded: bool | None
 
 
-def idle_line(row: IdleHold) -> IdleLine:
+def idle_line(row: IdleAllocation) -> IdleLine:
     held = row.allocation
     return IdleLine(
         row=row,
@@ -71,8 +71,8 @@ def idle_line(row: IdleHold) -> IdleLine:
         node_url=node_url(row.cluster.name, row.node_name),
         pod_url=pod_url(row.cluster.name, held.namespace, held.pod),
         evidence=label_of(Evidence, held.evidence),
-        sure=row.sureness == Sureness.SURE,
-        sureness=label_of(Sureness, row.sureness),
+        sure=row.confidence == Confidence.CERTAIN,
+        confidence=label_of(Confidence, row.confidence),
         sign=str(SIGNS.get(row.measure, row.measure)),
         so_far=so_far(row.byte_seconds, row.card_seconds),
         loaded=None if row.memory_used_bytes is None else row.memory_used_bytes > LOADED_BYTES,
@@ -80,7 +80,7 @@ def idle_line(row: IdleHold) -> IdleLine:
 
 
 def so_far(byte_seconds: float | None, card_seconds: float | None) -> str:
-    """What was held without work so far: "320 GiB h, 8 card h"; "" where neither is known."""
+    """What was idle so far: "320 GiB h, 8 card h"; "" where neither is known."""
     told = [str(_("%(n)s GiB h")) % {"n": f"{byte_seconds / _GIB / _HOUR_S:,.0f}"}] if byte_seconds is not None else []
     told += [str(_("%(n)s card h")) % {"n": f"{card_seconds / _HOUR_S:,.1f}"}] if card_seconds is not None else []
     return ", ".join(told)
@@ -88,12 +88,12 @@ def so_far(byte_seconds: float | None, card_seconds: float | None) -> str:
 
 @dataclass(frozen=True)
 class GroupLine:
-    """One group of idle holds. url: of the list of them."""
+    """One group of idle allocations. url: of the list of them."""
 
     name: str
     cluster: str
     query: str
-    holds: int
+    allocations: int
     amount: str
     cards: str
     so_far: str
@@ -104,7 +104,7 @@ def _group(one: IdleSum, by: By) -> GroupLine:
         name=one.name,
         cluster=one.cluster,
         query=by.value,
-        holds=one.holds,
+        allocations=one.allocations,
         amount=amounts.gib(one.memory_bytes) if one.memory_bytes is not None else "",
         cards="" if one.cards is None else f"{one.cards:,.1f}".removesuffix(".0"),
         so_far=so_far(one.byte_seconds, one.card_seconds),
@@ -122,12 +122,12 @@ _IDLE = ListSpec(
         Field("cluster", _("Cluster"), choices.clusters),
         Field("namespace", _("Namespace")),
         Field("owner", _("Owner")),
-        Field("sureness", _("How sure"), Sureness.choices),
+        Field("confidence", _("Confidence"), Confidence.choices),
     ),
     shape=_lines,
     page="allocations/page.html",
     part="allocations/idle.html",
-    caption=_("Held without work"),
+    caption=_("Idle allocations"),
     cells="allocations/idle_cells",
     key=lambda line: f"idle-{line.row.pk}",
 )
@@ -136,6 +136,7 @@ _IDLE = ListSpec(
 def _summary() -> dict[str, Any]:
     """Five queries, whatever the size."""
     rows = idle_now()
+    idle = total(rows)
     looks = list(looks_now().values_list("cluster_id", "verdicts"))
     verdicts: Counter[str] = Counter()
     for _cluster, found in looks:
@@ -144,7 +145,8 @@ def _summary() -> dict[str, Any]:
     names = Cluster.objects.order_by("name").values_list("pk", "name")
     return {
         "tab": "idle",
-        "idle": total(rows),
+        "idle": idle,
+        "likely": idle.allocations - idle.certain,
         "groups": [_group(one, By.NAMESPACE) for one in sums(rows, By.NAMESPACE, GROUPS_SHOWN)],
         "minutes": settings.IDLE_MINUTES,
         "looked": bool(looks),

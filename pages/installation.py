@@ -1,4 +1,4 @@
-"""The installation: what is wrong with it, which processes run, how they do. For administrators."""
+"""The installation: its problems and processes. For administrators."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ class Line:
 
 def _line(one: Wrong) -> Line:
     titles = {
-        Code.PROCESS_MISSING: _("Not seen: %(what)s"),
-        Code.TOO_LITTLE: _("Too little of: %(what)s"),
-        Code.MESSAGES_WAIT: _("Messages wait for a worker: %(what)s"),
+        Code.PROCESS_MISSING: _("No heartbeat: %(what)s"),
+        Code.TOO_LITTLE: _("Insufficient capacity: %(what)s"),
+        Code.MESSAGES_WAIT: _("Queued messages without a worker: %(what)s"),
         Code.TASKS_FAIL: _("Tasks failed in the last hour: %(what)s"),
-        Code.CONNECTIONS_WAIT: _("Threads wait for a connection to the database: %(what)s"),
-        Code.CODE_DIFFERS: _("Processes run different code: %(what)s"),
-        Code.WEB_SILENT: _("No web process says how it does"),
+        Code.CONNECTIONS_WAIT: _("Threads waiting for a database connection: %(what)s"),
+        Code.CODE_DIFFERS: _("Processes run different builds: %(what)s"),
+        Code.WEB_SILENT: _("No web process reports"),
     }
     todo = {
         Code.PROCESS_MISSING: _("Start it."),
-        Code.TOO_LITTLE: _("Start another one, or give it more threads."),
-        Code.MESSAGES_WAIT: _("Look whether the broker answers and the worker of these tasks runs; start another one."),
-        Code.TASKS_FAIL: _("Look into the worker's log at that time."),
-        Code.CONNECTIONS_WAIT: _(
-            "Give the process more connections (GPUDASH_DATABASE_CONNECTIONS), as many as PostgreSQL admits."
+        Code.TOO_LITTLE: _("Start another worker, or give it more threads."),
+        Code.MESSAGES_WAIT: _(
+            "Check that the broker responds and that the worker of these tasks runs. Start another worker if needed."
         ),
+        Code.TASKS_FAIL: _("Check the worker log of that time."),
+        Code.CONNECTIONS_WAIT: _("Raise GPUDASH_DATABASE_CONNECTIONS, up to the limit of PostgreSQL."),
         Code.CODE_DIFFERS: _(
-            "After an upgrade, restart what was forgotten; while one goes on, this is as it should be."
+            "Expected during an upgrade. After the upgrade, restart the processes with the old build."
         ),
         Code.WEB_SILENT: _(
-            "It takes a quarter of a minute after its start. Else look whether it can write to the database."
+            "The first report comes 15 s after the start. If it is missing, check that the process can write to the database."
         ),
     }
     what = worded_html(one.what) if isinstance(one.what, Said) else named(one.what)
@@ -58,8 +58,8 @@ def _line(one: Wrong) -> Line:
 
 def _summary(lines: list[Line]) -> str:
     if not lines:
-        return _("Nothing is known to be wrong.")
-    return ngettext("%(n)d thing is wrong.", "%(n)d things are wrong.", len(lines)) % {"n": len(lines)}
+        return _("No problems")
+    return ngettext("%(n)d problem", "%(n)d problems", len(lines)) % {"n": len(lines)}
 
 
 def role_words(role: str) -> str:

@@ -50,7 +50,7 @@ class Whole(forms.CharField):
         if not text and not self.required:
             return None
         if not (text.isascii() and text.isdigit() and len(text) < 7):
-            raise ValidationError(_("A whole number is wanted."))
+            raise ValidationError(_("Must be an integer."))
         return int(text)
 
 
@@ -146,7 +146,7 @@ class SuiteForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         self._typed = dict(self.cleaned_data)
         if self.typed("suite") and self.chosen is None:
-            self.add_error("suite", _("There is no suite %(name)s.") % {"name": self.typed("suite")[:64]})
+            self.add_error("suite", _("No suite %(name)s.") % {"name": self.typed("suite")[:64]})
         if self.chosen is not None:
             try:
                 self.chosen.settle(self.given())
@@ -197,13 +197,13 @@ class LaunchForm(SuiteForm):
                 spellcheck="false",
                 maxlength=253,
                 required=True,
-                placeholder=lazy("Name of a node"),
+                placeholder=lazy("Node name"),
             )
         ),
     )
     card = Typed(label=lazy("Card"), widget=forms.Select(_named(lazy("Card"))))
-    wait_for_room = forms.BooleanField(
-        label=lazy("Launch although the node is full or not ready now: the run waits"),
+    queue_if_full = forms.BooleanField(
+        label=lazy("Queue the run if the node is full or not ready"),
         required=False,
         widget=forms.CheckboxInput({"value": "1"}),
     )
@@ -218,7 +218,7 @@ class LaunchForm(SuiteForm):
         else:
             self.fields["cluster"].widget = forms.HiddenInput()
         if not enabled:
-            self.fields["wait_for_room"].widget.attrs["disabled"] = True
+            self.fields["queue_if_full"].widget.attrs["disabled"] = True
         cluster, node = (str(self.filled.get(name, "")).replace("\0", "")[:LONGEST] for name in ("cluster", "node"))
         found = Node.objects.filter(cluster__name=cluster, has_gpu=True).order_by("name")
         self.nodes = list(found.values_list("name", flat=True)[:NODES_OFFERED])
@@ -231,7 +231,7 @@ class LaunchForm(SuiteForm):
         """The cards that may be chosen; the one that was asked for by key or UUID, else by index, as the plan takes it."""
         wanted = str(self.filled.get("card", ""))
         cards = list(
-            Card.objects.filter(cluster__name=cluster, node_name=node, gone_at=None).order_by("index", "id")[:128]
+            Card.objects.filter(cluster__name=cluster, node_name=node, removed_at=None).order_by("index", "id")[:128]
         )
         named = [card for card in cards if wanted and wanted in (card.key, card.uuid)]
         chosen = (named or [card for card in cards if wanted and str(card.index) == wanted])[:1]
@@ -248,7 +248,7 @@ class LaunchForm(SuiteForm):
             node=self.typed("node"),
             card=self.typed("card") or "",
             options=self.given(),
-            wait_for_room=self.typed("wait_for_room"),
+            queue_if_full=self.typed("queue_if_full"),
         )
 
 

@@ -35,7 +35,7 @@ class LogLine:
     number: int
     text: str
     first: bool = True
-    proof: bool = False
+    evidence: bool = False
     cut: bool = False
     gap: bool = False
 
@@ -85,14 +85,14 @@ class Log:
             read.texts, [number + skipped for number in read.numbers] if skipped else read.numbers, read.cut
         )
         self.last = self.lines.numbers[-1] if self.lines.texts else skipped
-        self.proofs: set[int] = set()
+        self.evidence_lines: set[int] = set()
         end = form.last_end(raw)
         whole_lines = stored_text(raw[:end], form.encoding).count("\n")
         self.next = Place((since.offset if since else 0) + end, skipped + whole_lines, form)
 
-    def mark(self, proofs: Collection[int]) -> None:
+    def mark(self, evidence_lines: Collection[int]) -> None:
         """Say on which lines the verdict rests; numbers that the log does not have are left out."""
-        self.proofs = {number for number in proofs if 0 < number <= self.last}
+        self.evidence_lines = {number for number in evidence_lines if 0 < number <= self.last}
 
     def around(self, number: int) -> Window:
         """The window in whose upper third this line stands."""
@@ -116,7 +116,7 @@ class Log:
     def evidence(self) -> Window:
         """The lines that reasons rest on, with some around them."""
         wanted: set[int] = set()
-        for number in sorted(self.proofs)[:50]:
+        for number in sorted(self.evidence_lines)[:50]:
             at = _place(self.lines.numbers, number)
             wanted.update(range(max(0, at - AROUND), min(len(self.lines.texts), at + AROUND + 1)))
         return self._window(sorted(wanted)[:MOST_LINES], gaps=True)
@@ -150,7 +150,7 @@ class Log:
             number=number,
             text=text.translate(_SYMBOLS),
             first=at == 0 or self.lines.numbers[at - 1] != number,
-            proof=number in self.proofs,
+            evidence=number in self.evidence_lines,
             cut=self.lines.cut and _MARK.search(text) is not None,
             gap=gap,
         )

@@ -9,15 +9,15 @@ from pages import run_words
 from validations import missed
 
 _WORDS: dict[str, Promise] = {
-    missed.ERRORED: gettext_lazy("the run errored"),
-    missed.CANCELLED: gettext_lazy("the run was cancelled"),
-    missed.NOTHING: gettext_lazy("the test did nothing there"),
-    missed.ANOTHER_CARD: gettext_lazy("the run took another card"),
-    missed.CARD_UNKNOWN: gettext_lazy("it is not known which card the run took"),
-    missed.NO_FIT: gettext_lazy("the suite does not fit there"),
-    missed.NOT_BEGUN: gettext_lazy("the campaign ended before their turn"),
-    missed.UNDER_WAY: gettext_lazy("under way"),
-    missed.WAITING: gettext_lazy("waiting for their turn"),
+    missed.ERRORED: gettext_lazy("run errored"),
+    missed.CANCELLED: gettext_lazy("run cancelled"),
+    missed.NOTHING: gettext_lazy("test skipped"),
+    missed.ANOTHER_CARD: gettext_lazy("another card was allocated"),
+    missed.CARD_UNKNOWN: gettext_lazy("card unidentified"),
+    missed.NOT_APPLICABLE: gettext_lazy("suite not applicable"),
+    missed.NOT_STARTED: gettext_lazy("campaign ended before the run"),
+    missed.ACTIVE_RUN: gettext_lazy("active"),
+    missed.QUEUED: gettext_lazy("not started yet"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Namespaces: which holds most, what of it idles, since when, and how much that was this month."""
+"""Namespaces: allocations, idle memory, oldest allocation, and card hours of this month."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 
 from inventory.charges.month import month_before, this_month
 from inventory.clock import database_now
-from inventory.models import Allocation, NamespaceDay, NamespaceHold, OwnerDay
+from inventory.models import Allocation, NamespaceAllocation, NamespaceDay, OwnerDay
 from inventory.models.charges import By
 from pages.frame import choices
 from pages.frame.links import pod_url, with_query
@@ -48,7 +48,7 @@ class Held:
 class NamespaceLine:
     """What a template prints of a row. owner: in words, "" where it is of all owners. held: None where nothing of it is summed."""
 
-    row: NamespaceHold
+    row: NamespaceAllocation
     owner: str
     cards: str
     pod_url: str
@@ -63,11 +63,11 @@ def _lines(rows: list[Any]) -> list[Any]:
     return [_line(row, held.get(_key(row))) for row in rows]
 
 
-def _key(row: NamespaceHold) -> tuple[Any, ...]:
+def _key(row: NamespaceAllocation) -> tuple[Any, ...]:
     return row.cluster_id, row.namespace, row.owner_kind, row.owner_name
 
 
-def _line(row: NamespaceHold, held: Held | None) -> NamespaceLine:
+def _line(row: NamespaceAllocation, held: Held | None) -> NamespaceLine:
     here: dict[str, Any] = {"cluster": row.cluster.name, "namespace": row.namespace}
     owner = {"owner": row.owner_name}
     return NamespaceLine(
@@ -82,8 +82,8 @@ def _line(row: NamespaceHold, held: Held | None) -> NamespaceLine:
     )
 
 
-def _owner_words(row: NamespaceHold) -> str:
-    return f"{row.owner_kind} {row.owner_name}".strip() if row.owner_name else gettext("pods that nothing controls")
+def _owner_words(row: NamespaceAllocation) -> str:
+    return f"{row.owner_kind} {row.owner_name}".strip() if row.owner_name else gettext("pods without an owner")
 
 
 def hours(amount: float, digits: int = 1) -> str:
@@ -92,7 +92,7 @@ def hours(amount: float, digits: int = 1) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _held(rows: list[NamespaceHold]) -> dict[tuple[Any, ...], Held]:
+def _held(rows: list[NamespaceAllocation]) -> dict[tuple[Any, ...], Held]:
     """One query for a page of rows, all of which are by the same; two where they are of owners."""
     now = database_now()
     month = this_month(now)
@@ -137,10 +137,10 @@ def _month_trend(days: dict[date, tuple[int, int]], cards: int, month: date, now
     so_far = (now - datetime(month.year, month.month, 1, tzinfo=UTC)).total_seconds() / _DAY_S
     change = _percent(cards / max(so_far, 0.01), sum(before) / length)
     if change > 0:
-        return gettext("%(n)d %% more a day than the month before") % {"n": change}
+        return gettext("+%(n)d%% per day vs the month before") % {"n": change}
     if change < 0:
-        return gettext("%(n)d %% less a day than the month before") % {"n": -change}
-    return gettext("as much a day as the month before")
+        return gettext("−%(n)d%% per day vs the month before") % {"n": -change}
+    return gettext("unchanged per day vs the month before")
 
 
 def _week_trend(days: dict[date, tuple[int, int]], today: date) -> str:
@@ -152,10 +152,10 @@ def _week_trend(days: dict[date, tuple[int, int]], today: date) -> str:
         return ""
     change = _percent(last, before)
     if change > 0:
-        return gettext("%(n)d %% more than the week before") % {"n": change}
+        return gettext("+%(n)d%% vs the week before") % {"n": change}
     if change < 0:
-        return gettext("%(n)d %% less than the week before") % {"n": -change}
-    return gettext("as much as the week before")
+        return gettext("−%(n)d%% vs the week before") % {"n": -change}
+    return gettext("unchanged vs the week before")
 
 
 def _percent(amount: float, before: float) -> int:
@@ -188,7 +188,7 @@ _SPEC = ListSpec(
     shape=_lines,
     page="namespaces/page.html",
     part="namespaces/part.html",
-    caption=_("What each namespace holds"),
+    caption=_("Allocations of each namespace"),
     cells="namespaces/cells",
     key=lambda line: f"holds-{line.row.pk}",
     columns=(*_COLUMNS[:3], _MONTH, *_COLUMNS[3:]),
@@ -204,4 +204,4 @@ def namespaces(request: HttpRequest) -> HttpResponseBase:
 
 def _uncounted() -> bool:
     """Whether something is held, and nothing of it is counted yet. At most two queries."""
-    return not NamespaceHold.objects.exists() and Allocation.objects.filter(ended_at=None).exists()
+    return not NamespaceAllocation.objects.exists() and Allocation.objects.filter(ended_at=None).exists()

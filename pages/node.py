@@ -1,4 +1,4 @@
-"""One node: what its cards hold, what is on it whose card is not known, its components, findings and recent history."""
+"""One node: its cards and allocations, its components, findings and recent history."""
 
 from __future__ import annotations
 
@@ -14,18 +14,21 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
-from inventory import kept_off, querysets
+from inventory import availability, querysets
 from inventory.close_names import close_names
 from inventory.history.named import Named
 from inventory.measured import with_usage
-from inventory.models import Card, Cluster, NodeTotals, Pod, Subject
+from inventory.models import Card, Cluster, Component, ComponentChange, NodeTotals, Pod, Subject
+from inventory.models.cards import MOST_ROOMS
 from inventory.pod_usage import with_holders_usage
 from inventory.scope import ANOTHER
 from inventory.stacks.engine import base, components
+from inventory.stacks.engine.software import base as software
 from kube import objects as kube
 from pages.allocations import AllocationLine, allocation_line
 from pages.cardrows import CardRow, card_row, ordinal_of
 from pages.charts import chart_of, window_of, windows
+from pages.component_words import ComponentLine, component_lines
 from pages.findings import finding_lines
 from pages.frame.freshness import notices
 from pages.frame.links import node_url, with_query
@@ -37,14 +40,14 @@ from pages.health import health_lines
 from pages.nodes import condition_of
 from pages.rooms import rooms_of
 
-ENDED_SHOWN = 10
+ENDED_SHOWN, NOTES_SHOWN, CHANGES_SHOWN = 10, 4, 10
 #: A hostile cluster can bind any number of pods to a node; what is not drawn is counted and linked.
 MOST_CARDS, MOST_UNPLACED, MOST_COMPONENTS, MOST_FINDINGS, MOST_READ = 128, 50, 40, 50, 1000
 _decoder = msgspec.json.Decoder(kube.Pod)
 
 
 @dataclass(frozen=True)
-class Step:
+class ComponentPod:
     """A plugin or operator pod of the node. level: good, warning, error or none; text: state and reason."""
 
     component: str
@@ -68,13 +71,19 @@ def node(request: HttpRequest, cluster: str, name: str) -> HttpResponseBase:
     return live_page(request, "nodes/node.html", "nodes/node_part.html", context)
 
 
+def _cut(mine: dict[str, Any]) -> int:
+    """How many cards of the node are cut."""
+    found = querysets.cards_present().filter(**mine).exclude(room="").values_list("key", "parent")
+    return len({parent or key for key, parent in found})
+
+
 def _context(row: querysets.NodeRow) -> dict[str, Any]:
     node_totals, mine = row.totals, {"cluster_id": row.totals.cluster_id, "node_name": row.totals.node_name}
     found: Any = querysets.with_holders(querysets.cards_present().filter(**mine)).order_by(
         F("index").asc(nulls_last=True), "id"
     )
     cards: list[Any] = with_holders_usage(with_usage(found[:MOST_CARDS]))
-    kept_off.cards_now(cards)
+    availability.cards_now(cards)
     # By index, then as they were first seen; slices without a name by their numbers.
     cards.sort(key=lambda card: (card.index is None, card.index or 0, ordinal_of(card) or 0))
     rows, capacity_note = said_once([card_row(card, card.holders) for card in cards], "memory_source")
@@ -87,12 +96,13 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
     findings = querysets.findings_now().filter(**mine).order_by("severity_rank", "-first_seen_at", "id")
     ended = querysets.holds_ended_on(node_totals.cluster_id, node_totals.node_name).order_by("-ended_at", "-id")
     level, words = condition_of(row)
+    rooms = node_totals.found_rooms
     places = {card.key: (row.name, row.url) for card, row in zip(cards, rows, strict=True)}
     here = {"cluster": node_totals.cluster.name, "node": node_totals.node_name}
     return {
         "row": row,
         "totals": node_totals,
-        "rooms": rooms_of(node_totals.found_rooms, places),
+        "rooms": rooms_of(rooms, places, _cut(mine) if len(rooms) >= MOST_ROOMS else 0),
         "health_lines": health_lines(node_totals.found_health),
         "sick": [row for row in rows if row.health in (base.UNHEALTHY, base.DEGRADED)],
         "models": len({card.model for card in cards if card.model}),
@@ -107,7 +117,8 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
         "best": max((card for card in rows if card.free), key=lambda card: card.free or 0, default=None),
         "loose": loose,
         "loose_why": _why_loose(loose),
-        "steps": _steps(node_totals),
+        "software": _software(node_totals),
+        "component_pods": _component_pods(node_totals),
         "findings": finding_lines(findings[:MOST_FINDINGS]),
         "ended": [allocation_line(one) for one in ended[:ENDED_SHOWN]],
         "allocations_url": with_query(reverse("allocations"), **here),
@@ -117,59 +128,93 @@ def _context(row: querysets.NodeRow) -> dict[str, Any]:
 
 
 def _users(card: Any) -> list[AllocationLine]:
-    """Who uses how much of a card that several hold; of one that one holds the card's figure says it."""
+    """Used memory by allocation of a card with several; with one allocation the card's figure is enough."""
     lines = [allocation_line(held) for held in card.holders] if len(card.holders) > 1 else []
     return [line for line in lines if line.used.memory_used_bytes is not None]
 
 
 def _legend(rows: list[CardRow], loose: list[AllocationLine]) -> list[str]:
-    """Namespaces that hold something here, so that hues have names."""
+    """Namespaces with allocations here, so that hues have names."""
     found = {held.namespace for row in rows for held in row.holders} | {line.row.namespace for line in loose}
     return sorted(_(name) if name == ANOTHER else name for name in found)[:20]
 
 
 def _why_loose(loose: list[AllocationLine]) -> list[str]:
-    """Why the card of some holders is not known, each reason once."""
+    """Why some allocations are unidentified, each reason once."""
     reasons = []
     if any(line.row.evidence == base.COUNT_ONLY and line.row.mode in (base.WHOLE, base.SHARES) for line in loose):
         reasons.append(
             _(
-                "The device plugin chooses the card when the container starts, and the API server is told only how many. The kubelet "
-                "reports which ones in allocatedResourcesStatus (feature gate ResourceHealthStatus); an exporter does too."
+                "The device plugin chooses the card when the container starts. The API server has only the count. An "
+                "exporter identifies the card, or the kubelet in allocatedResourcesStatus (feature gate ResourceHealthStatus)."
             )
         )
     if any(line.row.mode == base.MEMORY for line in loose):
         reasons.append(
             _(
-                "The pod asks for GPU memory, but no annotation that can be read names its card: it was bound past the scheduler "
-                "extender, or its annotation is missing, unreadable or names a card that the node does not have."
+                "The pod requests GPU memory, but no readable annotation identifies its card. Either it bypassed the scheduler "
+                "extender, or its annotation is missing, invalid or names a card that the node does not have."
             )
         )
-    return reasons or [_("No source that can be read names the card.")] if loose else []
+    return reasons or [_("No readable source identifies the card.")] if loose else []
 
 
-def _steps(node_totals: NodeTotals) -> list[Step]:
+@dataclass(frozen=True)
+class Software:
+    """The GPU software of the node. steps: in the order of blame; off: what is not needed there, or switched off.
+
+    cause: explains those that are not ready. notes: what is wrong besides, of those that are out of date or have warnings.
+    """
+
+    steps: list[ComponentLine]
+    off: list[ComponentLine]
+    cause: ComponentLine | None
+    notes: list[ComponentLine]
+    changes: list[ComponentChange]
+
+    @property
+    def all(self) -> list[ComponentLine]:
+        return [*self.steps, *self.off]
+
+
+def _software(node_totals: NodeTotals) -> Software:
+    found = querysets.components_of_node(node_totals.cluster_id, node_totals.node_name)
+    lines = component_lines(found[:MOST_COMPONENTS])
+    off = [line for line in lines if _is_off(line.row)]
+    steps = [line for line in lines if not _is_off(line.row)]
+    cause = next((line for line in lines if line.row.first_cause), None)
+    notes = [line for line in steps if line is not cause and (line.row.state == software.OUTDATED or line.warnings)]
+    changes = querysets.component_changes().filter(cluster_id=node_totals.cluster_id, node_name=node_totals.node_name)
+    return Software(steps, off, cause, notes[:NOTES_SHOWN], list(changes.order_by("-at", "-id")[:CHANGES_SHOWN]))
+
+
+def _is_off(row: Component) -> bool:
+    """Nothing is missing: it is not needed, or is switched off for good reason. Switched off by a label, it has a remedy."""
+    return row.state == software.NOT_NEEDED or (row.state == software.DISABLED and not row.remedy)
+
+
+def _component_pods(node_totals: NodeTotals) -> list[ComponentPod]:
     pods = Pod.objects.filter(cluster_id=node_totals.cluster_id, node_name=node_totals.node_name).exclude(component="")
-    return [_step(pod) for pod in pods.order_by("component", "name", "id")[:MOST_COMPONENTS]]
+    return [_component_pod(pod) for pod in pods.order_by("component", "name", "id")[:MOST_COMPONENTS]]
 
 
-def _step(pod: Pod) -> Step:
+def _component_pod(pod: Pod) -> ComponentPod:
     try:
         facts = _decoder.decode(pod.facts)
     except (msgspec.MsgspecError, ValueError):
-        return Step(pod.component, pod.name, "none", _("state cannot be read"))
-    reason, message = components.waiting_reason(facts)
+        return ComponentPod(pod.component, pod.name, "none", _("state unreadable"))
+    reason, message = components.pending_reason(facts)
     if pod.terminating_since is not None:
-        return Step(pod.component, pod.name, "warning", _("being deleted"))
+        return ComponentPod(pod.component, pod.name, "warning", _("being deleted"))
     if pod.phase == "Succeeded":
-        return Step(pod.component, pod.name, "good", _("done"))
+        return ComponentPod(pod.component, pod.name, "good", _("done"))
     if components.ready(facts) and pod.phase == "Running":
-        return Step(pod.component, pod.name, "good", _("ready"))
+        return ComponentPod(pod.component, pod.name, "good", _("ready"))
     phase = quoted(pod.phase) if pod.phase != "Running" else _("not ready")
     parts = (phase, quoted(reason), worded_html(told(message, None)))
     words = format_html_join(" · ", "{}", ((text,) for text in parts if text))
     level = "error" if pod.phase == "Failed" or "BackOff" in reason or "Err" in reason else "warning"
-    return Step(pod.component, pod.name, level, words or _("state not known"))
+    return ComponentPod(pod.component, pod.name, level, words or _("state unknown"))
 
 
 def _no_such_node(cluster: str, name: str) -> NotThere:
@@ -177,14 +222,14 @@ def _no_such_node(cluster: str, name: str) -> NotThere:
     names = dict(Cluster.objects.values_list("name", "pk"))
     if cluster not in names:
         close = [(one, with_query(reverse("nodes"), cluster=one)) for one in close_names(cluster, names, 3)]
-        return NotThere(_("There is no cluster %(name)s.") % {"name": cluster[:100]}, "", close)
+        return NotThere(_("Unknown cluster: %(name)s.") % {"name": cluster[:100]}, "", close)
     cluster_id = names[cluster]
     gone = Card.objects.filter(cluster_id=cluster_id, node_name=name).count()
     why = ""
     if gone:
         why = ngettext(
-            "The node is gone. %(count)d of its cards is remembered, with its history.",
-            "The node is gone. %(count)d of its cards are remembered, with their history.",
+            "The node was removed. %(count)d of its cards is stored with its history.",
+            "The node was removed. %(count)d of its cards are stored with their history.",
             gone,
         ) % {"count": gone}
     found = (
@@ -192,9 +237,9 @@ def _no_such_node(cluster: str, name: str) -> NotThere:
     )
     close = [(one, node_url(cluster, one)) for one in close_names(name, found[:5000])]
     if gone:
-        close.insert(0, (_("its cards"), with_query(reverse("cards"), cluster=cluster, node=name, gone="any")))
+        close.insert(0, (_("its cards"), with_query(reverse("cards"), cluster=cluster, node=name, removed="any")))
     return NotThere(
-        _("There is no GPU node %(name)s in the cluster %(cluster)s.") % {"name": name[:100], "cluster": cluster},
+        _("No GPU node %(name)s in cluster %(cluster)s.") % {"name": name[:100], "cluster": cluster},
         why,
         close,
     )

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from inventory import free, querysets, totals
 from inventory.models import NodeTotals
-from inventory.models.choices import Health, KeptOff, Severity
+from inventory.models.choices import Health, Severity, UnavailableReason
 from inventory.shared import shareable
 from pages.frame import amounts, choices
 from pages.frame.links import node_url, with_query
@@ -60,9 +60,9 @@ def condition_of(row: querysets.NodeRow) -> tuple[str, str]:
     """(sign, words) of what the node says of itself."""
     node = row.node
     if node is None:
-        return "none", str(_("node not known"))
+        return "none", str(_("node unknown"))
     if node.ready is None:
-        return "none", str(_("readiness not known"))
+        return "none", str(_("readiness unknown"))
     if not node.ready:
         return "error", str(_("not ready"))
     return ("warning", str(_("cordoned"))) if node.unschedulable else ("good", str(_("ready")))
@@ -77,12 +77,16 @@ SPEC = ListSpec(
     fields=(
         Field("q", _("Search"), placeholder=_("node, pool, model, address"), wide=True),
         Field("cluster", _("Cluster"), choices.clusters),
-        Field("stack", _("Sharing system"), choices.stacks),
+        Field("stack", _("Stack"), choices.stacks),
         Field("model", _("Card model"), choices.models),
-        Field("ready", _("Condition"), (("true", _("ready")), ("false", _("not ready")), ("unknown", _("not known")))),
-        Field("kept_off", _("Kept apart"), [one for one in KeptOff.choices if one[0] in OF_NODES]),
+        Field("ready", _("Status"), (("true", _("ready")), ("false", _("not ready")), ("unknown", _("unknown")))),
+        Field(
+            "unavailable_reason",
+            _("Unavailable because"),
+            [one for one in UnavailableReason.choices if one[0] in OF_NODES],
+        ),
         Field("health", _("Health"), Health.choices),
-        Field("min_gap_bytes", _("Free block, at least"), placeholder="8 GiB"),
+        Field("min_gap_bytes", _("Min. free block"), placeholder="8 GiB"),
         Field("severity", _("Findings"), Severity.choices),
     ),
     shape=_shape,

@@ -13,14 +13,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from inventory import querysets, totals
+from inventory.availability import in_believed, with_room
 from inventory.claimed import with_claims
 from inventory.free import FreeCards, added_cards
-from inventory.kept_off import in_believed, with_room
 from inventory.models import Cluster
 from inventory.models.choices import CardState
 from inventory.shared import shareable
 from inventory.totals import ClusterSummary, PoolTotals, Totals
-from pages.allocations import waiting_line
+from pages.allocations import pending_line
 from pages.cardmap import SHOWS, Asked, card_map, nodes_of
 from pages.cardrows import card_row
 from pages.findings import finding_lines
@@ -32,7 +32,7 @@ from pages.frame.parameters import clusters_asked
 from pages.frame.refusals import BadParameter, answered
 from pages.trends import trends
 
-FINDINGS_SHOWN, WAITING_SHOWN = 6, 4
+FINDINGS_SHOWN, PENDING_SHOWN = 6, 4
 PARAMETERS = frozenset({"cluster", "pool", "show", "open"})
 #: Pools that an address can have open.
 MOST_OPEN = 40
@@ -40,7 +40,7 @@ MOST_OPEN = 40
 
 @dataclass(frozen=True)
 class Answer:
-    """The figures of the first lines, summed over the clusters shown. partly: cards with a holder and with room."""
+    """The figures of the first lines, summed over the clusters shown. partly: cards partially allocated."""
 
     totals: Totals
     free: FreeCards
@@ -48,7 +48,7 @@ class Answer:
     unknown_cards: int
     shared_cards: int
     cards: int
-    waiting: int
+    pending: int
     oldest_at: datetime | None
     findings: dict[str, int]
     nodes_not_ready: int
@@ -64,9 +64,9 @@ class Answer:
         return amounts.width(self.totals.memory_allocated.value or 0, self.totals.memory_total.value or 0)
 
     @property
-    def apart_width(self) -> str:
-        """Width of what is kept apart."""
-        return amounts.width(self.totals.memory_apart, self.totals.memory_total.value or 0)
+    def unavailable_width(self) -> str:
+        """Width of what is unavailable."""
+        return amounts.width(self.totals.memory_unavailable, self.totals.memory_total.value or 0)
 
     @property
     def unmetered(self) -> int:
@@ -98,7 +98,7 @@ def answer_of(found: list[ClusterSummary], sums: Totals) -> Answer:
         unknown_cards=cards_in("unknown"),
         shared_cards=cards_in("shared"),
         cards=sum(sum(one.card_states.values()) for one in found),
-        waiting=sum(one.pods_waiting for one in found),
+        pending=sum(one.pods_pending for one in found),
         oldest_at=min((one.pods_oldest_at for one in found if one.pods_oldest_at), default=None),
         findings=findings,
         nodes_not_ready=sum(one.nodes_not_ready for one in found),
@@ -140,9 +140,9 @@ def _asked(request: HttpRequest) -> tuple[list[Cluster], Asked]:
     chosen, errors = clusters_asked(request, PARAMETERS)
     show, pool = request.GET.get("show", ""), request.GET.get("pool", "")
     if show not in SHOWS:
-        errors["show"] = [_("One of %(names)s is wanted.") % {"names": ", ".join(name for name in SHOWS if name)}]
+        errors["show"] = [_("Must be one of: %(names)s.") % {"names": ", ".join(name for name in SHOWS if name)}]
     if "\0" in pool or len(pool) > 255:
-        errors["pool"] = [_("No pool has such a name.")]
+        errors["pool"] = [_("No pool has this name.")]
     opened = request.GET.getlist("open")[:MOST_OPEN]
     if errors:
         raise BadParameter(errors)
@@ -163,8 +163,8 @@ def _list_urls(request: HttpRequest) -> dict[str, str]:
     wanted = {
         "memory": ("cards", {"ordering": "-memory_free_bytes"}),
         "free": ("cards", {"state": CardState.FREE.value}),
-        "apart": ("cards", {"state": CardState.APART.value}),
-        "waiting": ("waiting", {}),
+        "unavailable": ("cards", {"state": CardState.UNAVAILABLE.value}),
+        "pending": ("pending", {}),
         "findings": ("findings", {}),
     }
     return {name: with_filters(reverse(page), query, more) for name, (page, more) in wanted.items()}
@@ -187,10 +187,10 @@ def _best(ids: set[int], asked: Asked) -> Any:
 
 def _lists(ids: set[int]) -> dict[str, Any]:
     findings = querysets.findings_now().filter(cluster_id__in=ids).order_by("severity_rank", "-first_seen_at", "id")
-    waiting = querysets.pods_waiting().filter(cluster_id__in=ids).order_by("created_at", "id")
+    pending = querysets.pods_pending().filter(cluster_id__in=ids).order_by("created_at", "id")
     return {
         "findings": finding_lines(findings[:FINDINGS_SHOWN]),
-        "waiting": [waiting_line(pod) for pod in with_claims(waiting[:WAITING_SHOWN])],
+        "pending": [pending_line(pod) for pod in with_claims(pending[:PENDING_SHOWN])],
     }
 
 
@@ -204,12 +204,12 @@ def _of_filter(ids: list[int], asked: Asked, pools: list[PoolTotals]) -> Totals 
 def _titles() -> dict[str, str]:
     """Name of a filter → what its chip says."""
     return {
-        "": _("all"),
-        "room": _("room ≥ 8 GiB"),
-        "free": _("free card"),
-        "apart": _("kept apart"),
-        "unknown": _("not known"),
-        "findings": _("with findings"),
+        "": _("All"),
+        "room": _("Free ≥ 8 GiB"),
+        "free": _("Free cards"),
+        "unavailable": _("Unavailable"),
+        "unknown": _("Unknown"),
+        "findings": _("With findings"),
     }
 
 
@@ -224,4 +224,4 @@ def _cluster_chips(request: HttpRequest) -> list[tuple[str, str, bool]]:
         return []
     asked = request.GET.getlist("cluster")
     chips = [(name, state_url(request, cluster=name, pool=None), asked == [name]) for name in names[:20]]
-    return [(_("all clusters"), state_url(request, cluster=None, pool=None), not asked), *chips]
+    return [(_("All clusters"), state_url(request, cluster=None, pool=None), not asked), *chips]

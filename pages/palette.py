@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from inventory.models import Cluster, NamespaceHold
+from inventory.models import Cluster, NamespaceAllocation
 from pages.docs import titles
 from pages.frame.links import with_query
 from pages.frame.navigation import nav
@@ -59,16 +59,16 @@ def palette(request: HttpRequest) -> HttpResponseBase:
 def _places(request: HttpRequest, text: str) -> list[Group]:
     """What is known without the mirror: pages, views and documents."""
     more: list[tuple[str, Any]] = [
-        ("waiting", TITLES["waiting"]),
+        ("pending", TITLES["pending"]),
         ("idle", TITLES["idle"]),
         ("campaigns", TITLES["campaigns"]),
     ]
     more += [
-        ("map", _("Map")),
-        ("fit", _("Find room")),
-        ("history", _("Over time")),
+        ("map", _("Heat map")),
+        ("fit", _("Find capacity")),
+        ("history", _("History")),
         ("saved-views", _("Saved views")),
-        ("keys", _("Keys")),
+        ("keys", _("Keyboard shortcuts")),
     ]
     pages = [Entry(one.title, one.url) for one in nav(request)]
     pages += [Entry(str(title), reverse(name)) for name, title in more]
@@ -76,12 +76,12 @@ def _places(request: HttpRequest, text: str) -> list[Group]:
     found = [Group(_("Pages"), _named(text, pages, 20)), Group(_("Saved views"), _named(text, views))]
     if text:
         docs = [Entry(title, reverse("doc", args=[name])) for name, title in titles()]
-        docs.append(Entry(_("Words"), reverse("words")))
+        docs.append(Entry(_("Glossary"), reverse("words")))
         suites = [
             Entry(_(suite.title), with_query(reverse("validations"), suite=suite.id), suite.id)
             for suite in registry().values()
         ]
-        found += [Group(_("Suites"), _named(text, suites)), Group(_("Documentation"), _named(text, docs))]
+        found += [Group(_("Test suites"), _named(text, suites)), Group(_("Documentation"), _named(text, docs))]
     return found
 
 
@@ -99,7 +99,7 @@ def _things(text: str) -> list[Group]:
     except BadParameter:  # more words than are searched for
         return []
     clusters = Cluster.objects.filter(name__icontains=text).order_by("name").values_list("name", flat=True)[:SHOWN]
-    spaces = NamespaceHold.objects.filter(namespace__icontains=text).order_by("namespace")
+    spaces = NamespaceAllocation.objects.filter(namespace__icontains=text).order_by("namespace")
     names = spaces.values_list("namespace", flat=True).distinct()[:SHOWN]
     return [
         Group(_("Clusters"), [Entry(name, reverse("cluster", args=[name])) for name in clusters]),
@@ -116,9 +116,9 @@ KEYS = (
     (("Ctrl K", "⌘ K"), gettext_lazy("go anywhere: pages, views, nodes, cards, pods, documents")),
     (("/",), gettext_lazy("search")),
     (("j", "k"), gettext_lazy("next and previous row of a table; Enter opens it")),
-    (("←", "→", "↑", "↓"), gettext_lazy("through the map of cards, along a chart")),
-    (("Esc",), gettext_lazy("leave a field, close what is open")),
-    (("?",), gettext_lazy("these keys")),
+    (("←", "→", "↑", "↓"), gettext_lazy("move in the card map, along a chart")),
+    (("Esc",), gettext_lazy("leave a field, close a dialog")),
+    (("?",), gettext_lazy("this list")),
 )
 
 

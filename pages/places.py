@@ -11,6 +11,7 @@ from inventory import querysets as mirror
 from inventory.models import Card, Cluster, Node
 from resources.node import NodeFilter
 from validations.campaign_checks import MOST_TARGETS, Spot
+from validations.software import causes, on_nodes
 
 _LONGEST_LINE = 700
 
@@ -40,13 +41,15 @@ def read_lines(text: str) -> list[Spot]:
             continue
         spots.append(_spot(line, number, names, only))
         if len(spots) > MOST_TARGETS:
-            raise BadPlaces(_("More than %(most)d places; make several campaigns of them.") % {"most": MOST_TARGETS})
+            raise BadPlaces(
+                _("More than %(most)d targets. Split them into several campaigns.") % {"most": MOST_TARGETS}
+            )
     return list(dict.fromkeys(spots))
 
 
 def _spot(line: str, number: int, names: set[str], only: str) -> Spot:
     if len(line) > _LONGEST_LINE or "\0" in line:
-        raise BadPlaces(_("Line %(n)d is no place: “cluster/node” is wanted.") % {"n": number})
+        raise BadPlaces(_("Line %(n)d must be “cluster/node”.") % {"n": number})
     place, _space, card = line.partition(" ")
     cluster, slash, node = place.partition("/")
     if slash and cluster in names:
@@ -54,7 +57,7 @@ def _spot(line: str, number: int, names: set[str], only: str) -> Spot:
     if only:
         return only, place, card.strip()
     known = ", ".join(sorted(names)[:20])
-    raise BadPlaces(_("Line %(n)d names no cluster; there are: %(known)s.") % {"n": number, "known": known})
+    raise BadPlaces(_("Line %(n)d: unknown cluster. Known clusters: %(known)s.") % {"n": number, "known": known})
 
 
 def by_filter(query: str) -> list[Spot]:
@@ -65,15 +68,27 @@ def by_filter(query: str) -> list[Spot]:
     rows = found.ordered().values_list("cluster__name", "node_name")[: MOST_TARGETS + 1]
     spots = [(cluster, node, "") for cluster, node in rows]
     if len(spots) > MOST_TARGETS:
-        raise BadPlaces(_("More than %(most)d nodes match; narrow the filter.") % {"most": MOST_TARGETS})
+        raise BadPlaces(_("More than %(most)d nodes match. Narrow the filter.") % {"most": MOST_TARGETS})
     return spots
 
 
 def cordoned(spots: Iterable[Spot]) -> list[str]:
     """Those of the nodes on which nothing else is scheduled, as "cluster/node". One query."""
     chosen = {(cluster, node) for cluster, node, _card in spots}
-    kept_off = Node.objects.filter(unschedulable=True, cluster__name__in={cluster for cluster, _node in chosen})
-    return sorted(f"{cluster}/{node}" for cluster, node in chosen & set(kept_off.values_list("cluster__name", "name")))
+    unavailable_reason = Node.objects.filter(
+        unschedulable=True, cluster__name__in={cluster for cluster, _node in chosen}
+    )
+    return sorted(
+        f"{cluster}/{node}" for cluster, node in chosen & set(unavailable_reason.values_list("cluster__name", "name"))
+    )
+
+
+def software(spots: Iterable[Spot]) -> str:
+    """Those of the nodes whose GPU software is not ready, as a sentence; "" where none is. At most three queries."""
+    chosen = {(cluster, node) for cluster, node, _card in spots}
+    names = dict(Cluster.objects.filter(name__in={cluster for cluster, _node in chosen}).values_list("name", "pk"))
+    found = causes((names[cluster], node) for cluster, node in chosen if cluster in names)
+    return on_nodes(found, {pk: name for name, pk in names.items()})
 
 
 def each_card(spots: Iterable[Spot]) -> list[Spot]:
@@ -82,7 +97,7 @@ def each_card(spots: Iterable[Spot]) -> list[Spot]:
     cards: dict[tuple[str, str], list[str]] = {}
     for cluster in {spot[0] for spot in wanted}:
         names = {node for name, node, card in wanted if name == cluster and not card}
-        rows = Card.objects.filter(cluster__name=cluster, gone_at=None).order_by("node_name", "index", "id")
+        rows = Card.objects.filter(cluster__name=cluster, removed_at=None).order_by("node_name", "index", "id")
         for node, key in rows.values_list("node_name", "key").iterator():
             if node in names:
                 cards.setdefault((cluster, node), []).append(key)

@@ -1,4 +1,4 @@
-"""One pod, waiting, running or ended: what it asks for, why it waits, what it holds and held, and what became of it."""
+"""One pod, pending, running or ended: its requests, why it is pending, and its current and past allocations."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from inventory import querysets
 from inventory.claimed import with_claims
 from inventory.close_names import close_names
 from inventory.models import Allocation, Cluster, Pod
+from inventory.pending.asked import asks_of, nodes_with
+from inventory.pending.closest import TOLD, nearest
+from inventory.pending.mistakes import mistakes
+from inventory.pending.reasons import lines
 from inventory.pod_usage import with_pod_usage
 from inventory.stacks.engine import components
-from inventory.waiting.asked import asks_of, nodes_with
-from inventory.waiting.closest import TOLD, nearest
-from inventory.waiting.mistakes import mistakes
-from inventory.waiting.reasons import lines
 from kube import objects as kube
 from kube.unschedulable import read
-from pages.allocations import allocation_line, waiting_line
+from pages.allocations import allocation_line, pending_line
 from pages.findings import finding_lines
 from pages.frame.freshness import notices
 from pages.frame.links import node_url, pod_url, with_query
@@ -62,7 +62,7 @@ def pod(request: HttpRequest, cluster: str, namespace: str, name: str) -> HttpRe
         raise _no_such_pod(cluster, namespace, name)
     found = row.cluster if row else (held or before)[0].cluster
     context = _of_all(found, namespace, name, row, held, before) | (_of_row(row) if row else {})
-    context |= _of_waiting(row) if row and row.waiting else {}
+    context |= _of_pending(row) if row and row.pending else {}
     return live_page(request, "pods/page.html", "pods/part.html", context | {"notices": notices(request, {found.pk})})
 
 
@@ -114,14 +114,14 @@ def _of_row(row: Pod) -> dict[str, Any]:
     return {
         "by_memory": memory,
         "asks": [ask_line(ask, units) for ask in asks],
-        "line": waiting_line(claimed),
+        "line": pending_line(claimed),
         "node_url": node_url(row.cluster.name, row.node_name) if row.node_name else "",
     }
 
 
-def _of_waiting(row: Pod) -> dict[str, Any]:
+def _of_pending(row: Pod) -> dict[str, Any]:
     """Why it waits, taken apart."""
-    told = read(row.waiting_message)
+    told = read(row.pending_message)
     near = nearest(row, told)
     return {
         "told": told,
@@ -137,23 +137,23 @@ def _of_waiting(row: Pod) -> dict[str, Any]:
 def _state(row: Pod | None, held: list[Allocation]) -> State:
     if row is None:
         if held:
-            return State("none", _("It holds cards, and is not in the mirror."))
-        return State("none", _("It is gone. What it held is remembered."))
-    if row.waiting:
-        return State("warning", _("It waits: no node takes it yet."), quoted(row.waiting_reason))
+            return State("none", _("Has allocations, not in the synced data"))
+        return State("none", _("Deleted. Past allocations are below."))
+    if row.pending:
+        return State("warning", _("Pending: no node assigned"), quoted(row.pending_reason))
     if row.terminating_since is not None:
-        return State("warning", _("It is being deleted, and holds until it is gone."))
-    words = {"Succeeded": _("It has ended well."), "Failed": _("It has failed."), "Running": _("It runs.")}
+        return State("warning", _("Terminating, still allocated"))
+    words = {"Succeeded": _("Succeeded"), "Failed": _("Failed"), "Running": _("Running")}
     if row.phase == "Pending":
-        return State("warning", _("It has a node and does not run yet."), _why_not_running(row))
+        return State("warning", _("Node assigned, not running yet"), _why_not_running(row))
     level = {"Succeeded": "good", "Failed": "error", "Running": "good"}.get(row.phase, "none")
-    return State(level, words.get(row.phase, quoted(row.phase) or _("Its phase is not known.")), _why_not_running(row))
+    return State(level, words.get(row.phase, quoted(row.phase) or _("Phase unknown")), _why_not_running(row))
 
 
 def _why_not_running(row: Pod) -> str:
     """Reason and message of what a container waits for, as the kubelet says it."""
     try:
-        reason, message = components.waiting_reason(_decoder.decode(row.facts))
+        reason, message = components.pending_reason(_decoder.decode(row.facts))
     except (msgspec.MsgspecError, ValueError):  # somebody wrote into the column
         return ""
     return format_html_join(
@@ -166,8 +166,8 @@ def _no_such_pod(cluster: str, namespace: str, name: str) -> NotThere:
     rows = Pod.objects.filter(cluster__name=cluster, namespace=namespace).order_by("name")
     names = list(rows.values_list("name", flat=True)[:2000])
     close = [(one, pod_url(cluster, namespace, one)) for one in close_names(name, names)]
-    why = _(
-        "Pods are mirrored that ask for a card, hold one, or give them out. What ended longer ago than %(days)d days is not kept."
-    ) % {"days": settings.HISTORY_DAYS}
+    why = _("gpudash stores GPU pods and plugin pods. It deletes ended allocations after %(days)d days.") % {
+        "days": settings.HISTORY_DAYS
+    }
     named = {"name": f"{namespace[:100]}/{name[:100]}", "cluster": cluster[:100]}
-    return NotThere(_("There is no GPU pod %(name)s in the cluster %(cluster)s.") % named, why, close)
+    return NotThere(_("No GPU pod %(name)s in cluster %(cluster)s.") % named, why, close)

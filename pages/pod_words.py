@@ -1,4 +1,4 @@
-"""What is said of a waiting pod on its page: what nodes lack, and what is probably a mistake, in words. Asks no table."""
+"""Words for a pending pod on its page: what nodes lack, and what is probably a mistake, in words. Asks no table."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from inventory.models import Pod
-from inventory.waiting import closest, mistakes
-from inventory.waiting.asked import Ask
-from inventory.waiting.closest import Lack, Near
-from inventory.waiting.mistakes import Mistake
+from inventory.pending import closest, mistakes
+from inventory.pending.asked import Ask
+from inventory.pending.closest import Lack, Near
+from inventory.pending.mistakes import Mistake
 from kube.unschedulable import Unschedulable
 from pages.frame import amounts
 from pages.frame.links import node_url
@@ -31,7 +31,7 @@ class NearLine:
 
 @dataclass(frozen=True)
 class AskLine:
-    """A resource that is asked for. memory: it in bytes, in words; "" for what is no memory."""
+    """A requested resource. memory: it in bytes, in words; "" for what is no memory."""
 
     resource: str
     quantity: str
@@ -67,13 +67,13 @@ def lack_words(lack: Lack) -> str:
     told = {"what": lack.what, "wanted": amounts.count(lack.wanted), "there": amounts.count(lack.there)}
     if lack.code == closest.BLOCK:
         told |= {"wanted": amounts.gib(lack.wanted), "there": amounts.gib(lack.there)}
-        return _("largest free piece of one card %(there)s, asked for %(wanted)s") % told
+        return _("largest free block on one card %(there)s, requested %(wanted)s") % told
     words: Mapping[str, str] = {
         closest.NOT_READY: _("not ready"),
         closest.CORDONED: _("cordoned"),
         closest.TAINT: _("taint %(what)s"),
-        closest.NOT_OFFERED: _("offers no %(what)s"),
-        closest.SHORT: _("%(what)s: %(there)s free, asked for %(wanted)s"),
+        closest.NOT_OFFERED: _("no %(what)s on this node"),
+        closest.SHORT: _("%(what)s: %(there)s free, requested %(wanted)s"),
     }
     return words[lack.code] % told
 
@@ -84,26 +84,26 @@ def mistake_words(one: Mistake) -> str:
     words: Mapping[str, Callable[[], str]] = {
         mistakes.MIB_MEANT: lambda: (
             _(
-                "%(resource)s: %(wanted)s is counted in GiB here, so %(wanted)s GiB: MiB meant? "
-                "The largest card of the system gives out %(most)s."
+                "%(resource)s: the unit is GiB here, so %(wanted)s means %(wanted)s GiB. Use GiB if MiB was intended. "
+                "The largest card of this stack has %(most)s."
             )
             % (told | most)
         ),
         mistakes.GIB_MEANT: lambda: (
-            _("%(resource)s: %(wanted)s is counted in MiB here, so %(wanted)s MiB: GiB meant?") % told
+            _("%(resource)s: the unit is MiB here, so %(wanted)s means %(wanted)s MiB. Use MiB if GiB was intended.")
+            % told
         ),
         mistakes.LARGER_THAN_ANY: lambda: (
-            _("%(resource)s: %(size)s is asked for, and the largest card of the system gives out %(most)s.")
+            _("%(resource)s: %(size)s requested. The largest card of this stack has %(most)s.")
             % (told | most | {"size": amounts.gib(one.wanted)})
         ),
         mistakes.MORE_THAN_ANY: lambda: (
-            _("%(resource)s: %(wanted)s are asked for, and no node has more than %(most)s.")
+            _("%(resource)s: %(wanted)s requested. No node has more than %(most)s.")
             % (told | {"most": amounts.count(one.most)})
         ),
         mistakes.NOBODY_OFFERS: lambda: _nobody_offers(one) % told,
         mistakes.NOT_TOGETHER: lambda: (
-            _("No node that was looked at offers both %(resource)s and %(other)s: they are of different systems.")
-            % told
+            _("No checked node offers both %(resource)s and %(other)s. They belong to different stacks.") % told
         ),
     }
     return words[one.code]()
@@ -111,8 +111,8 @@ def mistake_words(one: Mistake) -> str:
 
 def _nobody_offers(one: Mistake) -> str:
     if one.other:
-        return _("No node of the cluster offers %(resource)s. Is %(other)s meant?")
-    return _("No node of the cluster offers %(resource)s: the name is wrong, or its device plugin runs nowhere.")
+        return _("No node of the cluster offers %(resource)s. A similar resource is %(other)s.")
+    return _("No node of the cluster offers %(resource)s. Check the name and whether its device plugin runs.")
 
 
 def selector_is_silent(pod: Pod, told: Unschedulable) -> bool:

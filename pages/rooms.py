@@ -28,22 +28,27 @@ class RoomLine:
 
 @dataclass(frozen=True)
 class Rooms:
-    """on_demand: on some of these cards a pod can have what fits; made: what fits on some is made and free; fixed: some have a layout
-    that has to be changed for it."""
+    """all: how many there are, more than `lines` where no more are kept.
+
+    on_demand: on some of these cards a pod can have what fits; made: what fits on some is made and free; fixed: some have a layout
+    that has to be changed for it.
+    """
 
     lines: list[RoomLine]
+    all: int
     on_demand: bool
     made: bool
     fixed: bool
 
 
-def rooms_of(found: Sequence[base.Room], cards: Mapping[str, tuple[str, str]]) -> Rooms | None:
-    """None where no card is cut. cards: key → (name, url) of those that have a page."""
+def rooms_of(found: Sequence[base.Room], cards: Mapping[str, tuple[str, str]], of: int = 0) -> Rooms | None:
+    """None where no card is cut. cards: key → (name, url) of those that have a page. of: how many are cut, where that are more."""
     if not found:
         return None
     lines = [_line(room, place, *cards.get(room.card, (room.card, ""))) for place, room in enumerate(found)]
     return Rooms(
         lines,
+        all=max(of, len(lines)),
         on_demand=any(room.on_demand for room in found),
         made=any(room.made for room in found),
         fixed=any(not room.on_demand and not room.made for room in found),
@@ -65,13 +70,11 @@ def _line(room: base.Room, place: int, name: str, url: str) -> RoomLine:
 
 def _of_several(room: base.Room) -> str:
     if room.cards is None:
-        return _("the cards that are cut")
+        return _("the sliced cards")
     names = {"n": room.cards}
     if room.cards == 1:
-        return _("the card that is cut")
-    return (
-        _("each of %(n)d cards that are cut") % names if room.each else _("%(n)d cards that are cut, together") % names
-    )
+        return _("the sliced card")
+    return _("each of %(n)d sliced cards") % names if room.each else _("%(n)d sliced cards, together") % names
 
 
 def _called(profile: str) -> str:
@@ -89,17 +92,17 @@ def _number(fit: base.Fit) -> str:
 def _why(room: base.Room) -> str:
     if room.unknown == base.COUNTERS:
         if room.fits:
-            return _("There are too many ways to place these devices to try them all.")
-        return _("The counters that the driver publishes for this card cannot be reckoned with.")
+            return _("Too many possible placements to check all.")
+        return _("The driver's counters for this card are unusable.")
     return {
-        base.STARTS: _("Where on a card its slices lie is not known, and it makes a difference."),
-        base.PARENTS: _("Which slice is of which card is not known: these are upper bounds."),
-        base.NO_TABLE: _("Of this model no placement table is known."),
-        base.STRANGE_PROFILE: _("The placement table of this model has no such profile."),
-        base.CARDS_UNKNOWN: _("How many cards are cut is not known."),
+        base.STARTS: _("Slice positions on the card are unknown."),
+        base.PARENTS: _("Slices are not mapped to cards. Numbers are upper bounds."),
+        base.NO_TABLE: _("No placement table for this model."),
+        base.STRANGE_PROFILE: _("The model's placement table lacks this profile."),
+        base.CARDS_UNKNOWN: _("Number of sliced cards unknown."),
         base.CONTRADICTION: ngettext(
-            "These slices cannot lie on %(n)d card: what the node says contradicts itself.",
-            "These slices cannot lie on %(n)d cards: what the node says contradicts itself.",
+            "These slices do not fit on %(n)d card. The node reports contradicting values.",
+            "These slices do not fit on %(n)d cards. The node reports contradicting values.",
             room.cards or 0,
         )
         % {"n": room.cards or 0},

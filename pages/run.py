@@ -38,16 +38,14 @@ from validations.requests import Busy, request_again, request_cancel
 from validations.suites import find
 
 #: Parts of the node's snapshot that are not listed: the page says them in another place, or they are for comparing.
-_TOLD_ELSEWHERE = ("node_uid", "driver_version", "labels", "plugins")
+_TOLD_ELSEWHERE = ("node_uid", "driver_version", "labels", "plugins", "software")
 
 
 def found_run(run_id: str) -> Run:
     """The run with steps and measurements. Raises NotThere."""
     run = querysets.run_whole(run_id)
     if run is None:
-        raise NotThere(
-            _("There is no run %(id)s.") % {"id": run_id[:64]}, "", [(_("all runs"), reverse("validations"))]
-        )
+        raise NotThere(_("No run %(id)s.") % {"id": run_id[:64]}, "", [(_("all runs"), reverse("validations"))])
     return run
 
 
@@ -159,22 +157,22 @@ def _back(row: Run) -> HttpResponseRedirect:
 def run_cancel(request: HttpRequest, run_id: str) -> HttpResponseBase:
     row = found_run(run_id)
     if request_cancel(row, request.user):
-        messages.info(request, _("The run is being cancelled: its Job is deleted and it ends as errored."))
+        messages.info(request, _("Cancelling: the Job is deleted and the run ends as errored."))
     else:
-        messages.info(request, _("The run has ended already."))
+        messages.info(request, _("The run has already ended."))
     return _back(row)
 
 
 @require_POST
 @launchers_only
 @answered
-def run_again(request: HttpRequest, run_id: str) -> HttpResponseBase:
+def run_rerun(request: HttpRequest, run_id: str) -> HttpResponseBase:
     """The same suite on the same place. When it cannot be, the launch form says why."""
     row = found_run(run_id)
     try:
         again, _new = request_again(row, request.user)
     except Busy as error:
-        messages.info(request, _("Run %(id)s holds this place; this is it.") % {"id": error.run.pk})
+        messages.info(request, _("Run %(id)s already occupies this target. Showing it.") % {"id": error.run.pk})
         return _back(error.run)
     except Refused:
         return HttpResponseRedirect(_form_url(row))
@@ -184,7 +182,7 @@ def run_again(request: HttpRequest, run_id: str) -> HttpResponseBase:
 def _form_url(row: Run) -> str:
     """The launch form, filled as this run was."""
     options = {f"option.{name}": value for name, value in row.options.items()} if isinstance(row.options, dict) else {}
-    place = {"suite": row.suite, "cluster": row.cluster.name, "node": row.node_name, "card": row.card_asked}
+    place = {"suite": row.suite, "cluster": row.cluster.name, "node": row.node_name, "card": row.card_requested}
     return with_query(reverse("validation-new"), **place, **options)
 
 
@@ -198,7 +196,7 @@ def run_reparse(request: HttpRequest, run_id: str) -> HttpResponseBase:
     except NotEnded as error:
         messages.info(request, worded(error.args[0]))
     else:
-        messages.info(request, _("The log is being read again; if the result changes, the earlier one is kept below."))
+        messages.info(request, _("Parsing the log again. If the result changes, the earlier result is kept below."))
     return _back(row)
 
 

@@ -55,8 +55,8 @@ def card_words(run: Run) -> str:
 
 def _reason(run: Run) -> str:
     if run.verdict is None:
-        error, message = (told(getattr(run, name), said_of(run, name)) for name in ("last_error", "waiting_message"))
-        return error or message or quote(run.waiting_reason)
+        error, message = (told(getattr(run, name), said_of(run, name)) for name in ("last_error", "pending_message"))
+        return error or message or quote(run.pending_reason)
     found = reasons_of(run.reasons)
     return found[0]["text"] if found else ""
 

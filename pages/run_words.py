@@ -12,22 +12,24 @@ from pages.frame.labels import label_of
 from validations.models import LOOKS, LevelChoice, Run, State, VerdictChoice
 from validations.suites import find, reasons
 
-ONLY_CARD = gettext_lazy("the node has no other card")
+ONLY_CARD = gettext_lazy("only card of the node")
 #: What a pass says of the card, best first.
 LEVELS = tuple(reversed(LevelChoice.choices))
 _LEVEL_MEANS: dict[str, Promise] = {
-    LevelChoice.RIGHT: gettext_lazy("work was done and its result was checked. This is a proof that the card is good."),
-    LevelChoice.RAN: gettext_lazy("work was done, its result was not checked. The card is not proven good by it."),
-    LevelChoice.SEEN: gettext_lazy("the driver answered, no result was checked. The card is not proven good by it."),
-    LevelChoice.NONE: gettext_lazy("this pass says nothing of the card."),
+    LevelChoice.CHECKED: gettext_lazy("a workload ran and its result was checked. This validates the card."),
+    LevelChoice.RAN: gettext_lazy("a workload ran, its result was not checked. This does not validate the card."),
+    LevelChoice.DETECTED: gettext_lazy(
+        "the driver detected the card, no workload ran. This does not validate the card."
+    ),
+    LevelChoice.NONE: gettext_lazy("this pass proves nothing about the card."),
 }
 #: What a verdict means, in one line: the difference between "no" and "nobody asked" matters most.
 MEANINGS: dict[str, Promise] = {
     "passed": gettext_lazy("The log's verdict line and the exit code agree."),
-    "warning": gettext_lazy("It ran and gave the right answer, and something about it deserves a look."),
-    "failed": gettext_lazy("Hardware, driver or adapter rejected it."),
-    "errored": gettext_lazy("The test could not be carried out. It says nothing about the card, good or bad."),
-    "skipped": gettext_lazy("The test did nothing here. It says nothing about the card."),
+    "warning": gettext_lazy("Passed, with a warning."),
+    "failed": gettext_lazy("The hardware, driver or adapter reported a fault."),
+    "errored": gettext_lazy("The test did not complete. Nothing is known about the card."),
+    "skipped": gettext_lazy("The test was skipped. Nothing is known about the card."),
 }
 
 
@@ -44,7 +46,7 @@ def shown(verdict_or_state: str) -> Shown:
     """The look of a verdict or of a state; what is not known is shown as such."""
     look = LOOKS.get(verdict_or_state)
     if look is None:
-        return Shown("none", "·", verdict_or_state[:64] or _("not known"))
+        return Shown("none", "·", verdict_or_state[:64] or _("unknown"))
     kind = VerdictChoice if verdict_or_state in VerdictChoice.values else State
     return Shown(look.tone, look.sign, label_of(kind, verdict_or_state))
 
@@ -63,9 +65,9 @@ def level(name: str) -> ShownLevel | None:
     """None for a run that is no pass."""
     if name not in LevelChoice.values:
         return None
-    proven = name == LevelChoice.RIGHT
+    validated = name == LevelChoice.CHECKED
     return ShownLevel(
-        "good" if proven else "none", "✓" if proven else "·", label_of(LevelChoice, name), str(_LEVEL_MEANS[name])
+        "good" if validated else "none", "✓" if validated else "·", label_of(LevelChoice, name), str(_LEVEL_MEANS[name])
     )
 
 
@@ -76,7 +78,7 @@ def shown_run(run: Run) -> Shown:
         # A pass of it is no good news: it says nothing of the card.
         level = "none" if look.level == "good" else look.level
         return Shown(level, look.sign, f"{look.words} ({_('another image')})")
-    if run.verdict != VerdictChoice.PASSED or run.level in ("", LevelChoice.RIGHT):
+    if run.verdict != VerdictChoice.PASSED or run.level in ("", LevelChoice.CHECKED):
         return look
     return Shown(look.level, look.sign, f"{look.words} ({label_of(LevelChoice, run.level)})")
 

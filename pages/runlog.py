@@ -60,7 +60,7 @@ def run_log(request: HttpRequest, run_id: str) -> HttpResponseBase:
     """
     row = Run.objects.of_id(run_id)
     if row is None:
-        raise NotThere(_("There is no run %(id)s.") % {"id": run_id[:64]})
+        raise NotThere(_("No run %(id)s.") % {"id": run_id[:64]})
     place, stored = _place(request), _number(request, "stored")
     if stored == row.log_stored and row.active:
         return HttpResponse(status=204)
@@ -75,7 +75,7 @@ def run_log(request: HttpRequest, run_id: str) -> HttpResponseBase:
         context |= {"chips": _chips(row, log, view), "why_empty": "" if log.last else _why_empty(row, view, "")}
     response = HttpResponse(render_to_string("validations/log_more.html", context))  # no frame around it
     response.headers["X-Log-Lines"] = str(len(window.lines))
-    response.headers["X-Log-Proof"] = ",".join(str(number) for number in sorted(proofs_of(row))[:50])
+    response.headers["X-Log-Proof"] = ",".join(str(number) for number in sorted(evidence_of(row))[:50])
     if raw is None:
         response.headers["HX-Retarget"] = "[data-lines]"
         response.headers["HX-Reswap"] = "innerHTML"
@@ -97,7 +97,7 @@ def _log(row: Run, raw: bytes | None = None, since: Place | None = None) -> Log:
     if raw is None:
         raw = logstore.whole(row)[: row.log_stored]  # another process may have stored more since the row was read
     log = Log(raw, since, row.active)
-    log.mark(proofs_of(row))
+    log.mark(evidence_of(row))
     return log
 
 
@@ -119,7 +119,7 @@ def _place(request: HttpRequest) -> Place:
     """The place that a page names. Raises BadParameter."""
     encoding = request.GET.get("encoding", "") or ENCODINGS[0]
     if encoding not in ENCODINGS:
-        raise BadParameter({"encoding": [_("One of %(names)s is wanted.") % {"names": ", ".join(ENCODINGS)}]})
+        raise BadParameter({"encoding": [_("Must be one of: %(names)s.") % {"names": ", ".join(ENCODINGS)}]})
     form = Form(encoding, bool(request.GET.get("stamped")), bool(request.GET.get("named")))
     return Place(_number(request, "offset"), _number(request, "after"), form)
 
@@ -130,7 +130,7 @@ def run_log_raw(_request: HttpRequest, run_id: str) -> HttpResponseBase:
     """The stored bytes, as they came, as a file. Never shown by the browser."""
     row = Run.objects.of_id(run_id)
     if row is None:
-        raise NotThere(_("There is no run %(id)s.") % {"id": run_id[:64]})
+        raise NotThere(_("No run %(id)s.") % {"id": run_id[:64]})
     response = StreamingHttpResponse(_chunks(row), content_type="text/plain")
     response.headers["Content-Disposition"] = f'attachment; filename="gpudash-run-{row.pk}.log"'
     response.headers["X-Content-Type-Options"] = "nosniff"
@@ -172,12 +172,12 @@ def log_panel(request: HttpRequest, row: Run) -> LogPanel:
 def _view(request: HttpRequest, row: Run, log: Log, placed: bool) -> str:
     asked = request.GET.get("view", "")
     if asked not in ("", *VIEWS):
-        raise BadParameter({"view": [_("One of %(names)s is wanted.") % {"names": ", ".join(VIEWS)}]})
+        raise BadParameter({"view": [_("Must be one of: %(names)s.") % {"names": ", ".join(VIEWS)}]})
     if placed:
         return "all"
-    if asked == "evidence" and not log.proofs:
+    if asked == "evidence" and not log.evidence_lines:
         return "all"
-    return asked or ("tail" if row.active else "evidence" if log.proofs else "all")
+    return asked or ("tail" if row.active else "evidence" if log.evidence_lines else "all")
 
 
 def _window(log: Log, view: str, search: str, line: int, start: int) -> Window:
@@ -192,21 +192,21 @@ def _window(log: Log, view: str, search: str, line: int, start: int) -> Window:
 
 def _why_empty(row: Run, view: str, search: str) -> str:
     if search:
-        return _("No line holds “%(text)s”.") % {"text": search}
+        return _("No line contains “%(text)s”.") % {"text": search}
     if row.log_pruned_at is not None:
-        return _("The log was deleted when its time was over; the verdict and the measurements are kept.")
+        return _("The log was deleted after its retention time. Verdict and measurements are kept.")
     if row.active:
-        return _("No line yet. They appear here as they come.")
+        return _("No lines yet. New lines appear here.")
     return (
         _("The log is empty.")
         if row.log_complete
-        else _("No log was stored: the container never wrote one, or it could not be read.")
+        else _("No log stored: the container wrote none, or the log could not be read.")
     )
 
 
 def _chips(row: Run, log: Log, view: str) -> list[tuple[str, str, bool]]:
-    named = [("evidence", _("evidence"))] if log.proofs else []
-    named += [("all", _("all %(n)s lines") % {"n": f"{log.last:,}"}), ("tail", _("live") if row.active else _("end"))]
+    named = [("evidence", _("Decisive lines"))] if log.evidence_lines else []
+    named += [("all", _("All %(n)s lines") % {"n": f"{log.last:,}"}), ("tail", _("Live") if row.active else _("End"))]
     page = reverse("run", args=[row.pk])
     return [(title, with_query(page, view=name) + "#log", view == name) for name, title in named]
 
@@ -221,11 +221,11 @@ def _number(request: HttpRequest, name: str) -> int:
     if not text:
         return 0
     if not (text.isascii() and text.isdigit() and len(text) < 12):
-        raise BadParameter({name: [_("A line number is wanted.")]})
+        raise BadParameter({name: [_("Must be a line number.")]})
     return int(text)
 
 
-def proofs_of(row: Run) -> set[int]:
+def evidence_of(row: Run) -> set[int]:
     """The lines that the verdict rests on. Nothing is parsed here: the proof of a pass is kept with it."""
     found = {reason["line"] for reason in reasons_of(row.reasons) if reason["line"]}
-    return found | ({row.proof_line} if row.proof_line else set())
+    return found | ({row.evidence_line} if row.evidence_line else set())

@@ -37,10 +37,11 @@ TITLES = {
     "nodes": gettext_lazy("Nodes"),
     "cards": gettext_lazy("Cards"),
     "allocations": gettext_lazy("Allocations"),
-    "waiting": gettext_lazy("Pending pods"),
-    "idle": gettext_lazy("Held without work"),
+    "pending": gettext_lazy("Pending pods"),
+    "idle": gettext_lazy("Idle allocations"),
     "namespaces": gettext_lazy("Namespaces"),
     "findings": gettext_lazy("Findings"),
+    "component-list": gettext_lazy("Components"),
     "validations": gettext_lazy("Runs"),
     "campaigns": gettext_lazy("Campaigns"),
     "campaign": gettext_lazy("Targets of a campaign"),
@@ -89,7 +90,7 @@ def saved_views(request: HttpRequest) -> HttpResponseBase:
 def _check_list(request: HttpRequest, page: str) -> None:
     names = open_to(_role(request))
     if page not in names:
-        raise BadParameter({"of": [_("One of %(names)s is wanted.") % {"names": ", ".join(names)}]})
+        raise BadParameter({"of": [_("Must be one of: %(names)s.") % {"names": ", ".join(names)}]})
 
 
 def _page(request: HttpRequest, page: str, query: str, status: int = 200, **more: Any) -> HttpResponse:
@@ -135,7 +136,11 @@ def lines_of(request: HttpRequest, page: str = "", query: str = "", at: str = ""
 
 
 def _group(name: str, lines: list[ViewLine]) -> Group:
-    note = _("They fit every campaign, and open in the newest unless one is open.") if name == OF_A_CAMPAIGN else ""
+    note = (
+        _("Valid for every campaign. Opens in the current campaign, otherwise in the newest.")
+        if name == OF_A_CAMPAIGN
+        else ""
+    )
     return Group(str(TITLES[name]), address(name, "") if lines else "", lines, note)
 
 
@@ -174,7 +179,7 @@ def saved_view(request: HttpRequest, view_id: int) -> HttpResponseBase:
     for name, text in wrong.items():
         told = {"view": row.name, "name": name[:64], "text": text[:300]}
         messages.warning(
-            request, _("The view “%(view)s” is shown without %(name)s, which no longer makes sense: %(text)s") % told
+            request, _("View “%(view)s” opened without %(name)s, which is no longer valid: %(text)s") % told
         )
     return HttpResponseRedirect(address(row.page, query, _at(request)))
 
@@ -182,12 +187,12 @@ def saved_view(request: HttpRequest, view_id: int) -> HttpResponseBase:
 def _save(request: HttpRequest) -> HttpResponseBase:
     page, name = request.POST.get("of", ""), request.POST.get("name", "").strip()
     given = request.POST.get("query", "")
-    shared, places = bool(request.POST.get("shared")), request.POST.get("places", "")
+    shared, places = bool(request.POST.get("shared")), request.POST.get("scope", "")
     _check_list(request, page)
     at = _at(request)
     query, wrong = understood(page, given)
     over = bool(request.POST.get("over"))
-    typed = {"name": name[:NAME_CHARS], "shared": shared, "places": places[:2000]}
+    typed = {"name": name[:NAME_CHARS], "shared": shared, "scope": places[:2000]}
     if error := _wrong_name(name) or _wrong_query(query, wrong):
         return _page(request, page, query[:QUERY_CHARS], 400, error=error, typed=typed)
     try:
@@ -196,7 +201,7 @@ def _save(request: HttpRequest) -> HttpResponseBase:
     except MayNotShare as error:
         return _page(request, page, query, 400, error=str(error), typed=typed)
     except kept.NameTaken:
-        taken = _("There is a view of this name. Tick “in its place”, or choose another name.")
+        taken = _("A view with this name exists. Select “Replace the existing view”, or choose another name.")
         return _page(request, page, query, 400, error=taken, typed=typed, taken=True)
     except kept.TooManyViews:
         return _page(request, page, query, 400, error=_too_many(), typed=typed)
@@ -206,20 +211,20 @@ def _save(request: HttpRequest) -> HttpResponseBase:
 
 def _wrong_name(name: str) -> str:
     if not name:
-        return _("A name is wanted.")
+        return _("Enter a name.")
     if len(name) > NAME_CHARS or not name.isprintable():
-        return _("A name of at most %(n)d characters is wanted, in one line.") % {"n": NAME_CHARS}
+        return _("The name must be one line of at most %(n)d characters.") % {"n": NAME_CHARS}
     return ""
 
 
 def _wrong_query(query: str, wrong: dict[str, str]) -> str:
     if wrong:
         return "; ".join(f"{name[:64]}: {text}" for name, text in wrong.items())
-    return _("This address is too long to be saved.") if len(query) > QUERY_CHARS else ""
+    return _("This view is too long to save.") if len(query) > QUERY_CHARS else ""
 
 
 def _too_many() -> str:
-    return _("You have %(n)d views, as many as one may have. Remove one first.") % {"n": kept.MOST}
+    return _("You have reached the limit of %(n)d views. Remove one first.") % {"n": kept.MOST}
 
 
 @require_POST
@@ -229,7 +234,7 @@ def saved_view_change(request: HttpRequest, view_id: int, verb: str) -> HttpResp
     row = _told(request, view_id)
     mine = row.user_id == cast(Any, request.user).pk
     if not (mine or (verb == "remove" and _role(request) == Role.ADMIN)):
-        raise NotThere(_("No view of yours has this number."))
+        raise NotThere(_("You have no view with this number."))
     return _VERBS[verb](request, row)
 
 
@@ -248,7 +253,7 @@ def _rename(request: HttpRequest, row: SavedView) -> HttpResponseBase:
         if not error:
             kept.rename(row, name)
     except kept.NameTaken:
-        error = _("There is a view of this name.")
+        error = _("A view with this name exists.")
     if error:
         messages.error(request, error)
     return _back(request, row)
@@ -270,14 +275,16 @@ def _overwrite(request: HttpRequest, row: SavedView) -> HttpResponseBase:
 def _tells(row: SavedView, query: str) -> str:
     """Why these parameters may not stand in a view that is shared as this one is; "" when they may."""
     found = foreign(row.places_list, row.page, query, telling)
-    told = _("These filters may hold names that are not seen there: %(names)s. Leave them out, or share with fewer.")
+    told = _(
+        "These filters may contain names outside that scope: %(names)s. Remove the filters, or share with fewer users."
+    )
     return told % {"names": ", ".join(found)} if found else ""
 
 
 def _remove(request: HttpRequest, row: SavedView) -> HttpResponseBase:
     back = _back(request, row)
     kept.remove(row)
-    messages.success(request, _("“%(name)s” is removed.") % {"name": row.name})
+    messages.success(request, _("Removed “%(name)s”.") % {"name": row.name})
     return back
 
 
@@ -292,7 +299,7 @@ def _told(request: HttpRequest, view_id: int) -> SavedView:
     rows = kept.told_to(cast(Any, request.user).pk, current(), closed_to(_role(request)))
     row = rows.filter(pk=view_id).first()
     if row is None:
-        raise NotThere(_("No view of yours has this number."), close=[(_("Saved views"), reverse("saved-views"))])
+        raise NotThere(_("You have no view with this number."), close=[(_("Saved views"), reverse("saved-views"))])
     return row
 
 

@@ -109,9 +109,16 @@ def _groups(text: str) -> list[Group]:
     return [
         _group(_("Nodes"), "nodes", NodeFilter, querysets.node_totals(), _node_hit, text),
         _group(_("Cards"), "cards", CardFilter, querysets.cards_present(), _card_hit, text),
-        _group(_("Held now"), "allocations", AllocationFilter, querysets.allocations_now(), _allocation_hit, text),
         _group(
-            _("Held before"),
+            _("Current allocations"),
+            "allocations",
+            AllocationFilter,
+            querysets.allocations_now(),
+            _allocation_hit,
+            text,
+        ),
+        _group(
+            _("Past allocations"),
             "allocations",
             AllocationFilter,
             querysets.allocations_ended(),
@@ -119,7 +126,7 @@ def _groups(text: str) -> list[Group]:
             text,
             ended="true",
         ),
-        _group(_("Pending pods"), "waiting", PodFilter, querysets.pods_waiting(), _pod_hit, text),
+        _group(_("Pending pods"), "pending", PodFilter, querysets.pods_pending(), _pod_hit, text),
     ]
 
 
@@ -149,4 +156,4 @@ def _allocation_hit(row: Allocation) -> Hit:
 
 def _pod_hit(row: Pod) -> Hit:
     url = pod_url(row.cluster.name, row.namespace, row.name)
-    return Hit(f"{row.namespace}/{row.name}", url, quoted(row.waiting_reason), row.cluster.name, row.name)
+    return Hit(f"{row.namespace}/{row.name}", url, quoted(row.pending_reason), row.cluster.name, row.name)

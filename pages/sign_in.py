@@ -18,7 +18,7 @@ from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
-from accounts import passwords, second_step, sign_in_limit
+from accounts import passwords, sign_in_limit, two_factor
 from accounts.required import open_to_all
 from accounts.sign_in_limit import TooManyTries, Use
 from accounts.visitor import arrived, on_the_way, remember, visitor_of
@@ -83,8 +83,8 @@ def right_password(user: Any, password: str) -> bool:
     return right
 
 
-#: In the session of who has given the right password and owes a code (`second_step`).
-PENDING = "second_step"
+#: In the session of who has given the right password and owes a code (`two_factor`).
+PENDING = "two_factor"
 
 
 def ask_for_code(request: HttpRequest, user: Any, after: str) -> HttpResponse:
@@ -104,9 +104,9 @@ class _Limited:
             response: HttpResponse = view.post(request, *args, **kwargs)
         except TooManyTries as error:
             minutes = math.ceil(error.wait / timedelta(minutes=1))
-            return self._come_back(429, _("Too many failed tries. Try again in %d min.") % minutes, error.wait)
+            return self._come_back(429, _("Too many failed attempts. Try again in %d min.") % minutes, error.wait)
         except passwords.Busy:
-            text = _("Too many people sign in at this moment. Try again in a few seconds.")
+            text = _("Too many sign-ins right now. Try again in a few seconds.")
             return self._come_back(503, text, timedelta(seconds=passwords.RETRY_AFTER_S))
         return response
 
@@ -138,7 +138,7 @@ class SignIn(_Limited, LoginView):
         return super().get_context_data(**kwargs, oidc=settings.OIDC, local_accounts=settings.LOCAL_ACCOUNTS)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        if second_step.is_on(form.get_user()):
+        if two_factor.is_on(form.get_user()):
             return ask_for_code(self.request, form.get_user(), self.get_success_url())
         response = super().form_valid(form)
         arrived(self.request)

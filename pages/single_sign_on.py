@@ -57,7 +57,7 @@ def from_issuer(request: HttpRequest) -> HttpResponse:
         return _away(request, error)
     except (openid.Failed, KeyError, TypeError, ValueError) as error:
         logger.warning("single sign-on: %s", error if isinstance(error, openid.Failed) else type(error).__name__)
-        return _page(request, 400, _("Signing in did not work, or took too long. Try again from the sign-in page."))
+        return _page(request, 400, _("Sign-in failed or timed out. Start again from the sign-in page."))
     return answer
 
 
@@ -75,7 +75,7 @@ def _local(request: HttpRequest) -> str:
 def _away(request: HttpRequest, error: Exception) -> HttpResponse:
     """The text of a RequestException may hold an address with what it asked for."""
     logger.warning("single sign-on: %s", error if isinstance(error, openid.Wrong) else type(error).__name__)
-    text = _("%(name)s does not answer as it should. Try again in a moment, or ask an administrator.")
+    text = _("Sign-in with %(name)s failed. Try again, or ask an administrator.")
     return _page(request, 503, text % {"name": openid.issuer().name})
 
 

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from django.utils.translation import get_language, gettext_lazy
 
 _ANY = r"(.+)"
-#: What a source looks like → how it is said; each part in brackets is a source again. The first that fits is taken.
+#: What a source looks like → its words; each part in brackets is a source again. The first that fits is taken.
 _FORMS: tuple[tuple[re.Pattern[str], object], ...] = tuple(
     (re.compile(pattern, re.DOTALL), said)
     for pattern, said in (
         (
-            rf"{_ANY} \({_ANY} says (\S+), which the values rule out\)",
-            gettext_lazy("%s (%s says %s, which the values rule out)"),
+            rf"{_ANY} \({_ANY} is (\S+), but the values rule it out\)",
+            gettext_lazy("%s (%s is %s, but the values rule it out)"),
         ),
         (rf"{_ANY}[;,] unit by (?:the )?{_ANY}", gettext_lazy("%s; unit by %s")),
         (rf"{_ANY}, unit as the scheduler counts", gettext_lazy("%s, unit as the scheduler counts")),
@@ -42,8 +42,11 @@ _FORMS: tuple[tuple[re.Pattern[str], object], ...] = tuple(
         (r"(--\S+) of the device plugin on this node", gettext_lazy("%s of the device plugin on this node")),
         (r"(--\S+) of the device plugin's DaemonSet", gettext_lazy("%s of the device plugin's DaemonSet")),
         (r"(--\S+) of the device plugin", gettext_lazy("%s of the device plugin")),
-        (r"at most ([0-9,]+) units a card: rule of thumb", gettext_lazy("at most %s units a card: rule of thumb")),
-        (r"more than ([0-9,]+) units a card: rule of thumb", gettext_lazy("more than %s units a card: rule of thumb")),
+        (r"rule of thumb: at most ([0-9,]+) units per card", gettext_lazy("rule of thumb: at most %s units per card")),
+        (
+            r"rule of thumb: more than ([0-9,]+) units per card",
+            gettext_lazy("rule of thumb: more than %s units per card"),
+        ),
         (r"(\w+) counts in (\w+)", gettext_lazy("%s counts in %s")),
         (r"Device of (\w+)", gettext_lazy("Device of %s")),
         (r"node total", gettext_lazy("node total")),

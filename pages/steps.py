@@ -69,8 +69,8 @@ def _step(run: Run, row: RunStep, seconds: float | None, stopped: str) -> Step:
         return Step(row.state, title, look.level, look.sign, look.words, None, "")
     if seconds is None:
         look = words.shown_run(run)
-        message = worded_html(told(run.waiting_message, said_of(run, "waiting_message")))
-        detail = format_html_join(" · ", "{}", ((text,) for text in (quoted(run.waiting_reason), message) if text))
+        message = worded_html(told(run.pending_message, said_of(run, "pending_message")))
+        detail = format_html_join(" · ", "{}", ((text,) for text in (quoted(run.pending_reason), message) if text))
         return Step(row.state, capfirst(look.words), "busy", look.sign, "", row.entered_at, detail)
     took = words.duration(seconds)
     if row.state == stopped:

@@ -50,7 +50,7 @@ class SuiteLine:
 def suites(request: HttpRequest) -> HttpResponseBase:
     context = {
         "tab": "suites",
-        "proven": answer(),
+        "validated": answer(),
         "suites": suite_lines(),
         "days": FRESH_DAYS,
         "notices": notices(request),

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from django.utils.translation import gettext as _
 
 from inventory.models import Card, NodeTotals
-from inventory.models.choices import UNHELD, CardState, KeptOff
+from inventory.models.choices import NOT_ALLOCATED, CardState, UnavailableReason
 from inventory.stacks.engine.base import UNHEALTHY
 from pages.frame import amounts
 from pages.frame.links import card_url
-from pages.kept_words import kept_off_word
+from pages.unavailable_words import unavailable_reason_word
 
 TILES_DRAWN = 16
 ROOM_BYTES = 8 * 2**30
@@ -55,30 +55,30 @@ def figures_of(nodes: Iterable[NodeTotals]) -> FiguresOf:
     """Of the cards whose tiles are drawn: one query."""
     ids = [tile[0] for node_totals in nodes for tile in raw_tiles(node_totals)[:TILES_DRAWN]]
     rows = Card.objects.filter(id__in=ids)
-    columns = ("id", "memory_free_bytes", "memory_total_bytes", "holders_count", "health")
+    columns = ("id", "memory_free_bytes", "memory_total_bytes", "allocations_count", "health")
     return {card_id: Figures(*figures) for card_id, *figures in rows.values_list(*columns)}
 
 
-def tile_of(raw: list[Any], node: str, kept_off: str, show: str, figures: FiguresOf) -> Tile:
-    """node: as it is called in words: other nodes have a card of the same number. kept_off: what keeps pods off it."""
+def tile_of(raw: list[Any], node: str, unavailable_reason: str, show: str, figures: FiguresOf) -> Tile:
+    """node: as it is called in words: other nodes have a card of the same number. unavailable_reason: what keeps pods off it."""
     card_id, label, percent, state, severity = raw
     known = state if state in CardState.values else CardState.UNKNOWN.value
-    if kept_off and known == CardState.FREE:
-        known = CardState.APART.value
-    number = 0 if known in UNHELD else percent if isinstance(percent, int) else None
+    if unavailable_reason and known == CardState.FREE:
+        known = CardState.UNAVAILABLE.value
+    number = 0 if known in NOT_ALLOCATED else percent if isinstance(percent, int) else None
     own = figures.get(card_id, Figures())
-    if kept_off and own.free is not None:
+    if unavailable_reason and own.free is not None:
         own = own._replace(free=min(own.free, 0))
-    why = kept_off or (KeptOff.UNHEALTHY.value if own.health == UNHEALTHY else "")
+    why = unavailable_reason or (UnavailableReason.UNHEALTHY.value if own.health == UNHEALTHY else "")
     return Tile(
         card_id=card_id,
         url=card_url(card_id),
         text=_text(known, number, own),
         fill=str(min(100, number or 0)),
-        state=f"{known} off" if why and known != CardState.APART else known,
+        state=f"{known} off" if why and known != CardState.UNAVAILABLE else known,
         severity=severity if isinstance(severity, str) else "",
         words=" ".join((node, _words(str(label), known, number, own)))
-        + (f" · {off}" if (off := kept_off_word(why)) else ""),
+        + (f" · {off}" if (off := unavailable_reason_word(why)) else ""),
         dim=_dim(show, known, number, severity, own.free),
     )
 
@@ -91,7 +91,7 @@ def _text(state: str, percent: int | None, own: Figures) -> str:
         return "?"
     if own.free is not None:
         return _short(own.free)
-    return _("free") if state == CardState.FREE else "0" if state in (CardState.FULL, CardState.APART) else "?"
+    return _("free") if state == CardState.FREE else "0" if state in (CardState.FULL, CardState.UNAVAILABLE) else "?"
 
 
 def _short(free: int) -> str:
@@ -105,15 +105,15 @@ def _words(label: str, state: str, percent: int | None, own: Figures) -> str:
     if state == CardState.SHARED:
         if own.holders is None:
             return _("card %(label)s: shared, memory not metered") % {"label": label}
-        return _("card %(label)s: used by %(n)d, memory not metered") % {"label": label, "n": own.holders}
+        return _("card %(label)s: allocated to %(n)d pods, memory not metered") % {"label": label, "n": own.holders}
     if state == CardState.UNKNOWN or percent is None:
-        return _("card %(label)s: not known") % {"label": label}
+        return _("card %(label)s: unknown") % {"label": label}
     if state == CardState.OVER:
-        return _("card %(label)s: over-committed, %(n)d %% allocated") % {"label": label, "n": percent}
+        return _("card %(label)s: overcommitted, %(n)d%% allocated") % {"label": label, "n": percent}
     if own.free is None or own.total is None:
-        return _("card %(label)s: %(n)d %% allocated") % {"label": label, "n": percent}
+        return _("card %(label)s: %(n)d%% allocated") % {"label": label, "n": percent}
     told = {"label": label, "n": percent, "free": amounts.gib(own.free), "total": amounts.gib(own.total)}
-    return _("card %(label)s: %(free)s free of %(total)s, %(n)d %% allocated") % told
+    return _("card %(label)s: %(free)s free of %(total)s, %(n)d%% allocated") % told
 
 
 def _dim(show: str, state: str, percent: int | None, severity: Any, free: int | None) -> bool:
@@ -122,8 +122,8 @@ def _dim(show: str, state: str, percent: int | None, severity: Any, free: int | 
         return free is None or free < ROOM_BYTES
     if show == "free":
         return state not in (CardState.FREE, CardState.UNKNOWN)
-    if show == "apart":
-        return state != CardState.APART
+    if show == "unavailable":
+        return state != CardState.UNAVAILABLE
     if show == "unknown":
         return state != CardState.UNKNOWN and (percent is not None or state == CardState.SHARED)
     return show == "findings" and not severity

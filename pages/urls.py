@@ -8,7 +8,7 @@ from django.urls import path, re_path
 from accounts.required import open_to_all
 from pages import account, sign_in, single_sign_on
 from pages.administration import administration
-from pages.allocations import allocations, waiting
+from pages.allocations import allocations, pending
 from pages.audit import audit
 from pages.campaign_new import campaign_new
 from pages.campaign_report import campaign_report
@@ -18,6 +18,7 @@ from pages.card_runs import card_runs
 from pages.cards import cards
 from pages.chargeback import chargeback
 from pages.clusters import cluster, cluster_relist, clusters
+from pages.components import component_list, components
 from pages.docs import doc, words
 from pages.findings import findings
 from pages.fit import fit
@@ -31,13 +32,14 @@ from pages.nodes import nodes
 from pages.overview import overview
 from pages.palette import keys, palette
 from pages.pod import pod
+from pages.prepare import prepare
 from pages.reference import reference
-from pages.run import run, run_again, run_cancel, run_manifest, run_reparse
+from pages.run import run, run_cancel, run_manifest, run_reparse, run_rerun
 from pages.runlog import run_log, run_log_raw
 from pages.saved_views import saved_view, saved_view_change, saved_views
 from pages.search import search
-from pages.second_step import code, second_step_page
 from pages.suites import suites
+from pages.two_factor import code, two_factor_page
 from pages.user import user, user_act, user_new
 from pages.users import users
 from pages.validation_new import validation_new
@@ -52,7 +54,7 @@ urlpatterns = [
     path("sign-out", open_to_all(LogoutView.as_view()), name="sign-out"),
     path("account", account.account, name="account"),
     path("account/password", sign_in.ChangePassword.as_view(), name="account-password"),
-    path("account/second-step", second_step_page, name="account-second-step"),
+    path("account/two-factor", two_factor_page, name="account-two-factor"),
     path("account/theme", account.theme, name="account-theme"),
     path("account/tokens", account.create_token, name="account-tokens"),
     path("account/tokens/<int:token_id>/revoke", account.revoke_token, name="account-token-revoke"),
@@ -74,7 +76,7 @@ urlpatterns = [
     path("validations/runs/<str:run_id>/log.txt", run_log_raw, name="run-log-raw"),
     path("validations/runs/<str:run_id>/manifest", run_manifest, name="run-manifest"),
     path("validations/runs/<str:run_id>/cancel", run_cancel, name="run-cancel"),
-    path("validations/runs/<str:run_id>/again", run_again, name="run-again"),
+    path("validations/runs/<str:run_id>/rerun", run_rerun, name="run-rerun"),
     path("validations/runs/<str:run_id>/reparse", run_reparse, name="run-reparse"),
     path("", overview, name="overview"),
     path("search", search, name="search"),
@@ -83,7 +85,7 @@ urlpatterns = [
     path("cards", cards, name="cards"),
     path("cards/<int:card_id>", card, name="card"),
     path("allocations", allocations, name="allocations"),
-    path("allocations/waiting", waiting, name="waiting"),
+    path("allocations/pending", pending, name="pending"),
     path("allocations/idle", idle, name="idle"),
     path("namespaces", namespaces, name="namespaces"),
     path("namespaces/chargeback", chargeback, name="chargeback"),
@@ -113,7 +115,10 @@ urlpatterns = [
     path("palette", palette, name="palette"),
     path("keys", keys, name="keys"),
     path("findings", findings, name="findings"),
+    path("components", components, name="components"),
+    path("components/list", component_list, name="component-list"),
     path("clusters", clusters, name="clusters"),
     path("clusters/<str:name>", cluster, name="cluster"),
     path("clusters/<str:name>/relist", cluster_relist, name="cluster-relist"),
+    path("clusters/<str:name>/prepare", prepare, name="cluster-prepare"),
 ]

@@ -47,7 +47,7 @@ def usage_facts(usage: Usage) -> tuple[list[UsageFact], list[UsageFact]]:
             _("of %(size)s") % {"size": amounts.gib(size)} if size is not None and used is not None else "",
         ),
         UsageFact(
-            _("Work"),
+            _("Activity"),
             "" if usage.activity_ratio is None else percent(usage.activity_ratio),
             str(SIGNS.get(usage.activity_measure, "")),
         ),
@@ -65,7 +65,7 @@ def usage_facts(usage: Usage) -> tuple[list[UsageFact], list[UsageFact]]:
         UsageFact(_("Clocks"), _clocks(more), _throttled(more)),
         UsageFact(_("ECC errors"), _errors(more)),
         UsageFact(_("Row remapping"), _remapping(more)),
-        UsageFact(_("Last Xid"), _xid(more), _("as the driver keeps it until a reset") if _xid(more) else ""),
+        UsageFact(_("Last Xid"), _xid(more), _("since the driver was loaded") if _xid(more) else ""),
     ]
     return doing, being
 
@@ -75,30 +75,29 @@ def why_not_collected(card: Card) -> str:
     source = UsageSource.objects.filter(cluster_id=card.cluster_id).first()
     if source is None:
         return _(
-            "Not collected: nobody has said where the exporters of this cluster are read "
-            "(manage.py cluster set NAME --prometheus URL)."
+            "Not collected: no metrics source is set for this cluster (manage.py cluster set NAME --prometheus URL)."
         )
     if source.state in (SourceState.BACKING_OFF, SourceState.REFUSED):
         return _("Not collected: %(reason)s") % {"reason": worded_html(restored(source.reason, source.wording))}
     since = overdue_since(source, database_now())
     if since is not None:
         return _(
-            "Not collected: nobody reads the exporters, overdue since %(since)s UTC. Is the usage worker running "
-            "(celery -A gpudash worker -Q usage -P threads)?"
+            "Not collected: exporters are not being read, overdue since %(since)s UTC. Start the usage worker "
+            "(celery -A gpudash worker -Q usage -P threads)."
         ) % {"since": f"{since:%Y-%m-%d %H:%M:%S}"}
     if source.round_at is None:
-        return _("Not collected yet: the first round has not ended.")
-    return _("Not collected: no exporter there names this card.")
+        return _("Not collected yet: the first round is running.")
+    return _("Not collected: no exporter reports this card.")
 
 
 _NOTES = {
-    Note.ENDED: gettext_lazy("It has ended."),
-    Note.PAST: gettext_lazy("Not known for that time: what each holder used is not kept."),
-    Note.CARD_UNKNOWN: gettext_lazy("It is not known which card it holds."),
-    Note.NOT_COLLECTED: gettext_lazy("No exporter measures the memory of its card."),
-    Note.SILENT: gettext_lazy("The exporter says nothing of its card any more."),
-    Note.OTHER_NAMED: gettext_lazy("The exporter names another pod on its card."),
-    Note.OF_POD: gettext_lazy("Only the sum of all containers of the pod is counted."),
+    Note.ENDED: gettext_lazy("allocation ended"),
+    Note.PAST: gettext_lazy("used memory of past times is not stored"),
+    Note.CARD_UNKNOWN: gettext_lazy("card unidentified"),
+    Note.NOT_COLLECTED: gettext_lazy("no exporter reports the memory of its card"),
+    Note.SILENT: gettext_lazy("the exporter stopped reporting its card"),
+    Note.OTHER_NAMED: gettext_lazy("the exporter reports another pod on its card"),
+    Note.OF_POD: gettext_lazy("the exporter reports only the sum of all containers of the pod"),
 }
 
 
@@ -108,17 +107,17 @@ def why_not_used(used: PodUsage) -> str:
         return ""
     if used.note == Note.SHARED:
         if not used.others:
-            return _("The exporter says that several pods are on the card, and counts the card only.")
+            return _("several pods share the card")
         text = ngettext(
-            "It shares the card with %(n)d other pod, and the exporter counts the card only.",
-            "It shares the card with %(n)d other pods, and the exporter counts the card only.",
+            "%(n)d other pod shares the card",
+            "%(n)d other pods share the card",
             used.others,
         )
         return text % {"n": used.others}
     if used.note == Note.MAYBE_SHARED:
         text = ngettext(
-            "%(n)d holder of the node may be on the same card: it is not known on which it is.",
-            "%(n)d holders of the node may be on the same card: it is not known on which they are.",
+            "%(n)d unidentified allocation may be on the same card",
+            "%(n)d unidentified allocations may be on the same card",
             used.others,
         )
         return text % {"n": used.others}
@@ -130,15 +129,15 @@ def used_by(used: PodUsage) -> str:
     if used.memory_used_bytes is None:
         return ""
     if used.whole_card:
-        return _("the card's own figure by %(exporter)s: nobody else is on it") % {"exporter": used.source}
-    return _("counted for this holder by %(exporter)s") % {"exporter": used.source}
+        return _("card total reported by %(exporter)s, no other pod on the card") % {"exporter": used.source}
+    return _("reported for this container by %(exporter)s") % {"exporter": used.source}
 
 
 def percent(ratio: float) -> str:
-    """0.374 → "37 %". What is not zero is never printed as zero."""
+    """0.374 → "37%". What is not zero is never printed as zero."""
     if 0 < ratio < 0.01:
-        return "< 1 %"
-    return f"{min(ratio, 1.0) * 100:.0f} %"
+        return "< 1%"
+    return f"{min(ratio, 1.0) * 100:.0f}%"
 
 
 def _number(more: Mapping[str, object], name: str) -> float | None:
@@ -165,7 +164,7 @@ def _throttled(more: Mapping[str, object]) -> str:
 
 def _errors(more: Mapping[str, object]) -> str:
     corrected, uncorrected = (_number(more, one.name) for one in (measures.ECC_CORRECTED, measures.ECC_UNCORRECTED))
-    told = [_("%(n)d not corrected") % {"n": uncorrected}] if uncorrected is not None else []
+    told = [_("%(n)d uncorrected") % {"n": uncorrected}] if uncorrected is not None else []
     told += [_("%(n)d corrected") % {"n": corrected}] if corrected is not None else []
     return ", ".join(told)
 
@@ -175,8 +174,8 @@ def _remapping(more: Mapping[str, object]) -> str:
     if failed is None and pending is None:
         return ""
     if failed:
-        return _("failed: the card wants to be replaced")
-    return _("waits for a reset") if pending else _("none waits")
+        return _("failed: replace the card")
+    return _("pending until a reset") if pending else _("none pending")
 
 
 def _xid(more: Mapping[str, object]) -> str:

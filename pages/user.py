@@ -23,7 +23,7 @@ from accounts.required import needs
 from accounts.roles import Role
 from pages.frame.navigation import crumbs_of_administration
 from pages.tokens import shown_tokens
-from pages.users import kept_words
+from pages.users import unavailable_words
 from resources.user import USERS
 from resources.user import users as accounts_told
 
@@ -34,14 +34,14 @@ class GrantForm(forms.Form):
     role = forms.ChoiceField(
         label=gettext_lazy("Role"), choices=[*Role.choices, ("", gettext_lazy("none"))], required=False
     )
-    places = PlacesField(
-        label=gettext_lazy("For"),
+    scope = PlacesField(
+        label=gettext_lazy("Scope"),
         required=False,
         max_length=10_000,
         help_text=gettext_lazy(
-            "Nothing: for everything. Else places: a cluster, cluster/namespace, or */namespace in every cluster."
+            "Empty: all clusters. Otherwise cluster, cluster/namespace, or */namespace (in every cluster)."
         ),
-        widget=forms.TextInput(attrs={"placeholder": gettext_lazy("everything"), "autocomplete": "off"}),
+        widget=forms.TextInput(attrs={"placeholder": gettext_lazy("all clusters"), "autocomplete": "off"}),
     )
 
     @property
@@ -52,14 +52,14 @@ class GrantForm(forms.Form):
 class NewUserForm(GrantForm):
     """A user who signs in with a password."""
 
-    field_order = ("name", "password", "role", "places")
+    field_order = ("name", "password", "role", "scope")
     name = forms.CharField(
         label=gettext_lazy("Name"), max_length=150, widget=forms.TextInput(attrs={"autocomplete": "off"})
     )
     password = forms.CharField(
         label=gettext_lazy("Password"),
         strip=False,
-        help_text=gettext_lazy("At least 8 characters. The user changes it on the account page."),
+        help_text=gettext_lazy("At least 8 characters. The user can change it on the account page."),
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
 
@@ -76,11 +76,11 @@ def user(request: HttpRequest, user_id: int) -> HttpResponse:
         return _page(request, user_id, form)
     found = get_object_or_404(User, pk=user_id)
     try:
-        accounts.give(found, form.chosen, form.cleaned_data["places"])
+        accounts.give(found, form.chosen, form.cleaned_data["scope"])
     except accounts.NotThatUser as error:
         form.add_error("role", str(error))
         return _page(request, user_id, form)
-    return _done(request, found, _("Role and scope are changed."))
+    return _done(request, found, _("Role and scope saved."))
 
 
 @needs(Role.ADMIN)
@@ -89,13 +89,16 @@ def user_act(request: HttpRequest, user_id: int, verb: str) -> HttpResponse:
     """verb: deactivate, activate, end-sessions (but the one that asks) or end-tokens."""
     found = get_object_or_404(User, pk=user_id)
     acts: dict[str, tuple[Callable[[], Any], str]] = {
-        "deactivate": (lambda: accounts.set_active(found, False), _("Deactivated; sessions and tokens have ended.")),
-        "activate": (lambda: accounts.set_active(found, True), _("Active again.")),
+        "deactivate": (
+            lambda: accounts.set_active(found, False),
+            _("User deactivated. Sessions ended, tokens revoked."),
+        ),
+        "activate": (lambda: accounts.set_active(found, True), _("User activated.")),
         "end-sessions": (
             lambda: accounts.end_sessions(found, request.session.session_key or ""),
-            _("The sessions have ended."),
+            _("Sessions ended."),
         ),
-        "end-tokens": (lambda: ApiToken.revoke_all(found), _("The tokens are revoked.")),
+        "end-tokens": (lambda: ApiToken.revoke_all(found), _("Tokens revoked.")),
     }
     act, done = acts[verb]
     try:
@@ -112,9 +115,9 @@ def user_act(request: HttpRequest, user_id: int, verb: str) -> HttpResponse:
 def user_new(request: HttpRequest) -> HttpResponse:
     form = NewUserForm(request.POST if request.method == "POST" else None, initial={"role": Role.VIEWER.value})
     if request.method == "POST" and (made := _made(form)):
-        messages.info(request, _("User %(name)s is there.") % {"name": made.get_username()})
+        messages.info(request, _("Created user %(name)s.") % {"name": made.get_username()})
         return redirect("user", made.pk)
-    page = {"form": form, "crumbs": crumbs_of_administration("users", _("A new user"))}
+    page = {"form": form, "crumbs": crumbs_of_administration("users", _("Add user"))}
     return render(request, "access/user_new.html", page, status=400 if form.is_bound else 200)
 
 
@@ -123,11 +126,11 @@ def _made(form: NewUserForm) -> User | None:
     if not form.is_valid():
         return None
     if form.chosen is None:
-        form.add_error("role", _("A new user needs a role."))
+        form.add_error("role", _("Choose a role."))
         return None
     data = form.cleaned_data
     try:
-        return accounts.create(data["name"], data["password"], form.chosen, data["places"])
+        return accounts.create(data["name"], data["password"], form.chosen, data["scope"])
     except ValidationError as error:
         for name, texts in _by_field(error).items():
             form.add_error(name, texts)
@@ -154,10 +157,10 @@ def _page(request: HttpRequest, user_id: int, form: GrantForm | None = None) -> 
     if row is None:
         raise Http404
     (row,) = USERS.join([row])
-    given = {"role": row.account_role, "places": ", ".join(row.account_places)}
+    given = {"role": row.account_role, "scope": ", ".join(row.account_places)}
     page = {
         "row": row,
-        "kept_by": kept_words(row.kept_by),
+        "sign_in_method": unavailable_words(row.sign_in_method),
         "form": form or GrantForm(initial=given),
         "tokens": shown_tokens(row),
         "crumbs": crumbs_of_administration("users", row.get_username()),

@@ -21,19 +21,19 @@ from resources.user import ISSUER, NO_ROLE, NOTHING, PASSWORD, PROXY, USERS
 
 @dataclass(frozen=True)
 class UserLine:
-    """What the templates print of an account. row: as `resources.user` reads it; kept_by: by what it signs in, in words."""
+    """What the templates print of an account. row: as `resources.user` reads it; sign_in_method: by what it signs in, in words."""
 
     row: Any
-    kept_by: str
+    sign_in_method: str
 
 
-def kept_words(kept_by: str) -> str:
-    words = {PASSWORD: _("password"), ISSUER: _("single sign-on"), PROXY: _("a proxy"), NOTHING: _("no password")}
-    return words.get(kept_by, kept_by)
+def unavailable_words(sign_in_method: str) -> str:
+    words = {PASSWORD: _("password"), ISSUER: _("single sign-on"), PROXY: _("proxy"), NOTHING: _("no password")}
+    return words.get(sign_in_method, sign_in_method)
 
 
 def user_lines(rows: Iterable[Any]) -> list[UserLine]:
-    return [UserLine(row, kept_words(row.kept_by)) for row in rows]
+    return [UserLine(row, unavailable_words(row.sign_in_method)) for row in rows]
 
 
 SPEC = ListSpec(
@@ -47,12 +47,12 @@ SPEC = ListSpec(
             [("true", gettext_lazy("active")), ("false", gettext_lazy("deactivated"))],
         ),
         Field(
-            "kept_by",
-            gettext_lazy("Signs in by"),
+            "sign_in_method",
+            gettext_lazy("Sign-in method"),
             [
                 (PASSWORD, gettext_lazy("password")),
                 (ISSUER, gettext_lazy("single sign-on")),
-                (PROXY, gettext_lazy("a proxy")),
+                (PROXY, gettext_lazy("proxy")),
                 (NOTHING, gettext_lazy("no password")),
             ],
         ),

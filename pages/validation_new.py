@@ -15,10 +15,11 @@ from django.views.decorators.http import require_http_methods
 from pages.frame.freshness import notices
 from pages.frame.links import node_url
 from pages.frame.refusals import answered
+from pages.frame.worded import worded
 from pages.launch_forms import LaunchForm
 from pages.permission import launchers_only, may_launch
 from pages.run import manifest_text
-from validations.planning import Plan, Refused, cordoned, plan
+from validations.planning import Plan, Refused, cautions, plan
 from validations.requests import Busy, KeyReused, holder_of, request_run
 from validations.suites.engine.reasons import PASSING
 
@@ -70,18 +71,18 @@ def preview_of(form: LaunchForm) -> Preview | None:
 def _target(made: Plan) -> str:
     node, asked = made.place.node.name, made.place.card
     if made.card is not None:
-        return _("Card %(card)s of node %(node)s. Which card it took is read from its pod.") % {
+        return _("Card %(card)s of node %(node)s. The tested card is read from the pod.") % {
             "card": made.card.key,
             "node": node,
         }
     if asked is not None:
         return _(
-            "Any card of node %(node)s: this sharing system chooses the card itself, so card %(card)s cannot be asked for. "
-            "The result will be the node's, unless the mirror sees which card was taken."
+            "Any card of node %(node)s: the stack chooses the card, so card %(card)s cannot be requested. The "
+            "result belongs to the node unless the card is identified."
         ) % {"node": node, "card": asked.key}
-    return _(
-        "Any card of node %(node)s. The result will be the node's, unless the mirror sees which card was taken."
-    ) % {"node": node}
+    return _("Any card of node %(node)s. The result belongs to the node unless the card is identified.") % {
+        "node": node
+    }
 
 
 @launchers_only
@@ -100,11 +101,11 @@ def _launch(request: HttpRequest) -> HttpResponse:
         fresh = request.POST.copy()
         fresh["key"] = ""
         form = LaunchForm(fresh, may_launch(request))
-        told = _("This form was sent before. Send it again to launch another run. %(text)s") % {"text": error}
+        told = _("This form was already sent. Send it again to launch another run. %(text)s") % {"text": error}
         form.refuse({"key": [told]})
         return _show(request, form, 409)
-    if run.node_snapshot.get("cordoned") == "yes":
-        messages.warning(request, cordoned(run.node_name).text)
+    for one in cautions(run):
+        messages.warning(request, worded(one.text))
     return HttpResponseRedirect(reverse("run", args=[run.pk]))
 
 

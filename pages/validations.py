@@ -34,12 +34,12 @@ def _shape(rows: list[Any]) -> list[Any]:
 SPEC = ListSpec(
     resource=RUNS,
     fields=(
-        Field("q", _("Search"), placeholder=_("run, suite, node, card, model, who asked"), wide=True),
+        Field("q", _("Search"), placeholder=_("run, suite, node, card, model, user"), wide=True),
         Field("cluster", _("Cluster"), choices.clusters),
         Field("suite", _("Suite"), suite_choices),
         Field("verdict", _("Verdict"), VerdictChoice.choices),
-        Field("level", _("Level of proof"), words.LEVELS),
-        Field("active", _("State"), (("true", _("under way")), ("false", _("ended")))),
+        Field("level", _("Test level"), words.LEVELS),
+        Field("active", _("State"), (("true", _("Active")), ("false", _("Ended")))),
         Field("node", _("Node")),
         Field("card", _("Card"), placeholder=_("UUID or index")),
         Field("requested_by", _("Started by")),
@@ -63,7 +63,7 @@ def validations(request: HttpRequest) -> HttpResponseBase:
 def _context(request: HttpRequest) -> dict[str, Any]:
     return {
         "tab": "runs",
-        "proven": answer(),
+        "validated": answer(),
         "may_launch": may_launch(request),
         "under_way": querysets.runs_active().count(),
         "campaigns_open": Campaign.objects.filter(state__in=(CampaignState.RUNNING, CampaignState.PAUSED)).count(),

@@ -1,4 +1,4 @@
-"""Words of the ways in which sharing systems are asked for cards, for translation: what declares them knows no languages.
+"""Words of the ways in which stacks are asked for cards, for translation: what declares them knows no languages.
 
 A test holds the two together.
 """
@@ -36,44 +36,44 @@ LABELS = (
 
 RULES = (
     _(
-        "The Kubernetes scheduler counts: the node must have as many free devices as are asked for. The device "
-        "plugin then gives any card that it calls healthy, always as a whole; memory cannot be asked for, so all "
-        "cards that it may give must be large enough."
+        "The Kubernetes scheduler counts devices: the node needs as many free devices as requested. The device "
+        "plugin allocates any healthy card, always as a whole card. Memory cannot be requested, so every card of the "
+        "node must be large enough."
     ),
     _(
-        "A card is offered several times, and memory is not metered: it can be asked for without an amount of "
-        "memory only, and one share at a time, since several shares may be of one card."
+        "Each card is offered several times, and memory is not metered. Request one share at a time and no amount of "
+        "memory, because several shares may be on the same card."
     ),
     _(
-        "A ResourceClaim for so many devices gets such as no other claim has and as are not tainted: whole cards "
-        "here, else parts of cards that are free. The selectors of the claim and of its DeviceClass are not "
-        "evaluated here: they must choose these devices."
+        "A ResourceClaim gets devices that no other claim has and that are not tainted: whole cards, or free slices "
+        "of cards. gpudash does not evaluate the selectors of the claim and its DeviceClass: they must match these "
+        "devices."
     ),
     _(
-        "One card must hold all that is asked for: the scheduler extender takes the card with the least free "
-        "memory that is still enough, the lowest number first. On nodes of ACK (label ack.node.gpu.schedule) the "
-        "pod's label aliyun.com/gpu-count divides a request equally over so many cards. A pod that is being "
-        "deleted is counted here until it is gone, by the extender no more."
+        "One card must have all of the requested memory. The scheduler extender picks the card with the least free "
+        "memory that is enough, lowest number first. On ACK nodes (label ack.node.gpu.schedule) the pod label "
+        "aliyun.com/gpu-count splits a request equally over that many cards. gpudash counts a terminating pod until "
+        "it is deleted, the extender does not."
     ),
-    _("Cards are asked for by count and given as a whole; the scheduler chooses which."),
+    _("Pods request a number of whole cards. The scheduler chooses the cards."),
     _(
-        "Each card is another one, with so much memory of it: a card takes the pod that is healthy and not "
-        "cordoned, has a slot and the memory left, and not all of its cores held. Without an amount of memory all "
-        "of a card is asked for. HAMi fills nodes one after the other (binpack) and the cards of a node evenly "
-        "(spread); annotations of the pod change both, and choose types and cards."
-    ),
-    _(
-        "The Kubernetes scheduler counts: the node must have as many free slices of one profile as are asked for. "
-        "The smallest profile with enough memory is taken; slices that a card could be cut into anew are not "
-        "counted."
+        "Each requested card is a different card with the requested memory. A card fits if it is healthy, not "
+        "cordoned, has a free slot, enough memory, and free cores. Without an amount of memory, all memory of the "
+        "card is requested. HAMi fills nodes one by one (binpack) and spreads pods over the cards of a node "
+        "(spread). Annotations of the pod change both, and select card types and cards."
     ),
     _(
-        "A share is one of several of the same card. Several shares may be of one card, so one card is all that "
-        "can be asked for. Under MPS each share has an equal part of the memory; under time-slicing memory is not "
-        "metered, so none can be asked for."
+        "The Kubernetes scheduler counts slices: the node needs as many free slices of one profile as requested. "
+        "gpudash picks the smallest profile with enough memory. Slices that a new MIG layout could create do not "
+        "count."
     ),
     _(
-        "Each virtual GPU is on another card, with so much memory of it: a card takes it that is healthy, has a "
-        "slot and the memory left, and not all of its cores held. Pods must name Volcano as their scheduler."
+        "A share is one of several on the same card. Several shares may be on one card, so request only one. With "
+        "MPS each share has an equal part of the memory. With time-slicing memory is not metered and cannot be "
+        "requested."
+    ),
+    _(
+        "Each virtual GPU is on a different card with the requested memory. A card fits if it is healthy, has a free "
+        "slot, enough memory, and free cores. Pods must use Volcano as their scheduler."
     ),
 )

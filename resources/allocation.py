@@ -22,39 +22,37 @@ from resources.search import Search
 
 
 class Allocation(Shape):
-    """One container's hold on one card, or on some card of its node (card_id null)."""
+    """An allocation of one container on one card, or on an unidentified card of its node (card_id null)."""
 
     id: int
     cluster: Annotated[str, fact(order="cluster_id", title=_("Cluster"))]
-    node: Annotated[str, fact(of="node_name", order=True, title=_("On"))]
+    node: Annotated[str, fact(of="node_name", order=True, title=_("Location"))]
     card_id: int | None
-    card: Annotated[
-        str | None, fact("Key of the card: its UUID, else its index; null: not known which card.", of="card_key")
-    ]
+    card: Annotated[str | None, fact("Key of the card: UUID, else index; null: unidentified.", of="card_key")]
     namespace: Annotated[str, fact(order=True, title=_("Namespace"))]
     pod: Annotated[str, fact(order=True, title=_("Pod"))]
     container: Annotated[str, fact(title=_("Container"))]
     owner_kind: str | None
     owner_name: Annotated[str | None, fact(order=("owner", "owner_name"), title=_("Owner"))]
     resource: Annotated[str, fact(title=_("Resource"))]
-    stack: Annotated[str, fact(title=_("Sharing system"))]
-    mode: Annotated[str, fact("How the card is given out: whole, memory, shares or parts.", title=_("Mode"))]
-    quantity: Annotated[int, fact("In the resource's own unit.", order=True, title=_("Quantity"), number=True)]
+    stack: Annotated[str, fact(title=_("Stack"))]
+    mode: Annotated[
+        str, fact("Allocation mode of the card: whole, memory, shares or parts.", title=_("Allocation mode"))
+    ]
+    quantity: Annotated[int, fact("In units of the resource.", order=True, title=_("Quantity"), number=True)]
     memory_bytes: Annotated[
         int | None,
-        fact("Bytes; null: unknown or not metered.", order=True, title=_("Memory"), number=True, term="allocated"),
+        fact("In bytes; null: unknown or not metered.", order=True, title=_("Memory"), number=True, term="allocated"),
     ]
     core_percent: Annotated[int | None, fact(title=_("Cores, %"), number=True)]
-    evidence: Annotated[
-        str, fact("Where the card of this allocation is known from.", title=_("Card known by"), term="evidence")
-    ]
-    terminating: Annotated[bool, fact("The pod is being deleted and still holds.")]
+    evidence: Annotated[str, fact("Source that identifies the card.", title=_("Identified by"), term="evidence")]
+    terminating: Annotated[bool, fact("The pod is being deleted and is still allocated.")]
     started_at: Annotated[datetime, fact(order=True, title=_("Since"))]
     ended_at: Annotated[datetime | None, fact(order=True, title=_("Ended"))]
     memory_used_bytes: Annotated[
         int | None,
         fact(
-            "Measured, where it is this holder's for certain; null: usage_note says why. Never 0 for unknown.",
+            "Used memory in bytes, if it certainly belongs to this allocation; null: see usage_note.",
             of="used.memory_used_bytes",
             title=_("Used"),
             term="used",
@@ -63,30 +61,30 @@ class Allocation(Shape):
     ]
     usage_note: Annotated[
         str | None,
-        fact(f"Why memory_used_bytes is null: {', '.join(Note)}.", of="used.note"),
+        fact(f"Reason why memory_used_bytes is null: {', '.join(Note)}.", of="used.note"),
     ]
-    measured_at: Annotated[datetime | None, fact("When the exporter measured it.", of="used.measured_at")]
-    usage_source: Annotated[str | None, fact("The exporter that counts it.", of="used.source")]
+    measured_at: Annotated[datetime | None, fact("Time of the measurement.", of="used.measured_at")]
+    usage_source: Annotated[str | None, fact("Exporter of the measurement.", of="used.source")]
 
 
 class AllocationFilter(StrictFilterSet):
-    cluster = ClusterNames(label="name of the cluster")
-    node = WordsFilter("node_name", label="name of the node")
+    cluster = ClusterNames(label="cluster name")
+    node = WordsFilter("node_name", label="node name")
     # By way of the cards: history has an index by card, and none by this text.
-    card = WordsFilter("card__key", label="key of the card: its UUID, else its index")
-    card_id = df.NumberFilter("card_id", min_value=1, max_value=2**63 - 1, decimal_places=0, label="id of the card")
-    placed = ChoiceFilter(("true", "false"), method="on_placed", label="whether the card is known")
-    namespace = WordsFilter("namespace", label="namespace of the pod")
-    pod = WordsFilter("pod", label="name of the pod")
-    container = WordsFilter("container", label="name of the container")
-    owner = WordsFilter("owner_name", label="name of what owns the pod")
-    resource = WordsFilter("resource", label="resource as the cluster names it")
-    stack = WordsFilter("stack", label="sharing system")
+    card = WordsFilter("card__key", label="card key: UUID, else index")
+    card_id = df.NumberFilter("card_id", min_value=1, max_value=2**63 - 1, decimal_places=0, label="card ID")
+    placed = ChoiceFilter(("true", "false"), method="on_placed", label="whether the card is identified")
+    namespace = WordsFilter("namespace", label="namespace")
+    pod = WordsFilter("pod", label="pod name")
+    container = WordsFilter("container", label="container name")
+    owner = WordsFilter("owner_name", label="owner name")
+    resource = WordsFilter("resource", label="resource name")
+    stack = WordsFilter("stack", label="stack")
     model = WordsFilter("card__model", label="card model")
-    mode = ChoiceFilter(Mode.values, "mode", label="how the card is given out")
-    evidence = ChoiceFilter(Evidence.values, "evidence", label="how the card is known")
+    mode = ChoiceFilter(Mode.values, "mode", label="allocation mode of the card")
+    evidence = ChoiceFilter(Evidence.values, "evidence", label="source that identifies the card")
     terminating = ChoiceFilter(
-        ("true", "false"), method="on_terminating", label="the pod is being deleted and still holds"
+        ("true", "false"), method="on_terminating", label="the pod is being deleted and is still allocated"
     )
     ended = YesNoFilter("ended_at", method=tri_state, default="false", label="history")
     q = SearchFilter(method="search", label="free search: node, pod, namespace, owner, UUID")

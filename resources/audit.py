@@ -1,4 +1,4 @@
-"""The audit log: who did what, on what, when, from where, and with what result."""
+"""The audit log: actor, action, object, time, address and result."""
 
 from __future__ import annotations
 
@@ -17,38 +17,43 @@ from resources.lookups import contains
 
 
 class AuditEntry(Shape):
-    """One act. Nothing changes it; `previous` and `hash` hold the chain."""
+    """One audit log entry. `previous` and `hash` form the chain."""
 
-    number: Annotated[int, fact("1, 2, 3 …; none is ever missing.", order=True, title=_("Number"), number=True)]
-    at: Annotated[datetime, fact(order=True, title=_("When"))]
+    number: Annotated[
+        int, fact("Entry number: 1, 2, 3 …, none is missing.", order=True, title=_("Number"), number=True)
+    ]
+    at: Annotated[datetime, fact(order=True, title=_("Time"))]
     actor: Annotated[
-        str | None, fact("Name of the account, or of who ran the command; null: nobody was signed in.", title=_("Who"))
+        str | None, fact("Account, or operating system user of the command; null: not signed in.", title=_("Actor"))
     ]
-    kind: Annotated[str, fact("How: session, token, command, nobody, or process for gpudash itself.", title=_("How"))]
-    token: Annotated[str | None, fact("The token by which it was asked: gpd_ and its id.", title=_("Token"))]
-    address: Annotated[str | None, fact("Where it was asked from.", title=_("From"))]
-    request: Annotated[
-        str | None, fact("The X-Request-ID, which the log lines of that request carry.", title=_("Request"))
+    kind: Annotated[
+        str,
+        fact(
+            "Method: session, token, command, anonymous (not signed in) or process (gpudash itself).", title=_("Method")
+        ),
     ]
-    action: Annotated[str, fact(title=_("What"))]
-    target: Annotated[str | None, fact(title=_("On what"))]
-    outcome: Annotated[str, fact("done, or refused.", title=_("Result"))]
-    detail: Annotated[dict[str, Any], fact("What is particular of this action.")]
+    token: Annotated[str | None, fact("Token of the request: gpd_ and its ID.", title=_("Token"))]
+    address: Annotated[str | None, fact("Client address.", title=_("Address"))]
+    request: Annotated[str | None, fact("X-Request-ID, as in the service log.", title=_("Request ID"))]
+    action: Annotated[str, fact(title=_("Action"))]
+    target: Annotated[str | None, fact(title=_("Object"))]
+    outcome: Annotated[str, fact("done or refused.", title=_("Result"))]
+    detail: Annotated[dict[str, Any], fact("Details of the action.")]
     previous: str
     hash: Annotated[
         str,
-        fact("HMAC-SHA256, by the secret key, over all of it and the hash of the entry before.", title=_("Hash")),
+        fact("HMAC-SHA256 of the entry and the previous hash, with the secret key.", title=_("Hash")),
     ]
 
 
 class AuditFilter(StrictFilterSet):
-    actor = WordsFilter("actor", label="name of who did it")
-    action = ChoiceFilter(Action.values, "action", label="what was done")
-    outcome = ChoiceFilter(Outcome.values, "outcome", label="with what result")
-    kind = ChoiceFilter(Kind.values, "kind", label="how it was asked")
-    token = WordsFilter("token", label="by which token: gpd_ and its id")
-    address = WordsFilter("address", label="from where")
-    q = SearchFilter(method=contains("actor", "target", "address"), label="free search: who, on what, from where")
+    actor = WordsFilter("actor", label="actor name")
+    action = ChoiceFilter(Action.values, "action", label="action")
+    outcome = ChoiceFilter(Outcome.values, "outcome", label="result")
+    kind = ChoiceFilter(Kind.values, "kind", label="method")
+    token = WordsFilter("token", label="token: gpd_ and its ID")
+    address = WordsFilter("address", label="client address")
+    q = SearchFilter(method=contains("actor", "target", "address"), label="free search: actor, object, address")
 
     orders: ClassVar[dict[str, str]] = orders_of(AuditEntry)
     default_order = ("-number",)

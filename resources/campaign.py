@@ -23,45 +23,43 @@ class CampaignShape(Shape):
     suite: Annotated[str, fact(order=True, title=_("Suite"), term="suite")]
     options: dict[str, Any]
     selector: dict[str, Any]
-    max_parallel: Annotated[int, fact("Runs at once.", title=_("At once"), number=True)]
+    max_parallel: Annotated[int, fact("Maximum runs in parallel.", title=_("Parallel"), number=True)]
     stop_after_failures: Annotated[
         int | None,
         fact(
-            "Runs that did not pass after which it stops; null: it goes on.",
+            "Number of failed or errored runs after which it stops; null: no limit.",
             title=_("Stop after failures"),
             number=True,
         ),
     ]
     state: Annotated[str, fact(order=True, title=_("State"))]
-    state_reason: Annotated[str | None, fact(title=_("Why"))]
+    state_reason: Annotated[str | None, fact(title=_("Reason"))]
     requested_by: Annotated[str | None, fact(of="requested_by_name", title=_("Started by"))]
-    created_at: Annotated[datetime, fact(title=_("Begun"))]
+    created_at: Annotated[datetime, fact(title=_("Started"))]
     ended_at: Annotated[datetime | None, fact(title=_("Ended"))]
 
 
 class CampaignRow(Shape):
     """One row of the campaign's matrix."""
 
-    position: Annotated[int, fact("Place in the matrix, from 0.", order=True)]
+    position: Annotated[int, fact("Position in the matrix, from 0.", order=True)]
     cluster: Annotated[str, fact(title=_("Cluster"))]
-    node: Annotated[str, fact(of="node_name", order=True, title=_("Place"))]
+    node: Annotated[str, fact(of="node_name", order=True, title=_("Target"))]
     card: Annotated[str | None, fact(of="card_key")]
     run: Annotated[str | None, fact(of="run_id", title=_("Run"))]
     state: str | None
     verdict: Annotated[str | None, fact(title=_("Verdict"))]
-    level: Annotated[str | None, fact(title=_("Level of proof"))]
-    own_image: Annotated[bool | None, fact("Whether it ran the image that the suite brings; null: no run.")]
-    card_taken: Annotated[
-        str | None, fact("Key of the card that the run took; null: not known.", title=_("Card taken"))
-    ]
-    skipped: Annotated[str | None, fact("Why the suite cannot run there.")]
-    not_reached: Annotated[str | None, fact("Why no run took this card.")]
-    tried: Annotated[str | None, fact("The last run that was to take it and did not.", of="tried_id")]
+    level: Annotated[str | None, fact(title=_("Test level"))]
+    own_image: Annotated[bool | None, fact("Whether it ran the image of the suite; null: no run.")]
+    tested_card: Annotated[str | None, fact("Key of the tested card; null: unidentified.", title=_("Tested card"))]
+    skipped: Annotated[str | None, fact("Reason why the suite is not applicable to the target.")]
+    not_tested: Annotated[str | None, fact("Reason why the card was not tested.")]
+    tried: Annotated[str | None, fact("Last run for this target that did not test its card.", of="tried_id")]
     outcome: Annotated[
         str,
         fact(
-            "What was learnt of the card: proven, lower, failed; else why it was not reached: errored, cancelled, skipped, "
-            "another-card, card-unknown, does-not-fit, under-way or waiting."
+            "Result of the card: validated, inconclusive, failed; or why it was not tested: errored, cancelled, "
+            "skipped, another-card, card-unknown, not-applicable, active or queued."
         ),
     ]
     measurements: Annotated[dict[str, float], fact(of="measured")]
@@ -69,8 +67,8 @@ class CampaignRow(Shape):
 
 class CampaignFilter(StrictFilterSet):
     suite = WordsFilter("suite", label="suite")
-    state = ChoiceFilter(CampaignState.values, "state", label="where the campaign is")
-    requested_by = WordsFilter("requested_by_name", label="who asked for it")
+    state = ChoiceFilter(CampaignState.values, "state", label="state")
+    requested_by = WordsFilter("requested_by_name", label="user who started it")
 
     orders: ClassVar[dict[str, str]] = orders_of(CampaignShape)
     default_order = ("-id",)
@@ -83,12 +81,12 @@ class CampaignFilter(StrictFilterSet):
 class TargetFilter(StrictFilterSet):
     """The matrix of a campaign."""
 
-    cluster = ClusterNames(label="name of the cluster")
-    node = WordsFilter("node_name", label="name of the node")
-    verdict = ChoiceFilter(VerdictChoice.values, "run__verdict", label="verdict of the run")
-    level = ChoiceFilter(LevelChoice.values, "run__level", label="what the pass of the run proves")
-    skipped = YesNoFilter("skipped", method="on_skipped", label="targets that the suite cannot run on")
-    not_reached = YesNoFilter("not_reached", method="on_skipped", label="cards that no run is known to have taken")
+    cluster = ClusterNames(label="cluster name")
+    node = WordsFilter("node_name", label="node name")
+    verdict = ChoiceFilter(VerdictChoice.values, "run__verdict", label="verdict")
+    level = ChoiceFilter(LevelChoice.values, "run__level", label="test level of the pass")
+    skipped = YesNoFilter("skipped", method="on_skipped", label="targets that are not applicable")
+    not_tested = YesNoFilter("not_tested", method="on_skipped", label="cards that were not tested")
 
     orders: ClassVar[dict[str, str]] = orders_of(CampaignRow)
     default_order = ("position",)
@@ -134,7 +132,7 @@ MATRIX = Resource(
         "node",
         "card",
         ("run", "run_id"),
-        "card_taken",
+        "tested_card",
         "state",
         "verdict",
         "level",
@@ -145,9 +143,9 @@ MATRIX = Resource(
         "started_at",
         "ended_at",
         "skipped",
-        "not_reached",
+        "not_tested",
         ("tried", "tried_id"),
     ),
     beside={"reason": "reason", "exit_code": "exit_code", "started_at": "started_at", "ended_at": "ended_at"},
-    as_csv={"why": ("reason", "skipped", "not_reached"), "took": ("started_at", "ended_at")},
+    as_csv={"why": ("reason", "skipped", "not_tested"), "took": ("started_at", "ended_at")},
 )

@@ -9,55 +9,55 @@ from typing import Annotated, Any, ClassVar
 from django.db.models import DateTimeField, Q, QuerySet, Value
 from django.utils.translation import gettext_lazy as _
 
-from inventory import kept_off, querysets
+from inventory import availability, querysets
 from inventory.measured import NOT_COLLECTED, unused_bytes, with_usage
 from inventory.models import Allocation as AllocationRow
 from inventory.models import Card as CardRow
-from inventory.models.choices import CardState, Health, KeptOff, Mode, Severity
+from inventory.models.choices import CardState, Health, Mode, Severity, UnavailableReason
 from inventory.pod_usage import Note, PodUsage, with_holders_usage
 from resources.allocation import Allocation
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet
-from resources.health import HealthTold
+from resources.health import HealthReport
 from resources.lookups import tri_state
 from resources.moments import Columns, Span
-from resources.room import Room
+from resources.room import RemainingSlices
 
 
 class Card(Shape):
-    """One GPU with who holds it now."""
+    """One card with its current allocations."""
 
     id: int
     cluster: Annotated[str, fact(order="cluster_id", title=_("Cluster"))]
     node: Annotated[str, fact(of="node_name", order=True, title=_("Card"))]
-    key: Annotated[str, fact("Stable within the node: the UUID, else the index.")]
-    index: Annotated[int | None, fact("The scheduler's index; not always that of nvidia-smi.", order=True)]
+    key: Annotated[str, fact("Key of the card, stable within the node: UUID, else index.")]
+    index: Annotated[int | None, fact("Index of the scheduler; may differ from nvidia-smi.", order=True)]
     uuid: Annotated[str | None, fact(title=_("UUID"))]
     model: Annotated[str | None, fact(order=True, title=_("Model"))]
     model_source: str | None
-    stack: Annotated[str, fact(title=_("Sharing system"))]
-    mode: Annotated[str, fact(title=_("Mode"))]
+    stack: Annotated[str, fact(title=_("Stack"))]
+    mode: Annotated[str, fact(title=_("Allocation mode"))]
     health: Annotated[
         str,
         fact(
-            "healthy, degraded, unhealthy, or unknown: nobody says anything of it. The worst of health_told.",
+            "Worst of health_reports: healthy, degraded, unhealthy; unknown: no source reports.",
             title=_("Health"),
             term="health",
         ),
     ]
-    health_told: Annotated[list[HealthTold], fact("Who says so, the worst first.", of="found_health")]
+    health_reports: Annotated[list[HealthReport], fact("Health by source, worst first.", of="found_health")]
     state: Annotated[str, fact(f"One of {', '.join(CardState.values)}.", order=True, title=_("State"))]
-    kept_off: Annotated[
+    unavailable_reason: Annotated[
         str | None,
         fact(
-            f"Why no pod is given anything of it now: {', '.join(KeptOff.values)}; null: pods are. Such a card is not free: apart."
+            f"Why it is unavailable now: {', '.join(UnavailableReason.values)}; null: it is not. Such a card is not free."
         ),
     ]
     memory_total_bytes: Annotated[
         int | None,
         fact(
-            "What the sharing system gives out; null: unknown.",
+            "Memory that the stack can allocate, in bytes; null: unknown.",
             order=True,
             title=_("Capacity, GiB"),
             number=True,
@@ -65,40 +65,46 @@ class Card(Shape):
         ),
     ]
     memory_physical_bytes: Annotated[
-        int | None, fact("What the card has; null: unknown.", title=_("Physical memory, GiB"), number=True)
+        int | None, fact("Physical memory in bytes; null: unknown.", title=_("Physical memory, GiB"), number=True)
     ]
-    memory_source: Annotated[str | None, fact("Where the memory is known from.", title=_("Memory known from"))]
+    memory_source: Annotated[str | None, fact("Memory source.", title=_("Memory source"))]
     memory_allocated_bytes: Annotated[
         int | None,
         fact(
-            "Bytes; null: unknown or not metered.", order=True, title=_("Allocated, GiB"), number=True, term="allocated"
+            "In bytes; null: unknown or not metered.",
+            order=True,
+            title=_("Allocated, GiB"),
+            number=True,
+            term="allocated",
         ),
     ]
     memory_free_bytes: Annotated[
         int | None,
-        fact("Bytes; null: unknown or not metered.", order=True, title=_("Free, GiB"), number=True, term="free"),
+        fact("In bytes; null: unknown or not metered.", order=True, title=_("Free, GiB"), number=True, term="free"),
     ]
-    memory_apart_bytes: Annotated[
-        int | None, fact("What would be free, were it not kept off; null: nothing, unknown or not metered.")
+    memory_unavailable_bytes: Annotated[
+        int | None, fact("Unavailable memory in bytes: unallocated, but not free; null: none, unknown or not metered.")
     ]
-    shares: Annotated[int | None, fact("Holders that the sharing system admits; null: it does not count.")]
+    shares: Annotated[int | None, fact("Maximum number of allocations of the stack; null: no limit.")]
     profile: Annotated[
-        str | None, fact("Of a slice, what kind it is: 1g.5gb. null: a whole card.", order=True, title=_("Profile"))
+        str | None, fact("Profile of a slice, such as 1g.5gb; null: a whole card.", order=True, title=_("Profile"))
     ]
-    parent: Annotated[str | None, fact("Of a slice, the card that it is a part of; null: not known, or a whole card.")]
-    room: Annotated[
-        Room | None,
-        fact("What would still fit on it, or on the cards of its node that are cut; null: not cut.", of="found_room"),
+    parent: Annotated[str | None, fact("Physical card of a slice; null: unknown, or a whole card.")]
+    remaining_slices: Annotated[
+        RemainingSlices | None,
+        fact("Remaining slices on the card, or on the sliced cards of its node; null: not sliced.", of="found_room"),
     ]
-    holders_count: Annotated[int, fact("Containers that hold it now.", order=True, title=_("Pods"), number=True)]
+    allocations_count: Annotated[
+        int, fact("Number of containers with an allocation.", order=True, title=_("Pods"), number=True)
+    ]
     worst_severity: str | None
     first_seen_at: Annotated[datetime, fact(title=_("First seen"))]
-    changed_at: Annotated[datetime, fact("When these figures last changed.", order=True, title=_("Changed"))]
-    gone_at: datetime | None
+    changed_at: Annotated[datetime, fact("Time of the last change of these values.", order=True, title=_("Changed"))]
+    removed_at: datetime | None
     memory_used_bytes: Annotated[
         int | None,
         fact(
-            "Measured by an exporter; null: not collected, never 0.",
+            "Used memory in bytes, measured; null: not collected.",
             of="measured.memory_used_bytes",
             order="usage__memory_used_bytes",
             title=_("Used, GiB"),
@@ -109,9 +115,9 @@ class Card(Shape):
     memory_unused_bytes: Annotated[
         int | None,
         fact(
-            "Allocated and not used; negative: more is used than is allocated. null: either is not known, or not metered.",
+            "Allocated, not used, in bytes; negative: more used than allocated; null: unknown or not metered.",
             order=("memory_unused_bytes", "unused_bytes"),
-            title=_("Unused, GiB"),
+            title=_("Allocated, not used, GiB"),
             term="unused",
             number=True,
         ),
@@ -119,7 +125,7 @@ class Card(Shape):
     utilization_ratio: Annotated[
         float | None,
         fact(
-            "Share of time in which anything ran, 0 to 1; null: not collected.",
+            "Utilization: share of time with activity, 0 to 1; null: not collected.",
             of="measured.utilization_ratio",
             order="usage__utilization_ratio",
             title=_("Utilization"),
@@ -129,21 +135,21 @@ class Card(Shape):
     activity_ratio: Annotated[
         float | None,
         fact(
-            "The best sign of work that the exporter has, 0 to 1; null: not collected.",
+            "Activity by the best metric of the exporter, 0 to 1; null: not collected.",
             of="measured.activity_ratio",
             order="usage__activity_ratio",
-            title=_("Work"),
+            title=_("Activity"),
             number=True,
         ),
     ]
     activity_measure: Annotated[
         str | None,
-        fact("By which measure work is seen: graphics_active, sm_active, utilization.", of="measured.activity_measure"),
+        fact("Metric of the activity: graphics_active, sm_active or utilization.", of="measured.activity_measure"),
     ]
     temperature_celsius: Annotated[
         float | None,
         fact(
-            "Of the chip; null: not collected.",
+            "In °C; null: not collected.",
             of="measured.temperature_celsius",
             title=_("Temperature, °C"),
             number=True,
@@ -153,12 +159,12 @@ class Card(Shape):
         float | None, fact("null: not collected.", of="measured.power_watts", title=_("Power, W"), number=True)
     ]
     measured_at: Annotated[
-        datetime | None, fact("When the exporter measured it.", of="measured.measured_at", title=_("Measured"))
+        datetime | None, fact("Time of the measurement.", of="measured.measured_at", title=_("Measured"))
     ]
     usage_source: Annotated[
-        str | None, fact("The exporter and its version; null: no exporter names the card.", of="measured.usage_source")
+        str | None, fact("Exporter and version; null: no exporter reports the card.", of="measured.usage_source")
     ]
-    allocations: Annotated[list[Allocation], fact(of="holders", title=_("Used by"))]
+    allocations: Annotated[list[Allocation], fact(of="holders", title=_("Allocated to"))]
 
 
 #: What is kept of cards for now alone: who held them is kept, how full, how well and how busy they were is not.
@@ -166,13 +172,13 @@ OF_NOW = frozenset(
     (
         *(
             "state",
-            "kept_off",
+            "unavailable_reason",
             "health",
             "severity",
             "min_free_bytes",
             "min_used_bytes",
             "min_unused_bytes",
-            "holders_count",
+            "allocations_count",
         ),
         *("memory_allocated_bytes", "memory_free_bytes", "memory_used_bytes", "memory_unused_bytes", "changed_at"),
         *("utilization_ratio", "activity_ratio"),
@@ -182,30 +188,33 @@ _HELD = Columns("started_at", "ended_at")
 
 
 class CardFilter(StrictFilterSet):
-    cluster = ClusterNames(label="name of the cluster")
-    node = WordsFilter("node_name", label="name of the node")
-    card = WordsFilter("key", label="key of the card: its UUID, else its index")
-    uuid = WordsFilter("uuid", label="UUID of the card")
-    stack = WordsFilter("stack", label="sharing system")
+    cluster = ClusterNames(label="cluster name")
+    node = WordsFilter("node_name", label="node name")
+    card = WordsFilter("key", label="card key: UUID, else index")
+    uuid = WordsFilter("uuid", label="card UUID")
+    stack = WordsFilter("stack", label="stack")
     model = WordsFilter("model", label="card model")
-    state = ChoiceFilter(CardState.values, "state", method="on_state", label="how full the card is")
-    kept_off = ChoiceFilter(KeptOff.values, "kept_off", method="on_kept_off", label="why no pod is given it")
-    health = ChoiceFilter(Health.values, "health", label="health, by all that say something of it")
+    state = ChoiceFilter(CardState.values, "state", method="on_state", label="state of the card")
+    unavailable_reason = ChoiceFilter(
+        UnavailableReason.values,
+        "unavailable_reason",
+        method="on_unavailable_reason",
+        label="reason why the card is unavailable",
+    )
+    health = ChoiceFilter(Health.values, "health", label="health")
     profile = WordsFilter("profile", label="profile of a slice, such as 1g.5gb")
-    mode = ChoiceFilter(Mode.values, "mode", label="how the card is given out")
-    severity = ChoiceFilter(Severity.values, "worst_severity", label="worst finding of the card")
-    min_free_bytes = BytesFilter("memory_free_bytes", method="on_room", label="memory free on the card, at least")
-    min_used_bytes = BytesFilter(
-        "usage__memory_used_bytes", lookup_expr="gte", label="memory measured in use, at least"
-    )
+    mode = ChoiceFilter(Mode.values, "mode", label="allocation mode of the card")
+    severity = ChoiceFilter(Severity.values, "worst_severity", label="severity of the worst finding of the card")
+    min_free_bytes = BytesFilter("memory_free_bytes", method="on_room", label="minimum free memory of the card")
+    min_used_bytes = BytesFilter("usage__memory_used_bytes", lookup_expr="gte", label="minimum used memory")
     min_unused_bytes = BytesFilter(
-        "memory_allocated_bytes", method="on_unused", label="allocated and not used, at least"
+        "memory_allocated_bytes", method="on_unused", label="minimum allocated but not used memory"
     )
-    gone = YesNoFilter("gone_at", method=tri_state, default="false", label="cards that their node had before")
-    q = SearchFilter(method="search", label="free search: node, UUID, model, and holders' pod, namespace, owner")
+    removed = YesNoFilter("removed_at", method=tri_state, default="false", label="removed cards")
+    q = SearchFilter(method="search", label="free search: node, UUID, model, and pod, namespace, owner of allocations")
 
-    period = Columns("first_seen_at", "gone_at")
-    whether_over = "gone"
+    period = Columns("first_seen_at", "removed_at")
+    whether_over = "removed"
     of_now = OF_NOW
     orders: ClassVar[dict[str, str]] = orders_of(Card)
     computed: ClassVar[dict[str, Any]] = {"unused_bytes": unused_bytes()}
@@ -226,13 +235,13 @@ class CardFilter(StrictFilterSet):
         return super().in_time(rows).prefetch_related(None).annotate(**times)
 
     def on_state(self, rows: QuerySet[CardRow], _: str, states: list[str]) -> QuerySet[CardRow]:
-        return rows.filter(kept_off.in_states(states))
+        return rows.filter(availability.in_states(states))
 
-    def on_kept_off(self, rows: QuerySet[CardRow], _: str, reasons: list[str]) -> QuerySet[CardRow]:
-        return rows.filter(kept_off.kept_off_by(reasons))
+    def on_unavailable_reason(self, rows: QuerySet[CardRow], _: str, reasons: list[str]) -> QuerySet[CardRow]:
+        return rows.filter(availability.reason_in(reasons))
 
     def on_room(self, rows: QuerySet[CardRow], column: str, least: int) -> QuerySet[CardRow]:
-        return rows.filter(kept_off.with_room(column, least))
+        return rows.filter(availability.with_room(column, least))
 
     def on_unused(self, rows: QuerySet[CardRow], _: str, least: int) -> QuerySet[CardRow]:
         return rows.alias(unused_at_least=unused_bytes()).filter(unused_at_least__gte=least)
@@ -253,7 +262,7 @@ def _joined(cards: list[Any]) -> list[Any]:
     """Two queries more than the cards and their holders."""
     if cards and getattr(cards[0], "asked_to", None) is not None:
         return _of_then(cards)
-    kept_off.cards_now(cards)
+    availability.cards_now(cards)
     return with_holders_usage(with_usage(cards))
 
 
@@ -267,10 +276,12 @@ def _of_then(cards: list[Any]) -> list[Any]:
         held[one.card_id].append(one)
     for card in cards:
         card.holders = held[card.pk]
-        card.holders_count = len({one.pod_uid for one in card.holders})
-        card.memory_allocated_bytes = card.memory_free_bytes = card.memory_unused_bytes = card.memory_apart_bytes = None
-        card.state, card.health, card.health_told = CardState.UNKNOWN.value, Health.UNKNOWN.value, ""
-        card.worst_severity, card.room, card.kept_off, card.measured = "", "", "", NOT_COLLECTED
+        card.allocations_count = len({one.pod_uid for one in card.holders})
+        card.memory_allocated_bytes = card.memory_free_bytes = card.memory_unused_bytes = (
+            card.memory_unavailable_bytes
+        ) = None
+        card.state, card.health, card.health_reports = CardState.UNKNOWN.value, Health.UNKNOWN.value, ""
+        card.worst_severity, card.room, card.unavailable_reason, card.measured = "", "", "", NOT_COLLECTED
     return cards
 
 
@@ -291,15 +302,15 @@ CARDS = Resource(
         "stack",
         "mode",
         "health",
-        ("health_line", "health_told"),
+        ("health_line", "health_reports"),
         "state",
-        "kept_off",
+        "unavailable_reason",
         "memory_total_bytes",
         "memory_physical_bytes",
         "memory_source",
         "memory_allocated_bytes",
         "memory_free_bytes",
-        "memory_apart_bytes",
+        "memory_unavailable_bytes",
         "memory_used_bytes",
         "memory_unused_bytes",
         "utilization_ratio",
@@ -312,11 +323,11 @@ CARDS = Resource(
         "shares",
         "profile",
         "parent",
-        "holders_count",
+        "allocations_count",
         "worst_severity",
         "first_seen_at",
         "changed_at",
-        "gone_at",
+        "removed_at",
     ),
     table=(
         "node",
@@ -327,7 +338,7 @@ CARDS = Resource(
         "memory_free_bytes",
         "memory_used_bytes",
         "memory_unused_bytes",
-        "holders_count",
+        "allocations_count",
         "health",
         "changed_at",
     ),

@@ -27,18 +27,19 @@ HEAD_OF_OWNERS = ("cluster", "month", "row", "namespace", "owner_kind", "owner",
 
 
 class ChargeRow(Shape):
-    """One row of a month. All rows together are the cluster."""
+    """One row of a month. All rows add up to the cluster."""
 
     row: Annotated[
         str,
         Meta(
-            description="namespace, or by owner: owner, and no-owner: pods that nothing controls, owner-not-recorded: held while "
-            "owners were not recorded; others: namespaces that are not seen; free: held by nobody; unplaced: held, and neither card "
-            "nor amount is known; unmetered: on shared cards, and nobody meters whose it is; not-known: nobody watched."
+            description="namespace, or by owner: owner, no-owner (pods without a controller), owner-not-recorded "
+            "(allocated before owners were recorded). others: other namespaces. unallocated. "
+            "unidentified: allocated, card and amount unknown. not-metered: on shared cards without "
+            "memory metering. no-data: not watched."
         ),
     ]
     namespace: str | None
-    owner_kind: Annotated[str | None, Meta(description="Of rows by owner: as the pods say.")]
+    owner_kind: Annotated[str | None, Meta(description="Kind of the owner, for rows by owner.")]
     owner: str | None
     card_hours: float
     card_share_percent: float
@@ -51,13 +52,11 @@ class Chargeback(Shape):
 
     cluster: str
     month: str
-    recorded_since: Annotated[
-        datetime | None, Meta(description="Nothing is known of before; null: nothing is recorded.")
-    ]
-    until: Annotated[datetime | None, Meta(description="Summed until then; null: nothing of this month is.")]
+    recorded_since: Annotated[datetime | None, Meta(description="Start of the records; null: no data.")]
+    until: Annotated[datetime | None, Meta(description="Summed until this time; null: no data for this month.")]
     by: Annotated[str, Meta(description="namespace or owner.")]
     owners_since: Annotated[
-        date | None, Meta(description="By owner: the first day of this month of which owners are known; null: of none.")
+        date | None, Meta(description="By owner: first day of the month with recorded owners; null: none.")
     ]
     total_card_hours: float
     total_memory_gib_hours: float

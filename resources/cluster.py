@@ -14,57 +14,63 @@ from resources.filter_fields import SearchFilter, WordsFilter
 from resources.filter_sets import StrictFilterSet
 from resources.lookups import contains
 
-STATES = f"One of {', '.join(State.values)}. Known from lease, last word and clock: a watcher that died does not say watching."
+STATES = (
+    f"One of {', '.join(State.values)}. From lease, last update and clock: never watching if the watch worker died."
+)
 
 
 class Watch(Shape):
-    """How the watcher of one kind is doing."""
+    """State of the watch of one kind."""
 
     kind: str
     state: Annotated[str, Meta(description=STATES)]
     reason: str | None
-    state_since: Annotated[datetime | None, Meta(description="When that state began; retries do not move it.")]
+    state_since: Annotated[datetime | None, Meta(description="Start of the state; retries do not change it.")]
     age_seconds: Annotated[
-        float | None, Meta(description="Since the last update from the cluster; null: none came yet.")
+        float | None, Meta(description="Seconds since the last update from the cluster; null: no update yet.")
     ]
     relist_reason: Annotated[
-        str | None, Meta(description="Why it is to be listed (cards: counted) anew; null: it is not.")
+        str | None, Meta(description="Reason of the pending relist (cards: recalculation); null: none is pending.")
     ]
-    relist_asked_at: Annotated[datetime | None, Meta(description="When that was asked for by hand.")]
+    relist_requested_at: Annotated[
+        datetime | None, Meta(description="Time of the manual request; null: not requested.")
+    ]
     next_try_at: datetime | None
-    synced_at: Annotated[datetime | None, Meta(description="First complete list; null: not yet.")]
+    synced_at: Annotated[datetime | None, Meta(description="Time of the initial list; null: not complete.")]
     last_event_at: datetime | None
     objects_seen: int
-    objects_kept: int
+    objects_stored: int
     relists: int
-    audited_at: Annotated[datetime | None, Meta(description="When the last audit ended; null: none yet.")]
-    audit_seconds: Annotated[float | None, Meta(description="How long it took.")]
-    audit_differences: Annotated[int, Meta(description="What it found and mended; in words: audit_note.")]
+    audited_at: Annotated[datetime | None, Meta(description="End of the last audit; null: no audit yet.")]
+    audit_seconds: Annotated[float | None, Meta(description="Duration of the last audit.")]
+    audit_differences: Annotated[
+        int, Meta(description="Differences that it found and corrected; in words: audit_note.")
+    ]
     audit_note: str | None
-    audit_differences_total: Annotated[int, Meta(description="What all audits found.")]
+    audit_differences_total: Annotated[int, Meta(description="Differences found by all audits.")]
 
 
 class Permission(Shape):
-    """One thing that the credentials may or may not do."""
+    """One permission of the credentials."""
 
     verb: str
     resource: str
-    allowed: Annotated[bool | None, Meta(description="null: the cluster could not be asked")]
+    allowed: Annotated[bool | None, Meta(description="null: unknown, the cluster did not answer.")]
     needed_for: str
-    optional: Annotated[bool, Meta(description="The mirror works without it.")]
-    served: Annotated[bool, Meta(description="false: the cluster does not have what it is for, so it was not asked.")]
-    rule: Annotated[str | None, Meta(description="The rule that the watchers' role lacks; null: none.")]
+    optional: Annotated[bool, Meta(description="Optional: synced data works without it.")]
+    served: Annotated[bool, Meta(description="false: not checked, since the cluster does not serve the API.")]
+    rule: Annotated[str | None, Meta(description="Rule missing in the role of the watch worker; null: none.")]
 
 
 class Sum(Shape):
-    """A sum over nodes. Nodes whose figure is unknown are not in it; they are counted beside it."""
+    """A sum over nodes, and the number of nodes excluded because their value is unknown."""
 
-    value: Annotated[int | None, Meta(description="null: not known of any node")]
+    value: Annotated[int | None, Meta(description="null: unknown for all nodes")]
     unknown_nodes: int
 
 
 class Totals(Shape):
-    """What a set of nodes has. Draw memory_allocated against memory_metered: the total of the nodes that know both."""
+    """Totals of a set of nodes. Compare memory_allocated with memory_metered: the total of the nodes with both values."""
 
     nodes: int
     memory_total_bytes: Sum
@@ -75,28 +81,30 @@ class Totals(Shape):
     cards_total: Sum
     cards_allocated: Sum
     cards_free: Sum
-    cards_apart: Annotated[int, Meta(description="Cards that nobody holds and no pod is given: not free.")]
-    memory_apart_bytes: Annotated[int, Meta(description="What would be free, were it not kept apart.")]
+    cards_unavailable: Annotated[int, Meta(description="Unavailable cards: not allocated and not free.")]
+    memory_unavailable_bytes: Annotated[
+        int, Meta(description="Unavailable memory in bytes: unallocated, but not free.")
+    ]
     largest_gap_bytes: int | None
-    holders_count: int
+    allocations_count: int
     unplaced_count: int
 
 
 class ClusterSync(Shape):
-    """How far the mirror of a cluster is. Without synced_at its figures are not complete."""
+    """Sync state of a cluster. Without synced_at its values are incomplete."""
 
     synced_at: datetime | None
     last_event_at: datetime | None
     age_seconds: Annotated[
-        float | None, Meta(description="Since the last update from the cluster; null: none came yet.")
+        float | None, Meta(description="Seconds since the last update from the cluster; null: no update yet.")
     ]
-    state: Annotated[str, Meta(description="The least good state of its watches. " + STATES)]
-    since: Annotated[datetime | None, Meta(description="When that state began; retries do not move it.")]
+    state: Annotated[str, Meta(description="Worst state of its watches. " + STATES)]
+    since: Annotated[datetime | None, Meta(description="Start of the state; retries do not change it.")]
     reason: str | None
 
 
 class Cluster(ClusterSync):
-    """A cluster with its watchers and totals."""
+    """A cluster with its watches and totals."""
 
     name: Annotated[str, fact(order=True)]
     server: str | None
@@ -104,40 +112,40 @@ class Cluster(ClusterSync):
     created_at: Annotated[datetime, fact(order=True)]
     permissions: list[Permission]
     permissions_checked_at: datetime | None
-    uid: Annotated[str | None, Meta(description="UID of the namespace kube-system; null: not reported, see uid_note.")]
+    uid: Annotated[str | None, Meta(description="UID of the namespace kube-system; null: unknown, see uid_note.")]
     uid_note: str | None
-    recreated_at: Annotated[datetime | None, Meta(description="When another cluster answered at this address, last.")]
+    recreated_at: Annotated[
+        datetime | None, Meta(description="Last time that another cluster answered at this address; null: never.")
+    ]
     watches: list[Watch]
     nodes_total: int
-    nodes_gpu: Annotated[int, Meta(description="Nodes with a GPU, as /nodes lists them.")]
+    nodes_gpu: Annotated[int, Meta(description="Nodes with a GPU, as in /nodes.")]
     nodes_not_ready: Annotated[
-        int, Meta(description="Of them, not ready or not saying: /nodes?ready=false&ready=unknown.")
+        int, Meta(description="Nodes not ready or with unknown readiness: /nodes?ready=false&ready=unknown.")
     ]
-    nodes_uncounted: Annotated[int, Meta(description="Nodes with a GPU that the totals do not have yet.")]
+    nodes_uncounted: Annotated[int, Meta(description="Nodes with a GPU that are not in the totals yet.")]
     totals: Totals
-    card_states: Annotated[dict[str, int], Meta(description="Cards present, by state, as /cards?state= lists them.")]
-    cards_free_unnamed: Annotated[
+    card_states: Annotated[dict[str, int], Meta(description="Cards by state, as in /cards?state=.")]
+    cards_free_unidentified: Annotated[
         int,
-        Meta(description="Free cards besides card_states.free, on nodes that say how many are held, but not which."),
+        Meta(description="Unidentified free cards, in addition to card_states.free."),
     ]
-    cards_apart: Annotated[
+    cards_unavailable: Annotated[
         dict[str, int],
-        Meta(
-            description="Cards in the state apart, by why no pod is given them, as /cards?state=apart&kept_off= lists them."
-        ),
+        Meta(description="Unavailable cards by reason, as in /cards?state=unavailable&unavailable_reason=."),
     ]
-    cards_apart_unnamed: Annotated[
-        int, Meta(description="Cards apart besides them, on nodes that say how many are held, but not which.")
+    cards_unavailable_unidentified: Annotated[
+        int, Meta(description="Unidentified unavailable cards, in addition to the identified ones.")
     ]
-    cards_with_room: Annotated[int, Meta(description="Cards of which some memory is known to be free.")]
-    pods_waiting: int
-    pods_oldest_at: Annotated[datetime | None, Meta(description="Creation of the pod that has waited longest.")]
-    findings: Annotated[dict[str, int], Meta(description="Findings now, by severity.")]
-    unreadable: Annotated[int, Meta(description="Objects that did not decode.")]
+    cards_with_free_memory: Annotated[int, Meta(description="Cards with free memory.")]
+    pods_pending: int
+    pods_oldest_at: Annotated[datetime | None, Meta(description="Creation time of the oldest pending pod.")]
+    findings: Annotated[dict[str, int], Meta(description="Current findings, by severity.")]
+    unreadable: Annotated[int, Meta(description="Number of unreadable objects.")]
 
 
 class ClusterFilter(StrictFilterSet):
-    cluster = WordsFilter("name", label="name of the cluster")
+    cluster = WordsFilter("name", label="cluster name")
     q = SearchFilter(method=contains("name", "server"), label="free search: name, server")
 
     orders: ClassVar[dict[str, str]] = orders_of(Cluster)

@@ -20,8 +20,8 @@ from resources.filter_sets import StrictFilterSet
 
 #: What the documents say of a field that has the form of a text, see `wording.said`.
 WORDING = (
-    "How `text` was made: its English `template` with the `arguments` by name, which may be such objects themselves; of several "
-    "sentences `parts` and what is `between` them. null: not known."
+    "Structure of `text`: English `template` and `arguments` by name, which may be such objects. For several "
+    "sentences: `parts` and `between`. null: unknown."
 )
 #: Cluster id → name.
 Names = Mapping[int, str]
@@ -29,7 +29,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class Shape(msgspec.Struct):
-    """Base of what REST answers. None is unknown, not metered or not there, never 0."""
+    """Base of REST answers. null: unknown, not metered or absent, never 0."""
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -192,7 +192,7 @@ _UNITS = {
     "exit_code": "exit code",
 }
 #: Type → what a cell of it is.
-_CSV_KINDS: dict[Any, str] = {bool: "true or false", datetime: TIME, list: "words, a blank between them", dict: "JSON"}
+_CSV_KINDS: dict[Any, str] = {bool: "true or false", datetime: TIME, list: "words, separated by spaces", dict: "JSON"}
 
 
 class CsvColumn(NamedTuple):

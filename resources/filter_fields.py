@@ -37,7 +37,7 @@ class WordsField(forms.MultipleChoiceField):
 
     def validate(self, value: list[str]) -> None:
         if len(value) > MAX_VALUES:
-            raise ValidationError(_("At most %(n)d values are taken.") % {"n": MAX_VALUES})
+            raise ValidationError(_("At most %(n)d values.") % {"n": MAX_VALUES})
         for word in value:
             _check_text(word)
             if self.words and word not in self.words:
@@ -70,7 +70,7 @@ class BytesField(forms.CharField):
         amount = asked_bytes(text)
         if amount is None:
             wanted = _(
-                "An amount of memory is wanted, as 20 GiB (a number without a unit is bytes in an address or in REST), not %(text)s."
+                "Must be an amount of memory, such as 20 GiB. In URLs and REST, a plain number is bytes. Got: %(text)s."
             )
             raise ValidationError(wanted % {"text": repr(text[:64])})
         return amount
@@ -104,20 +104,20 @@ class SearchField(forms.CharField):
         _check_text(text)
         words = text.split()
         if len(words) > MAX_WORDS:
-            raise ValidationError(_("At most %(n)d words are searched for.") % {"n": MAX_WORDS})
+            raise ValidationError(_("At most %(n)d words.") % {"n": MAX_WORDS})
         return words
 
 
 def _one_of(words: Iterable[str], value: str) -> str:
-    wanted = _("One of %(words)s is wanted, not %(value)s.")
+    wanted = _("Must be one of: %(words)s. Got: %(value)s.")
     return wanted % {"words": ", ".join(words), "value": repr(value[:64])}
 
 
 def _check_text(text: str) -> None:
     if len(text) > MAX_LENGTH:
-        raise ValidationError(_("At most %(n)d characters are taken.") % {"n": MAX_LENGTH})
+        raise ValidationError(_("At most %(n)d characters.") % {"n": MAX_LENGTH})
     if "\x00" in text:
-        raise ValidationError(_("A null character cannot be searched for."))
+        raise ValidationError(_("Must not contain a null character."))
 
 
 class WordsFilter(df.Filter):
@@ -178,7 +178,7 @@ class ClusterField(WordsField):
         unknown = [name for name in names if name not in known]
         if unknown:
             raise ValidationError(
-                _("There is no cluster %(name)s. There are: %(known)s.")
+                _("No cluster %(name)s. Clusters: %(known)s.")
                 % {"name": repr(unknown[0][:64]), "known": ", ".join(sorted(known))}
             )
         ids = {known[name] for name in names} if names else set(known.values())
@@ -224,7 +224,7 @@ class StrictForm(forms.Form):
         if isinstance(self.data, MultiValueDict):
             many = {name for name, field in self.fields.items() if isinstance(field, WordsField)}
             twice = [name for name, values in self.data.lists() if len(values) > 1 and name in known - many]
-            found += [(name, _("Given twice; one value is wanted.")) for name in twice]
+            found += [(name, _("Given twice. Must be a single value.")) for name in twice]
         return found
 
     def _check_times(self) -> None:
@@ -235,7 +235,7 @@ class StrictForm(forms.Form):
         if self.whether_over and not self.data.get(self.whether_over):
             self.cleaned_data[self.whether_over] = "any"
         ordered = [name.removeprefix("-") for name in str(self.data.get("ordering", "")).split(",")]
-        text = _("It goes by what is now, so it cannot be asked for together with a time.")
+        text = _("Uses current data. Cannot be combined with a time.")
         for name in sorted(self.of_now.intersection(name for name in self.data if self.data.get(name))):
             self._refuse(name, text)
         if self.of_now.intersection(ordered):

@@ -18,28 +18,28 @@ from resources.moments import Columns
 
 
 class Finding(Shape):
-    """Something wrong that the mirror shows."""
+    """A finding."""
 
     id: int
     cluster: Annotated[str, fact(order="cluster_id", title=_("Cluster"))]
     code: Annotated[str, fact(order=True, title=_("Code"))]
     severity: Annotated[str, fact(order=("severity", "severity_rank"), title=_("Finding"), term="severity")]
-    node: Annotated[str | None, fact(of="node_name", order=True, title=_("Where"))]
+    node: Annotated[str | None, fact(of="node_name", order=True, title=_("Location"))]
     card: Annotated[str | None, fact("Key of the card.", of="card_key")]
     pod: Annotated[str | None, fact("namespace/name", title=_("Pod"))]
-    text: Annotated[str, fact(title=_("What it is, and what to do"))]
+    text: Annotated[str, fact(title=_("Description"))]
     wording: Annotated[dict[str, Any] | None, fact(WORDING)]
     first_seen_at: Annotated[datetime, fact(order=True, title=_("Since"))]
     ended_at: Annotated[datetime | None, fact(order=True, title=_("Ended"))]
 
 
 class FindingFilter(StrictFilterSet):
-    cluster = ClusterNames(label="name of the cluster")
-    code = WordsFilter("code", label="code of the finding")
-    severity = ChoiceFilter(Severity.values, "severity", label="how bad")
-    node = WordsFilter("node_name", label="name of the node")
-    card = WordsFilter("card_key", label="key of the card: its UUID, else its index")
-    pod = WordsFilter("pod", label="namespace/name of the pod")
+    cluster = ClusterNames(label="cluster name")
+    code = WordsFilter("code", label="finding code")
+    severity = ChoiceFilter(Severity.values, "severity", label="severity")
+    node = WordsFilter("node_name", label="node name")
+    card = WordsFilter("card_key", label="card key: UUID, else index")
+    pod = WordsFilter("pod", label="pod as namespace/name")
     ended = YesNoFilter("ended_at", method=tri_state, default="false", label="history")
     q = SearchFilter(method=contains("node_name", "pod", "code", "text"), label="free search: node, pod, code, text")
 

@@ -8,24 +8,22 @@ from typing import Annotated
 from resources.declared import Shape, fact
 
 
-class HealthTold(Shape):
-    """One statement: who says what, since when, and what to do."""
+class HealthReport(Shape):
+    """One health report: source, state, start and action."""
 
-    source: Annotated[
-        str, fact("Who says it: kubelet, device-plugin, a sharing system, an exporter, who sets conditions of nodes.")
-    ]
+    source: Annotated[str, fact("Source: kubelet, device-plugin, a stack, an exporter or a node condition writer.")]
     level: Annotated[
-        str, fact("healthy, degraded, unhealthy; unknown: it says something that tells nothing of the card's health.")
+        str, fact("healthy, degraded, unhealthy; unknown: the report does not determine the health of the card.")
     ]
-    code: Annotated[str, fact("What it is, stable: xid-79, row-remap-pending, the type of a condition.")]
-    says: Annotated[str, fact("The same in English.")]
-    text: Annotated[str | None, fact("As the source wrote it.")]
+    code: Annotated[str, fact("Stable code: xid-79, row-remap-pending, or a condition type.")]
+    message: Annotated[str, fact("English text of the code.", of="says")]
+    text: Annotated[str | None, fact("Original text of the source.")]
     since: Annotated[
-        datetime | None, fact("Since when; null: the source does not say, and it was there from the first.")
+        datetime | None, fact("Start; null: not reported by the source and present since the first observation.")
     ]
-    action: Annotated[str | None, fact("What to do: reset, reboot, replace, look-at-application, …; null: nothing.")]
-    what_to_do: Annotated[str | None, fact("The same in English.")]
+    action: Annotated[str | None, fact("Action: reset, reboot, replace, look-at-application, …; null: none.")]
+    remedy: Annotated[str | None, fact("English text of the code.")]
     lost_at: Annotated[
         datetime | None,
-        fact("Since when the source says nothing any more: this is the last that it said. null: it says so now."),
+        fact("Time when the source stopped reporting, this is its last report; null: current."),
     ]

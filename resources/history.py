@@ -8,7 +8,7 @@ from inventory.history import packed
 COLUMNS = {
     "memory_allocated_bytes": packed.ALLOCATED,
     "memory_used_bytes": packed.USED,
-    "memory_used_most_bytes": packed.USED_MOST,
+    "memory_used_peak_bytes": packed.USED_MOST,
     "memory_total_bytes": packed.TOTAL,
     "utilization_ratio": packed.UTILIZATION,
     "activity_ratio": packed.ACTIVITY,

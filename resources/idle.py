@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar
 
 from django.utils.translation import gettext_lazy as _
 
-from inventory.idle.holds import idle_now
-from inventory.models import IdleHold as IdleRow
-from inventory.models.idle import Sureness
+from inventory.idle.allocations import idle_now
+from inventory.models import IdleAllocation as IdleRow
+from inventory.models.idle import Confidence
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import ChoiceFilter, ClusterNames, SearchFilter, WordsFilter
 from resources.filter_sets import StrictFilterSet
@@ -17,13 +17,13 @@ from resources.lookups import contains
 
 
 class Idle(Shape):
-    """A hold on whose card no work was seen for a while: it could be taken back."""
+    """An idle allocation: its card shows no activity, so it is reclaimable."""
 
-    allocation_id: Annotated[int, fact("Number of the allocation in gpudash.")]
+    allocation_id: Annotated[int, fact("ID of the allocation.")]
     cluster: Annotated[str, fact(order="cluster_id", title=_("Cluster"))]
-    node: Annotated[str, fact(of="node_name", order=True, title=_("On"))]
+    node: Annotated[str, fact(of="node_name", order=True, title=_("Location"))]
     card_id: Annotated[
-        int | None, fact("null: not known which card; nothing ran on any of its node.", of="allocation.card_id")
+        int | None, fact("null: card unidentified, no activity on any card of the node.", of="allocation.card_id")
     ]
     card: Annotated[str | None, fact(of="allocation.card_key")]
     model: Annotated[str | None, fact(order=True, title=_("Model"))]
@@ -35,47 +35,54 @@ class Idle(Shape):
     resource: Annotated[str, fact(of="allocation.resource", title=_("Resource"))]
     evidence: Annotated[
         str,
-        fact("Where the card of this allocation is known from.", of="allocation.evidence", title=_("Card known by")),
+        fact("Source that identifies the card.", of="allocation.evidence", title=_("Identified by")),
     ]
-    started_at: Annotated[datetime, fact("Since when it holds.", of="allocation.started_at", title=_("Since"))]
+    started_at: Annotated[datetime, fact("Start of the allocation.", of="allocation.started_at", title=_("Since"))]
     idle_since: Annotated[
         datetime,
-        fact("No work was seen from then on; it may be longer.", order=True, title=_("No work seen for"), term="idle"),
+        fact("Start of the observed inactivity; it may be earlier.", order=True, title=_("Idle for"), term="idle"),
     ]
-    sureness: Annotated[
+    confidence: Annotated[
         str,
         fact(
-            "sure; likely: the sign is of moments, short work may have been missed.",
-            title=_("How sure"),
-            term="sureness",
+            "certain; likely: based on samples, short activity may be missed.",
+            title=_("Confidence"),
+            term="confidence",
         ),
     ]
-    measure: Annotated[str, fact("The sign of work that was looked at.")]
+    measure: Annotated[str, fact("Metric of the activity.")]
     memory_bytes: Annotated[
-        int | None, fact("What would be free again; null: not metered.", order=True, title=_("Memory"), number=True)
+        int | None, fact("Reclaimable memory in bytes; null: not metered.", order=True, title=_("Memory"), number=True)
     ]
     memory_used_bytes: Annotated[
-        int | None, fact("What is loaded on its card, where it is alone on it; null: not known.", number=True)
+        int | None, fact("Used memory of the card in bytes, if it is not shared; null: unknown.", number=True)
     ]
     cards: Annotated[
-        float | None, fact("Cards, or the part of one; null: not metered, or a slice.", order=True, number=True)
+        float | None,
+        fact("Number of cards, or fraction of one; null: not metered, or a slice.", order=True, number=True),
     ]
     byte_seconds: Annotated[
         float | None,
-        fact("Bytes × seconds without work so far.", order=True, title=_("So far"), number=True, term="so-far"),
+        fact(
+            "Bytes × seconds without activity so far.",
+            order=True,
+            title=_("Idle GiB h / card h"),
+            number=True,
+            term="so-far",
+        ),
     ]
-    card_seconds: Annotated[float | None, fact("Cards × seconds without work so far.", order=True, number=True)]
-    looked_at: Annotated[datetime, fact("When this was found.", of="written_at")]
+    card_seconds: Annotated[float | None, fact("Cards × seconds without activity so far.", order=True, number=True)]
+    looked_at: Annotated[datetime, fact("Time of the evaluation.", of="written_at")]
 
 
 class IdleFilter(StrictFilterSet):
-    cluster = ClusterNames(label="name of the cluster")
-    node = WordsFilter("node_name", label="name of the node")
-    namespace = WordsFilter("namespace", label="namespace of the pod")
-    pod = WordsFilter("allocation__pod", label="name of the pod")
-    owner = WordsFilter("owner_name", label="name of what owns the pod")
+    cluster = ClusterNames(label="cluster name")
+    node = WordsFilter("node_name", label="node name")
+    namespace = WordsFilter("namespace", label="namespace")
+    pod = WordsFilter("allocation__pod", label="pod name")
+    owner = WordsFilter("owner_name", label="owner name")
     model = WordsFilter("model", label="card model")
-    sureness = ChoiceFilter(Sureness.values, "sureness", label="how sure it is")
+    confidence = ChoiceFilter(Confidence.values, "confidence", label="confidence")
     q = SearchFilter(
         method=contains("allocation__pod", "namespace", "owner_name", "node_name"),
         label="free search: pod, namespace, owner, node",

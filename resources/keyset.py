@@ -22,7 +22,7 @@ _LIMIT = 2**63
 
 
 class BadCursor(Exception):
-    """The cursor is none of this list in this order."""
+    """The cursor does not belong to this list in this order."""
 
     def __init__(self) -> None:
         super().__init__("This cursor does not belong to this list in this order. Start again without a cursor.")

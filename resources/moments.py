@@ -88,8 +88,8 @@ class MomentField(forms.CharField):
         moment = moment_of(text)
         if moment is None:
             wanted = _(
-                "A time is wanted, as 2026-11-22T02:00 (%(zone)s where no zone is given; Z or +08:00 names one), "
-                "or an age such as 24h or 7d, not %(text)s."
+                "Must be a time, such as 2026-11-22T02:00 (default zone: %(zone)s, or add Z or +08:00), or an "
+                "age, such as 24h or 7d. Got: %(text)s."
             )
             raise ValidationError(wanted % {"zone": zone_name(), "text": repr(text[:64])})
         return moment
@@ -109,9 +109,9 @@ class MomentFilter(df.Filter):
 
 def filters() -> dict[str, df.Filter]:
     return {
-        AT: MomentFilter(label="what was the case at this time"),
-        FROM: MomentFilter(label="what was the case at some time from then on"),
-        TO: MomentFilter(label="what was the case at some time until then"),
+        AT: MomentFilter(label="state at this time"),
+        FROM: MomentFilter(label="state at any time from this time"),
+        TO: MomentFilter(label="state at any time until this time"),
     }
 
 
@@ -128,13 +128,13 @@ def wrong_together(cleaned: dict[str, Any]) -> list[tuple[str, str]]:
     at, begin, end = (cleaned.get(name) for name in NAMES)
     found = []
     if at and (begin or end):
-        found.append((AT, _("Either at, or from and to: not both.")))
+        found.append((AT, _("Use either at, or from and to.")))
     if begin and end and begin > end:
-        found.append((TO, _("It lies before from.")))
+        found.append((TO, _("Must not be before from.")))
     now = database_now() if at or begin else None
     for name, moment in ((AT, at), (FROM, begin)):
         if moment and now and moment > now + _AHEAD:
-            found.append((name, _("It lies in the future.")))
+            found.append((name, _("Must not be in the future.")))
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from inventory.models import NamespaceHold
+from inventory.models import NamespaceAllocation
 from inventory.models.charges import By
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import ClusterNames, OneOfFilter, SearchFilter, WordsFilter
@@ -17,64 +17,68 @@ from resources.lookups import contains
 
 
 class Namespace(Shape):
-    """What a namespace, or one owner in it, holds now in one cluster."""
+    """Current allocations of a namespace, or of one owner in it, in one cluster."""
 
     id: int
     cluster: Annotated[str, fact(order="cluster_id", title=_("Cluster"))]
-    by: Annotated[str, fact("namespace, or owner: what controls the pods, as their objects say.")]
+    by: Annotated[str, fact("namespace, or owner: the controller of the pods.")]
     namespace: Annotated[str, fact(order=True, title=_("Namespace"))]
     owner_kind: str | None
     owner_name: Annotated[
-        str | None, fact("null: of a whole namespace, or of pods that nothing controls.", order=("owner", "owner_name"))
+        str | None, fact("null: a whole namespace, or pods without a controller.", order=("owner", "owner_name"))
     ]
-    pods: Annotated[int, fact("Pods that hold.", order=True, title=_("Pods"), number=True)]
-    holds: Annotated[int, fact("A container's hold on one card each.", number=True)]
+    pods: Annotated[int, fact("Number of pods with an allocation.", order=True, title=_("Pods"), number=True)]
+    allocations: Annotated[int, fact("Number of allocations: one per container and card.", number=True)]
     memory_bytes: Annotated[
         int,
-        fact("Allocated, of the holds that are metered.", order=True, title=_("Holds"), number=True, term="allocated"),
+        fact(
+            "Allocated memory in bytes, metered allocations only.",
+            order=True,
+            title=_("Allocated"),
+            number=True,
+            term="allocated",
+        ),
     ]
-    unmetered_holds: Annotated[
-        int, fact("Holds whose memory nobody meters.", of="unmetered", title=_("Not metered"), number=True)
+    unmetered_allocations: Annotated[
+        int, fact("Number of allocations without metered memory.", of="unmetered", title=_("Not metered"), number=True)
     ]
     memory_used_bytes: Annotated[
-        int | None, fact("Measured on cards where nobody else is; null: on none, or of an owner.", number=True)
+        int | None, fact("Used memory in bytes on cards not shared with others; null: none, or an owner.", number=True)
     ]
     cards: Annotated[
-        float, fact("Whole cards, and parts of cards by memory or shares.", order=True, title=_("Cards"), number=True)
+        float, fact("Cards: whole cards and fractions by memory or shares.", order=True, title=_("Cards"), number=True)
     ]
-    cards_whole: Annotated[int, fact("Cards held in full.", title=_("Whole cards"), number=True)]
-    shares: Annotated[int, fact("Holds on a part of a card.", number=True)]
-    cards_shared: Annotated[float, fact("How many cards those parts are, where memory or shares say so.", number=True)]
+    cards_whole: Annotated[int, fact("Number of whole cards.", title=_("Whole cards"), number=True)]
+    shares: Annotated[int, fact("Number of allocations of a part of a card.", number=True)]
+    cards_shared: Annotated[float, fact("Sum of these parts, in cards.", number=True)]
     idle_bytes: Annotated[
         int | None,
-        fact("Held without work; null: nobody looks.", order=True, title=_("Idle"), number=True, term="idle"),
+        fact("Idle memory in bytes; null: not collected.", order=True, title=_("Idle"), number=True, term="idle"),
     ]
-    idle_cards: Annotated[float | None, fact("The same in cards.", order=True, number=True)]
-    idle_since: Annotated[
-        datetime | None, fact("Since when the longest of them shows no work.", order=True, title=_("No work seen for"))
-    ]
-    oldest_pod: Annotated[str, fact("The pod that holds longest.")]
-    oldest_since: Annotated[datetime, fact(order=True, title=_("Longest holder"))]
+    idle_cards: Annotated[float | None, fact("Idle cards; null: not collected.", order=True, number=True)]
+    idle_since: Annotated[datetime | None, fact("Start of the longest inactivity.", order=True, title=_("Idle for"))]
+    oldest_pod: Annotated[str, fact("Pod with the oldest allocation.")]
+    oldest_since: Annotated[datetime, fact(order=True, title=_("Oldest allocation"))]
 
 
 class NamespaceFilter(StrictFilterSet):
-    by = OneOfFilter(By.values, "by", default=By.NAMESPACE.value, label="what holds are put together by")
-    cluster = ClusterNames(label="name of the cluster")
-    namespace = WordsFilter("namespace", label="name of the namespace")
-    owner = WordsFilter("owner_name", label="name of what owns the pods")
+    by = OneOfFilter(By.values, "by", default=By.NAMESPACE.value, label="grouping")
+    cluster = ClusterNames(label="cluster name")
+    namespace = WordsFilter("namespace", label="namespace")
+    owner = WordsFilter("owner_name", label="owner name")
     q = SearchFilter(method=contains("namespace", "owner_name"), label="free search: namespace, owner")
 
     orders: ClassVar[dict[str, str]] = orders_of(Namespace)
     default_order = ("-memory_bytes", "-cards")
 
     class Meta(StrictFilterSet.Meta):
-        model = NamespaceHold
+        model = NamespaceAllocation
         fields: ClassVar[list[str]] = []
 
 
 def held_now() -> QuerySet[Any]:
-    """As the last look has it."""
-    return NamespaceHold.objects.select_related("cluster")
+    """As of the last evaluation."""
+    return NamespaceAllocation.objects.select_related("cluster")
 
 
 NAMESPACES = Resource(

@@ -9,28 +9,29 @@ from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.utils.translation import gettext_lazy as _
 
-from inventory import kept_off, querysets
+from inventory import availability, querysets
 from inventory.models import NodeTotals
-from inventory.models.choices import Health, KeptOff, Severity
+from inventory.models.cards import MOST_ROOMS
+from inventory.models.choices import Health, Severity, UnavailableReason
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import BytesFilter, ChoiceFilter, ClusterNames, SearchFilter, WordsFilter
 from resources.filter_sets import StrictFilterSet
-from resources.health import HealthTold
-from resources.room import Room
+from resources.health import HealthReport
+from resources.room import RemainingSlices
 
 #: What keeps pods off a whole node.
-OF_NODES = tuple(one.value for one in KeptOff if one != KeptOff.UNHEALTHY)
-BYTES = "Bytes; null: unknown or not metered."
+OF_NODES = tuple(one.value for one in UnavailableReason if one != UnavailableReason.UNHEALTHY)
+BYTES = "In bytes; null: unknown or not metered."
 
 
 class Node(Shape):
-    """A node with a GPU: its totals."""
+    """A node with a GPU and its totals."""
 
     cluster: Annotated[str, fact(of="totals.cluster", order="cluster_id", title=_("Cluster"))]
     name: Annotated[str, fact(of="totals.node_name", order=("node", "node_name"), title=_("Node"))]
     ready: Annotated[
         bool | None,
-        fact("What the node says of itself; null: it says Unknown or nothing.", of="own.ready", title=_("Condition")),
+        fact("Readiness of the node; null: unknown.", of="own.ready", title=_("Status")),
     ]
     ready_reason: Annotated[str | None, fact(of="own.ready_reason")]
     unschedulable: Annotated[bool | None, fact(of="own.unschedulable")]
@@ -44,15 +45,15 @@ class Node(Shape):
     address: Annotated[str | None, fact(of="own.address", title=_("Address"))]
     driver_version: Annotated[str | None, fact(of="own.driver_version", title=_("Driver"))]
     driver_source: Annotated[str | None, fact(of="own.driver_source")]
-    stacks: Annotated[list[str], fact(of="totals.stacks", title=_("Sharing system"))]
+    stacks: Annotated[list[str], fact(of="totals.stacks", title=_("Stack"))]
     pool: Annotated[str | None, fact(of="totals.pool", order="pool", title=_("Pool"))]
     model: Annotated[str | None, fact(of="totals.model", order="model", title=_("Model"))]
-    unit: Annotated[str | None, fact("GiB or MiB where the sharing system counts memory in units.", of="totals.unit")]
+    unit: Annotated[str | None, fact("GiB or MiB, if the stack counts memory in units.", of="totals.unit")]
     unit_source: Annotated[str | None, fact(of="totals.unit_source")]
     cards_physical: Annotated[
         int | None,
         fact(
-            "Boards; cards_total counts slices of them too.",
+            "Physical cards; cards_total also counts slices.",
             of="totals.cards_physical",
             title=_("Physical cards"),
             number=True,
@@ -61,7 +62,7 @@ class Node(Shape):
     cards_total: Annotated[
         int | None,
         fact(
-            "Cards and slices that are given out by themselves.",
+            "Cards, and slices that are allocated separately.",
             of="totals.cards_total",
             order="cards_total",
             title=_("Cards"),
@@ -69,12 +70,12 @@ class Node(Shape):
         ),
     ]
     cards_allocated: Annotated[
-        int | None, fact("Of them with a holder.", of="totals.cards_allocated", order="cards_allocated")
+        int | None, fact("Allocated cards.", of="totals.cards_allocated", order="cards_allocated")
     ]
     cards_free: Annotated[
         int | None,
         fact(
-            "Cards known to have no holder, that a pod can be given.",
+            "Free cards.",
             of="totals.cards_free",
             order="cards_free",
             title=_("Free cards"),
@@ -82,19 +83,22 @@ class Node(Shape):
             number=True,
         ),
     ]
-    kept_off: Annotated[
+    unavailable_reason: Annotated[
         str | None,
         fact(
             f"Why no pod is given anything of the node now: {', '.join(OF_NODES)}; null: pods are.",
-            of="totals.kept_off",
+            of="totals.unavailable_reason",
         ),
     ]
-    cards_apart: Annotated[
+    cards_unavailable: Annotated[
         int | None,
-        fact("Cards without a holder that no pod is given: kept off, or unhealthy.", of="totals.cards_apart"),
+        fact("Unavailable cards: not allocated and not free.", of="totals.cards_unavailable"),
     ]
-    memory_apart_bytes: Annotated[
-        int | None, fact("What would be free, were it not kept apart; null: nothing.", of="totals.memory_apart_bytes")
+    memory_unavailable_bytes: Annotated[
+        int | None,
+        fact(
+            "Unavailable memory in bytes: unallocated, but not free; null: none.", of="totals.memory_unavailable_bytes"
+        ),
     ]
     memory_total_bytes: Annotated[int | None, fact(BYTES, of="totals.memory_total_bytes", order="memory_total_bytes")]
     memory_allocated_bytes: Annotated[
@@ -111,7 +115,7 @@ class Node(Shape):
     memory_free_bytes: Annotated[
         int | None,
         fact(
-            "Negative when over-committed; null: unknown.",
+            "In bytes; negative: overcommitted; null: unknown.",
             of="totals.memory_free_bytes",
             order="memory_free_bytes",
             title=_("Free, GiB"),
@@ -121,7 +125,7 @@ class Node(Shape):
     largest_gap_bytes: Annotated[
         int | None,
         fact(
-            "Largest free piece on one card; null: unknown.",
+            "Largest free block on one card, in bytes; null: unknown.",
             of="totals.largest_gap_bytes",
             order="largest_gap_bytes",
             title=_("Largest free block, GiB"),
@@ -130,19 +134,25 @@ class Node(Shape):
         ),
     ]
     memory_unplaced_bytes: Annotated[
-        int | None, fact("Held on the node, card unknown.", of="totals.memory_unplaced_bytes")
+        int | None, fact("Allocated memory on unidentified cards, in bytes.", of="totals.memory_unplaced_bytes")
     ]
-    unplaced_count: Annotated[int, fact("Holders on the node whose card is not known.", of="totals.unplaced_count")]
-    holders_count: Annotated[
+    unplaced_count: Annotated[
+        int, fact("Allocations on the node with an unidentified card.", of="totals.unplaced_count")
+    ]
+    allocations_count: Annotated[
         int,
         fact(
-            "Containers that hold here.", of="totals.holders_count", order="holders_count", title=_("Pods"), number=True
+            "Number of containers with an allocation.",
+            of="totals.allocations_count",
+            order="allocations_count",
+            title=_("Pods"),
+            number=True,
         ),
     ]
     findings_count: Annotated[
         int,
         fact(
-            "Findings now.",
+            "Number of current findings.",
             of="totals.findings_count",
             order="findings_count",
             title=_("Findings"),
@@ -154,46 +164,53 @@ class Node(Shape):
     health: Annotated[
         str,
         fact(
-            "The worst of what is said of the node and of its cards: healthy, degraded, unhealthy; unknown: not reported.",
+            "Worst health of the node and its cards: healthy, degraded, unhealthy; unknown: no source reports.",
             of="totals.health",
             title=_("Health"),
             term="health",
         ),
     ]
-    health_told: Annotated[
-        list[HealthTold],
+    health_reports: Annotated[
+        list[HealthReport],
         fact(
-            "What is said of the node itself, or of cards that are not named; the worst first.",
+            "Health reports on the node itself or on unidentified cards, worst first.",
             of="totals.found_health",
         ),
     ]
-    rooms: Annotated[
-        list[Room],
-        fact("What would still fit on cards that are cut into slices; empty: none is cut.", of="totals.found_rooms"),
+    remaining_slices: Annotated[
+        list[RemainingSlices],
+        fact(
+            f"What would still fit on cards that are cut into slices, {MOST_ROOMS} of them at most; empty: none is cut.",
+            of="totals.found_rooms",
+        ),
     ]
     changed_at: Annotated[
         datetime,
-        fact("When these figures last changed.", of="totals.changed_at", order="changed_at", title=_("Changed")),
+        fact(
+            "Time of the last change of these values.", of="totals.changed_at", order="changed_at", title=_("Changed")
+        ),
     ]
 
 
 class NodeFilter(StrictFilterSet):
     """Lists totals: nodes with a GPU."""
 
-    cluster = ClusterNames(label="name of the cluster")
-    node = WordsFilter("node_name", label="name of the node")
-    stack = WordsFilter(method="on_stack", label="sharing system that the node has")
-    pool = WordsFilter("pool", label="pool: nodes that are alike")
+    cluster = ClusterNames(label="cluster name")
+    node = WordsFilter("node_name", label="node name")
+    stack = WordsFilter(method="on_stack", label="stack of the node")
+    pool = WordsFilter("pool", label="pool")
     model = WordsFilter("model", label="card model")
-    ready = ChoiceFilter(("true", "false", "unknown"), method="on_ready", label="what the node says of itself")
+    ready = ChoiceFilter(("true", "false", "unknown"), method="on_ready", label="readiness")
     os = WordsFilter("os", method="on_node", label="operating system")
     zone = WordsFilter("zone", method="on_node", label="zone")
     instance_type = WordsFilter("instance_type", method="on_node", label="instance type")
     health = ChoiceFilter(Health.values, "health", label="health of the node and its cards")
-    severity = ChoiceFilter(Severity.values, "worst_severity", label="worst finding of the node")
-    kept_off = ChoiceFilter(OF_NODES, "kept_off", method="on_kept_off", label="why no pod is given anything of it")
-    min_free_bytes = BytesFilter("memory_free_bytes", method="on_room", label="memory free on the node, at least")
-    min_gap_bytes = BytesFilter("largest_gap_bytes", method="on_room", label="memory free on one card, at least")
+    severity = ChoiceFilter(Severity.values, "worst_severity", label="severity of the worst finding of the node")
+    unavailable_reason = ChoiceFilter(
+        OF_NODES, "unavailable_reason", method="on_unavailable_reason", label="reason why the node is unavailable"
+    )
+    min_free_bytes = BytesFilter("memory_free_bytes", method="on_room", label="minimum free memory of the node")
+    min_gap_bytes = BytesFilter("largest_gap_bytes", method="on_room", label="minimum free memory on one card")
     q = SearchFilter(method="search", label="free search: node, pool, model, address")
 
     orders: ClassVar[dict[str, str]] = orders_of(Node)
@@ -210,11 +227,11 @@ class NodeFilter(StrictFilterSet):
             condition |= Q(stacks_text__contains=f'"{stack}"') if stack.replace("-", "").isalnum() else Q(pk=None)
         return rows.alias(stacks_text=Cast("stacks", TextField())).filter(condition)
 
-    def on_kept_off(self, rows: QuerySet[NodeTotals], _: str, reasons: list[str]) -> QuerySet[NodeTotals]:
-        return rows.filter(kept_off.kept_off_by(reasons))
+    def on_unavailable_reason(self, rows: QuerySet[NodeTotals], _: str, reasons: list[str]) -> QuerySet[NodeTotals]:
+        return rows.filter(availability.reason_in(reasons))
 
     def on_room(self, rows: QuerySet[NodeTotals], column: str, least: int) -> QuerySet[NodeTotals]:
-        return rows.filter(kept_off.with_room(column, least))
+        return rows.filter(availability.with_room(column, least))
 
     def on_ready(self, rows: QuerySet[NodeTotals], _: str, values: list[str]) -> QuerySet[NodeTotals]:
         condition = Q()
@@ -252,19 +269,19 @@ NODES = Resource(
         "cards_total",
         "cards_allocated",
         "cards_free",
-        "kept_off",
-        "cards_apart",
-        "memory_apart_bytes",
+        "unavailable_reason",
+        "cards_unavailable",
+        "memory_unavailable_bytes",
         "memory_total_bytes",
         "memory_allocated_bytes",
         "memory_free_bytes",
         "largest_gap_bytes",
         "memory_unplaced_bytes",
         "unplaced_count",
-        "holders_count",
+        "allocations_count",
         "findings_count",
         "health",
-        ("health_line", "health_told"),
+        ("health_line", "health_reports"),
         "worst_severity",
         "instance_type",
         "zone",
@@ -282,7 +299,7 @@ NODES = Resource(
         "memory_allocated_bytes",
         "memory_free_bytes",
         "largest_gap_bytes",
-        "holders_count",
+        "allocations_count",
         "findings_count",
         "health",
         "changed_at",

@@ -22,34 +22,32 @@ class ClaimRequest(Shape):
 
     request: str
     device_class: str | None
-    count: Annotated[int | None, fact("Devices; null: all that it admits.")]
-    admin: Annotated[bool, fact("With admin access it holds nothing: the devices stay free for others.")]
-    selectors: Annotated[list[str], fact("Conditions on devices (CEL), each cut to 300 characters.")]
-    capacity: Annotated[dict[str, str], fact("What it takes of a device that several may have.")]
-    alternative_to: Annotated[
-        str | None, fact("Of several ways the first that can be had: the request that they are of.")
-    ]
+    count: Annotated[int | None, fact("Number of devices; null: all matching devices.")]
+    admin: Annotated[bool, fact("true: admin access, the devices stay free for others.")]
+    selectors: Annotated[list[str], fact("CEL selectors, each cut to 300 characters.")]
+    capacity: Annotated[dict[str, str], fact("Requested capacity of a shared device.")]
+    alternative_to: Annotated[str | None, fact("Parent request of alternatives; the first available one is used.")]
 
 
 class Claim(Shape):
-    """A ResourceClaim that a pod names."""
+    """A ResourceClaim of a pod."""
 
-    name: Annotated[str, fact("What the pod calls it.")]
-    claim: Annotated[str | None, fact("Name of the ResourceClaim; null: none has been made from the template yet.")]
+    name: Annotated[str, fact("Name in the pod.")]
+    claim: Annotated[str | None, fact("Name of the ResourceClaim; null: not created from the template yet.")]
     template: str | None
     state: Annotated[
         str,
         fact(
-            "allocated: it has its devices. waiting: nothing was given to it. not-made: it has not been made from its template. "
-            "not-seen: no claim of this name is mirrored. deleting: it is being deleted."
+            "allocated: devices allocated. pending: no devices yet. not-made: not created from its template yet. "
+            "not-seen: no such claim in the synced data. deleting: being deleted."
         ),
     ]
-    node: Annotated[str | None, fact("Where its devices are.")]
-    requests: Annotated[list[ClaimRequest] | None, fact("What it asks for; null: not known.")]
+    node: Annotated[str | None, fact("Location of its devices.")]
+    requests: Annotated[list[ClaimRequest] | None, fact("Requests of the claim; null: unknown.")]
 
 
 class Pod(Shape):
-    """A pod that asks for a GPU, holds one, or is a plugin or operator component."""
+    """A pod with a GPU request or allocation, or a plugin or operator component."""
 
     id: int
     cluster: Annotated[str, fact(order="cluster_id", title=_("Cluster"))]
@@ -58,31 +56,29 @@ class Pod(Shape):
     name: Annotated[str, fact(order=("pod", "name"), title=_("Pod"))]
     node: Annotated[str | None, fact(of="node_name", order=True)]
     phase: Annotated[str | None, fact(order=True, title=_("Phase"))]
-    owner_kind: Annotated[str | None, fact(title=_("Kind of owner"))]
+    owner_kind: Annotated[str | None, fact(title=_("Owner kind"))]
     owner_name: Annotated[str | None, fact(order=("owner", "owner_name"), title=_("Owner"))]
     component: str | None
-    requests: Annotated[dict[str, int], fact("Effective GPU request, by resource name.", title=_("Asks for"))]
-    claims: Annotated[
-        list[Claim], fact("Claims of dynamic resource allocation that it names: what they ask for.", of="claimed")
-    ]
-    waiting: Annotated[bool, fact("Not bound to a node and not ended: demand, not allocation.")]
-    waiting_reason: Annotated[str | None, fact(title=_("Why it waits"))]
-    waiting_message: Annotated[str | None, fact(title=_("The scheduler's words"))]
-    created_at: Annotated[datetime | None, fact(order=True, title=_("Waits for"))]
+    requests: Annotated[dict[str, int], fact("Effective GPU request, by resource name.", title=_("Requests"))]
+    claims: Annotated[list[Claim], fact("ResourceClaims of the pod and their requests.", of="claimed")]
+    pending: Annotated[bool, fact("true: pending, not bound to a node and not ended.")]
+    pending_reason: Annotated[str | None, fact(title=_("Reason"))]
+    pending_message: Annotated[str | None, fact(title=_("Scheduler message"))]
+    created_at: Annotated[datetime | None, fact(order=True, title=_("Pending for"))]
     terminating_since: datetime | None
 
 
 class PodFilter(StrictFilterSet):
-    cluster = ClusterNames(label="name of the cluster")
-    node = WordsFilter("node_name", label="name of the node")
+    cluster = ClusterNames(label="cluster name")
+    node = WordsFilter("node_name", label="node name")
     namespace = WordsFilter("namespace", label="namespace")
-    pod = WordsFilter("name", label="name of the pod")
-    owner = WordsFilter("owner_name", label="name of what owns the pod")
+    pod = WordsFilter("name", label="pod name")
+    owner = WordsFilter("owner_name", label="owner name")
     phase = ChoiceFilter(("Pending", "Running", "Succeeded", "Failed", "Unknown"), "phase", label="phase")
     component = WordsFilter("component", label="plugin or operator component")
-    resource = WordsFilter(method="on_resource", label="resource that the pod asks for")
-    waiting = ChoiceFilter(("true", "false"), method="on_waiting", label="not bound to a node and not ended")
-    reason = WordsFilter("waiting_reason", label="why it waits")
+    resource = WordsFilter(method="on_resource", label="requested resource")
+    pending = ChoiceFilter(("true", "false"), method="on_pending", label="pending: not bound to a node and not ended")
+    reason = WordsFilter("pending_reason", label="reason why the pod is pending")
     terminating = YesNoFilter("terminating_since", method="on_terminating", label="being deleted")
     q = SearchFilter(
         method=contains("name", "namespace", "owner_name", "node_name"),
@@ -99,8 +95,8 @@ class PodFilter(StrictFilterSet):
     def on_resource(self, rows: QuerySet[PodRow], _: str, names: list[str]) -> QuerySet[PodRow]:
         return rows.filter(requests__has_any_keys=names)
 
-    def on_waiting(self, rows: QuerySet[PodRow], _: str, values: list[str]) -> QuerySet[PodRow]:
-        return rows.filter(waiting__in=[value == "true" for value in values])
+    def on_pending(self, rows: QuerySet[PodRow], _: str, values: list[str]) -> QuerySet[PodRow]:
+        return rows.filter(pending__in=[value == "true" for value in values])
 
     def on_terminating(self, rows: QuerySet[PodRow], field: str, value: str) -> QuerySet[PodRow]:
         return rows if value == "any" else rows.filter(**{f"{field}__isnull": value == "false"})
@@ -124,11 +120,11 @@ PODS = Resource(
         "component",
         "requests",
         ("asked_claims", "claims"),
-        "waiting",
-        "waiting_reason",
-        "waiting_message",
+        "pending",
+        "pending_reason",
+        "pending_message",
         "created_at",
         "terminating_since",
     ),
-    table=("name", "namespace", "owner_name", "requests", "waiting_reason", "created_at"),
+    table=("name", "namespace", "owner_name", "requests", "pending_reason", "created_at"),
 )

@@ -1,4 +1,4 @@
-"""What would still fit on cards that are cut into slices."""
+"""Remaining slices on sliced cards."""
 
 from __future__ import annotations
 
@@ -10,39 +10,36 @@ from resources.declared import Shape, fact
 _WHY = (base.STARTS, base.PARENTS, base.NO_TABLE, base.STRANGE_PROFILE, base.CARDS_UNKNOWN, base.CONTRADICTION)
 
 
-class RoomSlices(Shape):
+class SlicesOfProfile(Shape):
     """Slices of one profile."""
 
-    profile: Annotated[str | None, fact("null: the card as a whole.")]
+    profile: Annotated[str | None, fact("null: the whole card.")]
     number: int
 
 
-class RoomFit(Shape):
-    """How many more slices of one profile there is room for, if no other is placed."""
+class RemainingOfProfile(Shape):
+    """Number of additional slices of one profile, if no other profile is used."""
 
-    profile: Annotated[str | None, fact("null: the card as a whole.")]
-    sure: Annotated[int, fact("So many fit wherever the slices that are there lie.")]
-    most: Annotated[int, fact("More than these fit in no case; the same as sure where it is exact.")]
-    memory_bytes: Annotated[int | None, fact("Of each; null: unknown.")]
+    profile: Annotated[str | None, fact("null: the whole card.")]
+    at_least: Annotated[int, fact("Minimum number that fits, whatever the position of existing slices.", of="sure")]
+    at_most: Annotated[int, fact("Maximum number that can fit; equal to at_least if exact.", of="most")]
+    memory_bytes: Annotated[int | None, fact("Memory of each slice, in bytes; null: unknown.")]
 
 
-class Room(Shape):
-    """What would still fit on a card that is cut into slices, or on all cards of a node that are."""
+class RemainingSlices(Shape):
+    """Remaining slices on a sliced card, or on all sliced cards of a node."""
 
-    card: Annotated[str | None, fact("Key of the card; null: said of the cards of the node that are cut.")]
-    cards: Annotated[int | None, fact("How many cards these are; null: unknown.")]
-    each: Annotated[bool, fact("slices and fits are those of each card; false: of all these cards together.")]
-    on_demand: Annotated[
-        bool, fact("The driver cuts as claims ask for it, so a pod can have what fits; false: they are made before.")
-    ]
-    made: Annotated[
-        bool, fact("What fits are slices that are there and free: a pod can have any of them, and several together.")
-    ]
+    card: Annotated[str | None, fact("Key of the card; null: all sliced cards of the node.")]
+    cards: Annotated[int | None, fact("Number of cards; null: unknown.")]
+    each: Annotated[bool, fact("true: slices and fits are per card. false: for all these cards together.")]
+    on_demand: Annotated[bool, fact("true: the driver creates slices on demand. false: slices are created in advance.")]
+    made: Annotated[bool, fact("true: fits are existing free slices. A pod can get several together.")]
     slices: Annotated[
-        list[RoomSlices], fact("What is there: of a fixed layout all that were made, on demand those that are held.")
+        list[SlicesOfProfile],
+        fact("Existing slices: all of a fixed layout, or the allocated ones on demand."),
     ]
-    fits: Annotated[list[RoomFit], fact("Empty where nothing can be said, see unknown.")]
-    source: Annotated[str | None, fact("By what it is known.")]
+    fits: Annotated[list[RemainingOfProfile], fact("Empty if unknown, see unknown.")]
+    source: Annotated[str | None, fact("Source of the values.")]
     unknown: Annotated[
         str | None,
         fact(

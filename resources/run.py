@@ -17,11 +17,11 @@ from validations.models import ACTIVE, LevelChoice, Run, State, VerdictChoice
 
 
 class RunReason(Shape):
-    """Why. The first reason of a run is the one that decided."""
+    """A reason. The first reason of a run decided the verdict."""
 
     code: str
     text: str
-    line: Annotated[int | None, fact("Line of the log that proves it, from 1; null: not from the log.")]
+    line: Annotated[int | None, fact("Line of the log, from 1; null: not from the log.")]
     wording: Annotated[dict[str, Any] | None, fact(WORDING)] = None
 
 
@@ -31,59 +31,57 @@ class RunShape(Shape):
     id: Annotated[str, fact(order=True, title=_("Run"), term="run")]
     suite: Annotated[str, fact(order=True, title=_("Suite"))]
     cluster: Annotated[str, fact(order="cluster_id", title=_("Cluster"))]
-    node: Annotated[str, fact(of="node_name", order=True, title=_("On"))]
-    card: Annotated[str | None, fact("Key of the card; null: some card of the node.", of="card_key")]
+    node: Annotated[str, fact(of="node_name", order=True, title=_("Location"))]
+    card: Annotated[str | None, fact("Key of the card; null: any card of the node.", of="card_key")]
     card_id: int | None
     card_uuid: Annotated[str | None, fact(title=_("UUID"))]
     card_model: Annotated[str | None, fact(title=_("Model"))]
-    card_asked: Annotated[str | None, fact("Key of the card that was asked for.")]
+    card_requested: Annotated[str | None, fact("Key of the requested card.")]
     card_evidence: Annotated[
         str | None,
-        fact("target until the run has ended, then how it is known which card the pod took; count-only: it is not."),
+        fact("target until the run has ended, then the source that identifies the card; count-only: unidentified."),
     ]
-    card_note: Annotated[str | None, fact("Why it is another card than the one asked for, or not known.")]
+    card_note: Annotated[str | None, fact("Reason why the card is not the requested one, or unidentified.")]
     driver_version: Annotated[str | None, fact(title=_("Driver"))]
     state: Annotated[str, fact(order=True, title=_("State"))]
     state_since: datetime
-    waiting_reason: str | None
-    waiting_message: str | None
+    pending_reason: str | None
+    pending_message: str | None
     last_error: str | None
     cancel_requested_at: datetime | None
     verdict: Annotated[str | None, fact(order=True, title=_("Verdict"), term="verdict")]
     level: Annotated[
-        str | None, fact("What the pass proves: right, ran, seen or none; only right proves the card good.")
+        str | None, fact("Test level of the pass: checked, ran, detected or none. Only checked validates the card.")
     ]
-    level_note: Annotated[str | None, fact("Why that is less than the suite can prove.")]
-    own_image: Annotated[
-        bool, fact("Whether it ran the image that the suite brings; what another prints proves nothing.")
-    ]
-    reasons: Annotated[list[RunReason], fact(title=_("Why"))]
+    level_note: Annotated[str | None, fact("Reason why the level is lower than the suite allows.")]
+    own_image: Annotated[bool, fact("Whether it ran the image of the suite. Another image proves nothing.")]
+    reasons: Annotated[list[RunReason], fact(title=_("Reason"))]
     exit_code: Annotated[int | None, fact(title=_("Exit code"), number=True)]
     requested_by: Annotated[str | None, fact(of="requested_by_name", title=_("Started by"))]
     campaign: Annotated[str | None, fact(of="campaign_id")]
-    repeats: Annotated[str | None, fact(of="repeats_id")]
-    created_at: Annotated[datetime, fact(title=_("Asked for"))]
-    started_at: Annotated[datetime | None, fact(title=_("Took"), number=True)]
+    rerun_of: Annotated[str | None, fact(of="rerun_of_id")]
+    created_at: Annotated[datetime, fact(title=_("Created"))]
+    started_at: Annotated[datetime | None, fact(title=_("Duration"), number=True)]
     ended_at: Annotated[datetime | None, fact(order=True, title=_("Ended"))]
 
 
 class RunFilter(StrictFilterSet):
-    cluster = ClusterNames(label="name of the cluster")
-    node = WordsFilter("node_name", label="name of the node")
-    card = WordsFilter("card_key", label="key of the card: its UUID, else its index")
+    cluster = ClusterNames(label="cluster name")
+    node = WordsFilter("node_name", label="node name")
+    card = WordsFilter("card_key", label="card key: UUID, else index")
     suite = WordsFilter("suite", label="suite")
-    state = ChoiceFilter(State.values, "state", label="where the run is")
-    active = YesNoFilter("state", method="on_active", label="runs that have not ended")
+    state = ChoiceFilter(State.values, "state", label="state")
+    active = YesNoFilter("state", method="on_active", label="active runs")
     verdict = ChoiceFilter(VerdictChoice.values, "verdict", label="verdict")
     level = ChoiceFilter(
-        LevelChoice.values, "level", label="what a pass proves: right (result checked), ran, seen or none"
+        LevelChoice.values, "level", label="test level: checked (result checked), ran, detected or none"
     )
-    own_image = YesNoFilter("own_image", method="on_image", label="runs of the image that the suite brings")
+    own_image = YesNoFilter("own_image", method="on_image", label="runs of the image of the suite")
     model = WordsFilter("card_model", label="card model")
-    driver = WordsFilter("driver_version", label="driver version of the node when the run was made")
-    campaign = WordsFilter("campaign_id", label="id of the campaign")
-    requested_by = WordsFilter("requested_by_name", label="who asked for the run")
-    q = SearchFilter(method="search", label="free search: id, suite, node, card, model, who asked")
+    driver = WordsFilter("driver_version", label="driver version of the node at launch")
+    campaign = WordsFilter("campaign_id", label="campaign ID")
+    requested_by = WordsFilter("requested_by_name", label="user who launched the run")
+    q = SearchFilter(method="search", label="free search: ID, suite, node, card, model, user")
 
     orders: ClassVar[dict[str, str]] = orders_of(RunShape)
     default_order = ("-id",)
@@ -124,7 +122,7 @@ RUNS = Resource(
         "card",
         "card_uuid",
         "card_model",
-        "card_asked",
+        "card_requested",
         "card_evidence",
         "card_note",
         "driver_version",

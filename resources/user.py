@@ -42,34 +42,33 @@ SOURCES = (PASSWORD, ISSUER, PROXY, NOTHING)
 
 
 class UserAccount(Shape):
-    """An account. What it may do is never more than this says; tokens may less."""
+    """An account. Its tokens may have fewer permissions."""
 
-    id: Annotated[int, fact("Number of the account in gpudash.")]
+    id: Annotated[int, fact("ID of the account.")]
     name: Annotated[str, fact(of="username", order=True, title=_("Name"))]
-    role: Annotated[str | None, fact("null: it signs in and sees nothing.", of="account_role", title=_("Role"))]
-    places: Annotated[
+    role: Annotated[str | None, fact("null: no access.", of="account_role", title=_("Role"))]
+    scope: Annotated[
         list[str],
         fact(
-            "What the role is for: cluster, cluster/namespace, */namespace. Empty: everything.",
+            "Scope of the role: cluster, cluster/namespace, */namespace. Empty: all clusters.",
             of="account_places",
-            title=_("For"),
+            title=_("Scope"),
         ),
     ]
-    active: Annotated[
-        bool, fact("false: it signs in nowhere and has no session and no token.", of="is_active", title=_("State"))
-    ]
-    kept_by: Annotated[
+    active: Annotated[bool, fact("false: deactivated, without sessions and tokens.", of="is_active", title=_("State"))]
+    sign_in_method: Annotated[
         str,
         fact(
-            "password, oidc, proxy: by what it signs in; none: it has no password. Groups give those of oidc and proxy their role.",
-            title=_("Signs in by"),
+            "Sign-in method: password, oidc, proxy, or none (no password). For oidc and proxy, groups determine "
+            "the role.",
+            title=_("Sign-in method"),
         ),
     ]
-    second_step: Annotated[
-        bool, fact("Whether a code is asked for after the password.", of="has_second_step", title=_("Second step"))
+    two_factor: Annotated[
+        bool, fact("Whether two-factor authentication (2FA) is on.", of="has_two_factor", title=_("2FA"))
     ]
     tokens: Annotated[
-        int, fact("API tokens that work.", of="working_tokens", order=True, title=_("Tokens"), number=True)
+        int, fact("Number of valid API tokens.", of="working_tokens", order=True, title=_("Tokens"), number=True)
     ]
     created_at: Annotated[datetime, fact(of="date_joined", order=True, title=_("Created"))]
     signed_in_at: Annotated[datetime | None, fact("null: never.", of="last_login", order=True, title=_("Signed in"))]
@@ -88,7 +87,7 @@ _KEPT_BY = {
 }
 
 
-def _kept_by(rows: Any, _name: str, words: list[str]) -> Any:
+def _sign_in_method(rows: Any, _name: str, words: list[str]) -> Any:
     wanted = Q()
     for word in words:
         wanted |= _KEPT_BY[word]
@@ -97,12 +96,14 @@ def _kept_by(rows: Any, _name: str, words: list[str]) -> Any:
 
 class UserFilter(StrictFilterSet):
     q = SearchFilter(method=contains("username"), label="free search: part of the name")
-    role = ChoiceFilter((*Role.values, NO_ROLE), "role", method=_role, label="role; none: without one")
-    active = YesNoFilter("is_active", method="by_active", default="any", label="false: deactivated ones")
-    limited = YesNoFilter(
-        "scope_text", method="by_scope", default="any", label="true: whose role is for some places only"
+    role = ChoiceFilter((*Role.values, NO_ROLE), "role", method=_role, label="role; none: no role")
+    active = YesNoFilter(
+        "is_active", method="by_active", default="any", label="active accounts; false: deactivated accounts"
     )
-    kept_by = ChoiceFilter(SOURCES, "kept_by", method=_kept_by, label="by what it signs in")
+    limited = YesNoFilter(
+        "scope_text", method="by_scope", default="any", label="true: accounts with a restricted scope"
+    )
+    sign_in_method = ChoiceFilter(SOURCES, "sign_in_method", method=_sign_in_method, label="sign-in method")
 
     orders: ClassVar[dict[str, str]] = orders_of(UserAccount)
     default_order = ("name",)
@@ -137,7 +138,7 @@ def users() -> QuerySet[User]:
         scope_text=Coalesce(F("scope__places"), Value(""), output_field=TextField()),
         working_tokens=Coalesce(Subquery(counted, output_field=IntegerField()), Value(0)),
         provider=Coalesce(Subquery(sources, output_field=CharField()), Value("")),
-        has_second_step=Exists(codes),
+        has_two_factor=Exists(codes),
     )
 
 
@@ -145,7 +146,7 @@ def _joined(rows: list[Any]) -> list[Any]:
     for row in rows:
         row.account_places = row.scope_text.split()
         own = PASSWORD if row.has_usable_password() else NOTHING
-        row.kept_by = ISSUER if row.provider.startswith(ISSUER) else row.provider or own
+        row.sign_in_method = ISSUER if row.provider.startswith(ISSUER) else row.provider or own
     return rows
 
 
@@ -154,7 +155,18 @@ USERS = Resource(
     UserAccount,
     UserFilter,
     users,
-    csv=("id", "name", "role", "places", "active", "kept_by", "second_step", "tokens", "created_at", "signed_in_at"),
+    csv=(
+        "id",
+        "name",
+        "role",
+        "scope",
+        "active",
+        "sign_in_method",
+        "two_factor",
+        "tokens",
+        "created_at",
+        "signed_in_at",
+    ),
     table=("name", "role", "signed_in_at", "tokens", "active"),
     join=_joined,
 )

@@ -21,6 +21,7 @@ from resources.allocation import ALLOCATIONS
 from resources.audit import AUDIT
 from resources.campaign import CAMPAIGNS, MATRIX
 from resources.card import CARDS
+from resources.component import COMPONENTS
 from resources.declared import Resource, Shape, fact, orders_of
 from resources.filter_fields import BytesFilter, ChoiceFilter, OneOfFilter, SearchFilter, WordsFilter, YesNoFilter
 from resources.filter_sets import StrictFilterSet
@@ -39,10 +40,11 @@ LISTS: Mapping[str, Resource[Any]] = {
     "nodes": NODES,
     "cards": CARDS,
     "allocations": ALLOCATIONS,
-    "waiting": PODS,
+    "pending": PODS,
     "idle": IDLE,
     "namespaces": NAMESPACES,
     "findings": FINDINGS,
+    "component-list": COMPONENTS,
     "validations": RUNS,
     "campaigns": CAMPAIGNS,
     "campaign": MATRIX,
@@ -56,7 +58,7 @@ _MORE_COLUMNS = {"namespaces": ("month",), "campaign": ("why", "took")}
 #: Of a place, not of the list: they are not saved.
 _NOT_SAVED = ("cursor", "format", "page_size")
 #: Filters by words that are nobody's names.
-_NOBODYS = frozenset({"stack", "model", "resource", "suite", "code", "profile", "os", "component"})
+_NOBODYS = frozenset({"stack", "model", "resource", "suite", "code", "profile", "os", "component", "version", "why"})
 _CLOSED = (BytesFilter, ChoiceFilter, OneOfFilter, YesNoFilter, MomentFilter)
 
 
@@ -101,7 +103,7 @@ def _unknown_columns(page: str, query: QueryDict) -> str:
     there = {*LISTS[page].columns, *_MORE_COLUMNS.get(page, ())}
     given = [name for text in query.getlist("columns") for name in text.split(",") if name]
     unknown = [name[:64] for name in given if name not in there]
-    return _("There is no column %(name)s.") % {"name": ", ".join(unknown)} if unknown else ""
+    return _("No column %(name)s.") % {"name": ", ".join(unknown)} if unknown else ""
 
 
 def telling(page: str, query: str, scope: Scope) -> list[str]:
@@ -133,26 +135,29 @@ def _tells_namespaces(names: Collection[str], clusters: Collection[str], scope: 
 
 
 class View(Shape):
-    """A saved view: the address of a list under a name."""
+    """A saved view: a named list with its filters, order and columns."""
 
-    id: Annotated[int, fact("Number of the view in gpudash.")]
+    id: Annotated[int, fact("ID of the view.")]
     page: Annotated[str, fact(f"The list: {', '.join(LISTS)}.", order=True)]
     name: Annotated[str, fact(order=True)]
-    query: Annotated[str, fact("Its parameters, as in the address of the page: filters, order, time and columns.")]
-    user: Annotated[str, fact("Whose it is.", of="user.username")]
-    shared: Annotated[bool, fact("Others see it too: those who see all of `places`.")]
-    places: Annotated[
+    query: Annotated[str, fact("Parameters as in the URL of the page: filters, order, time and columns.")]
+    user: Annotated[str, fact("Owner of the view.", of="user.username")]
+    shared: Annotated[bool, fact("true: visible to users who see all of `scope`.")]
+    scope: Annotated[
         list[str],
-        fact("Of a shared one: cluster, cluster/namespace, */namespace. Empty: who sees everything.", of="places_list"),
+        fact(
+            "Scope of a shared view: cluster, cluster/namespace, */namespace. Empty: users who see all clusters.",
+            of="places_list",
+        ),
     ]
     created_at: Annotated[datetime, fact(order=True)]
     changed_at: Annotated[datetime, fact(order=True)]
 
 
 class ViewFilter(StrictFilterSet):
-    page = ChoiceFilter(tuple(LISTS), "page", label="the list")
-    user = WordsFilter("user__username", label="name of the user whose it is")
-    shared = YesNoFilter("shared", method="on_shared", label="whether it is shared")
+    page = ChoiceFilter(tuple(LISTS), "page", label="list")
+    user = WordsFilter("user__username", label="owner name")
+    shared = YesNoFilter("shared", method="on_shared", label="shared views")
     q = SearchFilter(method=contains("name", "query"), label="free search: name, parameters")
 
     orders: ClassVar[dict[str, str]] = orders_of(View)

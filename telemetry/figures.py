@@ -15,7 +15,7 @@ REGISTRY = CollectorRegistry()
 disable_created_metrics()  # type: ignore[no-untyped-call]
 REQUESTS = Histogram(
     "gpudash_http_request_duration_seconds",
-    "How long requests took, by what was asked for and how it ended.",
+    "Duration of requests, by kind and status.",
     ("kind", "status"),
     buckets=(0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10),
     registry=REGISTRY,

@@ -77,7 +77,7 @@ class Reporter:
             except DatabaseError as error:
                 # Whoever needs the database says that it is away; once is enough here.
                 if not quiet:
-                    logger.info("figures of this process are not written: %s", type(error).__name__)
+                    logger.info("cannot write the metrics of this process: %s", type(error).__name__)
                 quiet = True
             finally:
                 connection.close()
@@ -86,7 +86,7 @@ class Reporter:
         try:
             ProcessReport.objects.filter(name=self.name).delete()
         except DatabaseError:
-            logger.debug("the row of this process stays until it is forgotten")
+            logger.debug("the report of this process remains until it expires")
         finally:
             connections.close_all()
 

@@ -47,11 +47,13 @@ class _Installation(Collector):
 
 
 def _processes(reports: list[ProcessReport]) -> Iterator[Metric]:
-    info = GaugeMetricFamily("gpudash_process_info", "Processes that run.", labels=["process", "role", "code"])
+    info = GaugeMetricFamily("gpudash_process_info", "Running processes.", labels=["process", "role", "code"])
     for one in reports:
         info.add_metric([one.name, one.role, one.version], 1)
     yield info
-    works = GaugeMetricFamily("gpudash_role_up", "Whether what is needed of this role works.", labels=["role"])
+    works = GaugeMetricFamily(
+        "gpudash_role_up", "1 if the required processes of this role are running, else 0.", labels=["role"]
+    )
     for pulse in pulses():
         works.add_metric([pulse.role.value], 1 if pulse.ok else 0)
     yield works
@@ -74,7 +76,7 @@ def _figures(reports: list[ProcessReport]) -> list[Metric]:
 
 
 def _queue() -> Iterator[Metric]:
-    """Messages that no worker has taken, by their task."""
+    """Queued messages, by task."""
     age = ExpressionWrapper(Now() - F("sent_at"), output_field=DurationField())
     oldest: dict[str, float] = {}
     counts: dict[str, int] = {}
@@ -82,10 +84,8 @@ def _queue() -> Iterator[Metric]:
         task = key.partition(":")[0]
         counts[task] = counts.get(task, 0) + 1
         oldest[task] = max(oldest.get(task, 0.0), waited.total_seconds())
-    waiting = GaugeMetricFamily("gpudash_messages_waiting", "Messages that no worker has taken.", labels=["task"])
-    ages = GaugeMetricFamily(
-        "gpudash_message_oldest_seconds", "How long the oldest of them has waited.", labels=["task"]
-    )
+    waiting = GaugeMetricFamily("gpudash_messages_queued", "Queued messages.", labels=["task"])
+    ages = GaugeMetricFamily("gpudash_message_oldest_seconds", "Age of the oldest queued message.", labels=["task"])
     for task, count in sorted(counts.items()):
         waiting.add_metric([task], count)
         ages.add_metric([task], oldest[task])
@@ -93,12 +93,10 @@ def _queue() -> Iterator[Metric]:
 
 
 def _watchers() -> Iterator[Metric]:
-    holders = GaugeMetricFamily(
-        "gpudash_lease_held", "Watches by who holds their lease.", labels=["cluster", "kind", "holder"]
-    )
+    holders = GaugeMetricFamily("gpudash_lease_held", "Watches, by lease holder.", labels=["cluster", "kind", "holder"])
     lag = GaugeMetricFamily(
         "gpudash_watch_lag_seconds",
-        "Since the last update from the cluster that was written; of an idle kind it grows to a minute.",
+        "Seconds since the last stored update from the cluster; up to 60 for an idle kind.",
         labels=["cluster", "kind"],
     )
     age = ExpressionWrapper(Now() - F("last_event_at"), output_field=DurationField())
@@ -113,9 +111,7 @@ def _watchers() -> Iterator[Metric]:
         if waited is not None:
             lag.add_metric([cluster, kind], max(waited.total_seconds(), 0.0))
     yield from (holders, lag)
-    dirty = GaugeMetricFamily(
-        "gpudash_nodes_to_count", "Nodes whose cards wait to be counted anew.", labels=["cluster"]
-    )
+    dirty = GaugeMetricFamily("gpudash_dirty_nodes", "Nodes with a pending card recalculation.", labels=["cluster"])
     waiting = (
         DirtyNode.objects.filter(current().in_clusters())
         .values("cluster__name")
@@ -127,11 +123,11 @@ def _watchers() -> Iterator[Metric]:
 
 
 _OF_ROUNDS = (
-    ("gpudash_usage_round_timestamp_seconds", "When the exporters of a cluster were last read whole.", "at"),
-    ("gpudash_usage_round_seconds", "How long that took.", "round_seconds"),
-    ("gpudash_usage_round_samples", "Samples that it brought.", "samples"),
-    ("gpudash_usage_round_cards", "Cards that it measured.", "cards_measured"),
-    ("gpudash_usage_source_failures", "Rounds that failed since.", "failures"),
+    ("gpudash_usage_round_timestamp_seconds", "Last complete read of the exporters of a cluster, unix time.", "at"),
+    ("gpudash_usage_round_seconds", "Duration of that read, in seconds.", "round_seconds"),
+    ("gpudash_usage_round_samples", "Samples of that read.", "samples"),
+    ("gpudash_usage_round_cards", "Cards measured in that read.", "cards_measured"),
+    ("gpudash_usage_source_failures", "Failed reads since then.", "failures"),
 )
 
 
@@ -151,8 +147,8 @@ def _rounds() -> Iterator[Metric]:
 
 
 def _database() -> Metric:
-    """Of all its tables and indexes."""
-    family = GaugeMetricFamily("gpudash_database_bytes", "Size of the database.")
+    """Tables and indexes of the database."""
+    family = GaugeMetricFamily("gpudash_database_bytes", "Size of the database, in bytes.")
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SELECT pg_database_size(current_database())")

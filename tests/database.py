@@ -20,8 +20,7 @@ from django.db import connection, connections
 from django.db.models.signals import post_migrate
 from django.dispatch import receiver
 
-from audit.chain import seal_of
-from audit.keys import keys
+from audit.chain import begin
 from audit.models import Entry, Head
 from tests.processes import Processes
 
@@ -89,9 +88,7 @@ def django_db_modify_db_settings(
 def _as_migrated(sender: Any, **_: Any) -> None:
     """A test database that was emptied has the rows again that a migration makes: Django says so as after `migrate`."""
     if sender.label == "audit" and not Head.objects.exists() and not Entry.objects.exists():
-        head = Head(pk=1)
-        head.seal = seal_of(head, keys()[-1])
-        head.save(force_insert=True)
+        begin(Head(pk=1))
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ PAGES = (
     "allocations",
     "idle",
     "history",
-    "waiting",
+    "pending",
     "validations",
     "run",
     "findings",
@@ -164,7 +164,7 @@ def addresses(running: Demo, api: APIRequestContext, run_id: str) -> dict[str, s
 
     cards = answer(api, f"/api/v1/cards?node={NODE}&ordering=-memory_allocated_bytes")["results"]
     used = answer(api, f"/api/v1/cards?node={NODES['node-used']}&ordering=-memory_used_bytes")["results"]
-    waits = answer(api, "/api/v1/pods?waiting=true")["results"][0]
+    waits = answer(api, "/api/v1/pods?pending=true")["results"][0]
     campaign = answer(api, "/api/v1/campaigns")["results"][0]
     arguments: dict[str, list[Any]] = {
         "card": [cards[0]["id"]],

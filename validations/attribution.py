@@ -49,13 +49,13 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
 
 def taken(run: Run, pod: Pod | None) -> Taken:
     """The card of a run that has ended, or is about to. pod: as the launcher saw it last, None when it is gone."""
-    cards = list(Card.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name, gone_at=None)[:1024])
+    cards = list(Card.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name, removed_at=None)[:1024])
     found = _of_pod(run, pod, cards) if pod is not None else None
     if found is None or (found.card is None and found.evidence == COUNT_ONLY):
         found = _of_mirror(run, cards) or found
     if (found is None or found.card is None) and len(cards) == 1 and _cards_asked(run) == 1:
         return Taken(card=cards[0], evidence=ONLY_CARD)
-    found = found or Taken(why=sentence("The pod was gone before it could be seen which card it had."))
+    found = found or Taken(why=sentence("The pod was deleted before its card was recorded."))
     models = {card.model for card in cards}
     return msgspec.structs.replace(found, model=models.pop() if len(models) == 1 else "")
 
@@ -75,10 +75,11 @@ def columns(run: Run, took: Taken) -> dict[str, Any]:
         found: dict[str, Any] = {"card_id": None, "card_key": "", "card_uuid": "", "card_model": model}
         return found | {"card_evidence": took.evidence, "card_note": took.why}
     note = ""
-    if run.card_asked and run.card_asked != card.key:
+    if run.card_requested and run.card_requested != card.key:
         note = sentence(
-            "Card {card_asked} was asked for; the pod took card {key} ({evidence}): the result is that card's.",
-            card_asked=run.card_asked,
+            "Card {card_requested} was requested, card {key} was allocated ({evidence}). The result belongs to the "
+            "allocated card.",
+            card_requested=run.card_requested,
             key=card.key,
             evidence=took.evidence,
         )
@@ -95,7 +96,7 @@ def confirmed(run: Run, pod: Pod | None) -> dict[str, str]:
     """For a run under way: the evidence, once its pod says that it has the card that it was to take; {} until then."""
     if pod is None or not run.card_key or run.card_evidence != ASKED or not pod.metadata.annotations:
         return {}
-    cards = list(Card.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name, gone_at=None)[:1024])
+    cards = list(Card.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name, removed_at=None)[:1024])
     found = _of_pod(run, pod, cards)
     if found is None or found.card is None or found.card.key != run.card_key:
         return {}
@@ -122,7 +123,7 @@ def _of_pod(run: Run, pod: Pod, cards: list[Card]) -> Taken | None:
     return Taken(why=doubt) if doubt else found
 
 
-COUNTED = sentence("The node's sharing system counts what a pod holds and does not say which card it is.")
+COUNTED = sentence("The stack of the node counts allocations but does not identify the card.")
 
 
 def _decoded(facts: str) -> kube.Node | None:
@@ -142,7 +143,7 @@ def _one(held: dict[str, str], cards: Iterable[Card]) -> Taken:
     if len(held) > 1:
         return Taken(
             why=sentence(
-                "The run took {number} cards ({names}): its result is no single card's.",
+                "The run used {number} cards ({names}). Its result belongs to no single card.",
                 number=len(held),
                 names=", ".join(sorted(held)[:8]),
             )
@@ -150,7 +151,9 @@ def _one(held: dict[str, str], cards: Iterable[Card]) -> Taken:
     key, evidence = next(iter(held.items()))
     card = next((one for one in cards if one.key == key), None)
     if card is None:
-        return Taken(why=sentence("The pod took card {key}, which the mirror does not know on this node.", key=key))
+        return Taken(
+            why=sentence("The pod was allocated card {key}, which gpudash does not list on this node.", key=key)
+        )
     return Taken(card=card, evidence=evidence)
 
 
@@ -205,9 +208,8 @@ def _mixed(run: Run, pod: kube.Pod, resource: str, units: int, until: datetime |
     if other is None:
         return ""
     return sentence(
-        "The pod {namespace}/{pod} waited on this node for as much memory of card {card_key} at the same "
-        "time; the device plugin tells such pods apart by their request alone, so either may have got the "
-        "other's card.",
+        "Pod {namespace}/{pod} requested the same memory on card {card_key} at the same time. The device plugin "
+        "distinguishes such pods by their request only, so the two may have swapped cards.",
         namespace=other.namespace,
         pod=other.pod,
         card_key=other.card_key,

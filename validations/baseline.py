@@ -110,8 +110,8 @@ def with_baseline(result: Result, baseline: Run | None, compared: list[Compared]
 
 def _text(one: Compared, baseline: Run) -> str:
     return sentence(
-        "{name} is {slower_percent} % slower than in the last good run {id} on {target_text}: {value} "
-        "{unit}, there {baseline_value} {unit}.",
+        "{name} is {slower_percent}% slower: {value} {unit}, {baseline_value} {unit} in the last pass (run {id} "
+        "on {target_text}).",
         name=one.name,
         slower_percent=f"{one.slower_percent:.0f}",
         id=baseline.id,

@@ -35,23 +35,23 @@ def check(suite: str, places: list[Spot], options: dict[str, Any], parallel: int
         problems |= {f"options.{name}": [text] for name, text in error.problems.items()}
     if not 1 <= parallel <= MOST_PARALLEL:
         problems["max_parallel"] = [
-            sentence("A number from 1 to {most_parallel} is wanted.", most_parallel=MOST_PARALLEL)
+            sentence("Must be an integer from 1 to {most_parallel}.", most_parallel=MOST_PARALLEL)
         ]
     if failures is not None and not 1 <= failures <= MOST_TARGETS:
         problems["stop_after_failures"] = [
-            sentence("A number from 1 to {most_targets} is wanted, or nothing.", most_targets=MOST_TARGETS)
+            sentence("Must be empty or an integer from 1 to {most_targets}.", most_targets=MOST_TARGETS)
         ]
     if not places or len(places) > MOST_TARGETS:
         problems["targets"] = [
             sentence(
-                "{number} targets; from 1 to {most_targets} are wanted.", number=len(places), most_targets=MOST_TARGETS
+                "{number} targets given. A campaign takes 1 to {most_targets}.",
+                number=len(places),
+                most_targets=MOST_TARGETS,
             )
         ]
     elif missing := _missing(places):
         problems["targets"] = [
-            sentence(
-                "There is no node {names} now ({number} in all).", names=", ".join(missing[:10]), number=len(missing)
-            )
+            sentence("Nodes not found: {names} (total: {number}).", names=", ".join(missing[:10]), number=len(missing))
         ]
     elif refused := _refused(places):
         problems["targets"] = refused
@@ -84,7 +84,7 @@ def ended_by(campaign: Campaign) -> str:
     """Why nothing of the campaign may be started any more, "" when it may: the suite, who asked, or the settings have changed."""
     suite = find(campaign.suite)
     if suite is None:
-        return sentence("The suite {suite} is not part of this version of gpudash.", suite=campaign.suite)
+        return sentence("This version of gpudash has no suite {suite}.", suite=campaign.suite)
     if why := gone(campaign.requested_by, campaign.requested_by_name):
         return why
     try:

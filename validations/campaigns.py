@@ -20,9 +20,10 @@ from validations.enqueue import soon
 from validations.lifecycle.outage import LOST
 from validations.models import ACTIVE, Campaign, CampaignState, CampaignTarget, Run
 from validations.not_allowed import note_campaign
-from validations.planning import Refused, RunRequest
+from validations.planning import Caution, Refused, RunRequest
 from validations.reaching import settle
 from validations.requests import Busy, KeyReused, NotAllowed, digest, request_run
+from validations.software import CODE, causes, on_nodes
 from wording.said import cut, sentence, stored
 
 logger = logging.getLogger(__name__)
@@ -82,7 +83,7 @@ def create(
     )
     try:
         parallel = max_parallel
-        with act(Action.CAMPAIGN_MAKE, row.pk, name=row.name, suite=suite, places=len(places), parallel=parallel):
+        with act(Action.CAMPAIGN_CREATE, row.pk, name=row.name, suite=suite, places=len(places), parallel=parallel):
             row.save(force_insert=True)
             CampaignTarget.objects.bulk_create(_targets(row, places), batch_size=1000)
             soon("advance_campaign", row.pk)
@@ -119,7 +120,7 @@ def _keys(places: list[Spot]) -> dict[Spot, str]:
     found: dict[Spot, str] = {}
     for cluster in {place[0] for place in places if place[2]}:
         nodes = {node for name, node, card in places if name == cluster and card}
-        rows = Card.objects.filter(cluster__name=cluster, gone_at=None).order_by("node_name", "index", "id")
+        rows = Card.objects.filter(cluster__name=cluster, removed_at=None).order_by("node_name", "index", "id")
         for node, key, uuid, index in rows.values_list("node_name", "key", "uuid", "index").iterator():
             if node in nodes:
                 for name in (str(index), uuid):
@@ -141,8 +142,19 @@ def change(campaign: Campaign, verb: str) -> None:
     campaign.refresh_from_db()
 
 
+def cautions(campaign: Campaign) -> list[Caution]:
+    """What to know of the places that are left. At most four queries."""
+    left = CampaignTarget.objects.filter(campaign=campaign, run=None, skipped="", not_tested="")
+    found = causes(left.values_list("cluster_id", "node_name").distinct())
+    if not found:
+        return []
+    clusters = dict(Cluster.objects.filter(pk__in={cluster for cluster, _ in found}).values_list("pk", "name"))
+    component = next(iter(found.values())).component if len(found) == 1 else ""
+    return [Caution(CODE, on_nodes(found, clusters), component=component)]
+
+
 class Progress(dict[str, int]):
-    """Places by the verdict of their run, by runs that are `active`, and those `left`, `skipped` and `not_reached`.
+    """Places by the verdict of their run, by runs that are `active`, and those `left`, `skipped` and `not_tested`.
 
     Places are no cards where a place names none: how many cards were looked at is told by `validations.coverage`.
     """
@@ -152,8 +164,8 @@ def progress(campaign: Campaign) -> Progress:
     """Two queries."""
     targets = CampaignTarget.objects.filter(campaign=campaign)
     found = targets.aggregate(
-        left=Count("pk", filter=Q(run=None, skipped="", not_reached="")),
-        not_reached=Count("pk", filter=~Q(not_reached="")),
+        left=Count("pk", filter=Q(run=None, skipped="", not_tested="")),
+        not_tested=Count("pk", filter=~Q(not_tested="")),
         skipped=Count("pk", filter=~Q(skipped="")),
         active=Count("pk", filter=Q(run__state__in=ACTIVE)),
         **{
@@ -196,7 +208,7 @@ def advance_safely(campaign_id: str) -> int:
     except Exception as error:
         logger.exception("campaign %s: stopped by a mistake", campaign_id)
         text = sentence(
-            "gpudash made a mistake with this campaign ({name}); the log of the tasks worker has it in full.",
+            "Internal error in gpudash ({name}). The log of the tasks worker has the details.",
             name=type(error).__name__,
         )
         _close(campaign_id, CampaignState.STOPPED, text)
@@ -228,7 +240,11 @@ def _start_some(campaign_id: str) -> int:
         counts = progress(campaign)
         failures = Run.objects.filter(campaign=campaign, verdict__in=FAILURES).count()
         if campaign.stop_after_failures is not None and failures >= campaign.stop_after_failures:
-            _close(campaign_id, CampaignState.STOPPED, sentence("{failures} runs did not pass.", failures=failures))
+            _close(
+                campaign_id,
+                CampaignState.STOPPED,
+                sentence("{failures} runs failed or ended with errors.", failures=failures),
+            )
             return 0
         if not counts["left"]:
             if not counts["active"]:
@@ -272,10 +288,10 @@ def _waiting(campaign: Campaign) -> Iterable[CampaignTarget]:
     Where the card cannot be chosen, one run of a suite is on the node at a time. A place without a card on a node that is in use
     may be held or not: it comes last, so that it stands in nobody's way.
     """
-    left = CampaignTarget.objects.filter(campaign=campaign, run=None, skipped="", not_reached="")
+    left = CampaignTarget.objects.filter(campaign=campaign, run=None, skipped="", not_tested="")
     here = Run.objects.filter(cluster_id=OuterRef("cluster_id"), node_name=OuterRef("node_name"), state__in=ACTIVE)
     held = Exists(here.filter(card_key=OuterRef("card_key")))
-    shared = Exists(here.filter(card_key="", suite=campaign.suite).exclude(card_asked=""))
+    shared = Exists(here.filter(card_key="", suite=campaign.suite).exclude(card_requested=""))
     doubtful = Case(When(Exists(here), card_key="", then=1), default=0)
     return left.filter(~held, ~shared).select_related("cluster").order_by(doubtful, "position")[:LOOKED_AT]
 

@@ -82,7 +82,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
     """A run beside the last that passed. same: what both have in common: card, node or model; "" with no such run.
 
-    first_bad: the first run that failed or errored on this card (or place) since then; the run itself where none came before.
+    first_failure: the first run that failed or errored on this card (or place) since then; the run itself where none came before.
     changes: known of both. unknown: not known of one of them. strip: the last runs of this suite on this card (or place), oldest
     first, up to this one.
     """
@@ -90,7 +90,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     run: Run
     passed: Run | None
     same: str
-    first_bad: Run | None
+    first_failure: Run | None
     changes: list[Change]
     unknown: list[Change]
     measurements: list[Pair]
@@ -107,7 +107,7 @@ def compared(run: Run) -> Compared:
         run=run,
         passed=passed,
         same=same,
-        first_bad=_first_bad(run, passed if same == CARD else None),
+        first_failure=_first_bad(run, passed if same == CARD else None),
         changes=[one for one in found if one.known],
         unknown=[one for one in found if not one.known],
         measurements=_measurements(run, passed) if passed is not None else [],

@@ -22,18 +22,19 @@ def copy_words(launcher: Launcher) -> str:
     if launcher.lock_state not in COPY_STATES:
         return ""
     if launcher.lock_state == OTHER:
-        said = sentence(
-            "Another database ({lock_holder}) is the launcher of this cluster: this one is a copy of it, or was moved.",
+        cause = sentence(
+            "Another database ({lock_holder}) launches in this cluster. This database is a copy, or was moved.",
             lock_holder=launcher.lock_holder,
         )
     else:
-        said = sentence(
-            "The lock object in the cluster is ahead of this database: it is a copy, or an old backup was put back."
+        cause = sentence(
+            "The lock object in the cluster is newer than this database. This database is a copy, or was "
+            "restored from an old backup."
         )
     return sentence(
-        "{said} Nothing is launched, deleted or ended from here. If the other is gone for good: manage.py "
-        "cluster take-over {name}",
-        said=said,
+        "{cause} This database launches, deletes and ends nothing in the cluster. If the other database is "
+        "permanently removed, run `manage.py cluster take-over {name}`.",
+        cause=cause,
         name=launcher.cluster.name,
     )
 
@@ -59,16 +60,16 @@ def left_words(launcher: Launcher) -> str:
     last = left.filter(pk=counted["last"]).only("last_error", "wordings").first()
     why = restored(last.last_error, said_of(last, "last_error")) if last is not None else strays[0]
     jobs = (
-        sentence("1 Job that is to be deleted stays")
+        sentence("1 Job to be deleted remains")
         if count == 1
-        else sentence("{count} Jobs that are to be deleted stay", count=count)
+        else sentence("{count} Jobs to be deleted remain", count=count)
     )
     return sentence("{jobs} in the cluster. {why}", jobs=jobs, why=why)
 
 
 def _why_stray(entry: list[Any]) -> str:
-    """Of an entry of `Launcher.strays`; one of an older release has no form."""
-    return restored(str(entry[2]), entry[3] if len(entry) > 3 else None)
+    """Of an entry of `Launcher.strays`."""
+    return restored(str(entry[2]), entry[3])
 
 
 def take_over(cluster: Cluster) -> str:
@@ -76,6 +77,4 @@ def take_over(cluster: Cluster) -> str:
     with act(Action.CLUSTER_TAKE_OVER, cluster.name):
         Launcher.objects.get_or_create(cluster=cluster)
         Launcher.objects.filter(cluster=cluster).update(take_over=True, next_try_at=None, swept_at=None)
-    return sentence(
-        "this database launches here from the next pass of a launch worker on; the Jobs that are there are its own"
-    )
+    return sentence("this database launches here from the next pass of a launch worker and adopts the existing Jobs")

@@ -14,9 +14,9 @@ LAUNCHER_COPY = "launcher-copy"
 
 FINDINGS = {
     LAUNCHER_COPY: Entry(
-        "Another database is the launcher",
+        "Launching disabled: this database is a copy",
         ERROR,
-        "This database is a copy, or was moved: another one is the launcher. Nothing is launched or deleted from here.",
-        "On a copy, nothing. If the other is gone for good: `manage.py cluster take-over NAME`.",
+        "This database is a copy or was moved. Another database is the launcher. gpudash launches and deletes nothing from here.",
+        "Nothing to do on a copy. If the other database is permanently lost, run `manage.py cluster take-over NAME`.",
     ),
 }

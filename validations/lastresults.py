@@ -53,7 +53,7 @@ def refresh_last(run: Run) -> None:
         LastResult.objects.filter(**where).delete()
         _decide(run)
         return
-    good, lower = newest(passed.filter(level=LevelChoice.RIGHT)), newest(passed.filter(level__in=LOWER))
+    good, lower = newest(passed.filter(level=LevelChoice.CHECKED)), newest(passed.filter(level__in=LOWER))
     said, any_pass = said_of(ended), newest(passed)
     LastResult.objects.update_or_create(
         **where,
@@ -119,10 +119,7 @@ def _mark(results: list[Result]) -> bool:
 
 
 def decide_anew() -> int:
-    """Look at the results of all cards once more; returns of how many another one decides than was kept.
-
-    Processes of a release before write results and do not know that one of them decides.
-    """
+    """For results that were written in bulk: mark the deciding one of each card. Returns the number of cards that changed."""
     rows = LastResult.objects.order_by(*_CARD, "id").values_list(*_CARD, *Result._fields)
     wrong = [card for card, results in _by_card(rows) if not _is_kept(results)]
     changed = 0
@@ -151,16 +148,16 @@ def said_of(ended: QuerySet[Run]) -> Run | None:
 
     A failure of the long diagnostic is not taken back by a pass of the short one, nor any failure by an image of one's own.
     """
-    last_pass, proven = None, -1
+    last_pass, validated = None, -1
     for run in _ordered(ended.filter(verdict__in=SAYS))[:LOOKED_BACK]:
         if run.verdict == VerdictChoice.FAILED:
-            if LEVELS.index(run.level_possible or "right") > proven:
+            if LEVELS.index(run.level_possible or "checked") > validated:
                 return run
             continue
-        proven = max(proven, LEVELS.index(run.level or "none"))
+        validated = max(validated, LEVELS.index(run.level or "none"))
         if last_pass is None and run.level not in ("", LevelChoice.NONE):
             last_pass = run
-        if proven == len(LEVELS) - 1:
+        if validated == len(LEVELS) - 1:
             break
     return last_pass
 

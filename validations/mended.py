@@ -18,6 +18,6 @@ def resume_mended() -> int:
     if not waiting.exists():
         return 0
     refused = Launcher.objects.filter(credentials_refused()).values("cluster_id")
-    left = CampaignTarget.objects.filter(campaign=OuterRef("pk"), run=None, skipped="", not_reached="")
+    left = CampaignTarget.objects.filter(campaign=OuterRef("pk"), run=None, skipped="", not_tested="")
     mended = waiting.filter(~Exists(left.filter(cluster_id__in=refused)), state=CampaignState.PAUSED)
     return mended.update(state=CampaignState.RUNNING, state_reason="", resumes=False, touched_at=Now())

@@ -20,7 +20,7 @@ from validations.models import Run
 from validations.targets import NO_PLACE, NoPlace, find_place
 from wording.said import cut
 
-RULES = frozenset(("image-not-allowed", "secret-not-allowed", "taint", "requester"))
+RULES = frozenset(("image-not-allowed", "secret-not-allowed", "taint", "requester-not-allowed"))
 #: A place that is there, for others.
 SCOPE = "scope"
 #: The way of what nobody asks for at this moment.
@@ -36,12 +36,12 @@ def note_launch(place: tuple[str, str, str], suite: str, options: Any, codes: It
 
 
 def note_campaign(name: str, codes: Iterable[str], suite: str, options: Any, text: str) -> None:
-    _note(Action.CAMPAIGN_MAKE, name, set(codes) & RULES, suite, options, text)
+    _note(Action.CAMPAIGN_CREATE, name, set(codes) & RULES, suite, options, text)
 
 
 def note_run(run: Run, code: str, text: str) -> None:
     """The worker does not make the Job of a run that was asked for, since a rule does not let it any more."""
-    place = "/".join(part for part in (run.cluster.name, run.node_name, run.card_asked) if part)
+    place = "/".join(part for part in (run.cluster.name, run.node_name, run.card_requested) if part)
     asked = msgspec.structs.replace(current(), name=run.requested_by_name, kind=Kind.PROCESS.value)
     with acting(asked):
         _note(Action.RUN_LAUNCH, place, {code} & RULES, run.suite, run.options, text, run.pk)

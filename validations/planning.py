@@ -15,24 +15,26 @@ from validations.ids import new_id
 from validations.installation import instance_name
 from validations.jobs import build, sure_card
 from validations.maker import maker
+from validations.models import Run
 from validations.permitted import forbidden
 from validations.policy import allowed_images, denied
+from validations.software import CODE, Cause, cause_of
 from validations.suites import find, registry
 from validations.suites.engine.base import OptionError, Reason, Suite
 from validations.suites.engine.reasons import PASSING
 from validations.targets import NO_PLACE, NoPlace, Place, find_place
-from wording.said import sentence, series
+from wording.said import cut, restored, sentence, series, stored
 
 
 class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a user asks for. card: key, UUID or index, "" for some card. wait_for_room: launch although it is full now."""
+    """What a user asks for. card: key, UUID or index, "" for some card. queue_if_full: launch although it is full now."""
 
     suite: str
     node: str
     cluster: str = ""
     card: str = ""
     options: dict[str, Any] = {}
-    wait_for_room: bool = False
+    queue_if_full: bool = False
 
 
 class Refused(Exception):
@@ -48,10 +50,21 @@ class Refused(Exception):
         return series(text for texts in self.problems.values() for text in texts)
 
 
+class Caution(Reason, frozen=True, kw_only=True):
+    """What to know before a launch that is possible all the same.
+
+    component: whose state it is, remedy: what to do about it; "" where there is none.
+    """
+
+    component: str = ""
+    remedy: str = ""
+
+
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """A run request that names things that exist. manifest: {} when none can be made. reasons: why it cannot run now.
 
-    warnings: what to know before a launch that is possible all the same.
+    warnings: what to know before a launch that is possible all the same; cause: of these, what the software of the node lacks.
+    unchecked: what it needs and nobody knows of the node.
     card: the card that the run will take, None for "any card of this node". Which one it took is read from its pod.
     """
 
@@ -62,11 +75,13 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     manifest: dict[str, Any]
     reasons: list[Reason]
     card: Card | None
-    warnings: list[Reason] = []
+    warnings: list[Caution] = []
+    cause: Cause | None = None
+    unchecked: list[Reason] = []
 
-    def hindrances(self, wait_for_room: bool) -> list[Reason]:
+    def hindrances(self, queue_if_full: bool) -> list[Reason]:
         """The reasons that forbid a launch."""
-        return [one for one in self.reasons if not self.manifest or not (wait_for_room and one.code in PASSING)]
+        return [one for one in self.reasons if not self.manifest or not (queue_if_full and one.code in PASSING)]
 
 
 def find_suite(suite_id: str) -> Suite:
@@ -94,6 +109,7 @@ def plan(run_request: RunRequest, at: datetime | None = None) -> Plan:
     manifest, reasons = _manifest(suite, place, options, run_id, at)
     if problems := denied(suite, options, manifest):
         raise Refused({f"options.{one.option}": [one.text] for one in problems}, [one.code for one in problems])
+    cause = cause_of(place.cluster.pk, place.node.name)
     return Plan(
         run_id=run_id,
         suite=suite,
@@ -102,21 +118,44 @@ def plan(run_request: RunRequest, at: datetime | None = None) -> Plan:
         manifest=manifest,
         reasons=reasons,
         card=sure_card(suite, place, options),
-        warnings=_warnings(place),
+        warnings=_warnings(place, cause),
+        cause=cause,
+        unchecked=suite.not_checked(place.target, options),
     )
 
 
-def _warnings(place: Place) -> list[Reason]:
-    return [cordoned(place.node.name)] if place.node.unschedulable else []
+def _warnings(place: Place, cause: Cause | None) -> list[Caution]:
+    found = [_cordoned(place.node.name)] if place.node.unschedulable else []
+    if cause is not None:
+        text = cause.lasting(database_now())
+        found.append(Caution(CODE, text, component=cause.component, remedy=cause.remedy))
+    return found
 
 
-def cordoned(node: str) -> Reason:
-    """What to know before, and after, a launch there."""
+def kept(cause: Cause | None) -> dict[str, Any]:
+    """What a run's snapshot keeps of the cause that its node had when the run was asked for."""
+    if cause is None:
+        return {}
+    text = cause.dated()
+    return {"software": {"component": cause.component, "text": cut(text, 4000), "wording": stored(text)}}
+
+
+def cautions(run: Run) -> list[Caution]:
+    """What was to be known when the run was launched."""
+    found = [_cordoned(run.node_name)] if run.node_snapshot.get("cordoned") == "yes" else []
+    software = run.node_snapshot.get("software")
+    if isinstance(software, dict):
+        text = restored(str(software.get("text", "")), software.get("wording"))
+        found.append(Caution(CODE, text, component=str(software.get("component", ""))))
+    return found
+
+
+def _cordoned(node: str) -> Caution:
     text = sentence(
-        "Node {node} is cordoned: nothing else is scheduled there; the run tolerates that and takes a card of it.",
+        "Node {node} is cordoned. The run tolerates this and occupies one of its cards.",
         node=node,
     )
-    return Reason("cordoned", text)
+    return Caution("cordoned", text)
 
 
 def _manifest(

@@ -49,7 +49,7 @@ def _image(suite: Suite, options: Mapping[str, Any], manifest: Mapping[str, Any]
         image = manifest["spec"]["template"]["spec"]["containers"][0]["image"]
     if not image or images.admits(image):
         return None
-    text = sentence("The image {image} is not one that may run here (GPUDASH_ALLOWED_IMAGES).", image=image[:255])
+    text = sentence("Image {image} is not allowed (GPUDASH_ALLOWED_IMAGES).", image=image[:255])
     return Denied("image", "image-not-allowed", text)
 
 
@@ -57,12 +57,12 @@ def _secret(name: str) -> Denied | None:
     if not name or name in settings.PULL_SECRETS:
         return None
     known = (
-        sentence("allowed are {names}", names=", ".join(settings.PULL_SECRETS))
+        sentence("allowed: {names}", names=", ".join(settings.PULL_SECRETS))
         if settings.PULL_SECRETS
-        else sentence("none is allowed")
+        else sentence("none allowed")
     )
     text = sentence(
-        "The pull secret {name} is not one that may be used here (GPUDASH_PULL_SECRETS); {known}.",
+        "Pull secret {name} is not allowed (GPUDASH_PULL_SECRETS; {known}).",
         name=name,
         known=known,
     )

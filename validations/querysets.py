@@ -14,7 +14,7 @@ from validations.waiting import tell
 
 
 class RunsThatSayWhy(ById[Run]):
-    """Runs as they are shown: those under way say why they wait, as it is now (`validations.waiting`); two queries more."""
+    """Runs as they are shown: those under way say why they wait, as it is now (`validations.waiting`); at most four queries more."""
 
     def _fetch_all(self) -> None:
         new = self._result_cache is None
@@ -39,7 +39,7 @@ def runs_active() -> QuerySet[Run]:
 
 
 def run_whole(run_id: str) -> Run | None:
-    """One run with its steps and measurements: three queries, and two more while it is under way."""
+    """One run with its steps and measurements: three queries, and at most four more while it is under way."""
     steps = Prefetch("steps", queryset=RunStep.objects.order_by("entered_at", "id"))
     measured = Prefetch("measurements", queryset=Measurement.objects.order_by("id"))
     return _told().select_related("cluster", "card").prefetch_related(steps, measured).of_id(run_id)
@@ -76,14 +76,14 @@ def campaign_targets(campaign_id: str) -> QuerySet[CampaignTarget]:
 def with_results(rows: QuerySet[CampaignTarget]) -> QuerySet[Any]:
     """Targets with what became of their runs as columns of their own, as CSV needs them; None without a run.
 
-    reason: the code of the run's first reason. card_taken: the card that the run took, "" when that is not known.
-    outcome: what was learnt of the place: proven, lower, failed, or the cause for which it was not reached (`validations.missed`;
-    "does-not-fit" for every refusal, "waiting" for what has not begun).
+    reason: the code of the run's first reason. tested_card: the card that the run took, "" when that is not known.
+    outcome: of the place: validated, inconclusive, failed, or the cause for which it was not tested (`validations.missed`:
+    "not-applicable" for every refusal, "queued" for what has not started).
     """
     names = ("state", "verdict", "level", "own_image", "exit_code", "started_at", "ended_at")
     columns = {name: F(f"run__{name}") for name in names}
     return rows.annotate(
-        **columns, card_taken=F("run__card_key"), reason=F("run__reasons__0__code"), outcome=_outcome()
+        **columns, tested_card=F("run__card_key"), reason=F("run__reasons__0__code"), outcome=_outcome()
     )
 
 
@@ -92,18 +92,18 @@ def _outcome() -> Case:
     here = said & (Q(card_key="") | Q(card_key=F("run__card_key")))
     cancelled = Q(run__ending__0="cancelled") & ~said
     table = (
-        (Q(run__state__in=ACTIVE), missed.UNDER_WAY),
+        (Q(run__state__in=ACTIVE), missed.ACTIVE_RUN),
         (here & Q(run__verdict="failed"), "failed"),
-        (here & Q(run__verdict="passed", run__level=LevelChoice.RIGHT), "proven"),
-        (here, "lower"),
+        (here & Q(run__verdict="passed", run__level=LevelChoice.CHECKED), "validated"),
+        (here, "inconclusive"),
         (said & Q(run__card_key=""), missed.CARD_UNKNOWN),
         (said, missed.ANOTHER_CARD),
         (cancelled, missed.CANCELLED),
         (Q(run__verdict="errored"), missed.ERRORED),
         (Q(run__isnull=False), missed.NOTHING),
-        (~Q(not_reached="") & Q(tried__card_key__gt=""), missed.ANOTHER_CARD),
-        (~Q(not_reached=""), missed.CARD_UNKNOWN),
-        (~Q(skipped=""), missed.NO_FIT),
+        (~Q(not_tested="") & Q(tried__card_key__gt=""), missed.ANOTHER_CARD),
+        (~Q(not_tested=""), missed.CARD_UNKNOWN),
+        (~Q(skipped=""), missed.NOT_APPLICABLE),
     )
     whens = [When(condition, then=Value(name)) for condition, name in table]
-    return Case(*whens, default=Value(missed.WAITING), output_field=CharField())
+    return Case(*whens, default=Value(missed.QUEUED), output_field=CharField())

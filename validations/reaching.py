@@ -18,8 +18,8 @@ from wording.said import known, restored, sentence, stored
 STRAY = (
     Q(run__state=State.ENDED)
     & ~Q(card_key="")
-    & ~Q(run__card_asked="")
-    & ~Q(run__card_key=F("run__card_asked"))
+    & ~Q(run__card_requested="")
+    & ~Q(run__card_key=F("run__card_requested"))
     & (Q(run__verdict__in=SAYS) | ~Q(run__card_key=""))
 )
 
@@ -30,9 +30,9 @@ MOST = 200
 def took_another(target: CampaignTarget) -> bool:
     """The same of one row with its run: until it is settled, the verdict of its run is not that of its card."""
     run = target.run
-    if run is None or run.state != State.ENDED or not target.card_key or not run.card_asked:
+    if run is None or run.state != State.ENDED or not target.card_key or not run.card_requested:
         return False
-    return run.card_key != run.card_asked and (run.verdict in SAYS or bool(run.card_key))
+    return run.card_key != run.card_requested and (run.verdict in SAYS or bool(run.card_key))
 
 
 def settle(campaign: Campaign) -> None:
@@ -61,12 +61,12 @@ def _settle_one(campaign: Campaign, target: CampaignTarget) -> None:
     if run.card_key:
         _give(mine, run)
     if campaign.state in (CampaignState.STOPPED, CampaignState.DONE):
-        took = sentence("card {key}", key=run.card_key) if run.card_key else sentence("a card that is not known")
-        why = sentence("Run {pk} took {took}, and the campaign had ended.", pk=run.pk, took=took)
-        own.filter(run=None).update(not_reached=why, wording=stored(why))
+        took = sentence("card {key}", key=run.card_key) if run.card_key else sentence("an unidentified card")
+        why = sentence("Run {pk} tested {took}, but the campaign had ended.", pk=run.pk, took=took)
+        own.filter(run=None).update(not_tested=why, wording=stored(why))
     elif reason := _hopeless(campaign, mine, run):
-        left = mine.filter(run=None, skipped="", not_reached="").exclude(card_key="")
-        left.update(not_reached=reason, wording=stored(reason), tried=run)
+        left = mine.filter(run=None, skipped="", not_tested="").exclude(card_key="")
+        left.update(not_tested=reason, wording=stored(reason), tried=run)
 
 
 def _earlier(campaign: Campaign, target: CampaignTarget) -> Run | None:
@@ -83,14 +83,14 @@ def _give(mine: QuerySet[CampaignTarget], run: Run) -> None:
         return
     old = place.run
     if old is None or (old.verdict not in ("failed", None) and run.verdict == "failed"):
-        CampaignTarget.objects.filter(pk=place.pk).update(run=run, skipped="", not_reached="")
+        CampaignTarget.objects.filter(pk=place.pk).update(run=run, skipped="", not_tested="")
 
 
 def _hopeless(campaign: Campaign, mine: QuerySet[CampaignTarget], run: Run) -> str:
     """Why no more runs are made on this node for cards that were not reached; "" when another may reach one."""
     if not run.card_key and run.card_evidence == COUNT_ONLY:
         return sentence(
-            "{card_note} Run {pk} {verdict} on some card of the node; more runs would not tell which cards they took.",
+            "{card_note} Run {pk} {verdict} on an unidentified card of the node. More runs cannot identify the cards.",
             card_note=restored(run.card_note, said_of(run, "card_note")),
             pk=run.pk,
             verdict=known(run.verdict or ""),
@@ -101,7 +101,7 @@ def _hopeless(campaign: Campaign, mine: QuerySet[CampaignTarget], run: Run) -> s
     if futile < most:
         return ""
     return sentence(
-        "{futile} runs one after another on this node took no card that none had taken before; the last was run {pk}.",
+        "{futile} consecutive runs on this node reached no new card. The last one was run {pk}.",
         futile=futile,
         pk=run.pk,
     )

@@ -34,12 +34,12 @@ def request_reparse(run: Run, user: Any = None) -> None:
 
 def _check_log(run: Run) -> None:
     if run.ended_at is None or run.verdict == "skipped":
-        raise NotEnded(sentence("The run has not ended, or has never run."))
+        raise NotEnded(sentence("The run has not ended, or it never started."))
     if run.log_pruned_at is not None:
-        raise NotEnded(sentence("The log of this run was deleted when its time was over."))
+        raise NotEnded(sentence("The log of this run was deleted after its retention time."))
     if find(run.suite) is None:
         raise NotEnded(
-            sentence("The suite {suite} is not part of this version of gpudash; the old result stays.", suite=run.suite)
+            sentence("This version of gpudash has no suite {suite}. The old result is kept.", suite=run.suite)
         )
 
 
@@ -53,7 +53,7 @@ def reparse(run: Run, by: str = "") -> Reparse | None:
         run = Run.objects.select_for_update().get(pk=run.pk)
         judged = judge(run)
         result, measured, new = judged.result, baseline.stored(run), judged.columns()
-        Run.objects.filter(pk=run.pk).update(proof_line=new.pop("proof_line"), reparse_requested_at=None)
+        Run.objects.filter(pk=run.pk).update(evidence_line=new.pop("evidence_line"), reparse_requested_at=None)
         if all(getattr(run, name) == value for name, value in new.items()) and measured == result.measurements:
             return None
         row = Reparse.objects.create(

@@ -23,9 +23,9 @@ from wording.said import restored
 
 #: Raised when a part changes its meaning or its name; parts may be added only with a new one, too: they change the hash.
 FORMAT = "gpudash-campaign-report/1"
-PROVEN, FAILED, LOWER = "proven", "failed", "lower"
+VALIDATED, FAILED, INCONCLUSIVE = "validated", "failed", "inconclusive"
 #: Outcomes of a card that was reached.
-REACHED = (PROVEN, FAILED, LOWER)
+TESTED = (VALIDATED, FAILED, INCONCLUSIVE)
 #: Columns of runs that the report does not read.
 _LARGE = ("manifest", "facts", "node_snapshot", "options")
 
@@ -61,7 +61,7 @@ def content(campaign: Campaign) -> dict[str, Any]:
         "images": _images(runs),
         "drivers": sorted({run.driver_version for run in runs if run.driver_version}),
         "coverage": msgspec.to_builtins(found),
-        "places": [_place(one, cards, campaign.state) for one in targets],
+        "targets": [_place(one, cards, campaign.state) for one in targets],
         "other_runs": [_of_run(run) | _where(run) for run in runs if run.pk not in placed and run.ended_at is not None],
     }
 
@@ -118,10 +118,10 @@ def _place(target: CampaignTarget, cards: dict[tuple[int, str, str], Card], stat
         "node": target.node_name,
         "card": target.card_key or None,
         "index": card.index if card else None,
-        "uuid": (card.uuid if card else "") or (run.card_uuid if run and outcome in REACHED else "") or None,
+        "uuid": (card.uuid if card else "") or (run.card_uuid if run and outcome in TESTED else "") or None,
         "model": (run.card_model if run else "") or (card.model if card else "") or None,
         "outcome": outcome,
-        "why_not": restored(target.not_reached or target.skipped, target.wording) or None,
+        "why_not": restored(target.not_tested or target.skipped, target.wording) or None,
         "tried": target.tried_id,
     }
     return told | _of_run(run)
@@ -133,13 +133,13 @@ def _outcome(target: CampaignTarget, state: str) -> str:
     if run is not None and run.verdict in SAYS and target.card_key in ("", run.card_key):
         if run.verdict == FAILED:
             return FAILED
-        return PROVEN if run.verdict == "passed" and run.level == LevelChoice.RIGHT else LOWER
+        return VALIDATED if run.verdict == "passed" and run.level == LevelChoice.CHECKED else INCONCLUSIVE
     tried_card = tried.card_key if tried else None
     if run is None:
-        place = missed.Place(None, None, None, None, target.skipped, target.not_reached, tried_card)
+        place = missed.Place(None, None, None, None, target.skipped, target.not_tested, tried_card)
     else:
         place = missed.Place(
-            run.state, run.verdict, run.card_key, run.ending, target.skipped, target.not_reached, tried_card
+            run.state, run.verdict, run.card_key, run.ending, target.skipped, target.not_tested, tried_card
         )
     return missed.cause(place, state)
 
@@ -152,7 +152,7 @@ def _where(run: Run) -> dict[str, Any]:
 def _of_run(run: Run | None) -> dict[str, Any]:
     if run is None:
         names = ("run", "verdict", "level", "reason", "reason_text", "driver", "image", "image_digest", "own_image")
-        return dict.fromkeys((*names, "parser_version", "started_at", "ended_at", "card_taken"))
+        return dict.fromkeys((*names, "parser_version", "started_at", "ended_at", "tested_card"))
     return {
         "run": run.pk,
         "verdict": run.verdict,
@@ -166,5 +166,5 @@ def _of_run(run: Run | None) -> dict[str, Any]:
         "parser_version": run.parser_version,
         "started_at": moment(run.started_at),
         "ended_at": moment(run.ended_at),
-        "card_taken": run.card_key or None,
+        "tested_card": run.card_key or None,
     }

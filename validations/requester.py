@@ -20,16 +20,17 @@ def gone(user: Any, name: str, cluster: Cluster | None = None) -> str:
     cluster: where it would be launched; None: anywhere.
     """
     if user is None:
-        return sentence("The account {name}, which asked for this, is not there any more.", name=name) if name else ""
+        return sentence("The account of the requester {name} no longer exists.", name=name) if name else ""
     if not user.is_active:
-        return sentence("The account {name}, which asked for this, was deactivated.", name=name)
+        return sentence("The account of the requester {name} was deactivated.", name=name)
     if not user.has_perm(LAUNCH):
         return sentence(
-            "{name}, who asked for this, may not launch any more: that needs the role operator or admin.", name=name
+            "The requester {name} no longer has permission to launch: the role operator or admin is required.",
+            name=name,
         )
     if cluster is not None and not user.has_perm(LAUNCH, cluster):
         return sentence(
-            "{name}, who asked for this, may not launch any more in the cluster {cluster}.",
+            "The requester {name} no longer has permission to launch in cluster {cluster}.",
             name=name,
             cluster=cluster.name,
         )

@@ -23,7 +23,7 @@ from validations.lifecycle.moves import begin
 from validations.models import ACTIVE, Campaign, Run, State
 from validations.not_allowed import note_launch
 from validations.permitted import check_soon
-from validations.planning import Plan, Refused, RunRequest, plan
+from validations.planning import Plan, Refused, RunRequest, kept, plan
 from validations.suites.engine.manifest import job_name
 from validations.suites.engine.reasons import OF_CREDENTIALS, REFUSALS
 from validations.targets import snapshot
@@ -47,7 +47,7 @@ class Busy(Exception):
     def __init__(self, run: Run) -> None:
         super().__init__(
             sentence(
-                "Run {id} ({suite}) holds {target_text}; wait for it or cancel it.",
+                "Run {id} ({suite}) occupies {target_text}. Wait for it or cancel it.",
                 id=run.id,
                 suite=run.suite,
                 target_text=run.target_text,
@@ -70,12 +70,12 @@ def request_run(
     user: Any = None,
     key: str = "",
     campaign: Campaign | None = None,
-    repeats: Run | None = None,
+    rerun_of: Run | None = None,
 ) -> tuple[Run, bool]:
     """The run and whether it is new. Raises Refused, Busy or KeyReused; then no run was written, but what the rules refused is in the
     audit log, other than for the places of a campaign, which keep their reasons."""
     try:
-        return _requested(run_request, user, key, campaign, repeats)
+        return _requested(run_request, user, key, campaign, rerun_of)
     except Refused as error:
         if campaign is None:
             place = (run_request.cluster, run_request.node, run_request.card)
@@ -84,7 +84,7 @@ def request_run(
 
 
 def _requested(
-    run_request: RunRequest, user: Any, key: str, campaign: Campaign | None, repeats: Run | None
+    run_request: RunRequest, user: Any, key: str, campaign: Campaign | None, rerun_of: Run | None
 ) -> tuple[Run, bool]:
     _check_key(key)
     said = digest(run_request)
@@ -92,7 +92,7 @@ def _requested(
         if earlier := _earlier(user, key, said):
             return earlier, False
         wanted = plan(run_request)
-        if hindrances := wanted.hindrances(run_request.wait_for_room):
+        if hindrances := wanted.hindrances(run_request.queue_if_full):
             told = {"node": [f"{one.text} ({one.code})" for one in hindrances]}
             codes = {one.code for one in hindrances}
             if refusals := codes & REFUSALS:
@@ -105,7 +105,7 @@ def _requested(
             raise Busy(holder)
         row = row_of(wanted, run_request, user)
         row.request_key, row.request_digest = key, said
-        row.campaign, row.repeats = campaign, repeats
+        row.campaign, row.rerun_of = campaign, rerun_of
         try:
             with act(Action.RUN_LAUNCH, _target(row), run=row.pk, suite=row.suite, image=row.image) as launched:
                 _insert(row)
@@ -114,11 +114,11 @@ def _requested(
         except IntegrityError:
             continue  # another request was first: look again what it was
         return row, True
-    raise Refused({"node": [sentence("Other requests for this place came at the same time; try again.")]})
+    raise Refused({"node": [sentence("Another request for this target arrived at the same time. Try again.")]})
 
 
 def _target(run: Run) -> str:
-    return f"{run.cluster.name}/{run.node_name}" + (f"/{run.card_asked}" if run.card_asked else "")
+    return f"{run.cluster.name}/{run.node_name}" + (f"/{run.card_requested}" if run.card_requested else "")
 
 
 def _check_key(key: str) -> None:
@@ -156,10 +156,10 @@ def row_of(wanted: Plan, run_request: RunRequest, user: Any, at: datetime | None
         card_key=card.key if card else "",
         card_uuid=card.uuid if card else "",
         card_model=(card.model if card else "") or _only_model(wanted),
-        card_asked=asked.key if asked else "",
+        card_requested=asked.key if asked else "",
         card_evidence="target" if card else "",
         driver_version=place.node.driver_version,
-        node_snapshot=snapshot(place),
+        node_snapshot=snapshot(place) | (kept(wanted.cause) if at is None else {}),
         options=run_request.options,
         manifest=wanted.manifest,
         workload_key=workload_key(wanted.manifest),
@@ -176,7 +176,7 @@ def row_of(wanted: Plan, run_request: RunRequest, user: Any, at: datetime | None
 def _only_model(wanted: Plan) -> str:
     """The card model of a run on "any card": that of the node when all its cards are alike, else unknown."""
     place = wanted.place
-    rows = Card.objects.filter(cluster=place.cluster, node_name=place.node.name, gone_at=None)
+    rows = Card.objects.filter(cluster=place.cluster, node_name=place.node.name, removed_at=None)
     models = set(rows.values_list("model", flat=True)[:64])
     return models.pop() if len(models) == 1 else ""
 
@@ -192,10 +192,10 @@ def request_again(run: Run, user: Any, key: str = "") -> tuple[Run, bool]:
         suite=run.suite,
         cluster=run.cluster.name,
         node=run.node_name,
-        card=run.card_asked or (run.card_key if run.card_evidence == "target" else ""),
+        card=run.card_requested or (run.card_key if run.card_evidence == "target" else ""),
         options=run.options,
     )
-    return request_run(run_request, user, key, repeats=run)
+    return request_run(run_request, user, key, rerun_of=run)
 
 
 def request_cancel(run: Run, user: Any) -> bool:

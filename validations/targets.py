@@ -12,17 +12,19 @@ import msgspec
 from django.conf import settings as django_settings
 from django.db.models import Sum
 
-from inventory.models import Allocation, Card, Cluster, Node, NodeTotals, Pod
+from inventory.models import Allocation, Card, Cluster, Node, NodeTotals, Pod, ResourceSlice
 from inventory.scope import counting
 from inventory.stack_context import stack_context
 from inventory.stacks import marked
+from inventory.stacks.dra.cuda import cuda_driver
 from inventory.stacks.engine.base import WHOLE
 from inventory.stacks.engine.names import labels_of
-from inventory.stacks.engine.node_facts import node_facts
+from inventory.stacks.engine.node_facts import cuda, node_facts
+from kube import claims
 from kube import objects as kube
 from kube.quantity import count
 from validations.models import Launcher
-from validations.suites.engine.base import Resource, Target
+from validations.suites.engine.base import Facts, Resource, Target
 from validations.suites.engine.placement import registry
 from validations.suites.engine.target import Settings
 from wording.said import sentence
@@ -31,6 +33,7 @@ UNIT_BYTES = {"GiB": 2**30, "MiB": 2**20}
 #: How the model of a card is named that is an instance of another.
 _MIG = re.compile(r"\bMIG[ -]\d")
 _decoder = msgspec.json.Decoder(kube.Node)
+_slices = msgspec.json.Decoder(claims.ResourceSlice)
 _pods = msgspec.json.Decoder(kube.Pod)
 #: Labels of a node, or plugins, that are kept with a run, and characters of each.
 MOST_LABELS, MOST_LABEL = 60, 300
@@ -48,7 +51,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 #: Code of a request for a place that is not there, or not for who asks.
-NO_PLACE = "no-place"
+NO_PLACE = "target-gone"
 
 
 class NoPlace(Exception):
@@ -67,9 +70,9 @@ def find_cluster(name: str) -> Cluster:
     known = ", ".join(Cluster.objects.values_list("name", flat=True)[:20]) or "none yet"
     raise NoPlace(
         "cluster",
-        sentence("There is no cluster {name}; there are: {known}.", name=f"{name[:64]!r}", known=known)
+        sentence("No cluster {name}. Clusters: {known}.", name=f"{name[:64]!r}", known=known)
         if name
-        else sentence("Name one of: {known}.", known=known),
+        else sentence("Must be one of: {known}.", known=known),
     )
 
 
@@ -80,9 +83,9 @@ def find_place(cluster: str, node: str, card: str = "") -> Place:
     if row is None:
         raise NoPlace(
             "node",
-            sentence("Cluster {name} has no node {node} now.", name=where.name, node=f"{node[:253]!r}"),
+            sentence("Cluster {name} has no node {node}.", name=where.name, node=f"{node[:253]!r}"),
         )
-    cards = list(Card.objects.filter(cluster=where, node_name=row.name, gone_at=None).order_by("index", "id"))
+    cards = list(Card.objects.filter(cluster=where, node_name=row.name, removed_at=None).order_by("index", "id"))
     chosen = _chosen(cards, card, row.name) if card else None
     only = cards[0] if len(cards) == 1 else None
     return Place(cluster=where, node=row, card=chosen, target=_target(row, cards, chosen), only_card=only)
@@ -95,11 +98,11 @@ def _chosen(cards: list[Card], wanted: str, node: str) -> Card:
     ]
     if len(found) == 1:
         return found[0]
-    known = ", ".join(one.key for one in cards[:16]) or sentence("none that the mirror can name")
+    known = ", ".join(one.key for one in cards[:16]) or sentence("none identified")
     raise NoPlace(
         "card",
         sentence(
-            "Node {node} has no card {wanted}; it has: {known}.", node=node, wanted=f"{wanted[:128]!r}", known=known
+            "Node {node} has no card {wanted}. Cards: {known}.", node=node, wanted=f"{wanted[:128]!r}", known=known
         ),
     )
 
@@ -107,7 +110,6 @@ def _chosen(cards: list[Card], wanted: str, node: str) -> Card:
 def _target(row: Node, cards: list[Card], card: Card | None) -> Target:
     node = _node_of(row)
     node_totals = NodeTotals.objects.filter(cluster_id=row.cluster_id, node_name=row.name).first()
-    facts = node_facts(node)
     unit = UNIT_BYTES.get(node_totals.unit) if node_totals else None
     launcher = Launcher.objects.filter(cluster_id=row.cluster_id).first()
     stack, settings = _stack(node, node_totals), stack_context().settings
@@ -116,7 +118,7 @@ def _target(row: Node, cards: list[Card], card: Card | None) -> Target:
         node=row.name,
         os=row.os,
         hostname=labels_of(node).get("kubernetes.io/hostname", ""),
-        windows_build=facts.windows_build or None,
+        facts=_facts(row, node, cards),
         ready=row.ready,
         taints=taints,
         stack=stack,
@@ -141,6 +143,32 @@ def _node_of(row: Node) -> kube.Node:
         return kube.Node()
 
 
+def _facts(row: Node, node: kube.Node, cards: list[Card]) -> Facts:
+    """Versions of what is on the node. A slice is published by what runs there now, a label may be left over.
+
+    The label of the compute capability tells of one card: of several kinds nothing is known.
+    """
+    said, found = node_facts(node), cuda(node)
+    windows = said.os.lower() == "windows"
+    return Facts(
+        driver=_driver_of_slices(row) or found.driver,
+        cuda=found.newest,
+        capability=found.capability if len({card.model for card in cards}) <= 1 else "",
+        windows_build=said.windows_build or (said.kernel if windows else ""),
+        runtime=said.container_runtime,
+        kubelet=said.kubelet_version,
+    )
+
+
+def _driver_of_slices(row: Node) -> str:
+    """NVIDIA's driver by what a driver of dynamic resource allocation offers on the node; "" where none does."""
+    rows = ResourceSlice.objects.filter(cluster_id=row.cluster_id, node_name=row.name)
+    try:
+        return cuda_driver([_slices.decode(facts) for facts in rows.values_list("facts", flat=True)])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return ""
+
+
 def _whole(card: Card) -> bool:
     """Whether the card is given out to one pod as it is: not shared, and no instance of a card in MIG mode."""
     return card.mode == WHOLE and not card.uuid.startswith("MIG-") and not _MIG.search(card.model)
@@ -155,7 +183,7 @@ def free_units(card: Card, node_totals: NodeTotals | None, unit: int | None) -> 
     if node_totals is None or card.memory_free_bytes is None or node_totals.memory_unplaced_bytes is None:
         return None
     # Kept apart it may be, and is tested all the same: cards of cordoned nodes are.
-    free = card.memory_free_bytes + (card.memory_apart_bytes or 0)
+    free = card.memory_free_bytes + (card.memory_unavailable_bytes or 0)
     return _units(max(free - node_totals.memory_unplaced_bytes, 0), unit)
 
 

@@ -17,11 +17,11 @@ from django.db.models.functions import Now
 from inventory.clock import database_now
 from inventory.connections import give_back
 from inventory.log_context import about
-from inventory.messages import OnceTask, RoutedTask, send_once
+from inventory.messages import OnceTask, send_once
 from inventory.models import Cluster
 from kube.client import ApiError, BadKubeconfig
 from leases.lease import Lease, LeaseLost
-from validations import campaigns, lastresults, mended, reaching
+from validations import campaigns, mended, reaching
 from validations.lifecycle import clients, lock
 from validations.lifecycle import reconcile as passes
 from validations.lifecycle.claim import claim
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 FORGOTTEN = timedelta(seconds=30)
 
 
-@shared_task(base=RoutedTask)
+@shared_task
 def launch(run_id: str) -> None:
     """Launch one queued run at once; what fails here is done by the next pass."""
     run = Run.objects.select_related("cluster").filter(pk=run_id, state=State.QUEUED, cancel_requested_at=None).first()
@@ -144,20 +144,11 @@ def advance_campaigns() -> None:
     give_back()
 
 
-@shared_task(base=RoutedTask)
+@shared_task
 def advance_campaign(campaign_id: str) -> None:
     """The same for one campaign, right after it was made or resumed."""
     campaigns.advance_safely(campaign_id)
     give_back()
-
-
-@shared_task(base=OnceTask)
-def decide_proofs() -> int:
-    """Look again which result of each card decides: processes of a release before do not say. Returns how many had another."""
-    try:
-        return lastresults.decide_anew()
-    finally:
-        give_back()
 
 
 @shared_task(base=OnceTask)

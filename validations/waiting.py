@@ -1,4 +1,4 @@
-"""Why a run in the queue waits, said when somebody looks: three queries however many runs, none where none is under way.
+"""Why a run waits, said when somebody looks: five queries however many runs, none where none is under way.
 
 A row of the queue is written only when it was tried; what holds up thousands at once (limits, a cluster that does not answer, a copy
 of the database, no worker that launches) is counted here.
@@ -8,17 +8,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 from django.conf import settings
 
+from inventory.clock import database_now
 from inventory.heartbeats import pulse_of
 from inventory.models import Role
 from validations.copies import copy_words
 from validations.models import STARTED, Launcher, Run, State
 from validations.models.run import said_of
-from wording.said import restored, sentence
+from validations.software import CODE, Cause, causes
+from wording.said import Said, quote, restored, sentence, series
 
+#: States in which no container runs yet.
+_NOT_STARTED = (State.QUEUED, State.CREATING, State.PENDING, State.PULLING)
 #: No launch worker is seen.
 NO_WORKER = "no-worker"
 
@@ -31,7 +36,7 @@ class Why(NamedTuple):
 
 
 def tell(rows: Iterable[Run]) -> None:
-    """Put into the rows why they wait (`waiting_reason`, `waiting_message`), which is not saved."""
+    """Put into the rows why they wait (`pending_reason`, `pending_message`), which is not saved."""
     active = [run for run in rows if run.state != State.ENDED]
     queued = [run for run in active if run.state == State.QUEUED]
     launchers = _launchers({run.cluster_id for run in active}) if active else {}
@@ -39,7 +44,27 @@ def tell(rows: Iterable[Run]) -> None:
     for run in active:
         copy = copy_words(launchers[run.cluster_id]) if run.cluster_id in launchers else ""
         if copy or run.pk in why:
-            run.waiting_reason, run.waiting_message = Why("copy", copy) if copy else why[run.pk]
+            run.pending_reason, run.pending_message = Why("copy", copy) if copy else why[run.pk]
+    _tell_software([run for run in active if run.state in _NOT_STARTED])
+
+
+def _tell_software(waiting: Sequence[Run]) -> None:
+    """Add what of the software of their nodes keeps them from starting: that of a node comes and goes while a run waits."""
+    found = causes((run.cluster_id, run.node_name) for run in waiting)
+    now = database_now() if found else None
+    for run in waiting:
+        cause = found.get((run.cluster_id, run.node_name))
+        if cause is not None and now is not None and cause.blocks:
+            run.pending_reason, run.pending_message = _with(run, cause, now)
+
+
+def _with(run: Run, cause: Cause, now: datetime) -> Why:
+    """What is said already comes first: it is of the run itself."""
+    message = restored(run.pending_message, said_of(run, "pending_message"))
+    told = cause.lasting(now)
+    if not message:
+        return Why(run.pending_reason or CODE, told)
+    return Why(run.pending_reason, series([message if isinstance(message, Said) else quote(message), told]))
 
 
 def _no_worker(queued: Sequence[Run]) -> dict[str, Why]:
@@ -85,7 +110,7 @@ class _Counted:
             )
         if full := self._full(run):
             return Why("NoSlot", full)
-        return Why(run.waiting_reason, restored(run.waiting_message, said_of(run, "waiting_message")))
+        return Why(run.pending_reason, restored(run.pending_message, said_of(run, "pending_message")))
 
     def _full(self, run: Run) -> str:
         if self._clusters[run.cluster_id] >= settings.MAX_RUNS_PER_CLUSTER:
@@ -99,20 +124,20 @@ class _Counted:
 
 def cluster_full() -> str:
     return sentence(
-        "{max_runs_per_cluster} runs are under way in this cluster (GPUDASH_MAX_RUNS_PER_CLUSTER).",
+        "Limit of active runs in this cluster reached: {max_runs_per_cluster} (GPUDASH_MAX_RUNS_PER_CLUSTER).",
         max_runs_per_cluster=settings.MAX_RUNS_PER_CLUSTER,
     )
 
 
 def node_full() -> str:
     return sentence(
-        "{max_runs_per_node} runs are under way on this node (GPUDASH_MAX_RUNS_PER_NODE).",
+        "Limit of active runs on this node reached: {max_runs_per_node} (GPUDASH_MAX_RUNS_PER_NODE).",
         max_runs_per_node=settings.MAX_RUNS_PER_NODE,
     )
 
 
 def user_full() -> str:
     return sentence(
-        "{max_runs_per_user} runs of this user are under way (GPUDASH_MAX_RUNS_PER_USER).",
+        "Limit of active runs of this user reached: {max_runs_per_user} (GPUDASH_MAX_RUNS_PER_USER).",
         max_runs_per_user=settings.MAX_RUNS_PER_USER,
     )

@@ -18,9 +18,9 @@ LAUNCHER = (
     *((verb, "batch", "jobs", NEEDED_FOR) for verb in ("create", "get", "list", "delete")),
     ("list", "", "pods", NEEDED_FOR),
     ("get", "", "pods/log", NEEDED_FOR),
-    ("list", "", "events", sentence("says more of a validation that waits")),
+    ("list", "", "events", sentence("shows why a validation is pending")),
     *(
-        (verb, LEASES, "leases", sentence("keeps a copy of the database from launching"))
+        (verb, LEASES, "leases", sentence("prevents a copy of the database from launching"))
         for verb in ("get", "create", "update")
     ),
 )
@@ -28,7 +28,7 @@ LAUNCHER = (
 #: What a run cannot do without.
 NEEDED = frozenset(f"{verb} {resource}" for verb, _, resource, why in LAUNCHER if why == NEEDED_FOR)
 #: Why the launcher lists the RuntimeClasses.
-CLASSES = sentence("Linux suites take the RuntimeClass nvidia where there is one")
+CLASSES = sentence("Linux suites use the RuntimeClass nvidia if it exists")
 
 
 def _in(why: str, namespace: str) -> str:
@@ -48,8 +48,8 @@ def wanted() -> tuple[Wanted, ...]:
 def missing_rule(call: str, namespace: str) -> str:
     """Words for a rule that is not granted. call: "create jobs"."""
     return sentence(
-        "The cluster does not let the launcher {call} in the namespace {namespace} (forbidden). Grant it "
-        "with {role}, whose first lines make the namespace and the binding.",
+        "The launcher is not authorized to {call} in namespace {namespace}. Apply {role}: it also creates the "
+        "namespace and the binding.",
         call=call,
         namespace=namespace,
         role=ROLE,

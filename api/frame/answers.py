@@ -18,22 +18,22 @@ from api.frame.problems import CONTENT_TYPE, Problem
 
 _SCHEMA = "#/components/schemas/{name}"
 _RESPONSE = "#/components/responses/{status}"
-_WAIT = {"Retry-After": {"description": "seconds until it is worth asking again", "schema": {"type": "integer"}}}
-_SIGN_IN = {"WWW-Authenticate": {"description": "how to sign in", "schema": {"type": "string"}}}
-_ETAG = {"ETag": {"description": "of the list as it is", "schema": {"type": "string"}}}
+_WAIT = {"Retry-After": {"description": "seconds until the next attempt", "schema": {"type": "integer"}}}
+_SIGN_IN = {"WWW-Authenticate": {"description": "how to authenticate", "schema": {"type": "string"}}}
+_ETAG = {"ETag": {"description": "entity tag of the current list", "schema": {"type": "string"}}}
 #: Status → why, as docs/rest.md says it.
 WHY = {
-    400: "A field, filter, parameter or cursor makes no sense; `errors` names it.",
-    401: "No token, or one that is wrong, has expired or was revoked.",
-    403: "The role may not, or a session's request came without its token against forgery.",
-    404: "There is no such thing, or none that the scope sees; the text says where to look.",
-    406: "What `Accept` names is not made here.",
-    409: "Something else stands in the way; the text names it.",
-    413: "The body is larger than is taken.",
-    415: "The body is of a kind that is not read; JSON is.",
-    422: "The Idempotency-Key belongs to another request.",
-    429: "More requests than are taken from one address or with one token.",
-    503: "The database does not answer.",
+    400: "Invalid field, filter, parameter or cursor. `errors` names it.",
+    401: "Missing, wrong, expired or revoked token.",
+    403: "The role has no permission, or a session request has no CSRF token.",
+    404: "Not found, or outside the scope. The text names alternatives.",
+    406: "The format in `Accept` is not available.",
+    409: "Conflict. The text names the cause.",
+    413: "The body is too large.",
+    415: "Unsupported content type. Use JSON.",
+    422: "The Idempotency-Key was used for another request.",
+    429: "Too many requests from one address or with one token.",
+    503: "The database does not respond.",
 }
 _HEADERS: dict[int, dict[str, Any]] = {401: _SIGN_IN, 429: _WAIT, 503: _WAIT}
 _ALWAYS = (400, 401, 403, 406, 429, 503)
@@ -55,7 +55,7 @@ class Operations(AutoSchema):
         answers = operation["responses"]
         own = {int(status) for status in answers if int(status) >= HTTPStatus.BAD_REQUEST}
         if self.method == "GET" and getattr(self.view, "shareable", False):
-            answers["304"] = {"description": "The list is as `If-None-Match` knows it.", "headers": _ETAG}
+            answers["304"] = {"description": "Not modified: the list matches `If-None-Match`.", "headers": _ETAG}
         for status in sorted(own | set(_refused(self.method, self.path, operation))):
             answers[str(status)] = {"$ref": _RESPONSE.format(status=status)}
         operation["responses"] = dict(sorted(answers.items()))

@@ -21,7 +21,7 @@ from resources.filter_fields import BytesFilter, asked_bytes
 from resources.filter_sets import StrictFilterSet
 
 LISTED = (
-    "Filters are named as fields; a name given several times means any of its values. CSV holds all rows, not a page."
+    "Filters have the names of fields. A repeated filter matches any of its values. CSV contains all rows, not a page."
 )
 
 
@@ -31,7 +31,7 @@ FILTER_BYTES = OpenApiParameter(
     str,
     OpenApiParameter.HEADER,
     response=[200],
-    description="`name=bytes` of each amount of memory that was asked for.",
+    description="`name=bytes` of each requested amount of memory.",
 )
 
 

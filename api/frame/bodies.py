@@ -21,7 +21,7 @@ def body_of(request: Request, kind: type[Draft]) -> Draft:
     """The body as a struct; 400 names the field that is wrong or not known."""
     data = request.data
     if not isinstance(data, dict):
-        raise ValidationError({"body": ["A JSON object is wanted."]})
+        raise ValidationError({"body": ["Must be a JSON object."]})
     unknown = sorted(str(name)[:64] for name in set(data) - set(kind.__struct_fields__))
     if unknown:
         known = ", ".join(kind.__struct_fields__)

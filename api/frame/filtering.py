@@ -43,13 +43,13 @@ def _parameter(name: str, one: Any) -> dict[str, Any]:
         return made | {"schema": {"type": "string", "enum": list(field.words), "default": field.default}}
     if isinstance(field, BytesField):
         made["description"] += (
-            "; a plain number is bytes; with a unit 8Gi or 8 GiB (2³⁰ bytes), 8G or 8 GB (10⁹ bytes); "
-            "the header Filter-Bytes says what was taken"
+            ". In bytes, or with a unit: 8Gi or 8 GiB (2³⁰ bytes), 8G or 8 GB (10⁹ bytes). The header "
+            "Filter-Bytes returns the value in bytes."
         )
     if isinstance(field, MomentField):
         made["description"] += (
-            "; as 2026-11-22T02:00Z (without a zone: that of GPUDASH_TIME_ZONE), or an age such as 24h or 7d; "
-            "at goes alone, from and to together or alone. What has ended is kept for GPUDASH_HISTORY_DAYS"
+            ". Format: 2026-11-22T02:00Z (default zone: GPUDASH_TIME_ZONE), or an age such as 24h or 7d. Use "
+            "either at, or from and to. Ended rows are kept for GPUDASH_HISTORY_DAYS"
         )
         return made | {"schema": {"type": "string", "example": "2026-11-22T02:00Z"}}
     if name.endswith("_id"):

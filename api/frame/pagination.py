@@ -41,7 +41,7 @@ class CursorPagination(BasePagination):
         link = {
             "type": ["string", "null"],
             "format": "uri",
-            "description": "address of that page; null where there is none",
+            "description": "URL of that page; null: no such page",
         }
         return {
             "type": "object",
@@ -51,7 +51,7 @@ class CursorPagination(BasePagination):
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         size = {"type": "integer", "minimum": 1, "maximum": MAX_PAGE_SIZE, "default": api_settings.PAGE_SIZE}
-        texts = {"cursor": "from `next` or `previous` of an answer", "page_size": "rows on a page"}
+        texts = {"cursor": "cursor from `next` or `previous`", "page_size": "rows per page"}
         schemas = {"cursor": {"type": "string"}, "page_size": size}
         return [
             {"name": name, "in": "query", "required": False, "description": texts[name], "schema": schema}

@@ -42,7 +42,7 @@ def _wrong(value: Any) -> str:
     level = [value]
     for _ in range(MAX_DEPTH):
         if any(isinstance(one, str) and "\x00" in one for one in level):
-            return "A null character is not taken."
+            return "Must not contain a null character."
         level = [inner for one in level for inner in _inside(one)]
         if not level:
             return ""

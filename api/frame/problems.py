@@ -15,14 +15,14 @@ CONTENT_TYPE = "application/problem+json"
 
 
 class FieldError(msgspec.Struct, frozen=True):
-    """What is wrong with one field (a filter, a parameter, a member of the body)."""
+    """Problem with one field: a filter, a parameter or a member of the body."""
 
     field: str
     detail: str
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """The body. `about:blank` means that title says no more than the status does; `detail` says the rest."""
+    """The body. `about:blank`: the title only repeats the status; see `detail`."""
 
     title: str
     status: int

@@ -28,25 +28,25 @@ class Chargeback(ApiView):
     renderer_classes: Any = (*api_settings.DEFAULT_RENDERER_CLASSES, CsvRenderer)
 
     @extend_schema(
-        summary="What each namespace or owner held of a cluster in a month, and what nobody did",
-        description="The rows add up to what the cluster was: cards and memory, times the hours they were there. Days and months "
-        "are UTC. A month that goes on is summed until `until`.",
+        summary="Monthly chargeback of a cluster by namespace or owner",
+        description="The rows add up to the capacity of the cluster: cards and memory, times hours present. Days "
+        "and months are UTC. The current month is summed until `until`.",
         responses={(200, "application/json"): Shape, (200, "text/csv"): OpenApiTypes.STR},
         parameters=[
-            OpenApiParameter("cluster", str, description="name of the cluster; may be left out where there is one"),
+            OpenApiParameter("cluster", str, description="cluster name; optional if there is only one cluster"),
             OpenApiParameter(
-                "by", str, enum=By.values, description="namespace when left out; owner: what controls the pods"
+                "by", str, enum=By.values, description="namespace (default) or owner: the controller of the pods"
             ),
-            OpenApiParameter("month", str, description="as 2026-11; this month when left out"),
+            OpenApiParameter("month", str, description="month, such as 2026-11; default: this month"),
         ],
     )
     def get(self, request: Request) -> Response | HttpResponse:
         if unknown := request.query_params.keys() - _NAMES:
-            raise bad_fields({name[:64]: ["There is no such parameter here."] for name in sorted(unknown)})
+            raise bad_fields({name[:64]: ["Unknown parameter."] for name in sorted(unknown)})
         month = request.query_params.get("month", "")
         first = first_of(month) if month else this_month(database_now())
         if first is None:
-            raise bad_fields({"month": ["A month is wanted, as 2026-11."]})
+            raise bad_fields({"month": ["Must be a month, such as 2026-11."]})
         by = request.query_params.get("by", By.NAMESPACE.value)
         if by not in By.values:
             raise bad_fields({"by": [f"One of {', '.join(By.values)} is wanted."]})

@@ -17,28 +17,29 @@ LIMIT, MOST = 20, 10_000
 
 class Fit(ApiView):
     @extend_schema(
-        summary="Where a pod that asks for cards would go now, and why not elsewhere",
-        description="Nodes that would be given such a pod now, by the rule of their sharing system; of the others the reasons, "
-        "counted. A node that is cordoned, not ready, or of which it is not known what is free, never fits. A name given several "
-        "times means any of its values; of `tolerate` and `selector` all count.",
+        summary="Find capacity: nodes that fit a pod now, and reasons for the others",
+        description="Nodes that fit such a pod now, by the placement rule of their stack. Other nodes are "
+        "counted by reason. Cordoned nodes, nodes that are not ready and nodes with unknown free "
+        "memory never fit. A repeated parameter matches any of its values; for `tolerate` and "
+        "`selector` all values apply.",
         responses=told.Fit,
         parameters=[
-            OpenApiParameter("cards", int, description="on one node, for one container (1)"),
+            OpenApiParameter("cards", int, description="cards on one node, for one container (default: 1)"),
             OpenApiParameter(
                 "memory",
                 str,
-                description="of each card: 20, 20 GiB, 20Gi or 20000 MiB. Other than in filters a number alone is GiB; "
-                "`request.memory_bytes` says what was taken. Left out: whatever a card has.",
+                description="memory of each card: 20, 20 GiB, 20Gi or 20000 MiB. A plain number is GiB, unlike "
+                "in filters; `request.memory_bytes` returns the value. Default: any memory.",
             ),
             OpenApiParameter(
-                "system", str, many=True, enum=list(WAYS), description="how it is asked for; any when not given"
+                "stack", str, many=True, enum=list(WAYS), description="allocation mode of the request; default: any"
             ),
-            OpenApiParameter("model", str, many=True, description="part of the name of the card model"),
+            OpenApiParameter("model", str, many=True, description="part of the card model name"),
             OpenApiParameter(
                 "tolerate", str, many=True, description="key, key=value or key=value:Effect; * for all taints"
             ),
             OpenApiParameter("selector", str, many=True, description="label of the node: key=value"),
-            OpenApiParameter("cluster", str, many=True, description="names of clusters; all when not given"),
+            OpenApiParameter("cluster", str, many=True, description="cluster names; default: all"),
             OpenApiParameter("limit", int, description=f"nodes in each list, at most {MOST} ({LIMIT})"),
         ],
     )

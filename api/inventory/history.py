@@ -32,7 +32,7 @@ class _History(ApiView):
     def told(self, request: Request, **subject: str) -> Response:
         given = {name: str(value) for name, value in request.query_params.items() if name != "format"}
         if unknown := given.keys() - {"window", *self.allowed}:
-            raise bad_fields({name: ["There is no such parameter here."] for name in sorted(unknown)})
+            raise bad_fields({name: ["Unknown parameter."] for name in sorted(unknown)})
         window = window_named(given.pop("window", DEFAULT))
         if window is None:
             raise bad_fields({"window": [f"One of {_NAMES} is wanted."]})
@@ -48,13 +48,13 @@ class _History(ApiView):
 
 
 class CardHistory(_History):
-    @extend_schema(summary="A card over time", responses=shapes.History, parameters=_PARAMETERS)
+    @extend_schema(summary="History of a card", responses=shapes.History, parameters=_PARAMETERS)
     def get(self, request: Request, card_id: int) -> Response:
         return self.told(request, card=str(card_id))
 
 
 class NodeHistory(_History):
-    @extend_schema(summary="A node over time", responses=shapes.History, parameters=_PARAMETERS)
+    @extend_schema(summary="History of a node", responses=shapes.History, parameters=_PARAMETERS)
     def get(self, request: Request, cluster: str, name: str) -> Response:
         return self.told(request, cluster=cluster, node=name)
 
@@ -63,13 +63,13 @@ class ClusterHistory(_History):
     allowed = frozenset({"node", "pool", "namespace"})
 
     @extend_schema(
-        summary="A cluster, or a node, a pool or a namespace of it, over time",
+        summary="History of a cluster, or of one of its nodes, pools or namespaces",
         responses=shapes.History,
         parameters=[
             *_PARAMETERS,
-            OpenApiParameter("node", str, description="a node by its name, also one that no address can carry"),
-            OpenApiParameter("pool", str, description="nodes that are alike, by the name of their pool"),
-            OpenApiParameter("namespace", str, description="what the pods of a namespace hold; one of the three"),
+            OpenApiParameter("node", str, description="node name, also names that do not fit into a URL"),
+            OpenApiParameter("pool", str, description="pool name"),
+            OpenApiParameter("namespace", str, description="namespace; only one of node, pool and namespace"),
         ],
     )
     def get(self, request: Request, name: str) -> Response:

@@ -19,18 +19,21 @@ from inventory.condition import State, condition_of, sync_of
 from inventory.condition import watches as watches_now
 from inventory.heartbeats import pulses
 from inventory.measured import measured_now
-from inventory.models import Card, Cluster, Finding, NodeTotals, Watch
-from inventory.models.choices import CardState, KeptOff
+from inventory.models import Card, Cluster, Component, Finding, NodeTotals, Watch
+from inventory.models.choices import CardState, ComponentState, UnavailableReason
 
 _ESCAPE = re.compile(r'[\\"\n]')
 _ESCAPED = {"\\": r"\\", '"': r"\"", "\n": r"\n"}
 #: Columns of what is measured → name and help of the family.
 _MEASURED = {
-    "memory_used_bytes": ("gpudash_card_memory_used_bytes", "Memory of the card in use, in bytes"),
-    "utilization_ratio": ("gpudash_card_utilization_ratio", "Share of time in which anything ran on the card, 0 to 1"),
-    "activity_ratio": ("gpudash_card_activity_ratio", "The best sign of work on the card, 0 to 1"),
-    "temperature_celsius": ("gpudash_card_temperature_celsius", "Temperature of the chip, in degrees Celsius"),
-    "power_watts": ("gpudash_card_power_watts", "Power that the card draws, in watts"),
+    "memory_used_bytes": ("gpudash_card_memory_used_bytes", "Used memory of the card, in bytes"),
+    "utilization_ratio": (
+        "gpudash_card_utilization_ratio",
+        "Utilization: share of time with activity on the card, 0 to 1",
+    ),
+    "activity_ratio": ("gpudash_card_activity_ratio", "Activity on the card by its best metric, 0 to 1"),
+    "temperature_celsius": ("gpudash_card_temperature_celsius", "Temperature of the card, in degrees Celsius"),
+    "power_watts": ("gpudash_card_power_watts", "Power draw of the card, in watts"),
 }
 
 
@@ -58,6 +61,7 @@ def families() -> Iterator[str]:
         _cards(names),
         _counts(names),
         _nodes(names),
+        _components(names),
         _mirror(names, watches),
         _audits(names, watches),
         _findings(names, watches),
@@ -104,19 +108,21 @@ class CardLabels:
 
 
 def _cards(names: dict[int, str]) -> Iterable[Family]:
-    total = Family("gpudash_card_memory_bytes", "Memory of the card that its sharing system gives out, in bytes.")
-    allocated = Family("gpudash_card_memory_allocated_bytes", "Memory of the card promised by the scheduler, in bytes.")
-    measured = [Family(name, f"{text}, as its exporter says.") for name, text in _MEASURED.values()]
+    total = Family("gpudash_card_memory_bytes", "Memory of the card that its stack can allocate, in bytes.")
+    allocated = Family(
+        "gpudash_card_memory_allocated_bytes", "Memory of the card allocated by the scheduler, in bytes."
+    )
+    measured = [Family(name, f"{text}, measured by its exporter.") for name, text in _MEASURED.values()]
     known = {card: values for card, *values in measured_now().values_list("card_id", *_MEASURED)}
     nothing: list[float | None] = []
     health = Family(
-        "gpudash_card_health", "1 for the health of the card that is in force: healthy, degraded, unhealthy or unknown."
+        "gpudash_card_health", "1 for the current health of the card: healthy, degraded, unhealthy or unknown."
     )
-    holds = Family("gpudash_card_allocations", "Allocations that hold the card now.")
+    holds = Family("gpudash_card_allocations", "Active allocations on the card.")
     labels_of_cards = CardLabels(names)
     columns = ("cluster_id", "node_name", "index", "key", "uuid", "model", "stack", "state", "health")
-    figures = ("memory_total_bytes", "memory_allocated_bytes", "holders_count")
-    rows = Card.objects.filter(gone_at=None).order_by("id").values_list("id", *columns, *figures)
+    figures = ("memory_total_bytes", "memory_allocated_bytes", "allocations_count")
+    rows = Card.objects.filter(removed_at=None).order_by("id").values_list("id", *columns, *figures)
     for row in rows.iterator(5000):
         card, cluster, node, index, key, uuid, model, stack, state, well, total_bytes, allocated_bytes, holders = row
         labels = labels_of_cards.next(cluster, node, index, key, uuid, model, stack)
@@ -135,32 +141,33 @@ def _cards(names: dict[int, str]) -> Iterable[Family]:
 
 def _counts(names: dict[int, str]) -> Iterable[Family]:
     """Cards as lists and pages count them; a cluster whose cards were not counted yet is absent."""
-    states = Family("gpudash_card_count", "Cards present, by state: free, apart, partly, full, over, shared, unknown.")
-    apart = Family("gpudash_card_apart_count", "Cards in the state apart, by why no pod is given them.")
-    unnamed = Family(
-        "gpudash_card_unnamed_count",
-        "Cards besides those of the state, on nodes that say how many are held, but not which: free or apart.",
+    states = Family("gpudash_cards", "Cards by state: free, unavailable, partly, full, over, shared, unknown.")
+    unavailable = Family("gpudash_cards_unavailable", "Unavailable cards, by reason.")
+    unidentified = Family(
+        "gpudash_cards_unidentified",
+        "Unidentified cards on nodes that report only a count, by state: free or unavailable.",
     )
-    more = free.unnamed(None)
+    more = free.unidentified(None)
     for cluster, own in free.cards_by_cluster(None).items():
         labels = labels_of(cluster=names.get(cluster, ""))
         for state, number in own.states.items():
             states.add(f'{labels},state="{state}"', number)
-        for reason in KeptOff.values:
-            apart.add(f'{labels},reason="{reason}"', own.apart.get(reason, 0))
+        for reason in UnavailableReason.values:
+            unavailable.add(f'{labels},reason="{reason}"', own.unavailable.get(reason, 0))
         loose = more.get(cluster, free.FreeCards())
-        unnamed.add(f'{labels},state="{CardState.FREE.value}"', loose.unnamed)
-        unnamed.add(f'{labels},state="{CardState.APART.value}"', loose.apart_unnamed)
-    return states, apart, unnamed
+        unidentified.add(f'{labels},state="{CardState.FREE.value}"', loose.unidentified)
+        unidentified.add(f'{labels},state="{CardState.UNAVAILABLE.value}"', loose.unavailable_unidentified)
+    return states, unavailable, unidentified
 
 
 def _nodes(names: dict[int, str]) -> Iterable[Family]:
     unplaced = Family(
-        "gpudash_node_memory_unplaced_bytes", "Memory held on the node by pods whose card is not known, in bytes."
+        "gpudash_node_memory_unplaced_bytes",
+        "Memory allocated on the node to pods with an unidentified card, in bytes.",
     )
     health = Family(
         "gpudash_node_health",
-        "1 for the health of the node and its cards that is in force: healthy, degraded, unhealthy or unknown.",
+        "1 for the current health of the node and its cards: healthy, degraded, unhealthy or unknown.",
     )
     rows = NodeTotals.objects.order_by("cluster_id", "node_name")
     columns = ("cluster_id", "node_name", "memory_unplaced_bytes", "health")
@@ -172,14 +179,57 @@ def _nodes(names: dict[int, str]) -> Iterable[Family]:
     return unplaced, health
 
 
+#: Versions of one component in one cluster that have a series each: those that most nodes have. The rest is OTHER.
+VERSIONS = 30
+OTHER = "other"
+
+
+def _components(names: dict[int, str]) -> Iterable[Family]:
+    """What is not needed is left out. Custom resources are components of their own: as many as an administrator makes."""
+    states = Family(
+        "gpudash_component_state",
+        "1 for the current state of a GPU software component. An empty node: the component exists once in the cluster.",
+    )
+    info = Family(
+        "gpudash_component_info",
+        "Nodes with this version of the component. 1 for a component that exists once in the cluster.",
+    )
+    versions: dict[tuple[int, str], dict[str, int]] = {}
+    rows = Component.objects.exclude(state=ComponentState.NOT_NEEDED).order_by("id")
+    columns = ("cluster_id", "node_name", "name", "state", "version")
+    for cluster, node, name, state, version in rows.values_list(*columns).iterator(5000):
+        labels = (
+            f'cluster="{escaped_again(names.get(cluster, ""))}",node="{escaped_again(node)}",'
+            f'component="{escaped_again(name)}",state="{state}"'
+        )
+        states.add(labels, 1)
+        if version:
+            counted = versions.setdefault((cluster, name), {})
+            counted[version] = counted.get(version, 0) + 1
+    for (cluster, name), counted in versions.items():
+        for version, number in _bounded(counted):
+            info.add(labels_of(cluster=names.get(cluster, ""), component=name, version=version), number)
+    return states, info
+
+
+def _bounded(counted: dict[str, int]) -> list[tuple[str, int]]:
+    """The versions that most nodes have, and "other" for the sum of those beyond `VERSIONS`."""
+    rest = counted.pop(OTHER, 0)
+    most = sorted(counted.items(), key=lambda one: (-one[1], one[0]))
+    rest += sum(number for _, number in most[VERSIONS:])
+    return most[:VERSIONS] + ([(OTHER, rest)] if rest else [])
+
+
 def _mirror(names: dict[int, str], watches: list[Watch]) -> Iterable[Family]:
     last = Family(
         "gpudash_mirror_last_event_timestamp_seconds",
-        "Time of the last update from the cluster, in seconds since 1970.",
+        "Time of the last update from the cluster, unix time.",
     )
-    synced = Family("gpudash_mirror_synced", "Whether the first complete list of this kind is in the mirror: 1 or 0.")
-    states = Family("gpudash_mirror_state", "The state of the watch now: 1 for the one in force, 0 for the others.")
-    since = Family("gpudash_mirror_state_since_timestamp_seconds", "When that state began, in seconds since 1970.")
+    synced = Family("gpudash_mirror_synced", "1 if the initial list of this kind is complete, else 0.")
+    states = Family("gpudash_mirror_state", "1 for the current state of the watch, 0 for the other states.")
+    since = Family(
+        "gpudash_mirror_state_since_timestamp_seconds", "Start of the current state of the watch, unix time."
+    )
     for watch in watches:
         labels = labels_of(cluster=names.get(watch.cluster_id, ""), kind=watch.kind)
         condition = condition_of(watch)
@@ -195,9 +245,9 @@ def _mirror(names: dict[int, str], watches: list[Watch]) -> Iterable[Family]:
 
 def _audits(names: dict[int, str], watches: list[Watch]) -> Iterable[Family]:
     """Absent for a kind that was never audited; the cards are not."""
-    last = Family("gpudash_mirror_audit_timestamp_seconds", "When the last audit ended, in seconds since 1970.")
-    took = Family("gpudash_mirror_audit_seconds", "How long the last audit took.")
-    found = Family("gpudash_mirror_audit_differences_total", "Differences that audits found and mended.", "counter")
+    last = Family("gpudash_mirror_audit_timestamp_seconds", "End of the last audit, unix time.")
+    took = Family("gpudash_mirror_audit_seconds", "Duration of the last audit, in seconds.")
+    found = Family("gpudash_mirror_audit_differences_total", "Differences that audits found and corrected.", "counter")
     for watch in watches:
         if watch.audited_at is not None and watch.audit_seconds is not None:
             labels = labels_of(cluster=names.get(watch.cluster_id, ""), kind=watch.kind)
@@ -209,9 +259,7 @@ def _audits(names: dict[int, str], watches: list[Watch]) -> Iterable[Family]:
 
 def _processes() -> Iterable[Family]:
     """A role that was never seen is absent."""
-    seen = Family(
-        "gpudash_heartbeat_timestamp_seconds", "When the background process last worked, in seconds since 1970."
-    )
+    seen = Family("gpudash_heartbeat_timestamp_seconds", "Last activity of the background process, unix time.")
     for pulse in pulses():
         if pulse.seen_at is not None:
             seen.add(labels_of(role=pulse.role.value), pulse.seen_at.timestamp())
@@ -220,7 +268,7 @@ def _processes() -> Iterable[Family]:
 
 def _findings(names: dict[int, str], watches: list[Watch]) -> Iterable[Family]:
     """A code without findings is 0 once the cluster is counted; before, it is not known."""
-    count = Family("gpudash_finding_count", "Findings now, by code.")
+    count = Family("gpudash_findings", "Current findings, by code.")
     rows = Finding.objects.filter(ended_at=None).order_by("cluster_id", "code", "severity")
     seen: set[tuple[int, str]] = set()
     for cluster, code, severity, found in rows.values_list("cluster_id", "code", "severity").annotate(Count("id")):

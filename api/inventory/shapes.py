@@ -13,21 +13,27 @@ from msgspec import Meta
 from resources.allocation import Allocation
 from resources.card import Card
 from resources.cluster import Cluster, Totals
+from resources.component import Component
 from resources.declared import Shape
 from resources.finding import Finding
 from resources.node import Node
 
 
 class NodeDetail(Node):
-    """A node with its cards, what it holds on unknown cards, and its findings."""
+    """A node with its cards, allocations on unidentified cards, findings and GPU software."""
 
     cards: list[Card]
     unplaced: list[Allocation]
     findings: list[Finding]
+    components: Annotated[list[Component], Meta(description="GPU software of the node, most likely cause first.")]
+    first_cause: Annotated[
+        str | None,
+        Meta(description="Component that is the cause of the others not being ready; null: none."),
+    ]
 
 
 class Pool(Shape):
-    """Nodes of one cluster that are alike."""
+    """A pool: similar nodes of one cluster."""
 
     cluster: str
     pool: str
@@ -35,24 +41,24 @@ class Pool(Shape):
 
 
 class IdleSum(Shape):
-    """Holds without work of one group, summed."""
+    """Idle allocations of one group, summed."""
 
     cluster: str
-    namespace: Annotated[str | None, Meta(description="Of an owner or a pod; null: the group is no namespace's.")]
-    name: Annotated[
-        str, Meta(description='Of the group: a namespace, owner, pod, node or model; "" where it is not known.')
+    namespace: Annotated[
+        str | None, Meta(description="Namespace of an owner or pod; null: the group belongs to no namespace.")
     ]
-    holds: int
-    sure: Annotated[int, Meta(description="How many of them are sure.")]
-    cards: Annotated[float | None, Meta(description="null: of none of them is it known.")]
-    memory_bytes: Annotated[int | None, Meta(description="Of those that are metered; null: none is.")]
-    unmetered: Annotated[int, Meta(description="Holds that are not in memory_bytes.")]
-    byte_seconds: Annotated[float | None, Meta(description="Bytes × seconds without work so far.")]
-    card_seconds: Annotated[float | None, Meta(description="Cards × seconds without work so far.")]
+    name: Annotated[str, Meta(description='Name of the namespace, owner, pod, node or model; "": unknown.')]
+    allocations: int
+    certain: Annotated[int, Meta(description="Idle allocations with confidence certain.")]
+    cards: Annotated[float | None, Meta(description="null: unknown for all of them.")]
+    memory_bytes: Annotated[int | None, Meta(description="Sum over metered allocations; null: none is metered.")]
+    unmetered: Annotated[int, Meta(description="Allocations not in memory_bytes: not metered.")]
+    byte_seconds: Annotated[float | None, Meta(description="Bytes × seconds without activity so far.")]
+    card_seconds: Annotated[float | None, Meta(description="Cards × seconds without activity so far.")]
 
 
 class IdleSums(Shape):
-    """Holds without work, summed; the largest groups, at most 200."""
+    """Idle allocations, summed by group; the 200 largest groups."""
 
     by: str
     results: list[IdleSum]
@@ -62,65 +68,69 @@ Values = list[float | None]
 
 
 class HistoryColumns(Shape):
-    """One value for each step; the whole column is null where none of its values is known, or the subject has none."""
+    """One value per step. null for a whole column: unknown, or not available for this subject."""
 
     memory_allocated_bytes: Values | None
-    memory_used_bytes: Annotated[Values | None, Meta(description="Mean of what is known of the step.")]
-    memory_used_most_bytes: Annotated[Values | None, Meta(description="The highest of the step.")]
+    memory_used_bytes: Annotated[Values | None, Meta(description="Mean of the known values of the step.")]
+    memory_used_peak_bytes: Annotated[Values | None, Meta(description="Highest value of the step.")]
     memory_total_bytes: Annotated[
-        Values | None, Meta(description="Of a sum: what its nodes have, of those whose allocation is known.")
+        Values | None, Meta(description="Capacity, in bytes. For sums: of the nodes with known allocations.")
     ]
-    utilization_ratio: Annotated[Values | None, Meta(description="0 to 1; of a sum the mean of its measured cards.")]
+    utilization_ratio: Annotated[
+        Values | None, Meta(description="Utilization, 0 to 1. For sums: mean of the measured cards.")
+    ]
     activity_ratio: Annotated[
-        Values | None, Meta(description="0 to 1: the best sign of work that the exporter has; of a sum as above.")
+        Values | None,
+        Meta(description="Activity by the best metric of the exporter, 0 to 1. For sums: mean of the measured cards."),
     ]
     cards: Annotated[
-        Values | None, Meta(description="Of a sum: its cards; of a namespace those that it is known to be on.")
+        Values | None, Meta(description="Number of cards, for sums only. For a namespace: its identified cards.")
     ]
     cards_measured: Annotated[
         Values | None,
-        Meta(description="How many of them are in memory_used_bytes; of a namespace those that nobody else is on."),
+        Meta(description="Number of cards in memory_used_bytes. For a namespace: its cards without other namespaces."),
     ]
     unknown: Annotated[
         Values | None,
         Meta(
-            description="What is not in memory_allocated_bytes: nodes of which it is not known; of a namespace its holds."
+            description="Not in memory_allocated_bytes: number of nodes with unknown allocations. For a "
+            "namespace: allocations not metered."
         ),
     ]
 
 
 class History(Shape):
-    """What was: equal steps from `begins_at` on. null is a gap, never 0."""
+    """History in equal steps from `begins_at`. null: no data, never 0."""
 
     cluster: str
     subject: Annotated[str, Meta(description="card, node, pool, namespace or cluster")]
-    key: Annotated[str, Meta(description='The number of a card, a name; "" for a cluster.')]
+    key: Annotated[str, Meta(description='ID of a card, else a name; "": the cluster.')]
     window: str
     begins_at: datetime
-    ends_at: Annotated[datetime, Meta(description="The end of the last step, which may not be over.")]
+    ends_at: Annotated[datetime, Meta(description="End of the last step, which may still be in progress.")]
     step_s: int
     source: Annotated[
         str,
         Meta(
-            description="gpudash: written down by it each minute. prometheus: over that what the cluster's Prometheus knows of "
-            "a card, or of the cards of a node; allocations are gpudash's always."
+            description="gpudash: recorded by gpudash each minute. prometheus: card metrics from the cluster's "
+            "Prometheus; allocations are always from gpudash."
         ),
     ]
-    asking: Annotated[bool, Meta(description="The Prometheus is being asked: ask again in a moment.")]
-    reason: Annotated[str | None, Meta(description="Why the Prometheus did not tell.")]
+    asking: Annotated[bool, Meta(description="The Prometheus query is in progress: request again.")]
+    reason: Annotated[str | None, Meta(description="Error of the Prometheus query; null: none.")]
     columns: HistoryColumns
 
 
 class Summary(Shape):
-    """Everything at a glance."""
+    """Sums over all clusters."""
 
     totals: Totals
     clusters: list[Cluster]
     pools: list[Pool]
 
 
-class RelistAsked(Shape):
-    """What was asked for; it is done by the watchers, see `relist_reason` of each watch."""
+class RelistRequested(Shape):
+    """The requested relist. Watch workers carry it out, see `relist_reason` of each watch."""
 
     cluster: str
-    kinds: Annotated[list[str], Meta(description="Kinds that are listed anew; cards are counted anew.")]
+    kinds: Annotated[list[str], Meta(description="Kinds that are relisted. Cards are recalculated.")]

@@ -28,5 +28,8 @@ urlpatterns = [
     path("namespaces/chargeback", Chargeback.as_view(), name="api-chargeback"),
     path("fit", Fit.as_view(), name="api-fit"),
     path("pods", views.Pods.as_view(), name="api-pods"),
+    path("components", views.Components.as_view(), name="api-components"),
+    path("component-changes", views.ComponentChanges.as_view(), name="api-component-changes"),
+    path("components/<int:component_id>", views.ComponentDetail.as_view(), name="api-component"),
     path("findings", views.Findings.as_view(), name="api-findings"),
 ]

@@ -21,6 +21,7 @@ from resources.allocation import ALLOCATIONS
 from resources.card import CARDS
 from resources.cluster import CLUSTERS, ClusterFilter
 from resources.cluster import Cluster as ClusterShape
+from resources.component import CHANGES, COMPONENTS
 from resources.csv_export import cluster_names
 from resources.finding import FINDINGS
 from resources.idle import IDLE
@@ -42,7 +43,7 @@ class Cards(ListView):
     resource = CARDS
     shareable = True
 
-    @listed(CARDS, "Cards with who holds them now")
+    @listed(CARDS, "Cards with their current allocations")
     def get(self, request: Request) -> Any:
         return self.list(request)
 
@@ -51,7 +52,7 @@ class Allocations(ListView):
     resource = ALLOCATIONS
     shareable = True
 
-    @listed(ALLOCATIONS, "Who holds what, now or (ended=true) before")
+    @listed(ALLOCATIONS, "Allocations: active, or ended with ended=true")
     def get(self, request: Request) -> Any:
         return self.list(request)
 
@@ -60,7 +61,7 @@ class Idle(ListView):
     resource = IDLE
     shareable = True
 
-    @listed(IDLE, "What is held without work, the most memory and time first")
+    @listed(IDLE, "Idle allocations, largest memory × time first")
     def get(self, request: Request) -> Any:
         return self.list(request)
 
@@ -69,13 +70,11 @@ class IdleSums(ApiView):
     """Sums over the same filters as the list has."""
 
     @extend_schema(
-        summary="What is held without work, summed",
-        description="The same filters as /api/v1/idle. The largest sum of memory and time comes first; at most 200 groups.",
+        summary="Idle allocations, summed by group",
+        description="Filters as in /api/v1/idle. Largest memory × time first, at most 200 groups.",
         responses=shapes.IdleSums,
         parameters=[
-            OpenApiParameter(
-                "by", str, enum=[one.value for one in By], description="what holds are summed by (namespace)"
-            )
+            OpenApiParameter("by", str, enum=[one.value for one in By], description="group by (default: namespace)")
         ],
     )
     def get(self, request: Request) -> Response:
@@ -93,7 +92,7 @@ class IdleSums(ApiView):
 class Namespaces(ListView):
     resource = NAMESPACES
 
-    @listed(NAMESPACES, "What each namespace, or (by=owner) each owner, holds now, the most memory first")
+    @listed(NAMESPACES, "Current allocations by namespace, or by owner (by=owner), most memory first")
     def get(self, request: Request) -> Any:
         return self.list(request)
 
@@ -102,7 +101,7 @@ class Pods(ListView):
     resource = PODS
     shareable = True
 
-    @listed(PODS, "Pods that ask for a GPU or hold one; waiting=true: demand that no node takes")
+    @listed(PODS, "Pods with a GPU request or allocation; pending=true: pods without a node")
     def get(self, request: Request) -> Any:
         return self.list(request)
 
@@ -111,9 +110,36 @@ class Findings(ListView):
     resource = FINDINGS
     shareable = True
 
-    @listed(FINDINGS, "What is wrong, worst first")
+    @listed(FINDINGS, "Findings, most severe first")
     def get(self, request: Request) -> Any:
         return self.list(request)
+
+
+class Components(ListView):
+    resource = COMPONENTS
+    shareable = True
+
+    @listed(COMPONENTS, "GPU software components of nodes and clusters")
+    def get(self, request: Request) -> Any:
+        return self.list(request)
+
+
+class ComponentChanges(ListView):
+    resource = CHANGES
+    shareable = True
+
+    @listed(CHANGES, "Changes of GPU software (state, version, step), newest first")
+    def get(self, request: Request) -> Any:
+        return self.list(request)
+
+
+class ComponentDetail(ApiView):
+    @extend_schema(summary="One component", responses=COMPONENTS.shape)
+    def get(self, request: Request, component_id: int) -> Response:
+        row = querysets.components().filter(pk=component_id).first()
+        if row is None:
+            raise NotFound(f"There is no component {component_id}. /api/v1/components lists them.")
+        return Response(COMPONENTS.fill([row], cluster_names())[0])
 
 
 class Clusters(ListView):
@@ -125,7 +151,7 @@ class Clusters(ListView):
         made = {value.cluster.pk: fill.cluster(value) for value in totals.summaries(rows)}
         return [made[row.pk] for row in rows]
 
-    @listed(CLUSTERS, "Clusters, how far their mirror is, and their totals")
+    @listed(CLUSTERS, "Clusters with sync state and totals")
     def get(self, request: Request) -> Any:
         return self.list(request)
 
@@ -138,19 +164,21 @@ class ClusterDetail(ApiView):
 
 class ClusterRelist(ApiView):
     @extend_schema(
-        summary="Have a cluster listed anew",
-        description="Asks each watcher to list anew and the reconciler to count all nodes; returns at once. Role operator.",
+        summary="Relist a cluster",
+        description="Rereads all objects and recalculates all cards. Returns at once. Role operator.",
         request=None,
-        responses={202: shapes.RelistAsked},
+        responses={202: shapes.RelistRequested},
     )
     def post(self, request: Request, name: str) -> Response:
         row = _cluster(name)
         kinds = relist(row, request.user.get_username())
-        return Response(shapes.RelistAsked(cluster=row.name, kinds=kinds), status=202)
+        return Response(shapes.RelistRequested(cluster=row.name, kinds=kinds), status=202)
 
 
 class NodeDetail(ApiView):
-    @extend_schema(summary="One node with its cards, holders and findings", responses=shapes.NodeDetail)
+    @extend_schema(
+        summary="One node with its cards, allocations, findings and GPU software", responses=shapes.NodeDetail
+    )
     def get(self, request: Request, cluster: str, name: str) -> Response:
         row = querysets.node_row(clean_name(cluster, "cluster"), clean_name(name, "node"))
         if row is None:
@@ -161,17 +189,20 @@ class NodeDetail(ApiView):
         of_node = {"cluster_id": own.cluster_id, "node_name": own.node_name}
         cards = querysets.with_holders(querysets.cards_present().filter(**of_node)).order_by("index", "id")
         findings = querysets.findings_now().filter(**of_node).order_by("severity_rank", "-first_seen_at", "id")
+        components = list(querysets.components_of_node(own.cluster_id, own.node_name))
         answer = shapes.NodeDetail(
             **msgspec.structs.asdict(NODES.read(row, names)),
             cards=CARDS.fill(cards, names),
             unplaced=ALLOCATIONS.fill(querysets.unplaced(own.cluster_id, own.node_name), names),
             findings=FINDINGS.fill(findings, names),
+            components=COMPONENTS.fill(components, names),
+            first_cause=next((one.name for one in components if one.first_cause), None),
         )
         return Response(answer)
 
 
 class CardDetail(ApiView):
-    @extend_schema(summary="One card with who holds it now; gone cards too", responses=CARDS.shape)
+    @extend_schema(summary="One card with its current allocations, also a removed card", responses=CARDS.shape)
     def get(self, request: Request, card_id: int) -> Response:
         row = querysets.with_holders(querysets.cards_ever()).filter(pk=card_id).first()
         if row is None:
@@ -181,9 +212,9 @@ class CardDetail(ApiView):
 
 class Summary(ApiView):
     @extend_schema(
-        summary="Everything at a glance",
+        summary="Sums over all clusters",
         responses=shapes.Summary,
-        parameters=[OpenApiParameter("cluster", str, many=True, description="names of clusters; all when not given")],
+        parameters=[OpenApiParameter("cluster", str, many=True, description="cluster names; default: all")],
     )
     def get(self, request: Request) -> Response:
         chosen = _chosen(request)

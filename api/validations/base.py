@@ -22,7 +22,7 @@ MADE_AT = OpenApiParameter(
     OpenApiParameter.HEADER,
     required=True,
     response=[200, 201],
-    description="The address of what was made.",
+    description="URL of the created object.",
 )
 
 
@@ -47,7 +47,7 @@ def problems() -> Iterator[None]:
 
 def check_text(**fields: str) -> None:
     """No name in a cluster has a null character, and a database refuses to look for one."""
-    wrong = {name: ["A null character is not taken."] for name, text in fields.items() if "\x00" in text}
+    wrong = {name: ["Must not contain a null character."] for name, text in fields.items() if "\x00" in text}
     if wrong:
         raise ValidationError(wrong)
 

@@ -28,7 +28,7 @@ from validations.models import Campaign
 from validations.targets import NoPlace, find_cluster
 
 _KEY = OpenApiParameter(
-    "Idempotency-Key", str, OpenApiParameter.HEADER, description="The same key gives the same campaign."
+    "Idempotency-Key", str, OpenApiParameter.HEADER, description="The same key returns the same campaign."
 )
 
 
@@ -40,7 +40,7 @@ class Campaigns(ListView):
         return self.list(request)
 
     @extend_schema(
-        summary="Start a campaign: one suite on many places",
+        summary="Start a campaign: one suite on many targets",
         parameters=[_KEY, MADE_AT],
         request=shapes.CampaignDraft,
         responses={201: shapes.CampaignDetail, 200: shapes.CampaignDetail, 422: Problem},
@@ -70,7 +70,7 @@ class CampaignDetail(ApiView):
 
 class CampaignChange(ApiView):
     @extend_schema(
-        summary="Pause, resume or stop; runs under way go on",
+        summary="Pause, resume or stop; active runs continue",
         request=None,
         responses={200: shapes.CampaignDetail, 409: Problem},
     )
@@ -82,14 +82,14 @@ class CampaignChange(ApiView):
 
 
 class CampaignMatrix(ListView):
-    """Its rows are the targets in order, each with verdict and measurements; CSV has no measurements."""
+    """Targets in order, each with verdict and measurements; CSV has no measurements."""
 
     resource = MATRIX
 
     def rows(self) -> QuerySet[Any]:
         return querysets.with_results(querysets.campaign_targets(_campaign(self.kwargs["campaign_id"]).pk))
 
-    @listed(MATRIX, "The matrix of a campaign: every target with its result")
+    @listed(MATRIX, "Matrix of a campaign: all targets with their results")
     def get(self, request: Request, campaign_id: str) -> Any:
         return self.list(request)
 
@@ -98,7 +98,7 @@ class CampaignReport(ApiView):
     """The bytes are the canonical form, so that a reader can compute the hash of what came."""
 
     @extend_schema(
-        summary="The report of a campaign in its canonical form; its SHA-256 comes as X-Report-SHA256",
+        summary="Report of a campaign in canonical form, with its SHA-256 in X-Report-SHA256",
         parameters=[
             OpenApiParameter(
                 "X-Report-SHA256",
@@ -124,12 +124,12 @@ def _campaign(campaign_id: str) -> Campaign:
 
 
 def _detail(row: Campaign) -> shapes.CampaignDetail:
-    return fill.campaign_detail(row, campaigns.progress(row), coverage(row))
+    return fill.campaign_detail(row, campaigns.progress(row), coverage(row), campaigns.cautions(row))
 
 
 def _spots(draft: shapes.CampaignDraft) -> list[Spot]:
     if bool(draft.targets) == bool(draft.selector):
-        raise ValidationError({"targets": ["Either targets or a selector is wanted."]})
+        raise ValidationError({"targets": ["Must have either targets or a selector."]})
     if draft.selector:
         return _selected(draft.selector)
     try:

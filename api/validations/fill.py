@@ -12,8 +12,9 @@ from resources.run import RUNS, RunReason
 from validations import models
 from validations.compared import Compared
 from validations.coverage import Coverage
-from validations.planning import Plan, cordoned
-from validations.suites.engine.base import Reason, Suite
+from validations.planning import Caution, Plan, cautions
+from validations.suites.engine.base import Needs, Reason, Suite
+from validations.suites.engine.needs import driver_for
 from wording.said import stored
 
 
@@ -28,6 +29,17 @@ def suite(one: Suite) -> shapes.SuiteShape:
         cards=one.cards,
         parser_version=one.parser_version,
         options=[shapes.SuiteOption(**_option(option)) for option in one.options],
+        needs=[_needs(os, needs) for os, needs in one.needs.items()],
+    )
+
+
+def _needs(os: str, one: Needs) -> shapes.SuiteNeeds:
+    return shapes.SuiteNeeds(
+        os=os,
+        cuda=one.cuda or None,
+        driver=one.driver or driver_for(one.cuda) or None,
+        compute_capability=one.capability or None,
+        windows_builds=list(one.builds),
     )
 
 
@@ -37,6 +49,10 @@ def _option(option: Any) -> dict[str, Any]:
 
 def reason(one: Reason) -> RunReason:
     return RunReason(code=one.code, text=one.text, line=one.line, wording=stored(one.text))
+
+
+def warning(one: Caution) -> shapes.RunWarning:
+    return shapes.RunWarning(code=one.code, text=one.text, component=one.component or None, wording=stored(one.text))
 
 
 def run_detail(row: models.Run) -> shapes.RunDetail:
@@ -58,19 +74,19 @@ def run_detail(row: models.Run) -> shapes.RunDetail:
         log=log(row),
         job_removed=row.job_removed,
         reparse_requested_at=row.reparse_requested_at,
-        warnings=[reason(cordoned(row.node_name))] if row.node_snapshot.get("cordoned") == "yes" else [],
+        warnings=[warning(one) for one in cautions(row)],
     )
 
 
 def run_compared(one: Compared) -> shapes.RunCompared:
-    passed, bad = one.passed, one.first_bad
+    passed, bad = one.passed, one.first_failure
     return shapes.RunCompared(
         run=one.run.pk,
         passed=passed.pk if passed else None,
         passed_at=passed.ended_at if passed else None,
         same=one.same or None,
-        first_bad=bad.pk if bad else None,
-        first_bad_at=bad.ended_at if bad else None,
+        first_failure=bad.pk if bad else None,
+        first_failure_at=bad.ended_at if bad else None,
         changes=[shapes.RunChange(name=row.name, then=row.then, now=row.now) for row in one.changes],
         unknown=[shapes.RunChange(name=row.name, then=row.then, now=row.now) for row in one.unknown],
         measurements=[shapes.RunPair(**msgspec.structs.asdict(row)) for row in one.measurements],
@@ -102,21 +118,25 @@ def log(row: models.Run) -> shapes.RunLog:
     )
 
 
-def preview(plan: Plan, wait_for_room: bool, holder: models.Run | None) -> shapes.Preview:
+def preview(plan: Plan, queue_if_full: bool, holder: models.Run | None) -> shapes.Preview:
     return shapes.Preview(
-        launchable=not plan.hindrances(wait_for_room) and holder is None,
+        launchable=not plan.hindrances(queue_if_full) and holder is None,
         reasons=[reason(one) for one in plan.reasons],
         card=plan.card.key if plan.card else None,
         options=plan.options,
         manifest=plan.manifest or None,
-        held_by=holder.pk if holder else None,
-        warnings=[reason(one) for one in plan.warnings],
+        active_run=holder.pk if holder else None,
+        warnings=[warning(one) for one in plan.warnings],
+        unchecked=[reason(one) for one in plan.unchecked],
     )
 
 
-def campaign_detail(row: models.Campaign, counts: dict[str, int], cards: Coverage) -> shapes.CampaignDetail:
+def campaign_detail(
+    row: models.Campaign, counts: dict[str, int], cards: Coverage, cautions: list[Caution]
+) -> shapes.CampaignDetail:
     return shapes.CampaignDetail(
         **msgspec.structs.asdict(CAMPAIGNS.read(row, {})),
         progress=shapes.CampaignProgress(**counts),
         coverage=shapes.CampaignCoverage(**msgspec.structs.asdict(cards)),
+        warnings=[warning(one) for one in cautions],
     )

@@ -24,27 +24,28 @@ def families() -> Iterator[str]:
     """The whole exposition in six queries."""
     verdicts = Family(
         "gpudash_validation_run_last_verdict",
-        "1 for the verdict of the last validation run of this suite on this card (card empty: on some card of the node).",
+        "1 for the verdict of the last validation run of this suite on this card (empty card: any card of the node).",
     )
     ends = Family(
         "gpudash_validation_run_last_end_timestamp_seconds",
-        "When the last validation run of this suite ended, unix time.",
+        "End of the last validation run of this suite, unix time.",
     )
     goods = Family(
         "gpudash_validation_run_last_passed_timestamp_seconds",
-        "When a validation run of this suite last passed, on whatever level, unix time.",
+        "Last pass of this suite on any level, unix time.",
     )
-    proofs = Family(
-        "gpudash_validation_run_last_proven_timestamp_seconds",
-        "When a validation run of this suite last passed with its result checked (level right), unix time: the only proof.",
+    validities = Family(
+        "gpudash_validation_run_last_validated_timestamp_seconds",
+        "Last pass of this suite that validates the card (level checked: result checked), unix time.",
     )
     levels = Family(
         "gpudash_validation_run_last_level",
-        "1 for the level of the last run, where it passed: right (result checked), ran, seen, none (nothing is proven).",
+        "1 for the level of the last run, if it passed: checked (result checked), ran, detected or none (proves "
+        "nothing).",
     )
     others = Family(
         "gpudash_validation_run_last_other_image",
-        "1 where the last run was of another image than the suite's: whatever its verdict, it proves nothing.",
+        "1 if the last run used another image than the suite's. Such a run proves nothing.",
     )
     for labels, row in _rows():
         verdicts.add(f'{labels},verdict="{escaped_again(row.verdict)}"', 1)
@@ -52,12 +53,12 @@ def families() -> Iterator[str]:
         if row.passed_at is not None:
             goods.add(labels, row.passed_at)
         if row.good_at is not None:
-            proofs.add(labels, row.good_at)
+            validities.add(labels, row.good_at)
         if row.verdict == "passed" and row.level:
             levels.add(f'{labels},level="{escaped_again(row.level)}"', 1)
         if not row.own_image:
             others.add(labels, 1)
-    yield from (one.text() for one in (verdicts, ends, goods, proofs, levels, others, _states(), *_launchers()))
+    yield from (one.text() for one in (verdicts, ends, goods, validities, levels, others, _states(), *_launchers()))
 
 
 class _Row(NamedTuple):
@@ -91,7 +92,7 @@ def _rows() -> Iterator[tuple[str, _Row]]:
 def _cards(names: Mapping[int, str]) -> dict[_Place, str]:
     """The labels of the cards of nodes that were tested, as the inventory's scrape has them."""
     tested = LastResult.objects.exclude(card_key="").values("node_name")
-    rows = Card.objects.filter(gone_at=None, node_name__in=tested).order_by("id")
+    rows = Card.objects.filter(removed_at=None, node_name__in=tested).order_by("id")
     columns = ("cluster_id", "node_name", "index", "key", "uuid", "model", "stack")
     labels = CardLabels(names)
     found: dict[_Place, str] = {}
@@ -112,11 +113,10 @@ def _launchers() -> tuple[Family, Family]:
     """Per cluster: is this database the launcher there, and how many Jobs stay that are to be deleted?"""
     copies = Family(
         "gpudash_launcher_copy",
-        "1 where another database is the launcher of the cluster and this one is a copy: it launches and deletes nothing there.",
+        "1 if another database is the launcher of the cluster. This database is a copy and launches and deletes "
+        "nothing there.",
     )
-    left = Family(
-        "gpudash_validation_jobs_left", "Jobs of ended validation runs that the cluster does not let us delete."
-    )
+    left = Family("gpudash_validation_jobs_left", "Jobs of ended validation runs that gpudash could not delete.")
     stays = Run.objects.filter(state=State.ENDED, job_removed=False).exclude(last_error="").order_by()
     counts = dict(stays.values_list("cluster_id").annotate(Count("pk")))
     rows = Launcher.objects.order_by("cluster__name").values_list("cluster_id", "cluster__name", "lock_state", "strays")

@@ -27,7 +27,7 @@ from validations.suites import find, registry
 
 LOG_PIECE = 1 << 20
 _KEY = OpenApiParameter(
-    "Idempotency-Key", str, OpenApiParameter.HEADER, description="The same key with the same body gives the same run."
+    "Idempotency-Key", str, OpenApiParameter.HEADER, description="The same key with the same body returns the same run."
 )
 
 
@@ -65,7 +65,7 @@ class Runs(ListView):
         return self.list(request)
 
     @extend_schema(
-        summary="Launch a run; 409 names the run that holds the place",
+        summary="Launch a run; 409 names the run that occupies the target",
         parameters=[_KEY, MADE_AT],
         request=shapes.RunDraft,
         responses={201: shapes.RunDetail, 200: shapes.RunDetail, 409: Problem, 422: Problem},
@@ -80,30 +80,30 @@ class RunPreview(ApiView):
     #: Nothing is launched: who may look may look at this too.
     write_role = "viewer"
 
-    @extend_schema(summary="What would run, and why it cannot", request=shapes.RunDraft, responses=shapes.Preview)
+    @extend_schema(
+        summary="Preview a run: its Job manifest and obstacles", request=shapes.RunDraft, responses=shapes.Preview
+    )
     def post(self, request: Request) -> Response:
         run_request = _run_request(request)
         with problems():
             wanted = plan(run_request)
-        return Response(fill.preview(wanted, run_request.wait_for_room, holder_of(wanted)))
+        return Response(fill.preview(wanted, run_request.queue_if_full, holder_of(wanted)))
 
 
 class RunDetail(ApiView):
-    @extend_schema(summary="One run with everything that is kept of it", responses=shapes.RunDetail)
+    @extend_schema(summary="One run in full", responses=shapes.RunDetail)
     def get(self, request: Request, run_id: str) -> Response:
         return Response(fill.run_detail(_whole(run_id)))
 
 
 class RunCompared(ApiView):
-    @extend_schema(
-        summary="Since when a run goes wrong, and what differs from the last that passed", responses=shapes.RunCompared
-    )
+    @extend_schema(summary="First failure, and differences from the last pass", responses=shapes.RunCompared)
     def get(self, request: Request, run_id: str) -> Response:
         return Response(fill.run_compared(compared(_whole(run_id))))
 
 
 class RunCancel(ApiView):
-    @extend_schema(summary="Ask for the end of a run", request=None, responses={202: shapes.RunDetail, 409: Problem})
+    @extend_schema(summary="Cancel a run", request=None, responses={202: shapes.RunDetail, 409: Problem})
     def post(self, request: Request, run_id: str) -> Response:
         run = _whole(run_id)
         if not request_cancel(run, request.user):
@@ -111,9 +111,9 @@ class RunCancel(ApiView):
         return Response(fill.run_detail(_whole(run_id)), status=202)
 
 
-class RunAgain(ApiView):
+class RunRerun(ApiView):
     @extend_schema(
-        summary="Launch the same once more",
+        summary="Rerun with the same options",
         parameters=[_KEY, MADE_AT],
         request=None,
         responses={201: shapes.RunDetail, 200: shapes.RunDetail, 409: Problem, 422: Problem},
@@ -126,7 +126,7 @@ class RunAgain(ApiView):
 
 class RunReparse(ApiView):
     @extend_schema(
-        summary="Have the stored log read again with the parser of today, by a worker",
+        summary="Parse the stored log again with the current parser",
         request=None,
         responses={202: shapes.ReparseShape, 409: Problem},
     )
@@ -139,15 +139,15 @@ class RunReparse(ApiView):
 
 
 class RunLogText(ApiView):
-    """The stored log as it came, by offset: ask again from X-Next-Offset until X-Log-Ended is true and nothing comes."""
+    """The stored log from an offset. Request again from X-Next-Offset until X-Log-Ended is true and the answer is empty."""
 
     @extend_schema(
-        summary="The log as text, from an offset on",
+        summary="Log as text, from an offset",
         parameters=[
             OpenApiParameter("offset", int, description="first byte of the stored log, from 0"),
             OpenApiParameter("limit", int, description=f"bytes at most, up to {LOG_PIECE}"),
-            _told("X-Next-Offset", int, "where what comes next begins"),
-            _told("X-Log-Ended", str, "true: the run has ended and nothing comes any more", enum=["true", "false"]),
+            _told("X-Next-Offset", int, "offset of the next part"),
+            _told("X-Log-Ended", str, "true: the run has ended and the log is complete", enum=["true", "false"]),
         ],
         responses={(200, "text/plain"): OpenApiTypes.STR},
     )
@@ -174,7 +174,7 @@ def _run_request(request: Request) -> RunRequest:
         cluster=draft.cluster,
         card=draft.card,
         options=draft.options,
-        wait_for_room=draft.wait_for_room,
+        queue_if_full=draft.queue_if_full,
     )
 
 
@@ -186,7 +186,7 @@ def _whole(run_id: str) -> Run:
 
 
 def _answer(run: Run, new: bool) -> Response:
-    """201 with the address of the new run; 200 for one that the same key made before."""
+    """201: new run, with its URL. 200: existing run of the same key."""
     return Response(
         fill.run_detail(_whole(run.pk)), status=201 if new else 200, headers={"Location": f"/api/v1/runs/{run.pk}"}
     )

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from resources.campaign import CampaignShape
-from resources.declared import Shape
+from resources.declared import WORDING, Shape
 from resources.run import RunReason, RunShape
 
 
 class SuiteOption(Shape):
-    """One option of a suite; a value outside of pattern, choices or bounds is refused."""
+    """One option of a suite. Values outside of pattern, choices or bounds are rejected."""
 
     name: str
     help: str
@@ -26,20 +26,34 @@ class SuiteOption(Shape):
     required: bool
 
 
+class SuiteNeeds(Shape):
+    """Requirements of a suite with its own image, for one operating system. null and []: no requirement, or unknown."""
+
+    os: str
+    cuda: Annotated[str | None, Meta(description="CUDA version of the image.")]
+    driver: Annotated[str | None, Meta(description="Minimum NVIDIA driver version.")]
+    compute_capability: Annotated[str | None, Meta(description="Minimum compute capability of a card.")]
+    windows_builds: Annotated[list[str], Meta(description="Windows builds that the image supports.")]
+
+
 class SuiteShape(Shape):
     """One kind of test."""
 
     id: str
     title: str
-    proves: Annotated[str, Meta(description="What a pass means.")]
+    proves: Annotated[str, Meta(description="What a pass proves.")]
     level: Annotated[
-        str, Meta(description="How much a pass proves at most: right (result checked), ran (not checked) or seen.")
+        str,
+        Meta(
+            description="Highest test level of a pass: checked (result checked), ran (result not checked) or detected."
+        ),
     ]
     os: list[str]
-    families: Annotated[list[str], Meta(description="Resource families that it can run on, best first.")]
+    families: Annotated[list[str], Meta(description="Supported resource families, best first.")]
     cards: int
     parser_version: int
     options: list[SuiteOption]
+    needs: list[SuiteNeeds]
 
 
 class SuiteList(Shape):
@@ -51,14 +65,14 @@ class SuiteList(Shape):
 
 
 class RunStepShape(Shape):
-    """When the run entered a state."""
+    """Time when the run entered a state."""
 
     state: str
     entered_at: datetime
 
 
 class RunMeasurement(Shape):
-    """A number of the run beside that of the last good run which is like it."""
+    """A measurement of the run beside that of the last comparable pass."""
 
     name: str
     value: float
@@ -66,22 +80,35 @@ class RunMeasurement(Shape):
     baseline_run: str | None
     baseline_value: float | None
     slower_percent: Annotated[
-        float | None, Meta(description="By how much longer the same work took; below 0: faster; null: not compared.")
+        float | None,
+        Meta(description="How much longer the same work took, in percent; negative: faster; null: not compared."),
     ]
 
 
 class RunLog(Shape):
-    """State of the stored log. left_out: bytes that the cap took from the middle."""
+    """State of the stored log. left_out: bytes cut from the middle."""
 
     stored_bytes: int
     read_bytes: int
     left_out_bytes: int | None
-    complete: Annotated[bool | None, Meta(description="null: the run has not ended; false: a part is missing.")]
+    complete: Annotated[bool | None, Meta(description="null: the run has not ended. false: log incomplete.")]
     deleted_at: datetime | None
 
 
+class RunWarning(Shape):
+    """A warning that does not prevent the launch."""
+
+    code: Annotated[
+        str,
+        Meta(description="cordoned: the node is cordoned. software-not-ready: the run may not start."),
+    ]
+    text: str
+    component: Annotated[str | None, Meta(description="GPU software component that is not ready; null: none.")]
+    wording: Annotated[dict[str, Any] | None, Meta(description=WORDING)] = None
+
+
 class RunDetail(RunShape):
-    """One run with everything that is kept of it."""
+    """One run in full."""
 
     options: dict[str, Any]
     manifest: dict[str, Any]
@@ -96,34 +123,35 @@ class RunDetail(RunShape):
     job: str | None
     pod: str | None
     log: RunLog
-    job_removed: Annotated[
-        bool, Meta(description="Whether the Job is known to be away; last_error says why it is not.")
+    job_removed: Annotated[bool, Meta(description="true: the Job is deleted. false: see last_error.")]
+    reparse_requested_at: Annotated[
+        datetime | None, Meta(description="Time of the request to parse the log again; null: none is pending.")
     ]
-    reparse_requested_at: Annotated[datetime | None, Meta(description="The log is being read again; null: it is not.")]
     warnings: Annotated[
-        list[RunReason], Meta(description="What was wrong with the place when it was launched: cordoned.")
+        list[RunWarning],
+        Meta(description="Warnings at launch: cordoned, software-not-ready."),
     ]
 
 
 class RunChange(Shape):
-    """Something that is not the same in two runs."""
+    """A difference between two runs."""
 
     name: Annotated[
-        str, Meta(description="A column of the run or its node, or option, label, plugin or log with a name.")
+        str, Meta(description="Field of the run or its node, or a named option, label, plugin or log value.")
     ]
-    then: Annotated[str | None, Meta(description="Of the run that passed; null: not known, or not there.")]
+    then: Annotated[str | None, Meta(description="Value of the run that passed; null: unknown or absent.")]
     now: str | None
 
 
 class RunPair(Shape):
-    """A measurement of two runs side by side."""
+    """A measurement of two runs."""
 
     name: str
     unit: str
     then: float | None
     now: float | None
     slower_percent: Annotated[
-        float | None, Meta(description="By how much longer the same work took; null: not compared.")
+        float | None, Meta(description="How much longer the same work took, in percent; null: not compared.")
     ]
 
 
@@ -137,66 +165,72 @@ class RunInStrip(Shape):
 
 
 class RunCompared(Shape):
-    """A run beside the last one of its suite that passed before it: on the same card, else node, else card model."""
+    """A run compared with the last pass of its suite on the same card, else node, else card model."""
 
     run: str
-    passed: Annotated[str | None, Meta(description="The run compared with; null: none passed before.")]
+    passed: Annotated[str | None, Meta(description="The last pass; null: none.")]
     passed_at: datetime | None
-    same: Annotated[str | None, Meta(description="What both have in common: card, node or model.")]
-    first_bad: Annotated[
+    same: Annotated[str | None, Meta(description="What both runs share: card, node or model.")]
+    first_failure: Annotated[
         str | None,
-        Meta(description="The first run that failed or errored here since; null: this run did not go wrong."),
+        Meta(description="First failed or errored run since the last pass; null: this run passed."),
     ]
-    first_bad_at: datetime | None
-    changes: Annotated[list[RunChange], Meta(description="Known of both; empty: nothing known changed.")]
-    unknown: Annotated[list[RunChange], Meta(description="Known of one of the two only.")]
+    first_failure_at: datetime | None
+    changes: Annotated[
+        list[RunChange], Meta(description="Differences of values known for both runs; empty: no known differences.")
+    ]
+    unknown: Annotated[list[RunChange], Meta(description="Values known for only one of the runs.")]
     measurements: list[RunPair]
-    strip: Annotated[list[RunInStrip], Meta(description="The last runs here up to this one, oldest first.")]
+    strip: Annotated[list[RunInStrip], Meta(description="Last runs on this card up to this one, oldest first.")]
 
 
 class RunDraft(Shape):
-    """What to launch. card: key, UUID or index. wait_for_room: launch although the node is full or not ready now."""
+    """A run to launch. card: key, UUID or index. queue_if_full: queue the run if the node is full or not ready."""
 
     suite: str
     node: str
     cluster: str = ""
     card: str = ""
     options: dict[str, Any] = {}
-    wait_for_room: bool = False
+    queue_if_full: bool = False
 
 
 class Preview(Shape):
-    """What would run. launchable: nothing hinders it now. manifest null: none can be made, the reasons say why."""
+    """Preview of a run. launchable: no obstacle now. manifest null: not possible, see the reasons."""
 
     launchable: bool
     reasons: list[RunReason]
-    card: Annotated[str | None, Meta(description="The card that it is sure to take; null: some card of the node.")]
+    card: Annotated[
+        str | None, Meta(description="The requested card, if it can be selected; null: any card of the node.")
+    ]
     options: dict[str, Any]
     manifest: dict[str, Any] | None
-    held_by: Annotated[str | None, Meta(description="Id of the active run that holds the place.")]
-    warnings: Annotated[
-        list[RunReason], Meta(description="What to know before a launch that is possible all the same.")
+    active_run: Annotated[str | None, Meta(description="ID of the active run on this card or node.")]
+    warnings: list[RunWarning]
+    unchecked: Annotated[
+        list[RunReason],
+        Meta(description="Requirements that gpudash cannot check on the node. They do not prevent the launch."),
     ]
 
 
 class ReparseShape(Shape, kw_only=True):
-    """A log that is being read again. The run has the new result once its `reparse_requested_at` is null again."""
+    """A log that is being parsed again. The result is ready when `reparse_requested_at` is null."""
 
     run: str
-    changed: Annotated[None, Meta(description="Not known yet.")] = None
+    changed: Annotated[None, Meta(description="null: unknown yet.")] = None
     old_verdict: str | None
-    new_verdict: Annotated[None, Meta(description="Not known yet.")] = None
+    new_verdict: Annotated[None, Meta(description="null: unknown yet.")] = None
     old_parser_version: int | None
-    new_parser_version: Annotated[None, Meta(description="Not known yet.")] = None
+    new_parser_version: Annotated[None, Meta(description="null: unknown yet.")] = None
 
 
 class CampaignProgress(Shape):
-    """Targets by how far they are; what was learnt of how many cards is in the coverage."""
+    """Targets by progress. For results by card see the coverage."""
 
     left: int
     active: int
     skipped: int
-    not_reached: Annotated[int, Meta(description="Cards that were asked for and that no run is known to have taken.")]
+    not_tested: Annotated[int, Meta(description="Requested cards without a result.")]
     passed: int
     warning: int
     failed: int
@@ -204,27 +238,27 @@ class CampaignProgress(Shape):
 
 
 class CampaignCoverage(Shape):
-    """Cards of the campaign, each counted once. Every reached card is proven, lower or failed."""
+    """Cards of the campaign, each counted once. A tested card is validated, inconclusive or failed."""
 
-    asked: Annotated[int, Meta(description="Cards that the targets name.")]
-    reached: Annotated[int, Meta(description="Cards that a run with a result is known to have taken.")]
-    proven: Annotated[int, Meta(description="Passed with the result checked, and no run failed on it.")]
-    lower: Annotated[int, Meta(description="Passed on a lower level, or with a warning.")]
+    targets: Annotated[int, Meta(description="Cards named by the targets.")]
+    tested: Annotated[int, Meta(description="Cards with a result.")]
+    validated: Annotated[int, Meta(description="Passed with the result checked, without a failure.")]
+    inconclusive: Annotated[int, Meta(description="Passed on a lower test level, or with a warning.")]
     failed: int
-    not_reached: Annotated[int, Meta(description="Asked for, and taken by no run so far; the matrix says why.")]
-    waiting: Annotated[int, Meta(description="Of these, the ones that have not had their turns yet.")]
+    not_tested: Annotated[int, Meta(description="Requested cards without a result; see the matrix for reasons.")]
+    queued: Annotated[int, Meta(description="Of these, cards without a run yet.")]
     runs: int
-    unplaced: Annotated[int, Meta(description="Runs with a result of which it is not known which card they took.")]
+    unidentified: Annotated[int, Meta(description="Runs with a result on an unidentified card.")]
     other_image: Annotated[
         int,
-        Meta(description="Of those under `lower`, cards on which only images that are not the suite's own have run."),
+        Meta(description="Of `inconclusive`, cards with runs of another image only."),
     ]
-    errored: Annotated[int, Meta(description="Of those not reached, the ones whose run errored.")]
+    errored: Annotated[int, Meta(description="Of the cards not tested, cards with an errored run.")]
     why: Annotated[
         dict[str, int],
         Meta(
-            description="Cards not reached by cause: errored, cancelled, skipped, another-card, card-unknown, does-not-fit, "
-            "not-begun, under-way, waiting, or the reason code of a refusal (not-ready, taint …)."
+            description="Cards not tested, by cause: errored, cancelled, skipped, another-card, card-unknown, "
+            "not-applicable, not-started, active, queued, or a reason code (not-ready, taint …)."
         ),
     ]
 
@@ -234,10 +268,17 @@ class CampaignDetail(CampaignShape):
 
     progress: CampaignProgress
     coverage: CampaignCoverage
+    warnings: Annotated[
+        list[RunWarning],
+        Meta(
+            description="Target nodes without a run yet and with GPU software that is not ready, each with its "
+            "component."
+        ),
+    ]
 
 
 class CampaignPlace(Shape):
-    """A place of a campaign. card: key of it, "" for some card."""
+    """A target of a campaign. card: key of the card; "": any card."""
 
     node: str
     cluster: str = ""
@@ -245,7 +286,7 @@ class CampaignPlace(Shape):
 
 
 class CampaignDraft(Shape):
-    """What to start: targets by name, or a selector of filters of /api/v1/nodes; one of the two."""
+    """A campaign to start: either targets, or a selector with filters of /api/v1/nodes."""
 
     suite: str
     name: str = ""

@@ -14,7 +14,7 @@ from functools import partial
 
 from fleetsim.exporters.page import Family, block, text
 from fleetsim.exporters.seen import MIB, SeenCard, SeenNode
-from fleetsim.labels import DRIVER
+from fleetsim.labels import driver_of
 from fleetsim.usage import Case
 
 #: Code and message of the last Xid, by what is wrong with the card.
@@ -286,7 +286,8 @@ def _labels(node: SeenNode, card: SeenCard, base: bool, more: dict[str, object] 
     }
     if card.spot.instance:
         labels |= {"GPU_I_PROFILE": card.spot.profile, "GPU_I_ID": _instance(card)}
-    labels |= {"hostname": node.name, "DCGM_FI_SYSTEM_DRIVER_VERSION" if base else "DCGM_FI_DRIVER_VERSION": DRIVER}
+    driver, _ = driver_of(node.machine.labels)
+    labels |= {"hostname": node.name, "DCGM_FI_SYSTEM_DRIVER_VERSION" if base else "DCGM_FI_DRIVER_VERSION": driver}
     labels |= more or {}
     if card.labelled is not None and (card.spot.instance or not node.cut(card)):
         who = card.labelled

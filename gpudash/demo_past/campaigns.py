@@ -80,7 +80,7 @@ def _target(campaign: Campaign, position: int, run: Run, seat: Seat) -> None:
         position=position,
         cluster_id=run.cluster_id,
         node_name=seat.node,
-        card_key=run.card_asked,
+        card_key=run.card_requested,
         run=run,
     )
 

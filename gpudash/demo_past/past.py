@@ -55,11 +55,11 @@ class Past:
     @property
     def words(self) -> str:
         """What will be written, in a line."""
-        what = f"{self.times.days} days of past are written in the background"
+        what = f"Writing {self.times.days} d of history in the background"
         return (
             f"{what}."
             if self.whole
-            else f"{what}, of the first {self.nodes} nodes only; sums of pools and namespaces have none."
+            else f"{what}, for the first {self.nodes} nodes only, without pools and namespaces."
         )
 
     def begin(self, cluster: Cluster, say: Callable[[str], None]) -> None:
@@ -80,18 +80,16 @@ class Past:
                 began = time.monotonic()
                 told = self.write(cluster)
                 if not self._stopping.is_set():
-                    told = f"The past is complete: {told} ({time.monotonic() - began:.0f} s)."
+                    told = f"The history is complete: {told} ({time.monotonic() - began:.0f} s)."
                     logger.info(told)
                     say(told)
             elif not self._stopping.is_set():
-                logger.warning(
-                    "the past of the demo is not written: its mirror is not in sync after %.0f s", PATIENCE_S
-                )
+                logger.warning("the history of the demo is not written: not in sync after %.0f s", PATIENCE_S)
         except _Stopped:
-            logger.info("the past of the demo is not complete: the demo ends")
+            logger.info("the history of the demo is incomplete: the demo ended")
         except Exception:
-            logger.exception("the past of the demo is not complete")
-            say("The past is not complete; the log says why.")
+            logger.exception("the history of the demo is incomplete")
+            say("The history is incomplete; see the log.")
         finally:
             connection.close()
 
@@ -121,8 +119,8 @@ class Past:
         runs, many = self._runs(cluster, found)
         self._charges(cluster)
         return (
-            f"{self.times.days} days with {held} allocations, {days_of} days of cards and sums, {wrong} findings, "
-            f"{runs} runs and {many} campaigns"
+            f"{self.times.days} days with {held} allocations, {days_of} days of cards and totals, {wrong} "
+            f"findings, {runs} runs and {many} campaigns"
         )
 
     def _allocations(self, cluster: Cluster, found: Sequence[Seat]) -> int:

@@ -35,7 +35,7 @@ class Rows:
 
     def __init__(self, cluster: Cluster, nodes: Iterable[str], times: Times) -> None:
         here = {"cluster": cluster, "node_name__in": list(nodes)}
-        self._cards = list(Card.objects.filter(**here, gone_at=None).order_by("id"))
+        self._cards = list(Card.objects.filter(**here, removed_at=None).order_by("id"))
         self._nodes = list(NodeTotals.objects.filter(**here).order_by("node_name"))
         began = Allocation.objects.filter(**here, started_at__lt=utc(times.until)).order_by("id")
         self._holds: dict[str, list[_Hold]] = defaultdict(list)

@@ -93,7 +93,7 @@ class Runs:
     def planned(self, suite: str, seat: Seat, at: float) -> tuple[RunRequest, Plan] | None:
         """None where it cannot run; that a node is full now says nothing of then."""
         key = seat.card.key if seat.card is not None and _chosen(seat) else ""
-        request = RunRequest(suite=suite, cluster=self.cluster.name, node=seat.node, card=key, wait_for_room=True)
+        request = RunRequest(suite=suite, cluster=self.cluster.name, node=seat.node, card=key, queue_if_full=True)
         try:
             made = plan(request, utc(at))
         except Refused:

@@ -40,7 +40,7 @@ def seats(cluster: Cluster, uses: Uses) -> list[Seat]:
     """In the order of the fleet; without cards that nobody can hold. Three queries."""
     nodes = {machine.name for machine, _, _ in uses}
     cards: dict[str, list[Card]] = defaultdict(list)
-    for row in Card.objects.filter(cluster=cluster, gone_at=None, node_name__in=nodes).order_by("id"):
+    for row in Card.objects.filter(cluster=cluster, removed_at=None, node_name__in=nodes).order_by("id"):
         cards[row.node_name].append(row)
     held: dict[str, list[Allocation]] = defaultdict(list)
     for one in Allocation.objects.filter(cluster=cluster, ended_at=None, node_name__in=nodes).order_by("id"):

@@ -13,4 +13,4 @@ class RefusedCommand(BaseCommand):
     instead = ""
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        raise CommandError(f"This would leave no entry in the audit log. {self.instead}")
+        raise CommandError(f"This command writes no audit log entry. {self.instead}")

@@ -140,8 +140,10 @@ def _sum(cluster_id: int, whole: Span, known: list[Span]) -> Parts:
     """Three queries."""
     begin, end = (datetime.fromtimestamp(moment, UTC) for moment in whole)
     cards: dict[str, list[Piece]] = defaultdict(list)
-    there = Card.objects.filter(Q(gone_at=None) | Q(gone_at__gt=begin), cluster_id=cluster_id, first_seen_at__lt=end)
-    columns = ("id", "node_name", "memory_total_bytes", "shares", "first_seen_at", "gone_at")
+    there = Card.objects.filter(
+        Q(removed_at=None) | Q(removed_at__gt=begin), cluster_id=cluster_id, first_seen_at__lt=end
+    )
+    columns = ("id", "node_name", "memory_total_bytes", "shares", "first_seen_at", "removed_at")
     for pk, node, memory, shares, since, gone in there.values_list(*columns).iterator(5000):
         cards[node].append(Piece(pk, (memory or 0) // _MIB, shares or None, _second(since), gone and _second(gone)))
     holds: dict[str, list[Held]] = defaultdict(list)

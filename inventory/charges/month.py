@@ -19,10 +19,21 @@ from inventory.scope import current
 CARD_US, TEN_MIB_S = 3_600_000, 36_864
 _MONTH = re.compile(r"(20\d\d)-(0[1-9]|1[0-2])")
 #: Kinds of rows that are of no namespace, in their order.
-OTHERS, FREE, UNPLACED, UNMETERED, UNKNOWN = "others", "free", "unplaced", "unmetered", "not-known"
+OTHERS, UNALLOCATED, UNIDENTIFIED, NOT_METERED, NO_DATA = (
+    "others",
+    "unallocated",
+    "unidentified",
+    "not-metered",
+    "no-data",
+)
 #: Kinds of rows by owner: of one; of pods of a namespace that nothing controls; and what was held while owners were not recorded.
 OWNER, NO_OWNER, NOT_RECORDED = "owner", "no-owner", "owner-not-recorded"
-_SPECIAL = ((FREE, "free"), (UNPLACED, "unplaced"), (UNMETERED, "unmetered"), (UNKNOWN, "unknown"))
+_SPECIAL = (
+    (UNALLOCATED, "free"),
+    (UNIDENTIFIED, "unplaced"),
+    (NOT_METERED, "unmetered"),
+    (NO_DATA, "unknown"),
+)
 _AMOUNTS = [f"{name}_{unit}" for name in ("total", *(one for _, one in _SPECIAL)) for unit in ("card_us", "mib_s")]
 
 

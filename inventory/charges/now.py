@@ -1,4 +1,4 @@
-"""What each namespace, and each owner in it, holds now: the one writer of `NamespaceHold`.
+"""What is allocated now to each namespace and owner: the one writer of `NamespaceAllocation`.
 
 Rows that did not change are not written.
 """
@@ -6,17 +6,17 @@ Rows that did not change are not written.
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
 from django.db import transaction
 
 from inventory import bulk
-from inventory.clock import database_now
+from inventory.clock import UnixTime, database_now
 from inventory.history import packed
-from inventory.idle.holds import idle_now, looks_now
-from inventory.models import Allocation, Card, Cluster, HistoryMinute, NamespaceHold, Subject
+from inventory.idle.allocations import idle_now, looks_now
+from inventory.models import Allocation, Card, Cluster, HistoryMinute, NamespaceAllocation, Subject
 from inventory.models.charges import By
 from inventory.stacks.engine import base
 
@@ -24,12 +24,12 @@ from inventory.stacks.engine import base
 _MEASURED = timedelta(minutes=4)
 _KEY = ("by", "namespace", "owner_kind", "owner_name")
 _FIGURES = (
-    *("pods", "holds", "unmetered", "memory_bytes", "cards_whole", "shares", "cards_shared", "cards"),
+    *("pods", "allocations", "unmetered", "memory_bytes", "cards_whole", "shares", "cards_shared", "cards"),
     *("idle_bytes", "idle_cards", "idle_since", "oldest_pod", "oldest_since", "memory_used_bytes"),
 )
 _COLUMNS = (
     *("id", "namespace", "owner_kind", "owner_name", "pod", "pod_uid", "card_id", "mode", "quantity", "memory_bytes"),
-    "started_at",
+    UnixTime("started_at"),
 )
 _Key = tuple[str, str, str, str]
 
@@ -39,7 +39,7 @@ class _Group(msgspec.Struct):
 
     pods: set[str] = msgspec.field(default_factory=set)
     full: set[int] = msgspec.field(default_factory=set)
-    holds: int = 0
+    allocations: int = 0
     unmetered: int = 0
     memory: int = 0
     counted: int = 0
@@ -48,15 +48,24 @@ class _Group(msgspec.Struct):
     idle: int = 0
     idle_cards: float = 0.0
     idle_since: datetime | None = None
-    oldest: tuple[datetime, str] | None = None
+    oldest: tuple[float, str] | None = None
 
     def figures(self, looked: bool, used: int | None) -> tuple[Any, ...]:
         """In the order of `_FIGURES`."""
         whole, shared = len(self.full) + self.counted, round(self.shared, 4)
         idle = (self.idle, round(self.idle_cards, 4), self.idle_since) if looked else (None, None, None)
         assert self.oldest is not None, "a group has a hold"
-        mine = (len(self.pods), self.holds, self.unmetered, self.memory, whole, self.shares, shared, whole + shared)
-        return (*mine, *idle, self.oldest[1], self.oldest[0], used)
+        mine = (
+            len(self.pods),
+            self.allocations,
+            self.unmetered,
+            self.memory,
+            whole,
+            self.shares,
+            shared,
+            whole + shared,
+        )
+        return (*mine, *idle, self.oldest[1], datetime.fromtimestamp(self.oldest[0], UTC), used)
 
 
 def look(now: datetime | None = None) -> int:
@@ -78,22 +87,22 @@ def look_over(cluster_id: int, now: datetime) -> int:
         # Two who look at once write one after the other.
         if not Cluster.objects.select_for_update(no_key=True).filter(pk=cluster_id).exists():
             return 0
-        rows = NamespaceHold.objects.filter(cluster_id=cluster_id).values_list("id", *_KEY, *_FIGURES)
+        rows = NamespaceAllocation.objects.filter(cluster_id=cluster_id).values_list("id", *_KEY, *_FIGURES)
         stored = {tuple(row[1:5]): (row[0], tuple(row[5:])) for row in rows.iterator(5000)}
         gone = [pk for key, (pk, _) in stored.items() if key not in made]
         for start in range(0, len(gone), bulk.BATCH):
-            NamespaceHold.objects.filter(pk__in=gone[start : start + bulk.BATCH]).delete()
+            NamespaceAllocation.objects.filter(pk__in=gone[start : start + bulk.BATCH]).delete()
         changed = [
             (cluster_id, *key, *figures)
             for key, figures in made.items()
             if key not in stored or stored[key][1] != figures
         ]
-        bulk.upsert(NamespaceHold, ("cluster_id", *_KEY, *_FIGURES), changed, ("cluster_id", *_KEY))
+        bulk.upsert(NamespaceAllocation, ("cluster_id", *_KEY, *_FIGURES), changed, ("cluster_id", *_KEY))
     return len(changed) + len(gone)
 
 
 def _groups(cluster_id: int) -> dict[_Key, _Group]:
-    there = Card.objects.filter(cluster_id=cluster_id, gone_at=None)
+    there = Card.objects.filter(cluster_id=cluster_id, removed_at=None)
     sizes = {
         pk: (size or 0, shares or 0) for pk, size, shares in there.values_list("id", "memory_total_bytes", "shares")
     }
@@ -116,7 +125,7 @@ def _add(
 ) -> None:
     pod, uid, card, mode, quantity, memory, since = hold
     group.pods.add(uid)
-    group.holds += 1
+    group.allocations += 1
     if memory is None:
         group.unmetered += 1
     else:

@@ -41,7 +41,7 @@ class Piece(msgspec.Struct, frozen=True, gc=False):
 
 
 class Held(msgspec.Struct, frozen=True, gc=False):
-    """A hold. card: None: not known which. memory: MiB; None: not metered."""
+    """An allocation. card: None: unidentified. memory: MiB; None: not metered."""
 
     namespace: str
     pod_uid: str
@@ -158,7 +158,7 @@ def _of_card(into: Parts, card: Piece, holds: Sequence[Held], has: Amount) -> Am
 
 
 def _part(one: Held, card: Piece, has: Amount) -> tuple[int | None, int | None]:
-    """What a hold on a part of a card is of it; None: not known."""
+    """The part of a card that an allocation has; None: unknown."""
     if one.memory is not None and card.memory:
         return has[0] * one.memory // card.memory, has[1] * one.memory // card.memory
     if card.shares:
@@ -167,7 +167,7 @@ def _part(one: Held, card: Piece, has: Amount) -> tuple[int | None, int | None]:
 
 
 def _loose(one: Held, cards: Sequence[Piece], seconds: int) -> tuple[int | None, int | None]:
-    """What a hold whose card is not known is of its node."""
+    """The part of its node that an unidentified allocation has."""
     sizes = {card.memory for card in cards}
     size = sizes.pop() if len(sizes) == 1 else 0
     if one.mode == base.WHOLE:

@@ -184,7 +184,7 @@ class _Asker:
             if text not in self._made.warnings and len(self._made.warnings) < 20:
                 self._made.warnings.append(quote(text))
         if answer.partial:
-            self._made.missing.append(sentence("{name}: the answer is not whole, it says", name=name))
+            self._made.missing.append(sentence("{name}: Prometheus reports a partial response", name=name))
         return answer.samples
 
 

@@ -80,7 +80,7 @@ def _context(cluster_id: int) -> Context:
 
 
 def _cards(cluster_id: int) -> Cards:
-    present = Card.objects.filter(cluster_id=cluster_id, gone_at=None).order_by("id")
+    present = Card.objects.filter(cluster_id=cluster_id, removed_at=None).order_by("id")
     return Cards(Known(*values) for values in present.values_list(*Known.__struct_fields__))
 
 
@@ -126,10 +126,10 @@ def _state(source: UsageSource, found: Round, merged: Merged, now: datetime, beg
 
 _NOTHING = {
     Way.PROMETHEUS: sentence(
-        "no exporter that is known publishes anything there; look at the matchers, the tenant and the scrape"
+        "no supported exporter found. Check the matchers, the tenant and the scrape configuration"
     ),
     Way.DIRECT: sentence(
-        "no pod of an exporter that is known runs there; it is found by the labels that its chart gives it"
+        "no running pod of a supported exporter found. gpudash finds exporters by the pod labels of their charts"
     ),
 }
 

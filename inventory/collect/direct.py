@@ -160,7 +160,7 @@ def find(client: Client) -> list[Page]:
         raise SourceError(
             TOO_LARGE,
             sentence(
-                "exporters run on more than {nodes} nodes: read them by the Prometheus that scrapes them (--prometheus URL)",
+                "Direct reading is limited to {nodes} nodes. Use --prometheus URL.",
                 nodes=MOST_NODES,
             ),
         )
@@ -177,9 +177,7 @@ def _listed(client: Client, selector: str) -> Iterator[_Pod]:
         except msgspec.DecodeError as error:
             raise SourceError(
                 STRANGE,
-                sentence(
-                    "the list of pods with {selector} cannot be read: {error}", selector=selector, error=str(error)
-                ),
+                sentence("invalid list of pods with {selector}: {error}", selector=selector, error=str(error)),
             ) from None
         yield from answer.items
         if not answer.metadata.next:
@@ -207,7 +205,8 @@ def _page(client: Client, page: Page) -> bytes | SourceError:
                 body += chunk
                 if len(body) > PAGE_BYTES:
                     return SourceError(
-                        TOO_LARGE, sentence("its page is larger than {mebibytes} MiB", mebibytes=PAGE_BYTES >> 20)
+                        TOO_LARGE,
+                        sentence("the metrics page is larger than {mebibytes} MiB", mebibytes=PAGE_BYTES >> 20),
                     )
     except ApiError as error:
         return _refused(error, sentence("get pods/proxy in {namespace}", namespace=page.namespace))
@@ -219,7 +218,7 @@ def _refused(error: ApiError, what: str) -> SourceError:
         return SourceError(
             REFUSED,
             sentence(
-                "the credentials may not {what}: apply deploy/exporters-role.yaml, see docs/usage.md ({error})",
+                "denied: {what} ({error}). Apply deploy/exporters-role.yaml, see docs/usage.md",
                 what=what,
                 error=of_error(error),
             ),

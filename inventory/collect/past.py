@@ -142,10 +142,10 @@ def _samples(client: Prometheus, body: bytes | bytearray, name: str) -> Iterator
         answer = _matrix.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise PrometheusError(
-            STRANGE, sentence("{base} answered with no matrix: {error}", base=client.base, error=str(error)[:200])
+            STRANGE, sentence("{base} returned no matrix: {error}", base=client.base, error=str(error)[:200])
         ) from None
     if answer.status != "success" or answer.data is None or answer.data.resultType != "matrix":
-        raise PrometheusError(STRANGE, sentence("{base} answered with no matrix", base=client.base))
+        raise PrometheusError(STRANGE, sentence("{base} returned no matrix", base=client.base))
     for series in answer.data.result:
         labels = {key: value for key, value in series.metric.items() if key != "__name__"}
         for at, text in series.values:

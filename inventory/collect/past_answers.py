@@ -44,7 +44,7 @@ def answer(answer_id: int) -> bool:
         with closing(sources.client_of(source)) as client:
             columns = ask_past(client, source.matchers, uuids, steps, sizes, exporters)
     except (SourceError, BadAddress) as error:
-        logger.warning("the past of %s %s was not told: %s", row.subject, row.key, error)
+        logger.warning("the history of %s %s was not answered: %s", row.subject, row.key, error)
         reason = cut(of_error(error), 2000)
         mine.update(answered_at=Now(), reason=reason, wording=stored(reason))
         return False
@@ -54,7 +54,7 @@ def answer(answer_id: int) -> bool:
 
 
 def _cards(row: HistoryAnswer) -> list[Card]:
-    present = Card.objects.filter(cluster=row.cluster, gone_at=None).order_by("id")
+    present = Card.objects.filter(cluster=row.cluster, removed_at=None).order_by("id")
     if row.subject == Subject.CARD:
         return list(present.filter(pk=int(row.key)))
     return list(present.filter(node_name=row.key))

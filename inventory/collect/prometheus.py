@@ -50,7 +50,7 @@ class _Refusal(msgspec.Struct):
 
 def address(text: str) -> str:
     """The address without a slash at its end. Raises BadAddress."""
-    bad = BadAddress(sentence("{text} is not an address such as http://prometheus.monitoring:9090", text=_shown(text)))
+    bad = BadAddress(sentence("{text} must be an address such as http://prometheus.monitoring:9090", text=_shown(text)))
     try:
         parts = urlsplit(text.strip())
         port = parts.port
@@ -60,14 +60,16 @@ def address(text: str) -> str:
         raise bad
     if parts.username is not None or parts.password is not None:
         raise BadAddress(
-            sentence("the address holds a user name or a password: put a token into a file and name that file")
+            sentence(
+                "the address must not contain a user name or password. Put a token into a file and use --prometheus-token-file"
+            )
         )
     if parts.query or parts.fragment:
         raise BadAddress(
-            sentence("{text} has a part after ? or #: give the address in front of /api/v1", text=_shown(text))
+            sentence("{text} must not have a part after ? or #. Use the address before /api/v1", text=_shown(text))
         )
     if re.search(r"[\x00-\x20\x7f]", text.strip()):
-        raise BadAddress(sentence("the address holds a blank or a control character"))
+        raise BadAddress(sentence("the address must not contain blanks or control characters"))
     bare = text.strip().rstrip("/")
     return bare.removesuffix("/api/v1").rstrip("/")
 
@@ -82,13 +84,11 @@ def header(text: str) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     name, value = name.strip(), value.strip()
     if not colon or not re.fullmatch(r"[A-Za-z0-9-]{1,64}", name):
-        raise BadAddress(sentence("a header is given as 'Name: value', such as 'X-Scope-OrgID: team-a'"))
+        raise BadAddress(sentence("a header must be 'Name: value', such as 'X-Scope-OrgID: team-a'"))
     if not value or not (value.isascii() and value.isprintable()):
-        raise BadAddress(
-            sentence("the header {name} has no value, or one with characters that no header can carry", name=name)
-        )
+        raise BadAddress(sentence("the header {name} has no value or an invalid value", name=name))
     if name.lower() in ("authorization", "host", "content-length", "content-type", "connection", "transfer-encoding"):
-        raise BadAddress(sentence("the header {name} is not one to be set here; a token comes from a file", name=name))
+        raise BadAddress(sentence("the header {name} cannot be set here. Use a token file for a token", name=name))
     return name, value
 
 
@@ -106,7 +106,7 @@ class Prometheus:
         options: dict[str, Any] = {"cert_reqs": "CERT_REQUIRED"}
         if ca_file:
             if not Path(ca_file).is_file():
-                raise BadAddress(sentence("the file of certificates {ca_file} is not there", ca_file=ca_file))
+                raise BadAddress(sentence("certificate file {ca_file} not found", ca_file=ca_file))
             options["ca_certs"] = ca_file
         self._pools = urllib3.PoolManager(maxsize=4, retries=False, **options)
         keep_deadlines(self._pools)
@@ -182,9 +182,9 @@ class Prometheus:
                     # Of an answer that was not read to its end the connection cannot be used again.
                     response.close()
         except (urllib3.exceptions.HTTPError, OSError) as error:
-            late = sentence("no whole answer within {seconds} s", seconds=f"{ANSWER_S:.0f}")
+            late = sentence("no complete response within {seconds} s", seconds=f"{ANSWER_S:.0f}")
             why = late if deadline.due else plain(error)
-            raise PrometheusError(AWAY, sentence("{base} was not reached: {why}", base=self.base, why=why)) from None
+            raise PrometheusError(AWAY, sentence("cannot reach {base}: {why}", base=self.base, why=why)) from None
         finally:
             deadline.end()
 
@@ -198,19 +198,17 @@ class Prometheus:
         except TooLong:
             raise PrometheusError(
                 TOO_LARGE,
-                sentence("{base}: an answer has more than {mebibytes} MiB", base=self.base, mebibytes=limit >> 20),
+                sentence("{base}: a response is larger than {mebibytes} MiB", base=self.base, mebibytes=limit >> 20),
             ) from None
         except Damaged as error:
             raise PrometheusError(
                 AWAY,
-                sentence(
-                    "{base} was not reached: its answer does not unpack: {error}", base=self.base, error=str(error)
-                ),
+                sentence("{base}: cannot decompress the response: {error}", base=self.base, error=str(error)),
             ) from None
         if not body.begin.lstrip()[:1] == b"{":
             raise PrometheusError(
                 STRANGE,
-                sentence("{base} {answer}", base=self.base, answer=_is_no_prometheus(body.begin)),
+                sentence("{base}: {answer}", base=self.base, answer=_is_no_prometheus(body.begin)),
             )
         return body
 
@@ -222,7 +220,7 @@ class Prometheus:
             return PrometheusError(
                 REFUSED,
                 sentence(
-                    "{base} sends us on to {where}: set that address if it is yours",
+                    "{base} redirects to {where}. If that address is yours, use it",
                     base=self.base,
                     where=where or sentence("another address"),
                 ),
@@ -234,43 +232,43 @@ class Prometheus:
         said = _said(body)
         if status in (401, 403):
             token = (
-                sentence("the token file's content is refused")
+                sentence("token rejected")
                 if self.token_file
-                else sentence("it wants a token: name a token file")
+                else sentence("token required, use --prometheus-token-file")
             )
             return PrometheusError(
                 REFUSED,
                 sentence(
-                    "{base} answered {status}: {token}{said}",
+                    "{base} returned {status}: {token}{message}",
                     base=self.base,
                     status=status,
                     token=token,
-                    said=_after(said),
+                    message=_after(said),
                 ),
             )
         if status == 422:
             return PrometheusError(
                 TOO_LARGE,
-                sentence("{base} cannot carry the question out: {said}", base=self.base, said=said or status),
+                sentence("{base} cannot execute the query: {message}", base=self.base, message=said or status),
             )
         if status in (429, 502, 503, 504):
             return PrometheusError(
                 BUSY,
                 sentence(
-                    "{base} answered {status}{said}",
+                    "{base} returned {status}{message}",
                     base=self.base,
                     status=status,
-                    said=_after(said),
+                    message=_after(said),
                 ),
                 retry_after,
             )
         if status == 400:
             return PrometheusError(
-                QUESTION, sentence("{base} does not take the question: {said}", base=self.base, said=said or status)
+                QUESTION, sentence("{base} rejects the query: {message}", base=self.base, message=said or status)
             )
         what = said or _is_no_prometheus(body[:2000])
         return PrometheusError(
-            STRANGE, sentence("{base} answered {status}: {what}", base=self.base, status=status, what=what), retry_after
+            STRANGE, sentence("{base} returned {status}: {what}", base=self.base, status=status, what=what), retry_after
         )
 
     def _authorization(self) -> dict[str, str]:
@@ -283,14 +281,15 @@ class Prometheus:
             raise PrometheusError(
                 REFUSED,
                 sentence(
-                    "the token file {token_file} cannot be read: {error}",
+                    "cannot read the token file {token_file}: {error}",
                     token_file=self.token_file,
                     error=plain(error),
                 ),
             ) from None
         if not token or len(token) > MAX_TOKEN or not (token.isascii() and token.isprintable()):
             raise PrometheusError(
-                REFUSED, sentence("the token file {token_file} holds no token in one line", token_file=self.token_file)
+                REFUSED,
+                sentence("the token file {token_file} must contain one token on one line", token_file=self.token_file),
             )
         return {"Authorization": f"Bearer {token}"}
 
@@ -306,13 +305,13 @@ def _said(body: bytes) -> str:
 
 def _after(said: str) -> str:
     """What Prometheus says of it, where it says something."""
-    return sentence(": {said}", said=said) if said else ""
+    return sentence(": {message}", message=said) if said else ""
 
 
 def _is_no_prometheus(body: bytes) -> str:
     if b"<html" in body.lower() or b"<!doctype" in body.lower():
-        return sentence("answers with a web page: a sign-in page or a proxy stands in front of Prometheus")
-    return sentence("answers, but not as Prometheus does")
+        return sentence("web page instead of a Prometheus response, check for a sign-in page or a proxy")
+    return sentence("unexpected response, not from Prometheus")
 
 
 def _seconds(text: str | None) -> float | None:

@@ -40,20 +40,20 @@ def set_prometheus(
     if matchers and not _MATCHERS.fullmatch(matchers):
         raise BadAddress(
             sentence(
-                '{matchers} is not a list of label matchers such as cluster="prod",region=~"eu-.*"',
+                '{matchers} must be a list of label matchers such as cluster="prod",region=~"eu-.*"',
                 matchers=matchers[:200],
             )
         )
     if not LEAST_S <= every_s <= MOST_S:
         raise BadAddress(
             sentence(
-                "a round every {every_s} s: give {least} to {most} seconds",
+                "the interval {every_s} s must be {least} to {most} s",
                 every_s=every_s,
                 least=LEAST_S,
                 most=MOST_S,
             )
         )
-    token, ca = _absolute(token_file, sentence("token file")), _absolute(ca_file, sentence("file of certificates"))
+    token, ca = _absolute(token_file, sentence("token file")), _absolute(ca_file, sentence("certificate file"))
     Prometheus(base, token, ca, made).close()
     told = {"token_file": token, "matchers": matchers}
     with act(Action.CLUSTER_SET, cluster.name, usage=address(base), every_s=every_s, **told):
@@ -81,7 +81,7 @@ def set_direct(cluster: Cluster, every_s: int = EVERY_S) -> UsageSource:
     if not LEAST_DIRECT_S <= every_s <= MOST_S:
         raise BadAddress(
             sentence(
-                "a round every {every_s} s: give {least} to {most} seconds",
+                "the interval {every_s} s must be {least} to {most} s",
                 every_s=every_s,
                 least=LEAST_DIRECT_S,
                 most=MOST_S,
@@ -138,7 +138,7 @@ def _absolute(path: str, what: str) -> str:
         return ""
     found = Path(path).expanduser().absolute()
     if not found.is_file():
-        raise BadAddress(sentence("the {what} {path} is not there", what=what, path=path))
+        raise BadAddress(sentence("{what} {path} not found", what=what, path=path))
     if text := refused(str(found)):
         raise BadAddress(text)
     return str(found)

@@ -24,13 +24,13 @@ def lines(source: UsageSource, now: datetime) -> Iterator[str]:
     said = f": {source.reason}" if source.reason else ""
     yield f"exporters, from {_place(source)}: {SourceState(source.state).label}{said}"
     if (since := overdue_since(source, now)) is not None:
-        yield f"  ATTENTION: nobody reads them, overdue since {since:%Y-%m-%d %H:%M:%S} UTC; is `{START[Role.USAGE]}` running?"
+        yield f"  ATTENTION: not being read, overdue since {since:%Y-%m-%d %H:%M:%S} UTC. Start `{START[Role.USAGE]}`."
     if source.round_at is not None:
         took = f"{source.round_seconds or 0:.1f} s"
         age_s = max((now - source.round_at).total_seconds(), 0)
         yield (
             f"  last round {age_s:.0f} s ago in {took}: {source.samples} samples, {source.cards_measured} cards measured, "
-            f"{source.cards_unmatched} that the mirror does not have"
+            f"{source.cards_unmatched} cards unknown to gpudash"
         )
         yield from (f"  {line}" for line in _formats(source.formats))
 
@@ -43,9 +43,7 @@ def check(source: UsageSource) -> Iterator[str]:
         yield f"exporters, from {_place(source)}: {error}"
         return
     yield f"exporters, from {_place(source)}: {found.samples} samples"
-    yield from (
-        f"  {line}" for line in _formats(collector.formats_of(found)) or ["none that is known publishes anything"]
-    )
+    yield from (f"  {line}" for line in _formats(collector.formats_of(found)) or ["no supported exporter found"])
     yield from (f"  not read: {text}" for text in found.missing)
     yield from (f"  warning: {text}" for text in found.warnings)
     problems = collector.problems_of(found)
@@ -61,7 +59,7 @@ def source_of(cluster_id: int) -> UsageSource | None:
 
 
 def _place(source: UsageSource) -> str:
-    return "their pods, by the API server" if source.way == Way.DIRECT else source.address
+    return "pods, through the API server" if source.way == Way.DIRECT else source.address
 
 
 def _formats(formats: Sequence[dict[str, Any]]) -> list[str]:

@@ -5,65 +5,67 @@ from __future__ import annotations
 from inventory.stacks.engine.base import INFO, WARNING
 from inventory.stacks.engine.stack import Entry
 
-IDLE = "held-idle"
-OVERUSED = "uses-more-than-given"
-UNHELD = "used-without-holder"
+IDLE = "idle-allocation"
+OVERUSED = "uses-more-than-allocated"
+NOT_ALLOCATED = "unallocated-memory-in-use"
 SILENT = "exporter-silent"
 MISSING = "exporter-missing"
-COUNT = "exporter-counts-otherwise"
-MEMORY = "memory-disagrees"
+COUNT = "exporter-card-count-differs"
+MEMORY = "card-memory-differs"
 NOT_READ = "exporters-not-read"
 
 FINDINGS = {
     IDLE: Entry(
-        "Held but idle",
+        "Idle allocation",
         INFO,
-        "Pods hold cards of a node on which no work was seen for GPUDASH_IDLE_MINUTES. One for a node; it names the holds.",
-        "Ask the owners whether they still need the cards; Allocations, idle, has all of them, the largest first.",
+        "Allocated cards showed no GPU activity for GPUDASH_IDLE_MINUTES. One finding per node lists the allocations.",
+        "Ask the owners whether they still need the cards. The tab Idle of Allocations lists all of them, largest first.",
     ),
     OVERUSED: Entry(
-        "Uses more than it was given",
+        "Uses more memory than allocated",
         WARNING,
-        "On a card that several pods share, one uses more memory than it was given, or all together use more than is allocated. "
-        "Nothing isolates them: when the card is full, the allocation of a neighbour fails.",
-        "Set the limit that the sharing system has for its containers, or ask for as much memory as is used.",
+        "One pod on a shared card uses more memory than allocated, or all pods together do. Memory is not isolated: "
+        "when the card is full, other pods run out of memory.",
+        "Set the memory limit of the stack for the container, or request as much memory as it uses.",
     ),
-    UNHELD: Entry(
-        "Used though nobody holds it",
+    NOT_ALLOCATED: Entry(
+        "Memory in use without an allocation",
         WARNING,
-        "Memory of a card is in use, more than driver and firmware need, and by what the cluster records nobody holds the card.",
-        "Look on the node with the vendor's tool whose processes these are: one that outlived its pod, one started "
-        "past the scheduler, or a container with NVIDIA_VISIBLE_DEVICES=all.",
+        "More memory is in use than driver and firmware need, but no pod has this card.",
+        "List the processes with the tool of the vendor on the node. Typical: a process that outlived its pod, one "
+        "started outside Kubernetes, or a container with NVIDIA_VISIBLE_DEVICES=all.",
     ),
     SILENT: Entry(
-        "Exporter silent",
+        "Exporter stopped reporting",
         WARNING,
-        "Cards of a node were measured, and their exporter says nothing of them any more, while others of the cluster are measured.",
-        "Look at the exporter's pod on the node, whether it is scraped, and whether the driver still answers.",
+        "The exporter stopped reporting cards of this node. It still reports other cards of the cluster.",
+        "Check the exporter pod on the node, the scrape in Prometheus, and the driver.",
     ),
     MISSING: Entry(
-        "Exporter missing",
+        "No exporter on the node",
         WARNING,
-        "No card of a node was ever measured, while others of the cluster are.",
-        "Look whether the exporter's DaemonSet runs on the node (node selector, tolerations, labels) and is scraped.",
+        "No exporter has ever reported a card of this node, but other cards of the cluster are reported.",
+        "Check that the exporter DaemonSet runs on the node (node selector, tolerations, labels) and that Prometheus "
+        "scrapes it.",
     ),
     COUNT: Entry(
-        "Exporter counts other cards",
+        "Exporter card count differs",
         WARNING,
-        "The exporter names more cards of a node, or fewer, than the mirror has.",
-        "Compare the vendor's tool with what the device plugin offers; a card may have fallen off its bus, or not be given out.",
+        "The exporter reports more or fewer cards than the node has in gpudash.",
+        "Compare the tool of the vendor with the resources of the device plugin. A card may have fallen off the bus, "
+        "or the plugin may not offer it.",
     ),
     MEMORY: Entry(
-        "Memory of a card disagrees",
+        "Card memory sizes differ",
         WARNING,
-        "What labels or records say that a card has and what the card itself says differ by more than ECC and driver explain.",
-        "Look whether the label or setting that it comes from is of this card; the card's own figure is what can be used.",
+        "Labels or records give another memory size than the card reports. ECC and driver do not explain the difference.",
+        "Check that the label or setting belongs to this card. The value that the card reports is usable memory.",
     ),
     NOT_READ: Entry(
-        "Exporters are not read",
+        "Exporters not being read",
         WARNING,
-        "The exporters of a cluster were not read for more than five minutes, or no card is measured by what they say.",
-        "Read the reason; `manage.py cluster check NAME` on the host of the usage worker says what is found.",
+        "gpudash did not read the exporters of the cluster for more than 5 min, or they report no card of it.",
+        "Read the reason. Run `manage.py cluster check NAME` on the host of the usage worker to list the exporters.",
     ),
 }
 #: Of a node or its cards. Those of a cluster are written by `inventory.discrepancies` itself.

@@ -56,8 +56,8 @@ def gathered(found: Mapping[str, dict[Key, Claim]], nodes: int) -> dict[Key, Cla
 
 
 _WORDS = {
-    entries.SILENT: sentence("have cards that are measured no more"),
-    entries.MISSING: sentence("have no card that was ever measured, while others have"),
+    entries.SILENT: sentence("have cards that exporters no longer report"),
+    entries.MISSING: sentence("have no card that an exporter has ever reported"),
 }
 
 
@@ -71,28 +71,20 @@ def not_read(source: Source) -> dict[Key, Claim]:
     )
     if source.overdue_since is not None:
         what = sentence(
-            "Nobody reads the exporters of this cluster: a round is overdue since {overdue_since}.{last}",
+            "The exporters of this cluster are not being read. A round has been overdue since {overdue_since}.{last}",
             overdue_since=moment(source.overdue_since),
             last=last,
         )
-        action = sentence("Is a usage worker running (celery -A gpudash worker -Q usage -P threads)?")
+        action = sentence("Start a usage worker: `celery -A gpudash worker -Q usage -P threads`.")
         return {key: Claim(key, what, action, exact=f"overdue {last}", wait_s=PATIENCE_S, since=source.overdue_since)}
     if source.trouble_since is not None:
-        what = sentence(
-            "The exporters of this cluster cannot be read: {reason}.{last}", reason=source.reason, last=last
-        )
+        what = sentence("Cannot read the exporters of this cluster: {reason}.{last}", reason=source.reason, last=last)
         exact = f"trouble {source.reason} {last}"
         return {key: Claim(key, what, _CHECK, exact=exact, wait_s=PATIENCE_S, since=source.trouble_since)}
     if not source.reads or source.measured != 0 or not source.cards:
         return {}
-    what = sentence(
-        "Exporters are read, and none of the {cards} cards of this cluster is measured by them", cards=source.cards
-    )
-    named = (
-        sentence(": {unmatched} cards that they name are none of the mirror's", unmatched=source.unmatched)
-        if source.unmatched
-        else ""
-    )
+    what = sentence("The exporters report none of the {cards} cards of this cluster", cards=source.cards)
+    named = sentence(" (cards unknown to gpudash: {unmatched})", unmatched=source.unmatched) if source.unmatched else ""
     why = sentence(" ({reason})", reason=source.reason) if source.reason else ""
     return {
         key: Claim(
@@ -104,4 +96,4 @@ def not_read(source: Source) -> dict[Key, Claim]:
     }
 
 
-_CHECK = sentence("`manage.py cluster check NAME` on the host of the usage worker says what is found.")
+_CHECK = sentence("Run `manage.py cluster check NAME` on the host of the usage worker to list the exporters.")

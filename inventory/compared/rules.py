@@ -144,7 +144,7 @@ def unknown(node: Node, key: Key) -> bool:
         return card.total is None
     if key.pod:
         return any(one.pod == key.pod and one.used is None for one in card.holders)
-    held_otherwise = bool(card.holders) if key.code == entries.UNHELD else not card.holders
+    held_otherwise = bool(card.holders) if key.code == entries.NOT_ALLOCATED else not card.holders
     return not held_otherwise and (card.used is None or node.unplaced > 0 or card.hidden)
 
 
@@ -159,13 +159,13 @@ def _bound(key: Key, bound: int, known: frozenset[Key]) -> int:
 
 
 _ISOLATION = sentence(
-    "Nothing isolates the card's memory: when it is full, the next allocation of a neighbour fails. Set "
-    "the limit that the sharing system has for containers, or ask for as much as is used."
+    "The memory of the card is not isolated: when it is full, other pods run out of memory. Set the memory limit of "
+    "the stack for the container, or request as much memory as it uses."
 )
 
 
 def _overused(card: Card, unplaced: int, known: frozenset[Key]) -> list[Claim]:
-    """Of a card that is given out by memory. One holder is named where it is counted by itself, else all together."""
+    """Of a card that is allocated by memory. One holder is named where it is counted by itself, else all together."""
     metered = card.mode in (MEMORY, PARTS) or (card.mode == SHARES and bool(card.allocated_bytes))
     if not metered or not card.holders:
         return []
@@ -175,7 +175,7 @@ def _overused(card: Card, unplaced: int, known: frozenset[Key]) -> list[Claim]:
         given = one.memory_bytes
         if one.used is not None and given and one.used > _bound(key, given + CONTEXT_BYTES, known):
             what = sentence(
-                "{pod} was given {given} of {label} and uses {used}.",
+                "{pod} uses {used} on {label}, {given} allocated.",
                 pod=one.pod,
                 given=size(given),
                 label=_label(card),
@@ -191,8 +191,7 @@ def _overused(card: Card, unplaced: int, known: frozenset[Key]) -> list[Claim]:
     if card.used <= _bound(key, card.allocated_bytes + margin, known):
         return []
     what = sentence(
-        "{used} of {label} are in use, and {allocated_bytes} of it are allocated, to {pods}; driver and "
-        "contexts explain {margin} more.",
+        "{used} in use on {label}, {allocated_bytes} allocated to {pods}. Driver and contexts explain only {margin} more.",
         used=size(card.used),
         label=_label(card),
         allocated_bytes=size(card.allocated_bytes),
@@ -205,24 +204,23 @@ def _overused(card: Card, unplaced: int, known: frozenset[Key]) -> list[Claim]:
 def _unheld(card: Card, node: Node, known: frozenset[Key]) -> list[Claim]:
     """On Windows the desktop draws on the card; a hold whose card is not known may be on this one."""
     sure = card.free and not card.holders and not node.unplaced and not card.legitimate and not node.windows
-    key = Key(entries.UNHELD, card.key)
+    key = Key(entries.NOT_ALLOCATED, card.key)
     if not sure or card.used is None or card.used <= _bound(key, base_bytes(card), known):
         return []
     named = (
-        sentence(" The exporter names {named} on it.", named=names(card.named))
+        sentence(" The exporter reports {named} on it.", named=names(card.named))
         if card.named
-        else sentence(" The exporter names no pod on it.")
+        else sentence(" The exporter reports no pod on it.")
     )
     what = sentence(
-        "{used} of {label} are in use and 0 GiB are allocated: by what the cluster records nobody holds it. "
-        "Driver and firmware need less than {base}.{named}",
+        "{used} in use on {label}, 0 GiB allocated: no pod has this card. Driver and firmware need less than {base}.{named}",
         used=size(card.used),
         label=_label(card),
         base=size(base_bytes(card)),
         named=named,
     )
     action = sentence(
-        "Look on the node whose processes these are: one that outlived its pod, or one started past the scheduler."
+        "List the processes on the node: one may have outlived its pod, or was started outside Kubernetes."
     )
     return [Claim(key, what, action, (card.used,))]
 
@@ -232,12 +230,14 @@ def _other_memory(card: Card) -> list[Claim]:
     if not said or not measured or abs(said - measured) <= max(OFF_RATIO * said, OFF_BYTES):
         return []
     what = sentence(
-        "{label} has {said} by what the cluster records, and {measured} by its exporter.",
+        "{label} has {recorded} in the records of the cluster, but {measured} in its exporter.",
         label=sentence("Card {card}", card=card.label.removeprefix("card ")),
-        said=size(said),
+        recorded=size(said),
         measured=size(measured),
     )
-    action = sentence("Look whether the label or setting is of this card; the card's own figure is what can be used.")
+    action = sentence(
+        "Check that the label or setting belongs to this card. The value that the card reports is usable memory."
+    )
     return [Claim(Key(entries.MEMORY, card.key), what, action, (said, measured))]
 
 
@@ -250,15 +250,14 @@ def _silent(node: Node) -> list[Claim]:
     last = max(card.lost_at or 0.0 for card in lost)
     first = min(card.lost_at or 0.0 for card in lost)
     what = sentence(
-        "{lost} of {cards} cards of this node are measured no more ({names}); their last values are of before {last}.",
+        "The exporter no longer reports {lost} of {cards} cards of this node ({names}). Their last values are from "
+        "before {last}.",
         lost=len(lost),
         cards=len(node.cards),
         names=names(_label(card) for card in lost),
         last=moment(last),
     )
-    action = sentence(
-        "Look at the exporter's pod on the node, whether it is scraped, and whether the driver still answers."
-    )
+    action = sentence("Check the exporter pod on the node, the scrape in Prometheus, and the driver.")
     return [Claim(Key(entries.SILENT), what, action, exact=f"{len(lost)} {len(node.cards)} {last:.0f}", since=first)]
 
 
@@ -267,11 +266,14 @@ def _missing(node: Node) -> list[Claim]:
     if not node.cards or not never or node.named_boards is not None or not node.elsewhere:
         return []
     what = sentence(
-        "None of the {number} cards of this node was ever measured; {elsewhere} others of the cluster are.",
+        "No exporter has ever reported a card of this node ({number} in total). Other cards of the cluster with "
+        "metrics: {elsewhere}.",
         number=len(node.cards),
         elsewhere=node.elsewhere,
     )
-    action = sentence("Look whether the exporter runs on the node (node selector, tolerations, labels) and is scraped.")
+    action = sentence(
+        "Check that the exporter runs on the node (node selector, tolerations, labels) and that Prometheus scrapes it."
+    )
     return [Claim(Key(entries.MISSING), what, action, exact=str(len(node.cards)), wait_s=MISSING_S)]
 
 
@@ -280,10 +282,8 @@ def _other_count(node: Node) -> list[Claim]:
     boards, named = node.boards, node.named_boards
     if not boards or not named or boards == named or any(card.lost_at is not None for card in node.cards):
         return []
-    what = sentence(
-        "The exporter names {named} cards of this node, and the mirror has {boards}.", named=named, boards=boards
-    )
-    action = sentence("Compare what the vendor's tool shows with what the device plugin offers.")
+    what = sentence("Cards of this node: {named} in the exporter, {boards} in gpudash.", named=named, boards=boards)
+    action = sentence("Compare the output of the tool of the vendor with the resources of the device plugin.")
     return [Claim(Key(entries.COUNT), what, action, exact=f"{named} {boards}", wait_s=MISSING_S)]
 
 
@@ -294,30 +294,34 @@ def _idle(node: Node) -> list[Claim]:
     told = series((_hold(one) for one in held[:MOST_NAMED]), "; ")
     more = sentence("; and {number} more", number=len(held) - MOST_NAMED) if len(held) > MOST_NAMED else ""
     memory = [one.memory_bytes for one in held if one.memory_bytes is not None]
-    worth = sentence(" They hold {memory} in all.", memory=size(sum(memory))) if memory else ""
+    worth = sentence(" Total: {memory}.", memory=size(sum(memory))) if memory else ""
     unsure = sum(not one.sure for one in held)
     doubt = (
-        sentence(" Of {unsure} it is likely only: short work may have been missed.", unsure=unsure) if unsure else ""
+        sentence(" {unsure} of them are likely only, based on samples; short activity may be missed.", unsure=unsure)
+        if unsure
+        else ""
     )
     what = sentence(
-        "{number} holds on this node do no work: {told}{more}.{worth}{doubt}",
+        "Idle allocations on this node: {number}. {list}{more}.{worth}{doubt}",
         number=len(held),
-        told=told,
+        list=told,
         more=more,
         worth=worth,
         doubt=doubt,
     )
-    action = sentence("Ask their owners; Allocations, idle, lists what could be taken back in the whole cluster.")
+    action = sentence(
+        "Ask the owners whether they still need the cards. The tab Idle of Allocations lists all reclaimable allocations."
+    )
     # Each look finds the same while nothing changes.
     return [Claim(Key(entries.IDLE), what, action, exact=what, wait_s=0.0, since=min(one.since for one in held))]
 
 
 def _hold(one: Idle) -> str:
-    parts = [one.card or sentence("card not known")]
+    parts = [one.card or sentence("card unidentified")]
     if one.memory_bytes is not None:
         parts.append(size(one.memory_bytes))
     return sentence(
-        "{pod} ({names}, no work since {since})", pod=one.pod, names=series(parts, ", "), since=moment(one.since)
+        "{pod} ({names}, idle since {since})", pod=one.pod, names=series(parts, ", "), since=moment(one.since)
     )
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 
 from inventory.compared import rules
-from inventory.idle.holds import idle_now
+from inventory.idle.allocations import idle_now
 from inventory.measured import KEPT_SINCE, Usage
 from inventory.mirror.values import plain
 from inventory.models import Allocation, Card, CardUsage, NodeTotals, Pod
 from inventory.models import Node as NodeRow
-from inventory.models.choices import UNHELD
+from inventory.models.choices import NOT_ALLOCATED
 from inventory.pod_usage import on_card
 from inventory.stacks.engine import base
 from inventory.usage.engine.identity import normal_uuid
@@ -88,7 +88,7 @@ class _Reading:
 
     def __init__(self, cluster_id: int, now: datetime) -> None:
         self._now, mine = now, {"cluster_id": cluster_id}
-        cards = Card.objects.filter(**mine, gone_at=None).order_by("id")
+        cards = Card.objects.filter(**mine, removed_at=None).order_by("id")
         self._cards: dict[str, list[Known]] = defaultdict(list)
         for values in cards.values_list(*Known.__struct_fields__).iterator(_BATCH):
             self._cards[values[1]].append(Known(*values))
@@ -134,7 +134,11 @@ class _Reading:
         for cards in self._cards.values():
             for card in cards:
                 usage = self._usage(card)
-                if usage is not None and card.state in UNHELD and (usage.memory_used_bytes or 0) > rules.BASE_BYTES:
+                if (
+                    usage is not None
+                    and card.state in NOT_ALLOCATED
+                    and (usage.memory_used_bytes or 0) > rules.BASE_BYTES
+                ):
                     named |= {(one["namespace"], one["pod"]) for one in usage.holders}
         return named
 
@@ -170,7 +174,7 @@ class _Reading:
             mode=card.mode,
             physical_bytes=card.memory_physical_bytes,
             allocated_bytes=card.memory_allocated_bytes,
-            free=card.state in UNHELD,
+            free=card.state in NOT_ALLOCATED,
             holders=self._holders(held, usage, card),
             hidden=bool(usage and usage.hidden),
             fresh=usage is not None,
@@ -214,11 +218,13 @@ def _idle(cluster_id: int) -> dict[str, list[rules.Idle]]:
     found: dict[str, list[rules.Idle]] = defaultdict(list)
     rows = idle_now().filter(cluster_id=cluster_id).order_by("id").select_related(None)
     columns = ("node_name", "namespace", "allocation__pod", "allocation__card__index", "allocation__card_key")
-    for node, namespace, pod, index, key, memory, cards, since, sureness in rows.values_list(
-        *columns, "memory_bytes", "cards", "idle_since", "sureness"
+    for node, namespace, pod, index, key, memory, cards, since, confidence in rows.values_list(
+        *columns, "memory_bytes", "cards", "idle_since", "confidence"
     ).iterator(_BATCH):
         card = f"card {index}" if index is not None else f"card {key}" if key else ""
-        found[node].append(rules.Idle(f"{namespace}/{pod}", card, memory, cards, since.timestamp(), sureness == "sure"))
+        found[node].append(
+            rules.Idle(f"{namespace}/{pod}", card, memory, cards, since.timestamp(), confidence == "certain")
+        )
     return found
 
 

@@ -1,1 +1,1 @@
-"""Where a pod that asks for cards would go now, and why not elsewhere. Knows no page, no REST, and no sharing system by name."""
+"""Which nodes fit a request for cards now, and why others do not. Knows no page, no REST, and no stack by name."""

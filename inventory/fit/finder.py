@@ -94,7 +94,7 @@ class Found(msgspec.Struct, frozen=True):
     @property
     def ways(self) -> list[Way]:
         """Those that the answer goes by: the asked ones, else those of the nodes that take it."""
-        asked = self.request.systems or sorted({one.way.name for one in self.taking})
+        asked = self.request.stacks or sorted({one.way.name for one in self.taking})
         return [WAYS[name] for name in asked]
 
 
@@ -153,10 +153,10 @@ def _of_node(request: Request, read: Rows, place: Place, context: Context) -> _F
         map(looks_like_gpu, told.node.status.allocatable or ()) if told.node.status else ()
     ):
         return fitting.NOT_OFFERED, ""  # labels alone speak of its cards
-    asked = set(request.systems or WAYS)
+    asked = set(request.stacks or WAYS)
     ways = [(name, way) for name in figures.stacks if name in _STACKS for way in _STACKS[name].ways]
     if not any(way.name in asked for _, way in ways):
-        return (nodes.OTHER_SYSTEM, "") if ways and request.systems else (nodes.NO_RULE, ", ".join(figures.stacks))
+        return (nodes.OTHER_STACK, "") if ways and request.stacks else (nodes.NO_RULE, ", ".join(figures.stacks))
     answers: list[tuple[Way, Answer]] = []
     spots: dict[str, Spot] = {}
     for name, way in ways:
@@ -169,8 +169,8 @@ def _of_node(request: Request, read: Rows, place: Place, context: Context) -> _F
             answers += [(way, answer)] if answer is not None else []
     if answers:
         return _nearest([answer.why for _, answer in answers])
-    if request.systems:
-        return nodes.OTHER_SYSTEM, ""
+    if request.stacks:
+        return nodes.OTHER_STACK, ""
     return (nodes.NO_RULE, ", ".join(figures.stacks)) if cards else (fitting.NOT_OFFERED, "")
 
 

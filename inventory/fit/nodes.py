@@ -6,30 +6,30 @@ finder is stricter than a scheduler. Source: kubernetes/kubernetes v1.36.3 (Node
 
 from __future__ import annotations
 
+from inventory.availability import of_node, taints_of, written
 from inventory.fit.request import Request, Toleration
 from inventory.fit.rows import NodeTold
-from inventory.kept_off import of_node, taints_of, written
-from inventory.models.choices import KeptOff
+from inventory.models.choices import UnavailableReason
 from inventory.stacks.engine.names import labels_of
 from inventory.stacks.engine.trim_node import keeps_label
 from kube.objects import Node
 
-STALE = KeptOff.STALE.value  # nobody knows whether what the mirror has of it is still so
+STALE = UnavailableReason.STALE.value  # nobody knows whether what the mirror has of it is still so
 NOT_COUNTED = "not-counted"  # its cards have not been counted yet
 NODE_UNKNOWN = "node-unknown"  # its own row is missing, or cannot be read
-NOT_READY = KeptOff.NOT_READY.value
-READINESS_UNKNOWN = KeptOff.READINESS_UNKNOWN.value
-CORDONED = KeptOff.CORDONED.value
+NOT_READY = UnavailableReason.NOT_READY.value
+READINESS_UNKNOWN = UnavailableReason.READINESS_UNKNOWN.value
+CORDONED = UnavailableReason.CORDONED.value
 TAINT = "taint"
 SELECTOR = "selector"
 SELECTOR_UNKNOWN = "selector-unknown"  # the label is none that the mirror keeps
 OTHER_MODEL = "other-model"
 MODEL_UNKNOWN = "model-unknown"
-OTHER_SYSTEM = "other-system"
+OTHER_STACK = "other-stack"
 NO_RULE = "no-rule"  # how its system places a pod is not known here
 REASONS = (
     *(STALE, NOT_COUNTED, NODE_UNKNOWN, NOT_READY, READINESS_UNKNOWN, CORDONED, TAINT, SELECTOR, SELECTOR_UNKNOWN),
-    *(OTHER_MODEL, MODEL_UNKNOWN, OTHER_SYSTEM, NO_RULE),
+    *(OTHER_MODEL, MODEL_UNKNOWN, OTHER_STACK, NO_RULE),
 )
 
 #: Why, and what it is about: a taint, a label; "" for nothing.

@@ -49,13 +49,13 @@ class Toleration(msgspec.Struct, frozen=True):
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """cards: on one node, for one container. memory: bytes on each; None: whatever a card has.
 
-    systems: names of ways to ask; none: any. models: parts of names, in lower case; any of them. selector: labels of the node.
+    stacks: names of ways to ask; none: any. models: parts of names, in lower case; any of them. selector: labels of the node.
     clusters: names; none: all.
     """
 
     cards: int = 1
     memory: int | None = None
-    systems: tuple[str, ...] = ()
+    stacks: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
     selector: tuple[tuple[str, str], ...] = ()
@@ -70,7 +70,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Given = Mapping[str, Sequence[str]]
-NAMES = frozenset({"cards", "memory", "system", "model", "tolerate", "selector", "cluster"})
+NAMES = frozenset({"cards", "memory", "stack", "model", "tolerate", "selector", "cluster"})
 
 
 def read(given: Given) -> Request:
@@ -79,18 +79,18 @@ def read(given: Given) -> Request:
     texts = {name: [text.strip() for text in given.get(name, ()) if text.strip()] for name in NAMES}
     for name, found in texts.items():
         if len(found) > (1 if name in ("cards", "memory") else MOST_WORDS):
-            errors[name] = [_("Given too often.")]
+            errors[name] = [_("Must be given only once.")]
         elif any("\0" in text or len(text) > _LONGEST for text in found):
-            errors[name] = [_("This is too long, or no text.")]
+            errors[name] = [_("Must be shorter text without null characters.")]
     cards, memory = _cards(texts["cards"], errors), _memory(texts["memory"], errors)
     tolerations, selector = _tolerations(texts["tolerate"], errors), _selector(texts["selector"], errors)
-    systems = _systems(texts["system"], errors)
+    stacks = _stacks(texts["stack"], errors)
     if errors:
         raise BadRequest(errors)
     return Request(
         cards=cards,
         memory=memory,
-        systems=systems,
+        stacks=stacks,
         models=tuple(text.lower() for text in texts["model"]),
         tolerations=tolerations,
         selector=selector,
@@ -102,19 +102,19 @@ def _cards(found: list[str], errors: dict[str, list[str]]) -> int:
     text = found[0] if found else "1"
     if text.isascii() and text.isdigit() and len(text) < 6 and 1 <= int(text) <= MOST_CARDS:
         return int(text)
-    errors.setdefault("cards", []).append(_("A number of cards from 1 to %(most)d is wanted.") % {"most": MOST_CARDS})
+    errors.setdefault("cards", []).append(_("Must be an integer from 1 to %(most)d.") % {"most": MOST_CARDS})
     return 1
 
 
 def _memory(found: list[str], errors: dict[str, list[str]]) -> int | None:
     size = typed.gib_by_default(found[0]) if found else None
     if found and size is None:
-        text = _("An amount of memory for each card is wanted: 20, 20 GiB or 20000 MiB (a number alone is GiB).")
+        text = _("Must be memory per card: 20, 20 GiB or 20000 MiB (plain numbers are GiB).")
         errors.setdefault("memory", []).append(text)
     return size
 
 
-def _systems(found: list[str], errors: dict[str, list[str]]) -> tuple[str, ...]:
+def _stacks(found: list[str], errors: dict[str, list[str]]) -> tuple[str, ...]:
     """Names of ways, or of systems: of these all their ways."""
     of_stack = {stack.name: tuple(way.name for way in stack.ways) for stack in STACKS if len(stack.ways) > 1}
     known = {name: (name,) for name in WAYS}
@@ -123,7 +123,7 @@ def _systems(found: list[str], errors: dict[str, list[str]]) -> tuple[str, ...]:
     unknown = [text for text in found if text not in chosen]
     if unknown:
         told = {"names": ", ".join(sorted(chosen)), "name": unknown[0][:64]}
-        errors.setdefault("system", []).append(_("One of %(names)s is wanted, not %(name)s.") % told)
+        errors.setdefault("stack", []).append(_("Unknown stack: %(name)s. Must be one of: %(names)s.") % told)
     return tuple(dict.fromkeys(name for text in found for name in chosen.get(text, ())))
 
 
@@ -132,7 +132,7 @@ def _tolerations(found: list[str], errors: dict[str, list[str]]) -> tuple[Tolera
     for text in (part for line in found for part in line.replace(",", " ").split()):
         match = _TOLERATION.fullmatch(text)
         if match is None or (match[3] and match[3] not in _EFFECTS):
-            wanted = _("A toleration is wanted as key, key=value or key=value:NoSchedule; * tolerates all taints.")
+            wanted = _("Must be key, key=value or key=value:NoSchedule. * tolerates all taints.")
             errors["tolerate"] = [wanted]
             break
         made.append(Toleration(match[1], match[2], match[3] or ""))
@@ -144,7 +144,7 @@ def _selector(found: list[str], errors: dict[str, list[str]]) -> tuple[tuple[str
     for text in (part for line in found for part in line.replace(",", " ").split()):
         match = _SELECTOR.fullmatch(text)
         if match is None:
-            errors["selector"] = [_("Labels of the node are wanted, as key=value.")]
+            errors["selector"] = [_("Must be node labels as key=value.")]
             break
         made.append((match[1], match[2]))
     return tuple(made)

@@ -13,7 +13,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Sum
 from django.db.models.lookups import IsNull
 
 from inventory.models import Allocation, Card, Node, NodeTotals
-from inventory.models.choices import UNHELD, CardState
+from inventory.models.choices import NOT_ALLOCATED, CardState
 from inventory.scope import counting
 from inventory.stacks import STACKS
 from inventory.stacks.engine.base import UNHEALTHY, Room
@@ -28,7 +28,7 @@ _IN_PARTS = tuple(stack.name for stack in STACKS if any(way.in_parts for way in 
 _room = msgspec.json.Decoder(Room)
 _CARD = (
     *("cluster_id", "node_name", "id", "key", "index", "mode", "profile", "memory_total_bytes", "memory_free_bytes"),
-    *("memory_apart_bytes", "state", "health", "shares", "stack", "model"),
+    *("memory_unavailable_bytes", "state", "health", "shares", "stack", "model"),
 )
 _TOTALS = (
     *("cluster_id", "node_name", "stacks", "unit", "model", "cards_total", "cards_free", "memory_free_bytes"),
@@ -114,15 +114,28 @@ def _decoded(facts: str) -> objects.Node | None:
 def _cards(ids: tuple[int, ...]) -> dict[Place, list[OneCard]]:
     holds, parts = _holds(ids), _parts(ids)
     found: dict[Place, list[OneCard]] = {}
-    rows = Card.objects.filter(cluster_id__in=ids, gone_at=None).values_list(*_CARD)
+    rows = Card.objects.filter(cluster_id__in=ids, removed_at=None).values_list(*_CARD)
     none, unknown = (0, 0), CardState.UNKNOWN.value
     for row in rows.iterator(chunk_size=10_000):
-        cluster, node, pk, key, index, mode, profile, total, room, apart, state, health, shares, stack, model = row
-        # What is kept apart is judged by the rule of its system, which may give it out all the same.
-        room = room + apart if room is not None and apart is not None else room
+        cluster, node, pk, key, index, mode, profile, total, room, unavailable, state, health, shares, stack, model = (
+            row
+        )
+        # What is unavailable is judged by the rule of its stack, which may allocate it all the same.
+        room = room + unavailable if room is not None and unavailable is not None else room
         number, cores = holds.get(pk, none)
         piece = Piece(
-            *(pk, key, index, mode, profile, total, room, state in UNHELD, state == unknown, health != UNHEALTHY),
+            *(
+                pk,
+                key,
+                index,
+                mode,
+                profile,
+                total,
+                room,
+                state in NOT_ALLOCATED,
+                state == unknown,
+                health != UNHEALTHY,
+            ),
             *(shares, number, cores, parts.get(pk)),
         )
         found.setdefault((cluster, node), []).append(OneCard(piece, stack, model))
@@ -134,7 +147,7 @@ def _now(ids: tuple[int, ...]) -> QuerySet[Allocation]:
 
 
 def _holds(ids: tuple[int, ...]) -> dict[int, tuple[int, int]]:
-    """Id of a card → how many hold it, and percent of its cores; of the systems whose rules count them."""
+    """Id of a card → its allocations, and percent of its cores; of the stacks whose rules count them."""
     with counting():
         rows = _now(ids).filter(stack__in=_COUNTING, card__isnull=False).values_list("card_id")
         return {pk: (number, cores or 0) for pk, number, cores in rows.annotate(Count("id"), Sum("core_percent"))}
@@ -142,7 +155,7 @@ def _holds(ids: tuple[int, ...]) -> dict[int, tuple[int, int]]:
 
 def _parts(ids: tuple[int, ...]) -> dict[int, Parts]:
     """Id of a card → the parts in which pods can have it; of the systems whose rules ask for them."""
-    rows = Card.objects.filter(cluster_id__in=ids, gone_at=None, stack__in=_IN_PARTS).exclude(room="").order_by()
+    rows = Card.objects.filter(cluster_id__in=ids, removed_at=None, stack__in=_IN_PARTS).exclude(room="").order_by()
     return {pk: _of_room(text) for pk, text in rows.values_list("id", "room").iterator(chunk_size=10_000)}
 
 

@@ -1,4 +1,4 @@
-"""The answer as programs get it: of REST, and of the command with --json. Memory in bytes; null is not known."""
+"""The answer for programs: REST, and the command with --json. Memory in bytes; null is unknown."""
 
 from __future__ import annotations
 
@@ -19,31 +19,29 @@ class FitNote(msgspec.Struct):
 
 
 class FitCard(msgspec.Struct):
-    """A card that would take the request."""
+    """A card that fits the request."""
 
     id: int
     key: str
     index: int | None
     model: str | None
     memory_total_bytes: int | None
-    memory_free_bytes: Annotated[int | None, Meta(description="null: not metered, or not known.")]
+    memory_free_bytes: Annotated[int | None, Meta(description="In bytes; null: not metered, or unknown.")]
 
 
 class FitNode(msgspec.Struct):
-    """A node that takes the request now."""
+    """A node that fits the request now."""
 
     cluster: str
     node: str
-    system: Annotated[str, Meta(description="The way in which it is asked for: one of `systems`.")]
+    stack: Annotated[str, Meta(description="How it is requested: one of `stacks`.")]
     limits: Annotated[
-        Mapping[str, int], Meta(description="What the container asks for, by resource; empty: by a claim.")
+        Mapping[str, int], Meta(description="Requests of the container by resource; empty: a ResourceClaim.")
     ]
-    labels: Annotated[Mapping[str, str], Meta(description="What the pod carries besides.")]
+    labels: Annotated[Mapping[str, str], Meta(description="Labels of the pod.")]
     cards: Annotated[
         list[FitCard],
-        Meta(
-            description="Those that would take it, in the scheduler's order where it has one; empty: not known which."
-        ),
+        Meta(description="Cards that fit, in the scheduler's order where it has one; empty: unidentified."),
     ]
     cards_free: int | None
     memory_free_bytes: int | None
@@ -52,27 +50,27 @@ class FitNode(msgspec.Struct):
 
 
 class FitRefusal(msgspec.Struct):
-    """A node that does not take it."""
+    """A node that does not fit."""
 
     cluster: str
     node: str
     code: str
     text: str
-    about: Annotated[str | None, Meta(description="A taint, a label, a system.")]
+    about: Annotated[str | None, Meta(description="A taint, a label, a stack.")]
 
 
 class FitReason(msgspec.Struct):
-    """So many nodes do not take it for this."""
+    """A reason why nodes do not fit, with their number."""
 
     code: str
     text: str
-    about: Annotated[str | None, Meta(description="A taint, a label, a system.")]
+    about: Annotated[str | None, Meta(description="A taint, a label, a stack.")]
     nodes: int
-    examples: Annotated[list[str], Meta(description="Names of nodes, at most five.")]
+    examples: Annotated[list[str], Meta(description="Names of at most five nodes.")]
 
 
-class FitSystem(msgspec.Struct):
-    """A way to ask, and what its scheduler does."""
+class FitStack(msgspec.Struct):
+    """A stack, and its placement rule."""
 
     name: str
     label: str
@@ -80,11 +78,11 @@ class FitSystem(msgspec.Struct):
 
 
 class FitRequest(msgspec.Struct):
-    """What was looked for, as it was understood."""
+    """The request, as it was parsed."""
 
     cards: int
-    memory_bytes: Annotated[int | None, Meta(description="On each card; null: whatever a card has.")]
-    systems: list[str]
+    memory_bytes: Annotated[int | None, Meta(description="Per card, in bytes; null: the whole card.")]
+    stacks: list[str]
     models: list[str]
     tolerations: list[str]
     selector: Mapping[str, str]
@@ -92,17 +90,19 @@ class FitRequest(msgspec.Struct):
 
 
 class Fit(msgspec.Struct):
-    """Where a pod would go now, and why not elsewhere."""
+    """Nodes that fit a request now, and why the others do not."""
 
     request: FitRequest
-    nodes: Annotated[int, Meta(description="Nodes with a GPU that were looked at.")]
+    nodes: Annotated[int, Meta(description="Number of GPU nodes checked.")]
     nodes_fitting: int
     nodes_without_gpu: int
-    fitting: Annotated[list[FitNode], Meta(description="What is certain first, then the tightest; `limit` of them.")]
-    reasons: Annotated[list[FitReason], Meta(description="Why the others do not take it, the most frequent first.")]
-    refusing: Annotated[list[FitRefusal], Meta(description="The others by name, `limit` of them.")]
-    systems: Annotated[list[FitSystem], Meta(description="The rules that the answer goes by.")]
-    not_looked_at: list[str]
+    fitting: Annotated[
+        list[FitNode], Meta(description="Nodes that fit: certain first, then the tightest; at most `limit`.")
+    ]
+    reasons: Annotated[list[FitReason], Meta(description="Reasons why the others do not fit, most frequent first.")]
+    refusing: Annotated[list[FitRefusal], Meta(description="The other nodes, at most `limit`.")]
+    stacks: Annotated[list[FitStack], Meta(description="Placement rules of the answer.")]
+    not_considered: list[str]
 
 
 def told(found: Found, limit: int) -> Fit:
@@ -112,7 +112,7 @@ def told(found: Found, limit: int) -> Fit:
         request=FitRequest(
             cards=asked.cards,
             memory_bytes=asked.memory,
-            systems=list(asked.systems),
+            stacks=list(asked.stacks),
             models=list(asked.models),
             tolerations=[written_toleration(one) for one in asked.tolerations],
             selector=dict(asked.selector),
@@ -129,8 +129,8 @@ def told(found: Found, limit: int) -> Fit:
             for one in found.reasons
         ],
         refusing=[_refusal(one) for one in found.refusing[:limit]],
-        systems=[FitSystem(way.name, way.label, way.rule) for way in found.ways],
-        not_looked_at=list(NOT_LOOKED_AT),
+        stacks=[FitStack(way.name, way.label, way.rule) for way in found.ways],
+        not_considered=list(NOT_LOOKED_AT),
     )
 
 
@@ -138,7 +138,7 @@ def _node(one: Taking) -> FitNode:
     return FitNode(
         cluster=one.cluster,
         node=one.node,
-        system=one.way.name,
+        stack=one.way.name,
         limits=one.answer.limits,
         labels=one.answer.labels,
         cards=[

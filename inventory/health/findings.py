@@ -16,76 +16,83 @@ from wording.said import known, sentence, series
 
 FINDINGS = {
     "xid-hardware": Entry(
-        "Xid error of the card",
+        "Xid error (hardware)",
         ERROR,
-        "The driver reported an Xid error that puts the card itself in doubt: its memory, its links, its firmware.",
-        "Free the card and do what the error asks for: reset, restart of the machine, or another card when it comes again.",
+        "The driver reported an Xid error that points to a hardware fault: memory, links or firmware.",
+        "Drain the card, then follow the Xid action: reset, reboot; replace it if the error recurs.",
     ),
     "xid-application": Entry(
-        "Xid error of an application",
+        "Xid error (application)",
         INFO,
-        "The driver reported an Xid error that a program mostly causes itself; the card stays usable.",
-        "Look at the application that ran: its memory accesses and its log. The same on many programs is the card's fault.",
+        "The driver reported an Xid error that is usually caused by the application. The card stays usable.",
+        "Check the memory accesses and the log of the application. If many applications have the same error, the "
+        "card is faulty.",
     ),
     "xid-unknown": Entry(
         "Unknown Xid code",
         INFO,
         "The driver reported an Xid error with a code that gpudash does not know.",
-        "Look the code up in NVIDIA's Xid catalogue.",
+        "Look up the code in the Xid catalogue of NVIDIA.",
     ),
     "ecc-uncorrected": Entry(
-        "Memory errors not corrected",
+        "Uncorrectable ECC errors",
         ERROR,
-        "The card has had memory errors (double bit) that could not be corrected since its driver was loaded.",
-        "Free and reset the card; then look whether rows wait to be remapped or could not be.",
+        "The card had uncorrectable memory errors (double bit) since its driver was loaded.",
+        "Drain and reset the card. Then check for rows with pending or failed remapping.",
     ),
     "row-remap-pending": Entry(
-        "Memory waits for a reset",
+        "Memory repair pending: reset needed",
         WARNING,
-        "Rows or pages of the card's memory are to be taken out of use, which the next reset does.",
-        "Reset the card as soon as nothing runs on it.",
+        "The next reset retires or remaps faulty memory rows or pages.",
+        "Reset the card as soon as it has no workload.",
     ),
     "row-remap-failed": Entry(
-        "Memory cannot be mended",
+        "Memory repair failed: replace the card",
         ERROR,
-        "Rows could not be remapped, too many pages are retired, or the SRAM has too many errors.",
-        "Take the card out of use and have it replaced.",
+        "Row remapping failed, too many memory pages are retired, or the SRAM has too many errors.",
+        "Stop using the card and replace it.",
     ),
     "recovery-asked": Entry(
-        "Driver asks for a recovery",
+        "Driver requests recovery",
         ERROR,
-        "The driver says that the card needs a reset, a restart or another recovery.",
-        "Free the card and do what the driver asks for.",
+        "The driver reports that the card needs a reset, a reboot or another recovery.",
+        "Drain the card, then carry out the recovery that the driver requests.",
     ),
     "card-throttled": Entry(
         "Card throttled",
         WARNING,
-        "The card's clocks are lowered by heat, by the power brake or by its hardware, so what runs on it is slower.",
-        "Look at cooling and power of the machine.",
+        "Heat, the power brake or the hardware lowers the clocks of the card. Workloads on it run slower.",
+        "Check cooling and power supply of the machine.",
     ),
     "card-hot": Entry(
-        "Card too hot",
+        "Card overheating",
         WARNING,
-        "The card is at, or close to, the temperature at which it slows down.",
-        "Look at the cooling of the machine.",
+        "The card is at or close to its slowdown temperature.",
+        "Check the cooling of the machine.",
     ),
     "exporter-check": Entry(
-        "Health check of an exporter",
+        "Exporter health check not passed",
         WARNING,
-        "An exporter's own health check of the card warns or fails.",
-        "Look at what the check names, and at the driver's messages on the node.",
+        "A health check of the exporter warns or fails for this card.",
+        "Read the result of the check. Check the kernel log of the node.",
     ),
-    "card-called-unhealthy": Entry(
-        "Card called unhealthy by its sharing system",
+    "exporter-value-unknown": Entry(
+        "Unknown health check result",
+        INFO,
+        "A health check of the exporter reports an unknown value for this card.",
+        "Read the result of the check. Look up the value in the documentation of the exporter.",
+    ),
+    "card-unhealthy": Entry(
+        "Card marked unhealthy by its stack",
         ERROR,
-        "The record that a sharing system keeps on the node calls the card unhealthy; it is given to nobody.",
-        "Look at the device plugin's log and the driver's messages (XID) on the node.",
+        "The stack of the node marks the card as unhealthy and does not allocate it.",
+        "Check the device plugin log and the kernel log (Xid) on the node.",
     ),
     "node-condition": Entry(
-        "Condition of the node speaks of its cards",
+        "Node condition reports a GPU fault",
         WARNING,
-        "A health check that runs in the cluster has set a condition of the node: its cards, links or drivers are not well.",
-        "Do what the condition asks for; it says which check it is.",
+        "A health check in the cluster set a node condition that reports a fault of cards, links or drivers.",
+        "Follow the message of the condition. It names the health check.",
     ),
 }
 _CLASSES = {
@@ -102,7 +109,7 @@ _CLASSES = {
     "throttled-hardware": "card-throttled",
     "watch-fail": "exporter-check",
     "watch-warn": "exporter-check",
-    REGISTER_UNHEALTHY: "card-called-unhealthy",
+    REGISTER_UNHEALTHY: "card-unhealthy",
 }
 _TELLERS = frozenset((*conditions.TELLERS, UNKNOWN_TELLER)) - {""}
 _SEVERITIES = (ERROR, WARNING, INFO)
@@ -131,6 +138,8 @@ def _kind(told: Told) -> tuple[str, str] | None:
         if not known.known:
             return "xid-unknown", INFO
         return ("xid-application", INFO) if known.severity == xid.PROCESS or known.cause == xid.APPLICATION else None
+    if told.code == "watch-unknown":
+        return "exporter-value-unknown", INFO
     if bad is None or told.code in (of_plugins.WITHHELD, of_plugins.NOTHING_GIVEN):
         return None
     code = _CLASSES.get(told.code)
@@ -146,25 +155,23 @@ def _finding(code: str, card: str | None, said: list[tuple[str, Told]]) -> Findi
 def _sentence(told: Told) -> str:
     """Who says what, since when, and what to do."""
     who, says = known(source_words(told.source)), known(told.says)
-    what = sentence("{says} ({text})", says=says, text=told.text) if told.text else says
-    since = (
-        sentence("since {since}", since=_at(told.since))
-        if told.since is not None
-        else sentence("since when is not reported")
-    )
+    what = sentence("{statement} ({text})", statement=says, text=told.text) if told.text else says
+    since = sentence("since {since}", since=_at(told.since)) if told.since is not None else sentence("start unknown")
     lost = (
         sentence(
-            " Said last; {source} has been silent since {lost_at}.",
+            " Last known: {source} stopped reporting at {lost_at}.",
             source=who,
             lost_at=_at(told.lost_at),
         )
         if told.lost_at
         else ""
     )
-    said = what if what.startswith(who) else sentence("{who}: {what}", who=who, what=what)
+    said = what if what.startswith(who) else sentence("{source}: {what}", source=who, what=what)
     if not (action := action_words(told.action)):
-        return sentence("{said}, {since}.{lost}", said=said, since=since, lost=lost)
-    return sentence("{said}, {since}.{lost} {action}", said=said, since=since, lost=lost, action=known(action))
+        return sentence("{statement}, {since}.{lost}", statement=said, since=since, lost=lost)
+    return sentence(
+        "{statement}, {since}.{lost} {action}", statement=said, since=since, lost=lost, action=known(action)
+    )
 
 
 def _at(seconds: float | None) -> str:
@@ -172,4 +179,4 @@ def _at(seconds: float | None) -> str:
     try:
         return datetime.fromtimestamp(seconds or 0.0, UTC).strftime("%Y-%m-%d %H:%M UTC")
     except (ValueError, OverflowError, OSError):
-        return sentence("a time that cannot be read")
+        return sentence("an invalid time")

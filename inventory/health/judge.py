@@ -26,8 +26,8 @@ K = TypeVar("K")
 MOST_TOLD = 24
 STACK_HEALTHY, STACK_UNHEALTHY = "system-healthy", "system-unhealthy"
 SAYS = {
-    STACK_HEALTHY: "The sharing system calls the card healthy",
-    STACK_UNHEALTHY: "The sharing system calls the card unhealthy",
+    STACK_HEALTHY: "The stack reports the card as healthy",
+    STACK_UNHEALTHY: "The stack reports the card as unhealthy",
 }
 
 
@@ -95,7 +95,7 @@ def _of_node(cards: str, own: Iterable[Told]) -> str:
 
 
 def _own(card: Card) -> list[Told]:
-    """What the sharing system says of it; where it does not say by what, that it says so."""
+    """What the stack says of it; where it does not say by what, that it says so."""
     told = [enriched(one) for one in card.told]
     if card.health == HEALTH_UNKNOWN or any(one.level == card.health for one in told):
         return told

@@ -28,16 +28,18 @@ class _State(NamedTuple):
 
 _WAIT, _STUCK = "wait-for-repair", "repair-by-hand"
 STATES: Mapping[str, _State] = {
-    "quarantined": _State("NVSentinel has taken the node out of service after a fault", _WAIT),
-    "draining": _State("NVSentinel frees the node after a fault", _WAIT),
-    "drain-succeeded": _State("NVSentinel has freed the node after a fault; the repair is next", _WAIT),
-    "drain-failed": _State("NVSentinel could not free the node after a fault", _STUCK),
-    "remediating": _State("NVSentinel repairs the node", _WAIT),
-    "remediation-succeeded": _State("NVSentinel has asked for the repair of the node, which may still go on", _WAIT),
+    "quarantined": _State("NVSentinel quarantined the node after a fault", _WAIT),
+    "draining": _State("NVSentinel is draining the node after a fault", _WAIT),
+    "drain-succeeded": _State("NVSentinel drained the node after a fault. The repair is next", _WAIT),
+    "drain-failed": _State("NVSentinel could not drain the node after a fault", _STUCK),
+    "remediating": _State("NVSentinel is repairing the node", _WAIT),
+    "remediation-succeeded": _State(
+        "NVSentinel requested a repair of the node. The repair may still be running", _WAIT
+    ),
     "remediation-failed": _State("NVSentinel could not repair the node", _STUCK),
 }
-ANOTHER = "NVSentinel has put the node into a state that is not known here"
-LEFT_BEHIND = "NVSentinel's mark of a fault is still on the node, which is given out again"
+ANOTHER = "NVSentinel set an unknown state on the node"
+LEFT_BEHIND = "The node is back in service but still has the fault label of NVSentinel"
 SAYS = (*(state.says for state in STATES.values()), ANOTHER, LEFT_BEHIND)
 
 

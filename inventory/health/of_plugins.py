@@ -15,8 +15,8 @@ from wording.said import sentence
 
 WITHHELD, NOTHING_GIVEN = "devices-withheld", "nothing-given-out"
 SAYS = {
-    WITHHELD: "The device plugin calls some devices of the node unhealthy; its figures do not say which ones",
-    NOTHING_GIVEN: "The node gives out none of its devices: the device plugin is away, or calls all of them unhealthy",
+    WITHHELD: "The device plugin reports unhealthy devices on the node, but only their number",
+    NOTHING_GIVEN: "No device of the node is allocatable: the device plugin is down or reports all devices as unhealthy",
 }
 #: Resources of one node that are looked at; a node has a handful.
 _MOST = 64

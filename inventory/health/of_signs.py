@@ -10,33 +10,35 @@ from inventory.health import signs
 from inventory.health.signs import Sign, Signs
 from inventory.stacks.engine.base import DEGRADED, HEALTH_UNKNOWN, HEALTHY, UNHEALTHY, Told
 from inventory.usage import xid
-from inventory.usage.engine.readings import FAIL, IN_WINDOW, LAST, SINCE_START
+from inventory.usage.engine.readings import FAIL, IN_WINDOW, LAST, NOT_TOLD, SINCE_START, WARN
 from wording.said import sentence, series
 
 #: Code → what it says; that of an Xid is the catalogue's title.
 SAYS = {
-    signs.ECC: "The card has memory errors that could not be corrected since the driver was loaded",
-    signs.RETIRED: "So many pages of the card's memory are retired that it counts as worn",
-    signs.RETIRED_PENDING: "Pages of the card's memory wait to be retired by a reset",
-    signs.REMAP_PENDING: "Rows of the card's memory wait to be remapped by a reset",
-    signs.REMAP_FAILED: "Rows of the card's memory could not be remapped",
-    signs.SRAM: "Errors of the card's SRAM are beyond their threshold",
-    signs.RECOVERY: "The driver asks for a recovery of the card",
+    signs.ECC: "Uncorrectable memory errors since the driver was loaded",
+    signs.RETIRED: "Too many memory pages retired",
+    signs.RETIRED_PENDING: "Memory page retirement pending until a reset",
+    signs.REMAP_PENDING: "Row remapping pending until a reset",
+    signs.REMAP_FAILED: "Row remapping failed for memory rows",
+    signs.SRAM: "SRAM errors exceed the threshold",
+    signs.RECOVERY: "The driver requests a recovery of the card",
     signs.HOT: "The card is too hot",
-    "throttled-heat": "The card's clocks are lowered by heat",
-    "throttled-power": "The card's clocks are lowered by the power brake",
-    "throttled-hardware": "The card's clocks are lowered by its hardware",
+    "throttled-heat": "Clocks lowered by heat",
+    "throttled-power": "Clocks lowered by the power brake",
+    "throttled-hardware": "Clocks lowered by the hardware",
     "watch-fail": "A health check of the exporter fails",
     "watch-warn": "A health check of the exporter warns",
+    "watch-unknown": "A health check of the exporter reports a value that gpudash does not know",
+    "throttled-unknown": "Clocks lowered, unknown reason",
     signs.WATCHES_PASS: "The health checks of the exporter pass",
 }
 #: What holds for a moment only: said last, it says nothing of now.
-_MOMENTARY = frozenset((signs.HOT, "throttled-heat", "throttled-power", "throttled-hardware"))
+_MOMENTARY = frozenset((signs.HOT, "throttled-heat", "throttled-power", "throttled-hardware", "throttled-unknown"))
 _LEVELS = {xid.CRITICAL: UNHEALTHY, xid.WARNING: DEGRADED}
 _KINDS = {
-    LAST: sentence("the last one that the driver keeps until a reset"),
-    signs.REPLACED: sentence("before another one that came later; no reset since"),
-    IN_WINDOW: "counted lately",
+    LAST: sentence("latest Xid since the driver was loaded"),
+    signs.REPLACED: sentence("followed by a later Xid, no reset since"),
+    IN_WINDOW: "counted recently",
     SINCE_START: "counted",
 }
 #: What to do → the same for a card that is to be replaced when the error comes again.
@@ -93,10 +95,10 @@ _SIMPLE = {
 def _text_of(name: str, sign: Sign) -> str:
     if name == signs.HOT:
         ours = sentence(
-            "{hot_celsius} °C and more, gpudash's own limit: the card does not tell its own",
+            "{hot_celsius} °C or more, limit of gpudash: the card reports no limit",
             hot_celsius=f"{signs.HOT_CELSIUS:.0f}",
         )
-        return sentence("by its own limit") if sign.value == "limit" else ours
+        return sentence("limit of the card") if sign.value == "limit" else ours
     if name == signs.RECOVERY and isinstance(sign.value, int):
         known = xid.RECOVERY_NAMES.get(sign.value)
         if sign.value not in xid.RECOVERIES:
@@ -148,10 +150,10 @@ def _watch(source: str, name: str, sign: Sign) -> Told | None:
     if not isinstance(sign.value, list) or len(sign.value) != 2:
         return None
     state, own = sign.value
-    code = "watch-fail" if state == FAIL else "watch-warn"
+    code, level = _WATCHES.get(str(state), _WATCHES[WARN])
     return Told(
         source=source,
-        level=UNHEALTHY if state == FAIL else DEGRADED,
+        level=level,
         code=code,
         says=SAYS[code],
         text=f"{name} {own}".strip()[:_TEXT],
@@ -160,7 +162,14 @@ def _watch(source: str, name: str, sign: Sign) -> Told | None:
     )
 
 
-def _throttle(source: str, reason: str, sign: Sign) -> Told | None:
+_WATCHES = {
+    FAIL: ("watch-fail", UNHEALTHY),
+    WARN: ("watch-warn", DEGRADED),
+    NOT_TOLD: ("watch-unknown", HEALTH_UNKNOWN),
+}
+
+
+def _throttle(source: str, reason: str, sign: Sign) -> Told:
     for reasons, code, action in _THROTTLES:
         if reason in reasons:
             return Told(
@@ -172,7 +181,8 @@ def _throttle(source: str, reason: str, sign: Sign) -> Told | None:
                 since=sign.since,
                 action=action,
             )
-    return None
+    code = "throttled-unknown"
+    return Told(source=source, level=HEALTH_UNKNOWN, code=code, says=SAYS[code], text=reason, since=sign.since)
 
 
 _THROTTLES = (

@@ -14,7 +14,7 @@ _decoder = msgspec.json.Decoder(tuple[Told, ...])
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """One statement. level: healthy, degraded, unhealthy, or unknown where it says nothing of health. says, what_to_do: in English.
+    """One statement. level: healthy, degraded, unhealthy, or unknown where it says nothing of health. says, remedy: in English.
 
     text: as the source wrote it. since, lost_at: None where that is not known, and while the source speaks.
     """
@@ -26,12 +26,12 @@ class Shown(msgspec.Struct, frozen=True):
     text: str | None
     since: datetime | None
     action: str | None
-    what_to_do: str | None
+    remedy: str | None
     lost_at: datetime | None
 
 
 def shown(column: str) -> list[Shown]:
-    """A column `health_told`, the worst first; none when somebody wrote into it."""
+    """A column `health_reports`, the worst first; none when somebody wrote into it."""
     try:
         return [_of(one) for one in _decoder.decode(column)] if column else []
     except msgspec.DecodeError:
@@ -45,7 +45,7 @@ def line(column: str) -> str:
 
 def _line(one: Shown) -> str:
     since = f" since {one.since:%Y-%m-%dT%H:%M:%SZ}" if one.since is not None else ""
-    lost = f", last said {one.lost_at:%Y-%m-%dT%H:%M:%SZ}" if one.lost_at is not None else ""
+    lost = f"; last reported {one.lost_at:%Y-%m-%dT%H:%M:%SZ}" if one.lost_at is not None else ""
     text = f" ({one.text})" if one.text else ""
     return f"{source_words(one.source)}: {one.level}, {one.says}{text}{since}{lost}"
 

@@ -17,7 +17,8 @@ import msgspec
 
 from inventory.usage import xid
 from inventory.usage.engine import measures
-from inventory.usage.engine.readings import FAIL, LAST, PASS, WARN
+from inventory.usage.engine.readings import FAIL, LAST, NOT_TOLD, PASS, WARN
+from inventory.usage.engine.takes import CLOCK_BITS
 
 #: Reasons that lower clocks since something is wrong; a cap of power or an idle card are no fault.
 HEAT, POWER, HARDWARE = (
@@ -26,6 +27,7 @@ HEAT, POWER, HARDWARE = (
     frozenset(("hw_slowdown",)),
 )
 BAD_REASONS = HEAT | POWER | HARDWARE
+_KNOWN_REASONS = frozenset(CLOCK_BITS.values())
 #: Closer to the temperature at which the card slows down is too hot; a card that does not tell it is too hot from here on (ours).
 MARGIN_CELSIUS, HOT_CELSIUS = 3.0, 90.0
 #: It is no more too hot when it has cooled down by so much: else it would come and go.
@@ -77,7 +79,7 @@ def found(
     result |= _xids(values, told.get("xids") or ())
     result |= _watches(told.get("watches") or ())
     lowered = {*(told.get("throttles") or ()), *(told.get("throttles_lately") or ())}
-    result |= {f"{THROTTLE}{reason}": Sign(None) for reason in sorted(lowered & BAD_REASONS)}
+    result |= {f"{THROTTLE}{reason}": Sign(None) for reason in sorted(lowered - (_KNOWN_REASONS - BAD_REASONS))}
     result |= _figures(values)
     if limit := _too_hot(values, HOT in set(before)):
         result[HOT] = Sign(None, limit)
@@ -135,15 +137,19 @@ def _xids(values: Mapping[str, float], xids: Iterable[Mapping[str, Any]]) -> Sig
 
 
 def _watches(watches: Iterable[Mapping[str, Any]]) -> Signs:
+    """A value that is not known may be a failure: then nothing is said to pass."""
     result: Signs = {}
-    passed = []
+    passed: list[str] = []
+    sure = True
     for one in sorted(watches, key=lambda one: (one["state"] != FAIL, one["state"] != WARN, one["name"])):
         name, state = str(one["name"])[:64], one["state"]
-        if state in (WARN, FAIL) and len(result) < MOST_WATCHES:
+        unknown = state == NOT_TOLD and one["code"]
+        sure = sure and (not unknown or name in PARTIAL_WATCHES)
+        if (unknown or state in (WARN, FAIL)) and len(result) < MOST_WATCHES:
             result[f"{WATCH}{name}"] = Sign(None, [state, str(one["code"])[:64]])
         elif state == PASS:
             passed.append(name)
-    if passed and not set(passed) <= PARTIAL_WATCHES:
+    if sure and not set(passed) <= PARTIAL_WATCHES:
         result[WATCHES_PASS] = Sign(None, passed[:MOST_WATCHES])
     return result
 

@@ -9,24 +9,24 @@ from inventory.usage import conditions
 #: Key → sentence.
 ACTIONS: Mapping[str, str] = {
     **conditions.ACTIONS,
-    "look-at-application": "Look at the application that ran: its memory accesses and its log. The card stays usable.",
-    "reset-or-replace": "Reset the card as soon as nothing runs on it; when the error comes again, have the card replaced.",
-    "reboot-or-replace": "Restart the machine, of a virtual one its host; when the error comes again, have the card replaced.",
-    "check-power-supply": "Look at the power supply of the machine: its limits and its cables.",
-    "replace": "Take the card out of use and have it replaced.",
-    "check-plugin-log": "Look at the device plugin's log and the driver's messages (XID) on the node.",
-    "read-taint": "Read the taint: it names what is wrong. Who put it takes it away.",
-    "check-driver": "Look at the log of the driver's pod on the node.",
-    "wait-for-repair": "Wait: the repair runs by itself. Look at its log where the state stays for long.",
-    "repair-by-hand": "Nobody repairs the node any more: do by hand what the fault asks for, then give it out again.",
-    "check-exporter": "Look at what the exporter's health check found, and at the driver's messages on the node.",
+    "look-at-application": "Check the memory accesses and the log of the application. The card stays usable.",
+    "reset-or-replace": "Reset the card as soon as it has no workload. If the error recurs, replace the card.",
+    "reboot-or-replace": "Reboot the machine. If it is virtual, reboot its host. If the error recurs, replace the card.",
+    "check-power-supply": "Check the power limits and the power cables of the machine.",
+    "replace": "Stop using the card and replace it.",
+    "check-plugin-log": "Check the device plugin log and the kernel log (Xid) on the node.",
+    "read-taint": "Read the taint for the reason. The driver or administrator that added the taint removes it.",
+    "check-driver": "Check the log of the driver pod on the node.",
+    "wait-for-repair": "No action: the repair is automatic. If the state does not change, check the log of NVSentinel.",
+    "repair-by-hand": "Automatic repair stopped. Repair the node, then uncordon it.",
+    "check-exporter": "Check the health check result of the exporter and the kernel log of the node.",
 }
 #: Source → how it is called, where it is no name by itself.
 SOURCES: Mapping[str, str] = {
     **{name: text for name, text in conditions.TELLERS.items() if name},
     "kubelet": "kubelet (allocatedResourcesStatus)",
     "device-plugin": "device plugin (capacity and allocatable)",
-    "node-condition": "condition of the node",
+    "node-condition": "node condition",
     "device-taint-rule": "DeviceTaintRule",
 }
 

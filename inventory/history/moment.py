@@ -92,7 +92,7 @@ OF_SUM = (*OF_CARD, packed.TOTAL, packed.CARDS, packed.MEASURED, packed.UNKNOWN)
 
 
 class Held(NamedTuple):
-    """Who holds what, by namespace.
+    """Allocations by namespace.
 
     sums: namespace → (bytes of the holds that are metered, holds, those of them that are metered). placed: (card id, node,
     namespace) of holds whose card is known. loose: node → namespaces of holders whose card is not known.
@@ -132,7 +132,7 @@ def minutes(then: Moment) -> list[tuple[Subject, int, Minute]]:
 
 def _read(cluster_id: int, now: datetime) -> Moment:
     known = _is_in_step(cluster_id, now)
-    cards = Card.objects.filter(cluster_id=cluster_id, gone_at=None).order_by("id")
+    cards = Card.objects.filter(cluster_id=cluster_id, removed_at=None).order_by("id")
     nodes = NodeTotals.objects.filter(cluster_id=cluster_id).order_by("node_name")
     columns = ("node_name", "pool", "memory_total_bytes", "memory_allocated_bytes")
     return Moment(
@@ -174,11 +174,11 @@ def _measures(cluster_id: int) -> Measures:
 def _held(cluster_id: int) -> Held:
     held = Allocation.objects.filter(cluster_id=cluster_id, ended_at=None).order_by()
     told = held.values("namespace").annotate(
-        memory=Sum("memory_bytes"), holds=Count("id"), metered=Count("id", filter=Q(memory_bytes__isnull=False))
+        memory=Sum("memory_bytes"), allocations=Count("id"), metered=Count("id", filter=Q(memory_bytes__isnull=False))
     )
     placed = held.filter(card__isnull=False).values_list("card_id", "node_name", "namespace").distinct()
     return Held(
-        {row["namespace"]: (row["memory"], row["holds"], row["metered"]) for row in told},
+        {row["namespace"]: (row["memory"], row["allocations"], row["metered"]) for row in told},
         set(placed.iterator(5000)),
         _loose(cluster_id),
     )
@@ -240,7 +240,7 @@ def _namespace_parts(then: Moment) -> Iterable[tuple[Subject, int, Minute]]:
 
 
 def _loose(cluster_id: int) -> dict[str, set[str]]:
-    """Node → namespaces of holders whose card is not known."""
+    """Node → namespaces of unidentified allocations."""
     found: dict[str, set[str]] = defaultdict(set)
     rows = Allocation.objects.filter(cluster_id=cluster_id, ended_at=None, card=None).order_by()
     for node, namespace in rows.values_list("node_name", "namespace").distinct():

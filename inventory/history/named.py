@@ -49,16 +49,16 @@ def find(parameters: Mapping[str, str]) -> Named:
         raise NothingThere(next(iter(given)))
     if Subject.CARD in given:
         if len(given) > 1:
-            raise NotOne(next(name for name in given if name != Subject.CARD), "It cannot stand beside card.")
+            raise NotOne(next(name for name in given if name != Subject.CARD), "Cannot be combined with card.")
         return _card(given[Subject.CARD])
     if Subject.CLUSTER not in given:
-        raise NotOne("cluster", "The name of a cluster is wanted, or card=<its number> alone.")
+        raise NotOne("cluster", "Must name a cluster, or give card=NUMBER alone.")
     cluster = Cluster.objects.filter(name=given[Subject.CLUSTER]).first()
     if cluster is None:
         raise NothingThere("cluster")
     parts = [subject for subject in OF_A_CLUSTER if subject in given]
     if len(parts) > 1:
-        raise NotOne(parts[1], f"It cannot stand beside {parts[0]}.")
+        raise NotOne(parts[1], f"Cannot be combined with {parts[0]}.")
     if not parts:
         return Named(cluster, Subject.CLUSTER, "")
     [subject] = parts
@@ -69,7 +69,7 @@ def find(parameters: Mapping[str, str]) -> Named:
 
 def _card(number: str) -> Named:
     if not (number.isascii() and number.isdigit() and len(number) < 19):
-        raise NotOne("card", "The number of a card is wanted.")
+        raise NotOne("card", "Must be the number of a card.")
     card = Card.objects.select_related("cluster").filter(pk=int(number)).first()
     if card is None:
         raise NothingThere("card")
@@ -92,6 +92,6 @@ def pools_of(cluster: Cluster, most: int) -> list[str]:
 
 
 def namespaces_of(cluster: Cluster, most: int) -> list[str]:
-    """Namespaces that hold something in a cluster now, at most so many."""
+    """Namespaces with allocations in a cluster now, at most so many."""
     names = Allocation.objects.filter(cluster=cluster, ended_at=None).order_by("namespace")
     return list(names.values_list("namespace", flat=True).distinct()[:most])

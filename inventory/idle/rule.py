@@ -1,4 +1,4 @@
-"""The rule: when it is said that no work was seen on what a pod holds. Pure; times are seconds since 1970.
+"""The rule: when an allocation counts as idle. Pure; times are seconds since 1970.
 
 It speaks of what was seen, over which time, by which sign. Where a card was not watched, or somebody else may be who works on it,
 nothing is said: a card that works proves only that somebody works there, while one that does nothing proves it of all its pods.
@@ -30,7 +30,7 @@ class Card(msgspec.Struct, frozen=True):
 
 
 class Verdict(StrEnum):
-    """What is said of a hold."""
+    """The result for an allocation."""
 
     IDLE = "idle"
     WORKS = "works"

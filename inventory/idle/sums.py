@@ -1,4 +1,4 @@
-"""Idle holds summed: from whom how much could be taken back."""
+"""Idle allocations summed: how much is reclaimable, by group."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from enum import StrEnum
 
 from django.db.models import Count, F, Q, QuerySet, Sum
 
-from inventory.models import IdleHold
-from inventory.models.idle import Sureness
+from inventory.models import IdleAllocation
+from inventory.models.idle import Confidence
 
 #: Groups that are told; a cluster has thousands of pods.
 MOST = 200
 
 
 class By(StrEnum):
-    """What holds are summed by."""
+    """What allocations are summed by."""
 
     NAMESPACE = "namespace"
     OWNER = "owner"
@@ -35,16 +35,16 @@ _COLUMNS = {
 
 @dataclass(frozen=True)
 class IdleSum:
-    """One group. Sums are of the holds that are metered; None: none of them is. unmetered: how many are not in memory_bytes.
+    """One group. Sums are of the allocations that are metered; None: none of them is. unmetered: how many are not in memory_bytes.
 
-    sure: how many of the holds are sure.
+    certain: how many of them are certain.
     """
 
     cluster: str
     namespace: str
     name: str
-    holds: int
-    sure: int
+    allocations: int
+    certain: int
     cards: float | None
     memory_bytes: int | None
     unmetered: int
@@ -52,15 +52,15 @@ class IdleSum:
     card_seconds: float | None
 
 
-def sums(rows: QuerySet[IdleHold], by: By, most: int = MOST) -> list[IdleSum]:
+def sums(rows: QuerySet[IdleAllocation], by: By, most: int = MOST) -> list[IdleSum]:
     """The largest groups first, by memory and time, then by cards and time. One query."""
     columns = _COLUMNS[by]
     grouped = (
         rows.order_by()
         .values(*columns)
         .annotate(
-            holds=Count("id"),
-            sure=Count("id", filter=Q(sureness=Sureness.SURE)),
+            allocations=Count("id"),
+            certain=Count("id", filter=Q(confidence=Confidence.CERTAIN)),
             sum_cards=Sum("cards"),
             sum_memory=Sum("memory_bytes"),
             unmetered=Count("id", filter=Q(memory_bytes=None)),
@@ -74,8 +74,8 @@ def sums(rows: QuerySet[IdleHold], by: By, most: int = MOST) -> list[IdleSum]:
             cluster=row["cluster__name"],
             namespace=row["namespace"] if "namespace" in columns else "",
             name=row[columns[-1]],
-            holds=row["holds"],
-            sure=row["sure"],
+            allocations=row["allocations"],
+            certain=row["certain"],
             cards=row["sum_cards"],
             memory_bytes=row["sum_memory"],
             unmetered=row["unmetered"],
@@ -90,25 +90,25 @@ def sums(rows: QuerySet[IdleHold], by: By, most: int = MOST) -> list[IdleSum]:
 class IdleTotal:
     """All of them. Holds of several containers on one card count once each."""
 
-    holds: int
-    sure: int
+    allocations: int
+    certain: int
     memory_bytes: int | None
     unmetered: int
     cards: float | None
 
 
-def total(rows: QuerySet[IdleHold]) -> IdleTotal:
+def total(rows: QuerySet[IdleAllocation]) -> IdleTotal:
     """One query."""
     found = rows.order_by().aggregate(
-        holds=Count("id"),
-        sure=Count("id", filter=Q(sureness=Sureness.SURE)),
+        allocations=Count("id"),
+        certain=Count("id", filter=Q(confidence=Confidence.CERTAIN)),
         unmetered=Count("id", filter=Q(memory_bytes=None)),
         sum_memory=Sum("memory_bytes"),
         sum_cards=Sum("cards"),
     )
     return IdleTotal(
-        holds=found["holds"],
-        sure=found["sure"],
+        allocations=found["allocations"],
+        certain=found["certain"],
         memory_bytes=found["sum_memory"],
         unmetered=found["unmetered"],
         cards=found["sum_cards"],

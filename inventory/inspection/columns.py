@@ -8,6 +8,8 @@ Source: documentation of https://pkg.go.dev/text/tabwriter. Knows nothing of wha
 
 from __future__ import annotations
 
+from inventory.printable import one_line
+
 PADDING = 2
 
 
@@ -18,6 +20,14 @@ def aligned(text: str) -> str:
     for column in range(max(len(cells) for cells in lines) - 1):
         _set_widths(lines, widths, column)
     return "\n".join(_line(cells, own) for cells, own in zip(lines, widths, strict=True))
+
+
+def row(cells: list[str]) -> str:
+    """One line: a name that holds a tab or a line feed makes no cell and no line of its own."""
+    line = "\t".join(cells)
+    if line.count("\t") == len(cells) - 1 and line.replace("\t", "").isprintable():
+        return line
+    return "\t".join(one_line(cell) for cell in cells)
 
 
 def _set_widths(lines: list[list[str]], widths: list[list[int]], column: int) -> None:

@@ -12,18 +12,18 @@ from typing import Any
 import msgspec
 
 from inventory import models, querysets
+from inventory.availability import free_now
 from inventory.condition import in_step, sync_of
 from inventory.health.shown import Shown, shown
 from inventory.holds import Holder
-from inventory.kept_off import free_now
 from inventory.measured import Usage, measured_now, plain_usages
-from inventory.models.choices import KeptOff
+from inventory.models.choices import UnavailableReason
 from inventory.pod_usage import on_card
 from inventory.stacks.engine.base import HEALTH_UNKNOWN
 
 
 class Allocation(msgspec.Struct, frozen=True):
-    """memory_used_bytes: measured, where it is this holder's for certain."""
+    """memory_used_bytes: measured, where it is certain for this allocation."""
 
     namespace: str
     pod: str
@@ -37,11 +37,11 @@ class Allocation(msgspec.Struct, frozen=True):
 
 
 class Card(msgspec.Struct, frozen=True):
-    """health_told: who says so, the worst first.
+    """health_reports: who says so, the worst first.
 
-    memory_total_bytes: what the sharing system gives out; memory_physical_bytes: what the card has. memory_free_bytes: what a pod
-    can be given now; memory_apart_bytes: what would be free, but for `kept_off` (`inventory.kept_off`). memory_used_bytes and what
-    follows: as its exporter measured it last, null where that is not of now.
+    memory_total_bytes: what the stack allocates; memory_physical_bytes: what the card has. memory_free_bytes: what a pod can be
+    allocated now; memory_unavailable_bytes: unallocated, but unavailable for `unavailable_reason` (`inventory.availability`).
+    memory_used_bytes and what follows: the exporter's last measurement; null when it is not current.
     """
 
     index: int | None
@@ -53,7 +53,7 @@ class Card(msgspec.Struct, frozen=True):
     memory_physical_bytes: int | None
     memory_allocated_bytes: int | None
     allocations: list[Allocation]
-    health_told: list[Shown] = []
+    health_reports: list[Shown] = []
     memory_used_bytes: int | None = None
     utilization_ratio: float | None = None
     temperature_celsius: float | None = None
@@ -61,15 +61,15 @@ class Card(msgspec.Struct, frozen=True):
     measured_at: datetime | None = None
     usage_source: str | None = None
     memory_free_bytes: int | None = None
-    memory_apart_bytes: int | None = None
-    kept_off: str | None = None
+    memory_unavailable_bytes: int | None = None
+    unavailable_reason: str | None = None
 
 
 class Node(msgspec.Struct, frozen=True):
-    """unplaced: held on this node, card unknown. health: the worst of what is said of it and its cards; health_told: of itself.
+    """unplaced: unidentified allocations. health: the worst of what is said of it and its cards; health_reports: of itself.
 
-    cards_free, memory_free_bytes: what pods can be given now; cards_apart, memory_apart_bytes: what nobody holds and nobody is given,
-    of the node by `kept_off`, where that is null by those of its cards.
+    cards_free, memory_free_bytes: what pods can be allocated now. cards_unavailable, memory_unavailable_bytes: not allocated and
+    cannot be, because of the node's `unavailable_reason`, or where that is null those of its cards.
     """
 
     name: str
@@ -84,12 +84,12 @@ class Node(msgspec.Struct, frozen=True):
     cards: list[Card]
     unplaced: list[Allocation]
     health: str = HEALTH_UNKNOWN
-    health_told: list[Shown] = []
+    health_reports: list[Shown] = []
     cards_free: int | None = None
-    cards_apart: int | None = None
+    cards_unavailable: int | None = None
     memory_free_bytes: int | None = None
-    memory_apart_bytes: int | None = None
-    kept_off: str | None = None
+    memory_unavailable_bytes: int | None = None
+    unavailable_reason: str | None = None
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -111,15 +111,15 @@ class Inspection(msgspec.Struct, frozen=True):
 
 
 def inspect(cluster: models.Cluster, node_name: str | None = None, details: bool = True) -> Inspection:
-    """The whole cluster, or one node of it: seven queries. details: with the cards and who holds them; else `cards` are empty.
+    """The whole cluster, or one node of it: seven queries. details: with the cards and their allocations; else `cards` are empty.
 
-    Rows are read as plain values: 40,000 cards with 100,000 holders as model instances took ten seconds and 400 MiB.
+    Rows are read as plain values: 40,000 cards with 100,000 allocations as model instances took ten seconds and 400 MiB.
     """
     only = {"cluster": cluster} | ({} if node_name is None else {"node_name": node_name})
     usage = plain_usages(measured_now().filter(**only)) if details else {}
     placed, unplaced = _held(only, details, usage)
     sync = sync_of(cluster.watches.all())
-    # As `kept_off.unbelieved` has it, without its query.
+    # As `unavailable_reason.unbelieved` has it, without its query.
     believed = not sync.watches or in_step(sync)
     cards = _cards(only, placed, usage, believed) if details else {}
     findings = querysets.findings_now().filter(**only).order_by("severity_rank", "first_seen_at", "id")
@@ -133,7 +133,7 @@ def inspect(cluster: models.Cluster, node_name: str | None = None, details: bool
 
 #: Columns in the order of the structs.
 _ALLOCATION = ("namespace", "pod", "container", "resource", "quantity", "memory_bytes", "core_percent", "evidence")
-_CARD = ("index", "uuid", "model", "stack", "health", "health_told")
+_CARD = ("index", "uuid", "model", "stack", "health", "health_reports")
 _CARD_BYTES = ("memory_total_bytes", "memory_physical_bytes", "memory_allocated_bytes")
 _FINDING = ("code", "severity", "node_name", "card_key", "pod", "text")
 _ACCOUNT = ("node_name", "stacks", "unit", "unit_source", "cards_total", "cards_allocated")
@@ -146,16 +146,24 @@ _USAGE = (
     "measured_at",
     "usage_source",
 )
-_COUNTS = ("cards_free", "cards_apart")
-_FREE = ("memory_free_bytes", "memory_apart_bytes", "kept_off")
-_HEALTH = ("health", "health_told")
+_COUNTS = ("cards_free", "cards_unavailable")
+_FREE = ("memory_free_bytes", "memory_unavailable_bytes", "unavailable_reason")
+_HEALTH = ("health", "health_reports")
 _BATCH = 5000
+
+
+class _Shown(dict[str, list[Shown]]):
+    """What a column `health_reports` says: most cards say the same."""
+
+    def __missing__(self, column: str) -> list[Shown]:
+        self[column] = found = shown(column)
+        return found
 
 
 def _held(
     only: Mapping[str, Any], placed_too: bool, usage: Mapping[int, Usage]
 ) -> tuple[dict[int, list[Allocation]], dict[str, list[Allocation]]]:
-    """(card id → its holders, node → what is held there on a card that is not known), in the order in which they began."""
+    """(card id → its allocations, node → its unidentified allocations), in the order of their start."""
     held = querysets.allocations_now().filter(**only).order_by("started_at", "id")
     rows = held if placed_too else held.filter(card=None)
     placed: dict[int, list[Allocation]] = {}
@@ -184,6 +192,7 @@ def _cards(
 ) -> dict[str, list[Card]]:
     """Node → its cards."""
     cards: dict[str, list[Card]] = {}
+    shown = _Shown()
     rows = querysets.cards_present().filter(**only).order_by("node_name", "index", "id")
     for row in rows.values_list("id", "node_name", *_CARD, *_CARD_BYTES, *_FREE).iterator(_BATCH):
         card_id, node_name, index, uuid, model, stack, health, told, total, physical, allocated, *free = row
@@ -196,7 +205,7 @@ def _cards(
             health,
             *sizes,
             placed.get(card_id, []),
-            shown(told),
+            shown[told],
             **_given(free, believed),
         )
         if (found := usage.get(card_id)) is not None:
@@ -219,7 +228,7 @@ def _nodes(
         .order_by("node_name")
         .values_list(*_ACCOUNT, *_ACCOUNT_BYTES, *_HEALTH, *_COUNTS, *_FREE)
     )
-    made = []
+    made, shown = [], _Shown()
     for (
         name,
         stacks,
@@ -232,24 +241,26 @@ def _nodes(
         health,
         told,
         cards_free,
-        cards_apart,
+        cards_unavailable,
         *free,
     ) in rows:
         known = (list(stacks), unit or None, source or None, total, allocated, memory, held)
         can_be_given = _given(free, believed)
-        can_be_given["cards_free"], can_be_given["cards_apart"] = free_now(cards_free, cards_apart, believed)
-        here = (cards.get(name, []), unplaced.get(name, []), health, shown(told))
+        can_be_given["cards_free"], can_be_given["cards_unavailable"] = free_now(
+            cards_free, cards_unavailable, believed
+        )
+        here = (cards.get(name, []), unplaced.get(name, []), health, shown[told])
         made.append(Node(name, ready.get(name), *known, *here, **can_be_given))
     return made
 
 
 def _given(stored: Sequence[Any], believed: bool) -> dict[str, Any]:
     """The three of `_FREE` as they are now."""
-    free, apart = free_now(stored[0], stored[1], believed)
+    free, unavailable = free_now(stored[0], stored[1], believed)
     return {
         "memory_free_bytes": free,
-        "memory_apart_bytes": apart,
-        "kept_off": (stored[2] or None) if believed else KeptOff.STALE.value,
+        "memory_unavailable_bytes": unavailable,
+        "unavailable_reason": (stored[2] or None) if believed else UnavailableReason.STALE.value,
     }
 
 

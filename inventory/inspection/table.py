@@ -1,15 +1,15 @@
-"""An inspection as a table for people: a line per node, and with details a line per card with its holders.
+"""An inspection as a table for people: a line per node, and with details a line per card with its allocations.
 
-What is not known is printed as ?, never as 0. Free is what pods can be given now; what else nobody holds is apart, with its reason.
+Unknown is printed as ?, never as 0. Free is what pods can be allocated now; other unallocated memory is unavailable, with its reason.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inventory.inspection.columns import aligned
+from inventory.inspection.columns import aligned, row
 from inventory.inspection.report import Allocation, Card, Inspection, Node
-from inventory.models.choices import KeptOff
+from inventory.models.choices import UnavailableReason
 from inventory.printable import one_line
 
 UNKNOWN = "?"
@@ -23,19 +23,19 @@ def table(inspection: Inspection, details: bool) -> str:
 def blocks(inspection: Inspection, details: bool) -> Iterator[str]:
     """The table in pieces of some lines: no column goes over the end of one. With details a node is a piece."""
     synced = inspection.synced_at
-    state = f"synced {synced:%Y-%m-%d %H:%M:%S} UTC" if synced else "NOT SYNCED: the figures are not complete"
+    state = f"synced {synced:%Y-%m-%d %H:%M:%S} UTC" if synced else "NOT SYNCED: data is incomplete"
     yield f"Cluster {inspection.cluster}, {state}\n"
     lines = [] if details else [_HEADS, *(_node(node) for node in inspection.nodes)]
     if details:
         yield from (_block(_details(node)) for node in inspection.nodes)
     if not inspection.nodes:
-        lines.append("No node with a GPU is known.")
+        lines.append("No GPU nodes found.")
     if lines:
         yield _block(lines)
     yield _block(["", *_findings(inspection)])
 
 
-_HEADS = "NODE\tREADY\tSYSTEM\tCARDS HELD\tMEMORY ALLOCATED\tMEMORY FREE\tAPART\tWITHOUT A CARD"
+_HEADS = "NODE\tREADY\tSTACK\tALLOCATED\tMEMORY ALLOCATED\tMEMORY FREE\tUNAVAILABLE\tUNIDENTIFIED"
 
 
 def _block(lines: list[str]) -> str:
@@ -60,12 +60,12 @@ def _of(part: int | None, whole: int | None) -> str:
     return f"{amount(part)} of {amount(whole)}"
 
 
-def _apart(one: Node | Card) -> str:
-    """What nobody holds and nobody is given, and why; "-" where that is nothing."""
-    if not one.memory_apart_bytes:
+def _unavailable(one: Node | Card) -> str:
+    """What is unavailable, and why; "-" where that is nothing."""
+    if not one.memory_unavailable_bytes:
         return "-"
     # What keeps pods off a card alone, and not off its node, is its health.
-    return f"{amount(one.memory_apart_bytes)}, {one.kept_off or KeptOff.UNHEALTHY.value}"
+    return f"{amount(one.memory_unavailable_bytes)}, {one.unavailable_reason or UnavailableReason.UNHEALTHY.value}"
 
 
 def _ready(ready: bool | None) -> str:
@@ -80,28 +80,20 @@ def _node(node: Node) -> str:
         f"{_number(node.cards_allocated)} of {_number(node.cards_total)}",
         _of(node.memory_allocated_bytes, node.memory_total_bytes),
         amount(node.memory_free_bytes),
-        _apart(node),
+        _unavailable(node),
         str(len(node.unplaced)) if node.unplaced else "-",
     ]
-    return _cells(cells)
-
-
-def _cells(cells: list[str]) -> str:
-    """One line: a name that holds a tab or a line feed makes no cell and no line of its own."""
-    line = "\t".join(cells)
-    if line.count("\t") == len(cells) - 1 and line.replace("\t", "").isprintable():
-        return line
-    return "\t".join(one_line(cell) for cell in cells)
+    return row(cells)
 
 
 def _details(node: Node) -> list[str]:
-    unit = f", unit {node.unit} ({node.unit_source or 'source not known'})" if node.unit else ""
+    unit = f", unit {node.unit} ({node.unit_source or 'source unknown'})" if node.unit else ""
     lines = [f"{one_line(node.name)}: {', '.join(node.stacks) or UNKNOWN}, ready {_ready(node.ready)}{unit}"]
     used = "\tUSED" if _is_measured(node) else ""
-    lines.append(f"  CARD\tMODEL\tHEALTH\tALLOCATED\tFREE\tAPART{used}\tHOLDER\tHOLDS\tKNOWN FROM")
+    lines.append(f"  CARD\tMODEL\tHEALTH\tALLOCATED\tFREE\tUNAVAILABLE{used}\tPOD\tALLOCATION\tIDENTIFIED BY")
     lines += [line for card in node.cards for line in _card(card, bool(used))]
     for allocation in node.unplaced:
-        lines.append(_cells([f"  {UNKNOWN}", "", "", "", "", "", *([""] if used else []), *_holder(allocation)]))
+        lines.append(row([f"  {UNKNOWN}", "", "", "", "", "", *([""] if used else []), *_holder(allocation)]))
     return [*lines, ""]
 
 
@@ -118,14 +110,14 @@ def _card(card: Card, used: bool) -> list[str]:
         card.health,
         _of(card.memory_allocated_bytes, card.memory_total_bytes),
         amount(card.memory_free_bytes),
-        _apart(card),
+        _unavailable(card),
         *([amount(card.memory_used_bytes)] if used else []),
     ]
     holders = [_holder(allocation) for allocation in card.allocations] or [["-", "", ""]]
     first, *others = holders
     return [
-        _cells([*own, *first]),
-        *(_cells(["  ", "", "", "", "", "", *([""] if used else []), *other]) for other in others),
+        row([*own, *first]),
+        *(row(["  ", "", "", "", "", "", *([""] if used else []), *other]) for other in others),
     ]
 
 
@@ -134,9 +126,9 @@ def _holder(allocation: Allocation) -> list[str]:
     if allocation.memory_bytes is not None:
         held += f" = {amount(allocation.memory_bytes)}"
     if allocation.memory_used_bytes is not None:
-        held += f", uses {amount(allocation.memory_used_bytes)}"
+        held += f", {amount(allocation.memory_used_bytes)} used"
     if allocation.core_percent is not None:
-        held += f", {allocation.core_percent} % of the cores"
+        held += f", {allocation.core_percent}% of the cores"
     return [f"{allocation.namespace}/{allocation.pod}/{allocation.container}", held, allocation.evidence]
 
 
@@ -148,5 +140,5 @@ def _findings(inspection: Inspection) -> list[str]:
         place = " ".join(
             part for part in (finding.node, f"card {finding.card}" if finding.card else "", finding.pod) if part
         )
-        lines.append(_cells([f"  {finding.severity}", finding.code, place or "-", " ".join(finding.text.split())]))
+        lines.append(row([f"  {finding.severity}", finding.code, place or "-", " ".join(finding.text.split())]))
     return lines

@@ -11,26 +11,28 @@ from inventory.models import Cluster
 
 
 def add_usage_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--prometheus", metavar="URL", help="the Prometheus that scrapes this cluster's exporters")
-    parser.add_argument("--prometheus-token-file", metavar="F", default="", help="a file with a bearer token for it")
-    parser.add_argument("--prometheus-ca-file", metavar="F", default="", help="the certificates to trust for it")
+    parser.add_argument("--prometheus", metavar="URL", help="Prometheus that scrapes the exporters of this cluster")
+    parser.add_argument(
+        "--prometheus-token-file", metavar="F", default="", help="file with a bearer token for Prometheus"
+    )
+    parser.add_argument("--prometheus-ca-file", metavar="F", default="", help="CA certificates for Prometheus")
     parser.add_argument(
         "--prometheus-header",
         metavar="'NAME: VALUE'",
         action="append",
         default=[],
-        help="a header for it, such as the tenant's; may be given again",
+        help="header for Prometheus, such as the tenant; may be repeated",
     )
     parser.add_argument(
         "--prometheus-match",
         metavar="MATCHERS",
         default="",
-        help="""label matchers that choose this cluster's series, such as 'cluster="prod"'""",
+        help="label matchers for the series of this cluster, such as 'cluster=\"prod\"'",
     )
     parser.add_argument(
         "--exporters-directly",
         action="store_true",
-        help="read the exporters' pods by the API server: for clusters without Prometheus, of a few hundred nodes",
+        help="read exporter pods through the API server, for clusters without Prometheus and up to a few hundred nodes",
     )
     parser.add_argument(
         "--usage-every",
@@ -38,7 +40,7 @@ def add_usage_arguments(parser: ArgumentParser) -> None:
         metavar="SECONDS",
         type=int,
         default=sources.EVERY_S,
-        help=f"seconds from one round to the next (default: {sources.EVERY_S})",
+        help=f"seconds between reads (default: {sources.EVERY_S})",
     )
 
 
@@ -46,13 +48,13 @@ def set_usage(cluster: Cluster, options: dict[str, Any]) -> str:
     """What was set, in words; "" where no way was named. Raises BadAddress."""
     if options["exporters_directly"]:
         if options["prometheus"]:
-            raise BadAddress("--prometheus URL and --exporters-directly are two ways: give one of them")
+            raise BadAddress("Use either --prometheus URL or --exporters-directly, not both.")
         source = sources.set_direct(cluster, options["usage_every"])
-        return f"its exporters' pods are read by the API server, every {source.every_s} s (deploy/exporters-role.yaml)"
+        return f"exporter pods are read through the API server, every {source.every_s} s (deploy/exporters-role.yaml)"
     if not options["prometheus"]:
         given = [name for name in ("token_file", "ca_file", "header", "match") if options[f"prometheus_{name}"]]
         if given:
-            raise BadAddress(f"--prometheus-{given[0].replace('_', '-')} wants --prometheus URL beside it")
+            raise BadAddress(f"--prometheus-{given[0].replace('_', '-')} requires --prometheus URL")
         return ""
     source = sources.set_prometheus(
         cluster,
@@ -64,4 +66,4 @@ def set_usage(cluster: Cluster, options: dict[str, Any]) -> str:
         options["usage_every"],
     )
     matching = f" where {source.matchers}" if source.matchers else ""
-    return f"its exporters are read from {source.address}{matching}, every {source.every_s} s"
+    return f"exporters are read from {source.address}{matching}, every {source.every_s} s"

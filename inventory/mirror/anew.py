@@ -19,8 +19,8 @@ from inventory.models.cluster import Kind, WatchState
 from kube.identity import Identity
 from wording.said import sentence, stored
 
-PUT_BACK = sentence("the database was put back to an earlier state")
-RECREATED = sentence("another cluster answers at this address")
+PUT_BACK = sentence("the database was restored to an earlier state")
+RECREATED = sentence("another cluster responds at this address")
 
 
 def anew(reason: str) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def relist(cluster: Cluster, who: str) -> list[str]:
     """Ask each watcher of the cluster to list anew and the reconciler to count all. Returns the kinds that were asked."""
     rows: QuerySet[Watch] = Watch.objects.filter(cluster=cluster)
     with act(Action.CLUSTER_RELIST, cluster.name):
-        rows.update(**anew(sentence("asked for by {who}", who=who)), relist_asked_at=Now())
+        rows.update(**anew(sentence("requested by {who}", who=who)), relist_requested_at=Now())
     there = set(rows.values_list("kind", flat=True))
     return [kind for kind in Kind.values if kind in there]
 

@@ -20,7 +20,7 @@ from typing import Any
 from django.conf import settings
 
 from inventory.mirror.compared import Comparison, Difference, Wanted, compare, fetch
-from inventory.mirror.kinds import Dirty, object_key
+from inventory.mirror.mirrored_kind import Dirty, object_key
 from inventory.mirror.store import Store
 from inventory.mirror.values import stored_digest
 from kube.client import ApiError, BadKubeconfig, Client
@@ -36,7 +36,7 @@ ROWS, LOOK_S = 500, 0.2
 MOST = 100
 #: An audit that could not be finished in this time is given up, and begun again after AGAIN_S.
 PATIENCE_S, AGAIN_S = 600.0, 300.0
-FIRST = "the first audit of a watcher that went on from a stored version"
+FIRST = "first audit of a watcher that continued from a stored version"
 
 #: An event of the store: (type, object, unread).
 Change = tuple[str, Any, Unread | None]
@@ -79,7 +79,7 @@ class Audit:
     def abandon(self, why: str) -> None:
         """A list begins, or it takes too long: nothing of it is judged."""
         if self._work is not None:
-            logger.info("%s: audit given up: %s", self.store.kind.kind, why)
+            logger.info("%s: audit aborted: %s", self.store.kind.kind, why)
             self._end(AGAIN_S)
 
     @property
@@ -95,7 +95,7 @@ class Audit:
         if self._failure:
             self.abandon(self._failure)
         elif now - self._started > PATIENCE_S:
-            self.abandon("it could not be finished in time")
+            self.abandon("not finished in time")
         return self._work() if self._work is not None else None
 
     def _begin(self, now: float) -> None:
@@ -122,9 +122,10 @@ class Audit:
 
     def _look_at_rows(self) -> None:
         kind = self.store.kind
-        names = ("id", kind.key, "digest", kind.dirty_by, *kind.columns)
+        names, count = ("id", kind.key, "digest", *kind.dirty_by, *kind.columns), len(kind.dirty_by)
         found = list(self.store.rows_after(self._after, ROWS).values_list(*names))
-        for pk, key, digest, dirty_by, *values in found:
+        for pk, key, digest, *values in found:
+            touched, values = values[:count], values[count:]
             self._after = pk
             self._absent.discard(key)
             believed = self.store.digests.get(key)
@@ -135,7 +136,7 @@ class Audit:
                 self._altered[key] = Wanted(row.get("namespace", ""), row["name"])
             else:
                 continue
-            self._dirty |= kind.dirty(dirty_by)
+            self._dirty |= kind.dirty(*touched)
         if len(found) < ROWS:
             self._absent &= self.store.digests.keys()
             self._comparison = Comparison(kind.key, self.store.versions.known, set(self._absent))
@@ -181,16 +182,16 @@ class Audit:
         versions = self.store.versions
         found = {one.key: one for one in self._comparison.differences(versions.known, versions.touched or set())}
         for key in self._absent & self.store.digests.keys():
-            found[key] = Difference(key, "not in the table", self._comparison.named.get(key))
+            found[key] = Difference(key, "missing in the synced data", self._comparison.named.get(key))
         for key, wanted in self._altered.items():
             if key in self.store.digests:
-                found[key] = Difference(key, "changed in the table", wanted)
+                found[key] = Difference(key, "changed in the synced data", wanted)
         for key in self._stray:
             if key not in self.store.digests:
-                found[key] = Difference(key, "in the table alone", None)
+                found[key] = Difference(key, "only in the synced data", None)
         for place in self._comparison.left_over(versions.known, versions.touched or set()):
             key = next((key for key in self.store.digests if hash(key) == place), f"#{place}")
-            found[key] = Difference(key, "gone from the cluster", None)
+            found[key] = Difference(key, "deleted from the cluster", None)
         return list(found.values())
 
     def _wait_for_objects(self) -> Repair | None:
@@ -200,7 +201,7 @@ class Audit:
         repair.changes, repair.dirty = self._objects, self._dirty
         named = {_key_of_change(self.store, change) for change in self._objects}
         for one in self._differences:
-            if one.what == "in the table alone" and one.key not in self.store.digests:
+            if one.what == "only in the synced data" and one.key not in self.store.digests:
                 repair.stray.append(one.key)
             elif one.key not in named and one.wanted is None:
                 repair.changes.append(("DELETED", None, _nameless(self.store, one.key)))
@@ -208,7 +209,7 @@ class Audit:
 
     def _many(self) -> Repair:
         repair = Repair(len(self._differences), _words(self._differences), self._took())
-        repair.stray = [one.key for one in self._differences if one.what == "in the table alone"]
+        repair.stray = [one.key for one in self._differences if one.what == "only in the synced data"]
         repair.dirty, repair.relist = self._dirty, True
         return repair
 
@@ -232,12 +233,12 @@ class Audit:
 _FOUND = {
     str(one): one
     for one in (
-        sentence("not in the table"),
-        sentence("changed in the table"),
-        sentence("in the table alone"),
-        sentence("gone from the cluster"),
-        sentence("not known"),
-        sentence("known in another version"),
+        sentence("missing in the synced data"),
+        sentence("changed in the synced data"),
+        sentence("only in the synced data"),
+        sentence("deleted from the cluster"),
+        sentence("not received"),
+        sentence("received in another version"),
     )
 }
 

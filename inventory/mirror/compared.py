@@ -66,7 +66,7 @@ class Comparison:
         for key, meta in self._candidates.items():
             now = known.get(hash(key))
             if hash(key) not in touched and now not in (UNREAD, number(meta.resourceVersion)):
-                what = "not known" if now is None else "known in another version"
+                what = "not received" if now is None else "received in another version"
                 found.append(Difference(key, what, Wanted(meta.namespace, meta.name)))
         return found
 

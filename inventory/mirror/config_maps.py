@@ -24,9 +24,9 @@ from kube.objects import DaemonSet
 from kube.source import Place
 from wording.said import sentence, stored
 
-CHANGED = "other ConfigMaps are named by the plugins"
-NOTHING = sentence("no device plugin of this cluster takes a setting from a ConfigMap")
-NOT_TOLD = "DaemonSets are not read, which name the ConfigMaps that plugins take their settings from"
+CHANGED = "the plugins use other ConfigMaps"
+NOTHING = sentence("no device plugin of this cluster reads settings from a ConfigMap")
+NOT_TOLD = "DaemonSets are not read, so the ConfigMaps with plugin settings are unknown"
 
 _daemonset = msgspec.json.Decoder(DaemonSet)
 _selections = msgspec.json.Decoder(tuple[Selection, ...])
@@ -82,6 +82,11 @@ def chosen(selection: str) -> tuple[Selection, ...]:
         return _selections.decode(selection) if selection else ()
     except msgspec.DecodeError:
         return ()
+
+
+def stored_places(selection: str) -> tuple[Place, ...]:
+    """Where they are asked for, by what is stored with the watch."""
+    return places(chosen(selection))
 
 
 def choose(cluster_id: int) -> None:

@@ -15,7 +15,7 @@ from django.db.models import F
 from django.db.models.functions import Coalesce, Now
 
 from inventory.connections import give_back
-from inventory.mirror import config_maps
+from inventory.mirror import config_maps, software
 from inventory.mirror.anew import RECREATED, recognise
 from inventory.mirror.audit import Audit
 from inventory.mirror.kinds import KINDS, made_by
@@ -83,7 +83,7 @@ class Follower:
             reason=_why_listed(row),
             proving=True,
         )
-        self._kept = row.objects_kept
+        self._kept = row.objects_stored
         self.audit = Audit(self.store, self.reflector)
         #: How far the rows are; "" before the first list.
         self._version = row.resource_version if self._synced else ""
@@ -91,6 +91,8 @@ class Follower:
         self._troubles = self._absences = 0
         #: Why there is nothing to be watched: then it ends.
         self._nothing = config_maps.NOTHING if lease.kind == Kind.CONFIGMAPS and not selections else ""
+        if self.kind.needed is not None and not self.kind.needed(lease.cluster_id):
+            self._nothing = self.kind.nothing
         self._served = Served(lease.cluster_id, client) if lease.kind == Kind.NODES else None
         self._list_reason: str | None = None
         self.written = 0
@@ -135,7 +137,7 @@ class Follower:
             self._page(message)
         elif isinstance(message, Relist):
             self._list_reason = message.reason
-            self.audit.abandon("a list began")
+            self.audit.abandon("a list started")
         elif isinstance(message, ListEnd):
             self._end(message)
         elif isinstance(message, Identity):
@@ -178,12 +180,13 @@ class Follower:
                 resource_version="",
                 synced_at=None,
                 objects_seen=0,
-                objects_kept=0,
+                objects_stored=0,
                 relist_reason="",
-                relist_asked_at=None,
+                relist_requested_at=None,
             )
             self.store.begin_replace()
             self.written += self.store.end_replace()
+            software.known_now(self.lease.cluster_id, self.kind.kind)
         self.wake()
 
     def _identify(self, found: Identity) -> None:
@@ -215,21 +218,25 @@ class Follower:
                 synced_at=Now(),
                 last_event_at=Now(),
                 objects_seen=self.store.seen,
-                objects_kept=len(self.store.digests),
+                objects_stored=len(self.store.digests),
                 trouble_since=None,
                 relist_reason="",
-                relist_asked_at=None,
+                relist_requested_at=None,
             )
             self.written += self.store.end_replace(message.refused)
+            if not self._listed_before:
+                software.known_now(self.lease.cluster_id, self.kind.kind)
             self._synced = self._listed_before = self.store.tells_reconciler = True
             self._chosen()
         self._version = message.resource_version
         self.wake()
 
     def _chosen(self) -> None:
-        """In the transaction that wrote DaemonSets: they name the ConfigMaps that are to be read."""
+        """In the transaction that wrote DaemonSets or Deployments: they say which ConfigMaps and Services are to be read."""
         if self.kind.kind == Kind.DAEMONSETS:
             config_maps.choose(self.lease.cluster_id)
+        if self.kind.kind in (Kind.DAEMONSETS, Kind.DEPLOYMENTS):
+            software.choose_services(self.lease.cluster_id)
 
     def _changes(self, message: Changes[Any]) -> None:
         """One bundle, with what else waits, or arrives within COALESCE_S of its first event."""
@@ -256,7 +263,7 @@ class Follower:
         self._version = version or self._version
         self.written += written
         if len(self.store.versions.known) > MOST_OBJECTS:
-            self.reflector.relist(sentence("more than {number} objects came", number=MOST_OBJECTS))
+            self.reflector.relist(sentence("more than {number} objects received", number=MOST_OBJECTS))
         if written:
             self.wake()
         if pending is not None:
@@ -298,7 +305,7 @@ class Follower:
         self.lease.tick()
         kept = len(self.store.digests)
         if kept != self._kept and time.monotonic() - self.lease.renewed_at > KEPT_S:
-            self.lease.update(objects_kept=kept)
+            self.lease.update(objects_stored=kept)
             self._kept = kept
 
 
@@ -306,4 +313,4 @@ def _why_listed(row: Watch) -> str:
     if row.synced_at is None:
         return FIRST_LIST
     asked = restored(row.relist_reason, row.relist_wording)
-    return asked or sentence("made by another version, or a list that broke off")
+    return asked or sentence("written by another version, or an interrupted list")

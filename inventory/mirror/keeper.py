@@ -1,7 +1,8 @@
 """One thread that keeps what the watchers of this process hold: renews all leases in one statement, and wakes reconcilers.
 
 Watchers by the hundred would else renew and poll one by one. It renews only the lease of a watcher that has been heard lately
-(`Lease.tick`), so one that hangs loses its lease as before.
+(`Lease.tick`), so one that hangs loses its lease as before. For the reconcilers it looks at all their clusters at once: a reconciler
+without work asks nothing.
 """
 
 from __future__ import annotations
@@ -10,12 +11,16 @@ import logging
 import threading
 import time
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 
-from inventory.models import DirtyNode, Watch, Worker
+from inventory.mirror.first_lists import complete_of
+from inventory.mirror.outage import find_outages
+from inventory.models import DirtyNode, NodeTotals, Watch, Worker
 from leases.lease import PROCESS, Lease
 from leases.renew import find_lost, renew
 
@@ -25,8 +30,16 @@ logger = logging.getLogger(__name__)
 UNHEARD_S = 60.0
 #: How often nodes that wait to be accounted are looked for.
 LOOK_S = 0.25
+#: The same for what goes wrong and what changes with time alone, and for first lists.
+REST_S, LISTS_S = 5.0, 2.0
 #: Rows of workers that ended are deleted after this.
 FORGET = timedelta(minutes=10)
+
+
+class Bell(threading.Event):
+    """What a reconciler waits for. incomplete: it waits for the first lists, says the reconciler; due: time has changed a report."""
+
+    incomplete = due = False
 
 
 class Keeper:
@@ -34,13 +47,13 @@ class Keeper:
 
     def __init__(self) -> None:
         self._leases: dict[int, Lease] = {}
-        self._woken: dict[int, threading.Event] = {}
+        self._woken: dict[int, Bell] = {}
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._stopped = threading.Event()
         self._threads = self._begun = 0
         self._sent = True
-        self._renewed = float("-inf")
+        self._renewed = self._looked = self._listed = float("-inf")
         self._failing = False
 
     @property
@@ -75,10 +88,10 @@ class Keeper:
             self._thread.join(5)
         self._thread = None
 
-    def woken(self, cluster_id: int) -> threading.Event:
-        """Set when nodes of the cluster wait to be accounted."""
+    def woken(self, cluster_id: int) -> Bell:
+        """Set when the reconciler of the cluster has something to do."""
         with self._lock:
-            return self._woken.setdefault(cluster_id, threading.Event())
+            return self._woken.setdefault(cluster_id, Bell())
 
     def begin(self) -> bool:
         """Whether this process takes one watcher more: the threads that it has beside are for tasks that are done in seconds."""
@@ -112,13 +125,17 @@ class Keeper:
                 self._failing = False
             except DatabaseError as error:
                 self._note(error)
+            except Exception:
+                # What is found in rows must not end the renewals of everybody.
+                logger.exception("the keeper's check failed")
+                self._stopped.wait(1.0)
             finally:
                 close_old_connections()
         self._leave()
 
     def _note(self, error: DatabaseError) -> None:
         if not self._failing:
-            logger.warning("leases are not renewed: the database does not answer: %s", error)
+            logger.warning("cannot renew leases: database not responding: %s", error)
         self._failing = True
         self._stopped.wait(1.0)
 
@@ -126,7 +143,7 @@ class Keeper:
         try:
             Worker.objects.filter(name=PROCESS).delete()
         except DatabaseError as error:
-            logger.warning("the end of this worker was not written: %s", error)
+            logger.warning("cannot write the end of this worker: %s", error)
         close_old_connections()
 
     # Leases.
@@ -155,12 +172,29 @@ class Keeper:
     # Node reconcilers.
 
     def _wake(self) -> None:
+        """A constant number of queries, however many clusters there are."""
         with self._lock:
             clusters = {lease.cluster_id for lease in self._leases.values() if lease.kind == "cards"}
         if not clusters:
             return
-        for cluster_id in DirtyNode.objects.filter(cluster_id__in=clusters).values_list("cluster_id").distinct():
-            self.woken(cluster_id[0]).set()
+        for cluster_id in _clusters(DirtyNode.objects.filter(cluster_id__in=clusters)):
+            self.woken(cluster_id).set()
+        now = time.monotonic()
+        waiting = [cluster_id for cluster_id in clusters if self.woken(cluster_id).incomplete]
+        if waiting and now - self._listed >= LISTS_S:
+            self._listed = now
+            for cluster_id in complete_of(waiting):
+                self.woken(cluster_id).set()
+        if now - self._looked >= REST_S:
+            self._looked = now
+            for cluster_id in _clusters(NodeTotals.objects.filter(cluster_id__in=clusters, recheck_at__lte=Now())):
+                self.woken(cluster_id).due = True
+                self.woken(cluster_id).set()
+            find_outages(clusters)
+
+
+def _clusters(rows: QuerySet[Any]) -> list[int]:
+    return list(rows.order_by().values_list("cluster_id", flat=True).distinct())
 
 
 #: Of this process.

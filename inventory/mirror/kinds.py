@@ -1,14 +1,15 @@
-"""What is mirrored of each kind: its path, its struct, its table, and the row of an object."""
+"""The kinds that are mirrored: the path, the struct and the table of each, and the row of an object."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
-from django.db import models
 
-from inventory.mirror import claims, config_maps, devices
+from inventory.components import part_of
+from inventory.mirror import claims, config_maps, devices, software
+from inventory.mirror.mirrored_kind import Dirty, MirroredKind
 from inventory.mirror.values import Columns, common_columns, digest, moment, plain
 from inventory.models import ConfigMap as ConfigMapRow
 from inventory.models import DaemonSet as DaemonSetRow
@@ -18,11 +19,13 @@ from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
 from inventory.models import ResourceClaim as ClaimRow
 from inventory.models import ResourceSlice as SliceRow
+from inventory.models import SoftwareObject as SoftwareRow
 from inventory.models.cluster import Kind
+from inventory.models.software import CLUSTER_SOFTWARE
 from inventory.stack_context import stack_context
 from inventory.stacks import readers, relevant_resource
 from inventory.stacks.engine.base import Context
-from inventory.stacks.engine.components import component, component_of, waiting_reason
+from inventory.stacks.engine.components import component, pending_reason
 from inventory.stacks.engine.node_facts import node_facts
 from inventory.stacks.engine.registry import registry
 from inventory.stacks.engine.requests import requests as pod_requests
@@ -35,44 +38,11 @@ from kube import listed
 from kube.claims import DeviceTaintRule, ResourceClaim, ResourceSlice
 from kube.config_maps import ConfigMap
 from kube.devices import Device
-from kube.objects import DaemonSet, Metadata, Node, Pod
-from kube.source import Source
+from kube.objects import DaemonSet, Node, Pod
+from kube.software import ClusterPolicy, Deployment, DeviceConfig, GPUCluster, GpuDevicePlugin, NVIDIADriver, Service
 
 #: Raise it when the same object would now give another row: watchers then list anew after an upgrade.
-ROWS_VERSION = 7
-
-
-#: (node, "") or ("", stack): what becomes dirty, one node or the nodes that a stack has to do with.
-Dirty = tuple[str, str]
-
-
-class MirroredKind(msgspec.Struct, frozen=True):
-    """One watched kind. key: what tells two objects apart (a node's name, else the uid). row: None when it is not kept.
-
-    dirty: what an object makes dirty, from its row's column `dirty_by`. columns: of a row, in the order of its digest.
-    moves: an object may come to touch something else than before; then both become dirty. alike: columns; an object makes dirty what
-    others with the same values make dirty, since they are read together. versions: of the API's group that can be read, best first,
-    where the API server is asked which it has; the path is that of the first.
-    """
-
-    kind: str
-    path: str
-    struct: type[Any]
-    model: type[models.Model]
-    key: str
-    row: Callable[[Any, Context], Columns | None]
-    dirty_by: str
-    dirty: Callable[[str], set[Dirty]]
-    columns: tuple[str, ...]
-    moves: bool = False
-    alike: tuple[str, ...] = ()
-    versions: tuple[str, ...] = ()
-
-    def source(self, selection: str = "") -> Source:
-        """Where it is read. selection: as it is stored with the watch, of a kind that is read in part."""
-        if self.kind == Kind.CONFIGMAPS:
-            return Source(self.path, places=config_maps.places(config_maps.chosen(selection)))
-        return Source(self.path, self.versions)
+ROWS_VERSION = 8
 
 
 def made_by() -> str:
@@ -115,8 +85,8 @@ def _pod_row(pod: listed.Pod, context: Context) -> Columns | None:
     if trimmed is None:
         return None
     owner = next((owner for owner in pod.metadata.ownerReferences or () if owner.controller), None)
-    waiting = waits(trimmed)
-    reason, message = waiting_reason(trimmed) if waiting else ("", "")
+    pending = waits(trimmed)
+    reason, message = pending_reason(trimmed) if pending else ("", "")
     columns = common_columns(pod.metadata, trimmed)
     columns |= {
         "namespace": plain(pod.metadata.namespace, 253),
@@ -127,9 +97,9 @@ def _pod_row(pod: listed.Pod, context: Context) -> Columns | None:
         "owner_name": plain(owner.name if owner else "", 253),
         "component": component(trimmed),
         "requests": _asked(trimmed),
-        "waiting": waiting,
-        "waiting_reason": plain(reason, 128),
-        "waiting_message": plain(message, 4000),
+        "pending": pending,
+        "pending_reason": plain(reason, 128),
+        "pending_message": plain(message, 4000),
         "claims": claims.of_pod(trimmed),
     }
     return columns
@@ -155,10 +125,8 @@ def _daemonset_row(daemonset: DaemonSet, context: Context) -> Columns | None:
     trimmed = trim_daemonset(daemonset)
     if trimmed is None:
         return None
-    template = trimmed.spec.template if trimmed.spec else None
-    name = component_of(template.metadata.labels if template else None)
     columns = common_columns(daemonset.metadata, trimmed)
-    columns |= {"namespace": plain(daemonset.metadata.namespace, 253), "component": plain(name, 63)}
+    columns |= {"namespace": plain(daemonset.metadata.namespace, 253), "component": plain(part_of(trimmed), 63)}
     return columns
 
 
@@ -166,13 +134,19 @@ def _dirty_node(node: str) -> set[Dirty]:
     return {(node, "")} if node else set()
 
 
+def _dirty_pod(node: str, component: str) -> set[Dirty]:
+    """Its node; of a scheduler, an operator and the like also what the cluster has once."""
+    of_cluster = bool(component) and component not in registry.node_components
+    return _dirty_node(node) | ({("", CLUSTER_SOFTWARE)} if of_cluster else set())
+
+
 def _dirty_stacks(facts: str) -> set[Dirty]:
-    """A DaemonSet touches the nodes of the stacks that read it, whose arguments say the memory unit; most are read by none."""
+    """A DaemonSet touches what is known of the cluster's software, and the nodes of stacks that read its settings."""
     try:
         daemonset = msgspec.json.decode(facts, type=DaemonSet)
     except msgspec.DecodeError:  # somebody wrote into the table: then it may have been anything
-        return {("", "")}
-    return {("", stack) for stack in readers(components(daemonset))}
+        return {("", ""), ("", CLUSTER_SOFTWARE)}
+    return {("", CLUSTER_SOFTWARE), *(("", stack) for stack in readers(components(daemonset)))}
 
 
 _COMMON = ("uid", "name", "created_at", "facts")
@@ -182,19 +156,58 @@ _NODE = (
 )
 _POD = (
     *("namespace", "node_name", "phase", "terminating_since", "owner_kind", "owner_name", "component", "requests"),
-    *("waiting", "waiting_reason", "waiting_message", "claims"),
+    *("pending", "pending_reason", "pending_message", "claims"),
 )
 
 #: Versions of dynamic resource allocation that `kube.claims` reads.
 _CLAIMS = ("v1", "v1beta2", "v1beta1")
 _TAINT_RULES = ("v1", "v1beta2", "v1alpha3")
 
+
+def _software(
+    kind: Kind,
+    path: str,
+    struct: type[Any],
+    row: Callable[[Any, Context], Columns | None],
+    versions: tuple[str, ...] = (),
+    **more: Any,
+) -> MirroredKind:
+    """An object that sets up GPU software: all go into one table."""
+    return MirroredKind(
+        kind.value,
+        path,
+        struct,
+        SoftwareRow,
+        "uid",
+        row,
+        ("kind",),
+        software.dirty_by_software,
+        (*_COMMON, "kind", "namespace", "component"),
+        versions=versions,
+        shared=("kind", kind.value),
+        **more,
+    )
+
+
+def _resource(kind: Kind, group: str, version: str, struct: type[Any]) -> MirroredKind:
+    path = f"/apis/{group}/{version}/{kind.value}"
+    return _software(kind, path, struct, software.resource_row(kind.value), (version,))
+
+
 KINDS = {
     Kind.NODES.value: MirroredKind(
-        Kind.NODES, "/api/v1/nodes", Node, NodeRow, "name", _node_row, "name", _dirty_node, (*_COMMON, *_NODE)
+        Kind.NODES, "/api/v1/nodes", Node, NodeRow, "name", _node_row, ("name",), _dirty_node, (*_COMMON, *_NODE)
     ),
     Kind.PODS.value: MirroredKind(
-        Kind.PODS, "/api/v1/pods", listed.Pod, PodRow, "uid", _pod_row, "node_name", _dirty_node, (*_COMMON, *_POD)
+        Kind.PODS,
+        "/api/v1/pods",
+        listed.Pod,
+        PodRow,
+        "uid",
+        _pod_row,
+        ("node_name", "component"),
+        _dirty_pod,
+        (*_COMMON, *_POD),
     ),
     Kind.DAEMONSETS.value: MirroredKind(
         Kind.DAEMONSETS,
@@ -203,7 +216,7 @@ KINDS = {
         DaemonSetRow,
         "uid",
         _daemonset_row,
-        "facts",
+        ("facts",),
         _dirty_stacks,
         (*_COMMON, "namespace", "component"),
         moves=True,
@@ -215,10 +228,11 @@ KINDS = {
         ConfigMapRow,
         "uid",
         config_maps.config_map_row,
-        "facts",
+        ("facts",),
         config_maps.dirty_by_config_map,
         (*_COMMON, "namespace", "node_name", "place"),
         moves=True,
+        places=config_maps.stored_places,
     ),
     Kind.RESOURCESLICES.value: MirroredKind(
         Kind.RESOURCESLICES,
@@ -227,7 +241,7 @@ KINDS = {
         SliceRow,
         "uid",
         claims.slice_row,
-        "node_name",
+        ("node_name",),
         claims.dirty_by_slice,
         (*_COMMON, "node_name", "driver", "pool"),
         moves=True,
@@ -241,7 +255,7 @@ KINDS = {
         ClaimRow,
         "uid",
         claims.claim_row,
-        "node_name",
+        ("node_name",),
         claims.dirty_by_claim,
         (*_COMMON, "namespace", "node_name", "allocated", "deleting", "asks"),
         moves=True,
@@ -254,7 +268,7 @@ KINDS = {
         TaintRuleRow,
         "uid",
         claims.taint_rule_row,
-        "name",
+        ("name",),
         claims.dirty_by_taint_rule,
         _COMMON,
         versions=_TAINT_RULES,
@@ -266,20 +280,28 @@ KINDS = {
         DeviceRow,
         "name",
         devices.device_row,
-        "name",
+        ("name",),
         devices.dirty_by_device,
         _COMMON,
         versions=("v1alpha1",),
     ),
+} | {
+    made.kind: made
+    for made in (
+        _software(Kind.DEPLOYMENTS, "/apis/apps/v1/deployments", Deployment, software.deployment_row),
+        _software(
+            Kind.SERVICES,
+            "/api/v1/services",
+            Service,
+            software.service_row,
+            places=software.service_places,
+            needed=software.services_needed,
+            nothing=software.NO_SERVICE,
+        ),
+        _resource(Kind.CLUSTERPOLICIES, "nvidia.com", "v1", ClusterPolicy),
+        _resource(Kind.NVIDIADRIVERS, "nvidia.com", "v1alpha1", NVIDIADriver),
+        _resource(Kind.GPUCLUSTERS, "nvidia.com", "v1alpha1", GPUCluster),
+        _resource(Kind.DEVICECONFIGS, "amd.com", "v1alpha1", DeviceConfig),
+        _resource(Kind.GPUDEVICEPLUGINS, "deviceplugin.intel.com", "v1", GpuDevicePlugin),
+    )
 }
-
-
-class Thing(Protocol):
-    """An object of a watched kind."""
-
-    @property
-    def metadata(self) -> Metadata: ...
-
-
-def object_key(kind: MirroredKind, thing: Thing) -> str:
-    return plain(thing.metadata.name, 253) if kind.key == "name" else plain(thing.metadata.uid, 128)

@@ -14,7 +14,7 @@ import msgspec
 from django.utils import timezone
 
 from inventory import bulk
-from inventory.mirror.kinds import Dirty, MirroredKind, object_key
+from inventory.mirror.mirrored_kind import Dirty, MirroredKind, object_key
 from inventory.mirror.values import Columns, digest, plain
 from inventory.mirror.versions import Versions
 from inventory.models import DirtyNode, Unreadable
@@ -56,7 +56,7 @@ class Store(Generic[T]):
 
     @property
     def _rows(self) -> Any:
-        return self.kind.model._default_manager.filter(cluster_id=self.cluster_id)
+        return self.kind.model._default_manager.filter(cluster_id=self.cluster_id, **self.kind.filters)
 
     @property
     def _unreadable_rows(self) -> Any:
@@ -144,7 +144,7 @@ class Store(Generic[T]):
         except Exception as error:
             meta = thing.metadata
             logger.warning("%s %s/%s: no row", self.kind.kind, meta.namespace, meta.name, exc_info=True)
-            return _unread(meta, f"not understood: {type(error).__name__} {error}")
+            return _unread(meta, f"cannot be decoded: {type(error).__name__} {error}")
 
     def _key_of(self, strange: Unread) -> str:
         return strange.name if self.kind.key == "name" else strange.uid[:128]
@@ -207,10 +207,10 @@ class Store(Generic[T]):
         return bool(self.digests.get(key) != columns["digest"])
 
     def _dirty_of(self, columns: Columns) -> set[Dirty]:
-        return self.kind.dirty(columns[self.kind.dirty_by])
+        return self.kind.dirty(*(columns[name] for name in self.kind.dirty_by))
 
     def _dirty_of_rows(self, rows: Any) -> set[Dirty]:
-        return {one for value in rows.values_list(self.kind.dirty_by, flat=True) for one in self.kind.dirty(value)}
+        return {one for values in rows.values_list(*self.kind.dirty_by) for one in self.kind.dirty(*values)}
 
     def _keep_unread(self, unread: Iterable[Unread]) -> None:
         """A row that became unreadable stays as it was last read: it is not gone."""
@@ -262,7 +262,7 @@ class Store(Generic[T]):
             new = _values(self.cluster_id, [columns for key, columns in upserts.items() if key not in known])
             changed = _values(self.cluster_id, [columns for key, columns in upserts.items() if key in known])
             bulk.insert(self.kind.model, names, new)
-            bulk.upsert(self.kind.model, names, changed, unique=("cluster_id", self.kind.key))
+            bulk.upsert(self.kind.model, names, changed, unique=("cluster_id", *self.kind.filters, self.kind.key))
         for start in range(0, len(deletes), BATCH):
             gone = self._rows.filter(**{f"{self.kind.key}__in": deletes[start : start + BATCH]})
             dirty |= self._dirty_of_rows(gone)
@@ -290,8 +290,9 @@ class Store(Generic[T]):
         """What the objects of the same make dirty that are left."""
         last = self.kind.alike[-1]
         found = self._rows.filter(**{f"{last}__in": {values[-1] for values in alike}})
-        rows = found.values_list(self.kind.dirty_by, *self.kind.alike).distinct()
-        return {one for value, *values in rows if tuple(values) in alike for one in self.kind.dirty(value)}
+        count = len(self.kind.dirty_by)
+        rows = found.values_list(*self.kind.dirty_by, *self.kind.alike).distinct()
+        return {one for values in rows if values[count:] in alike for one in self.kind.dirty(*values[:count])}
 
 
 def _unread(meta: Metadata, error: str) -> Unread:

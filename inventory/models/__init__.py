@@ -2,23 +2,25 @@
 
 Writers, one per table: the watchers of nodes, pods, daemonsets, config maps, resource slices, resource claims, device taint rules
 and devices write `Node`, `Pod`, `DaemonSet`, `ConfigMap`, `ResourceSlice`, `ResourceClaim`, `DeviceTaintRule`, `Device` and
-`Unreadable`; the reconciler writes `NodeTotals`, `Card`, `Allocation` and `Finding`; commands write `Cluster`; who holds a lease
-writes `Watch`, and the schedule `ScheduleLease`; who looks for holds without work writes `IdleHold` and `IdleLook`; who compares
-promises with measurements writes `Discrepancy`, and the findings of clusters that come of it; the recorder `HistoryMinute` and
+`Unreadable`, those of Deployments, Services and custom resources `SoftwareObject`; the reconciler writes `NodeTotals`, `Card`,
+`Allocation`, `Component`, `ComponentChange` and `Finding`; commands write `Cluster`; the holder of a lease writes `Watch`, and the
+schedule `ScheduleLease`; the search for idle allocations writes `IdleAllocation` and `IdleLook`; the comparison of allocations with
+measurements writes `Discrepancy`, and the findings of clusters that come of it; the recorder `HistoryMinute` and
 `HistoryDay`; who wants a chart and who asks for it `HistoryAnswer`; each background process its own `Heartbeat` and `Worker`; who
 sends a message, and who takes it, its `Message`.
 There is no foreign key between mirrored kinds: a pod may arrive before its node.
 """
 
 from inventory.models.cards import Allocation, Card, DirtyNode, Finding, NodeTotals
-from inventory.models.charges import ChargeDay, NamespaceDay, NamespaceHold, OwnerDay
+from inventory.models.charges import ChargeDay, NamespaceAllocation, NamespaceDay, OwnerDay
 from inventory.models.claims import DeviceTaintRule, ResourceClaim, ResourceSlice
 from inventory.models.cluster import Cluster, Unreadable, Watch
 from inventory.models.discrepancy import Discrepancy
 from inventory.models.heartbeat import Heartbeat, Role, ScheduleLease
 from inventory.models.history import HistoryAnswer, HistoryDay, HistoryMinute, Subject
-from inventory.models.idle import IdleHold, IdleLook
+from inventory.models.idle import IdleAllocation, IdleLook
 from inventory.models.mirror import ConfigMap, DaemonSet, Device, Node, Pod
+from inventory.models.software import Component, ComponentChange, SoftwareObject
 from inventory.models.usage import CardUsage, UsageSource
 from inventory.models.worker import Message, Worker
 
@@ -28,6 +30,8 @@ __all__ = [
     "CardUsage",
     "ChargeDay",
     "Cluster",
+    "Component",
+    "ComponentChange",
     "ConfigMap",
     "DaemonSet",
     "Device",
@@ -39,11 +43,11 @@ __all__ = [
     "HistoryAnswer",
     "HistoryDay",
     "HistoryMinute",
-    "IdleHold",
+    "IdleAllocation",
     "IdleLook",
     "Message",
+    "NamespaceAllocation",
     "NamespaceDay",
-    "NamespaceHold",
     "Node",
     "NodeTotals",
     "OwnerDay",
@@ -52,6 +56,7 @@ __all__ = [
     "ResourceSlice",
     "Role",
     "ScheduleLease",
+    "SoftwareObject",
     "Subject",
     "Unreadable",
     "UsageSource",

@@ -16,8 +16,10 @@ from inventory.scoped import OfCluster, OfNamespace
 from inventory.stacks.engine.base import HEALTH_UNKNOWN, Room
 
 #: Codes of findings that are of cards, nodes and clusters alone: their texts name no pod.
-NAME_NO_POD = (*OF_HEALTH, "never-reached", "no-word", "nobody-watches")
+NAME_NO_POD = (*OF_HEALTH, "never-reached", "cluster-not-reporting", "cluster-not-watched")
 
+#: Cards of a node of which it is kept, with the node, what would still fit on them.
+MOST_ROOMS = 64
 _rooms = msgspec.json.Decoder(tuple[Room, ...])
 _room = msgspec.json.Decoder(Room)
 
@@ -39,13 +41,13 @@ class NodeTotals(OfCluster):
     cards_allocated = models.IntegerField(null=True)
     #: Cards known to have no holder at all, that a pod can be given.
     cards_free = models.IntegerField(null=True)
-    #: Why no pod is given anything of the node: a `KeptOff`; "" when pods are. What would be free but for that, or but for the
-    #: health of its cards, is apart: not among what is free. None: nothing, or not known.
-    kept_off = models.CharField(max_length=20, blank=True, default="", db_default="")
-    cards_apart = models.IntegerField(null=True)
-    memory_apart_bytes = models.BigIntegerField(null=True)
+    #: Why no pod can be allocated anything of the node: an `UnavailableReason`; "" when pods can. What would be free but for that, or
+    #: but for the health of its cards, is unavailable. None: nothing, or unknown.
+    unavailable_reason = models.CharField(max_length=20, blank=True, default="", db_default="")
+    cards_unavailable = models.IntegerField(null=True)
+    memory_unavailable_bytes = models.BigIntegerField(null=True)
     #: The largest piece on one card that would be free.
-    gap_apart_bytes = models.BigIntegerField(null=True)
+    gap_unavailable_bytes = models.BigIntegerField(null=True)
     memory_total_bytes = models.BigIntegerField(null=True)
     memory_allocated_bytes = models.BigIntegerField(null=True)
     #: allocatable − allocated; may be negative when over-committed.
@@ -54,15 +56,15 @@ class NodeTotals(OfCluster):
     largest_gap_bytes = models.BigIntegerField(null=True)
     memory_unplaced_bytes = models.BigIntegerField(null=True)
     unplaced_count = models.IntegerField(default=0)
-    holders_count = models.IntegerField(default=0)
+    allocations_count = models.IntegerField(default=0)
     findings_count = models.IntegerField(default=0)
     worst_severity = models.CharField(max_length=8, blank=True)
     #: The tiles of the map without a join: [[card id, label, percent or null, state, worst severity], …].
     tiles = models.JSONField(default=list)
     #: The worst of what is said of the node and of its cards; what is said of the node, as JSON: [Told, …].
     health = models.CharField(max_length=16, default=HEALTH_UNKNOWN, db_default=HEALTH_UNKNOWN)
-    health_told = models.TextField(blank=True, default="", db_default="")
-    #: What would still fit on its cards that are cut, as JSON.
+    health_reports = models.TextField(blank=True, default="", db_default="")
+    #: What would still fit on its cards that are cut, as JSON: of MOST_ROOMS of them.
     rooms = models.TextField(blank=True, default="", db_default="")
     recheck_at = models.DateTimeField(null=True)
     digest = models.BigIntegerField()
@@ -89,17 +91,17 @@ class NodeTotals(OfCluster):
 
     @property
     def found_health(self) -> list[Shown]:
-        """`health_told`, read."""
-        return shown(self.health_told)
+        """`health_reports`, read."""
+        return shown(self.health_reports)
 
     @property
     def health_line(self) -> str:
-        """`health_told` in one line."""
-        return line(self.health_told)
+        """`health_reports` in one line."""
+        return line(self.health_reports)
 
 
 class Card(OfCluster):
-    """One GPU. It stays after it is gone (`gone_at`), with its history.
+    """One GPU. It stays after it is gone (`removed_at`), with its history.
 
     key: stable within the node: the UUID where it is known, else the index as text. index: the scheduler's index; it is not
     always the one that the vendor's tool prints.
@@ -116,43 +118,43 @@ class Card(OfCluster):
     mode = models.CharField(max_length=8)
     health = models.CharField(max_length=16)
     #: Who says so, the worst first, as JSON: [Told, …].
-    health_told = models.TextField(blank=True, default="", db_default="")
-    state = models.CharField(max_length=8, choices=CardState.choices)
+    health_reports = models.TextField(blank=True, default="", db_default="")
+    state = models.CharField(max_length=16, choices=CardState.choices)
     memory_total_bytes = models.BigIntegerField(null=True)
     memory_physical_bytes = models.BigIntegerField(null=True)
     memory_source = models.CharField(max_length=255, blank=True)
     memory_allocated_bytes = models.BigIntegerField(null=True)
     memory_free_bytes = models.BigIntegerField(null=True)
-    #: Why no pod is given it: a `KeptOff`; "" when pods are. memory_apart_bytes: what would be free but for that.
-    kept_off = models.CharField(max_length=20, blank=True, default="", db_default="")
-    memory_apart_bytes = models.BigIntegerField(null=True)
+    #: Why no pod is given it: a `UnavailableReason`; "" when pods are. memory_unavailable_bytes: what would be free but for that.
+    unavailable_reason = models.CharField(max_length=20, blank=True, default="", db_default="")
+    memory_unavailable_bytes = models.BigIntegerField(null=True)
     shares = models.IntegerField(null=True)
     #: Of a slice: its kind ("1g.5gb"; "" for a whole card), and what its card is called; "" where nothing says which it is.
     profile = models.CharField(max_length=64, blank=True, default="", db_default="")
     parent = models.CharField(max_length=128, blank=True, default="", db_default="")
     #: What would still fit on it, or on the cards of its node that are cut, as JSON; "" for a card that is not cut.
     room = models.TextField(blank=True, default="", db_default="")
-    holders_count = models.IntegerField(default=0)
+    allocations_count = models.IntegerField(default=0)
     worst_severity = models.CharField(max_length=8, blank=True)
     first_seen_at = models.DateTimeField()
     changed_at = models.DateTimeField()
-    gone_at = models.DateTimeField(null=True)
+    removed_at = models.DateTimeField(null=True)
     digest = models.BigIntegerField()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["cluster", "node_name", "key"], name="card_once")]
         indexes = [
             models.Index(
-                fields=["cluster", "memory_free_bytes", "id"], condition=Q(gone_at=None), name="cards_by_room"
+                fields=["cluster", "memory_free_bytes", "id"], condition=Q(removed_at=None), name="cards_by_room"
             ),
             models.Index(
-                fields=["cluster", "node_name", "index", "id"], condition=Q(gone_at=None), name="cards_by_node"
+                fields=["cluster", "node_name", "index", "id"], condition=Q(removed_at=None), name="cards_by_node"
             ),
             # What the first lines of pages count is read from this one alone.
             models.Index(
-                fields=["cluster", "state", "kept_off"],
+                fields=["cluster", "state", "unavailable_reason"],
                 include=("memory_free_bytes",),
-                condition=Q(gone_at=None),
+                condition=Q(removed_at=None),
                 name="cards_counted",
             ),
             models.Index(fields=["uuid"], condition=~Q(uuid=""), name="cards_by_uuid"),
@@ -171,13 +173,13 @@ class Card(OfCluster):
 
     @property
     def found_health(self) -> list[Shown]:
-        """`health_told`, read."""
-        return shown(self.health_told)
+        """`health_reports`, read."""
+        return shown(self.health_reports)
 
     @property
     def health_line(self) -> str:
-        """`health_told` in one line."""
-        return line(self.health_told)
+        """`health_reports` in one line."""
+        return line(self.health_reports)
 
     @property
     def holders_line(self) -> str:
@@ -297,7 +299,8 @@ class Finding(OfCluster):
 class DirtyNode(models.Model):
     """A node whose objects changed: the reconciler is to look at it again.
 
-    node_name: "" means every node, or with `stack` those that the stack has to do with.
+    node_name: "" means every node, or with `stack` those that the stack has to do with; with `software.CLUSTER_SOFTWARE` none, but
+    the components that the cluster has once.
 
     Appended by watchers, taken away by the reconciler. among_all: made by the reconciler from a row for many nodes.
     """

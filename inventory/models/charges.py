@@ -1,4 +1,4 @@
-"""Who holds what now, and what was held each day, by namespace: what lists and chargeback are read from.
+"""Allocations now, and of each day, by namespace: what lists and chargeback are read from.
 
 Written by `inventory.charges` alone. Times of cards are in card-microseconds (a card for a second is 1,000,000), those of memory in
 MiB-seconds: whole numbers, so that sums over them are exact.
@@ -14,14 +14,14 @@ from inventory.scoped import OfCluster, OfNamespace
 
 
 class By(models.TextChoices):
-    """What holds are put together by. Owner: what controls the pod, as its object says."""
+    """What allocations are grouped by. Owner: what controls the pod, as its object says."""
 
     NAMESPACE = "namespace", _("namespace")
     OWNER = "owner", _("owner")
 
 
-class NamespaceHold(OfNamespace):
-    """What a namespace, or one owner in it, holds now in one cluster. Its row goes with its last hold."""
+class NamespaceAllocation(OfNamespace):
+    """What is allocated to a namespace, or one owner in it, now in one cluster. Its row goes with its last allocation."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE)
     by = models.CharField(max_length=9, choices=By.choices)
@@ -30,16 +30,16 @@ class NamespaceHold(OfNamespace):
     owner_kind = models.CharField(max_length=63, blank=True)
     owner_name = models.CharField(max_length=253, blank=True)
     pods = models.IntegerField()
-    holds = models.IntegerField()
-    #: Holds whose memory nobody meters: not in memory_bytes.
+    allocations = models.IntegerField()
+    #: Allocations whose memory is not metered: not in memory_bytes.
     unmetered = models.IntegerField()
     memory_bytes = models.BigIntegerField()
-    #: Cards held in full; holds on a part of a card, and how many cards those parts are, where memory or shares say so.
+    #: Cards allocated in full; allocations on a part of a card, and how many cards those parts are, where memory or shares say so.
     cards_whole = models.IntegerField()
     shares = models.IntegerField()
     cards_shared = models.FloatField()
     cards = models.FloatField()
-    #: Of holds without work (`IdleHold`): None where nobody looks.
+    #: Of idle allocations (`IdleAllocation`): None where activity is not collected.
     idle_bytes = models.BigIntegerField(null=True)
     idle_cards = models.FloatField(null=True)
     idle_since = models.DateTimeField(null=True)

@@ -24,9 +24,36 @@ class Kind(models.TextChoices):
     RESOURCECLAIMS = "resourceclaims", "resource claims"
     DEVICETAINTRULES = "devicetaintrules", "device taint rules"
     DEVICES = "devices", "devices"
+    DEPLOYMENTS = "deployments", "deployments"
+    SERVICES = "services", "services"
+    CLUSTERPOLICIES = "clusterpolicies", "cluster policies"
+    NVIDIADRIVERS = "nvidiadrivers", "NVIDIA drivers"
+    GPUCLUSTERS = "gpuclusters", "GPU clusters"
+    DEVICECONFIGS = "deviceconfigs", "device configs"
+    GPUDEVICEPLUGINS = "gpudeviceplugins", "GPU device plugins"
     CARDS = "cards", "cards"
 
 
+#: Kinds whose objects set up GPU software, each in rows of `SoftwareObject`.
+SOFTWARE_KINDS = (
+    Kind.DEPLOYMENTS,
+    Kind.SERVICES,
+    Kind.CLUSTERPOLICIES,
+    Kind.NVIDIADRIVERS,
+    Kind.GPUCLUSTERS,
+    Kind.DEVICECONFIGS,
+    Kind.GPUDEVICEPLUGINS,
+)
+#: Kinds by which components are judged: of each it matters whether it is read.
+JUDGED_BY = (Kind.NODES, Kind.PODS, Kind.DAEMONSETS, Kind.RESOURCESLICES, *SOFTWARE_KINDS)
+#: Custom resources of operators: most clusters have none. The watcher of nodes looks at once which are served; until then they rest.
+LOOKED_FOR = (
+    Kind.CLUSTERPOLICIES,
+    Kind.NVIDIADRIVERS,
+    Kind.GPUCLUSTERS,
+    Kind.DEVICECONFIGS,
+    Kind.GPUDEVICEPLUGINS,
+)
 #: What may be missing: the cluster may not serve it, or not let it be read.
 OPTIONAL_KINDS = (
     Kind.DAEMONSETS,
@@ -35,6 +62,7 @@ OPTIONAL_KINDS = (
     Kind.RESOURCECLAIMS,
     Kind.DEVICETAINTRULES,
     Kind.DEVICES,
+    *SOFTWARE_KINDS,
 )
 
 
@@ -45,13 +73,13 @@ class WatchState(models.TextChoices):
     to be read. Either way nobody holds the lease: it costs nothing (`resting`).
     """
 
-    WAITING = "waiting", "waiting for a worker"
-    LISTING = "listing", "first list under way"
+    WAITING = "waiting", "waiting for a watch worker"
+    LISTING = "listing", "initial list"
     WATCHING = "watching", "in sync"
-    BACKING_OFF = "backing-off", "backing off"
-    REFUSED = "refused", "refused"
-    NOT_SERVED = "not-served", "not served"
-    NOT_NEEDED = "not-needed", "nothing to read"
+    BACKING_OFF = "backing-off", "retrying"
+    REFUSED = "refused", "access denied"
+    NOT_SERVED = "not-served", "API not available"
+    NOT_NEEDED = "not-needed", "not needed"
 
 
 #: An optional kind in one of these states is done without, also by the next watcher until it has tried.
@@ -133,13 +161,13 @@ class Watch(LeaseRow, OfCluster):
     #: Why everything is to be listed (for the cards: counted) anew; "" when that is done. Who asked by hand, and when.
     relist_reason = models.CharField(max_length=200, blank=True, default="", db_default="")
     relist_wording = models.JSONField(null=True)
-    relist_asked_at = models.DateTimeField(null=True)
+    relist_requested_at = models.DateTimeField(null=True)
     #: First complete list; None before: pages then say that the mirror is not complete.
     synced_at = models.DateTimeField(null=True)
     #: Last object or bookmark that arrived; the age of the mirror.
     last_event_at = models.DateTimeField(null=True)
     objects_seen = models.BigIntegerField(default=0)
-    objects_kept = models.BigIntegerField(default=0)
+    objects_stored = models.BigIntegerField(default=0)
     relists = models.BigIntegerField(default=0)
     #: The last audit that was finished: when, how long it took, how many objects or rows differed, in words.
     audited_at = models.DateTimeField(null=True)

@@ -10,18 +10,18 @@ from inventory.models.cluster import Cluster
 from inventory.scoped import OfCluster, OfNamespace
 
 
-class Sureness(models.TextChoices):
+class Confidence(models.TextChoices):
     """How sure it is that there was no work."""
 
-    SURE = "sure", _("sure")
+    CERTAIN = "certain", _("certain")
     #: The sign is one of moments, not of the whole time: short work may have been missed.
     LIKELY = "likely", _("likely")
 
 
-class IdleHold(OfNamespace):
+class IdleAllocation(OfNamespace):
     """An allocation on whose card no work was seen for as long as GPUDASH_IDLE_MINUTES, as of `written_at`.
 
-    It is copied beside the allocation so that lists are sorted and summed by an index. Written by `inventory.idle.holds` alone,
+    It is copied beside the allocation so that lists are sorted and summed by an index. Written by `inventory.idle.allocations` alone,
     every minute for a whole cluster; a row that is older than `inventory.idle.KEPT` is not believed.
     """
 
@@ -33,7 +33,7 @@ class IdleHold(OfNamespace):
     model = models.CharField(max_length=128, blank=True)
     #: No work was seen from then on; it may be longer.
     idle_since = models.DateTimeField()
-    sureness = models.CharField(max_length=8, choices=Sureness.choices)
+    confidence = models.CharField(max_length=8, choices=Confidence.choices)
     #: The sign of work that was looked at.
     measure = models.CharField(max_length=64)
     #: What would be free again. Cards: a part of one where its memory says which part; None: not metered.
@@ -63,7 +63,7 @@ class IdleLook(OfCluster):
     cluster = models.OneToOneField(Cluster, on_delete=models.CASCADE, related_name="idle_look")
     looked_at = models.DateTimeField()
     window_s = models.FloatField()
-    #: {verdict of `inventory.idle.rule`: holds}
+    #: {verdict of `inventory.idle.rule`: allocations}
     verdicts = models.JSONField(default=dict)
     #: When promises were last compared with measurements (`inventory.discrepancies`, which alone writes it); None: never.
     findings_at = models.DateTimeField(null=True)

@@ -30,7 +30,7 @@ class Mirrored(OfCluster):
 
 
 class Node(Mirrored):
-    """A node as it is now. A node that leaves the cluster leaves this table; its cards stay, with `gone_at`."""
+    """A node as it is now. A node that leaves the cluster leaves this table; its cards stay, with `removed_at`."""
 
     #: True, False, or None when the node says Unknown or nothing.
     ready = models.BooleanField(null=True)
@@ -67,9 +67,9 @@ class Pod(Mirrored, OfNamespace):
     #: Effective GPU request in words of the API: {"example.com/gpu-mem": 4}.
     requests = models.JSONField(default=dict)
     #: Not bound to a node and not ended: demand, not allocation.
-    waiting = models.BooleanField(default=False)
-    waiting_reason = models.CharField(max_length=128, blank=True)
-    waiting_message = models.TextField(blank=True)
+    pending = models.BooleanField(default=False)
+    pending_reason = models.CharField(max_length=128, blank=True)
+    pending_message = models.TextField(blank=True)
     #: The claims that it names, as JSON: [[what it calls the claim, the claim's name, the template], …]; "" for none.
     claims = models.TextField(blank=True, default="", db_default="")
 
@@ -78,7 +78,8 @@ class Pod(Mirrored, OfNamespace):
         indexes = [
             models.Index(fields=["cluster", "node_name"], name="pods_of_a_node"),
             models.Index(fields=["cluster", "namespace", "name"], name="pod_by_name"),
-            models.Index(fields=["cluster", "created_at"], condition=models.Q(waiting=True), name="waiting_pods"),
+            models.Index(fields=["cluster", "created_at"], condition=models.Q(pending=True), name="pending_pods"),
+            models.Index(fields=["cluster", "component"], condition=~models.Q(component=""), name="pods_of_components"),
         ]
 
 

@@ -28,10 +28,10 @@ class Way(models.TextChoices):
 class SourceState(models.TextChoices):
     """WAITING: never asked. BACKING_OFF and REFUSED carry a reason; the next round is at `due_at`."""
 
-    WAITING = "waiting", _("waiting for the first round")
+    WAITING = "waiting", _("waiting for the first read")
     READING = "reading", _("measured")
-    BACKING_OFF = "backing-off", _("backing off")
-    REFUSED = "refused", _("refused")
+    BACKING_OFF = "backing-off", _("retrying")
+    REFUSED = "refused", _("failed")
 
 
 class UsageSource(LeaseRow, OfCluster):

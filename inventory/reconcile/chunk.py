@@ -15,13 +15,13 @@ from typing import Any, TypeVar
 import msgspec
 from django.db.models import QuerySet
 
+from inventory.availability import of_node as what_keeps_off
 from inventory.clock import database_now
 from inventory.compared.entries import FINDINGS
+from inventory.components import NodeComponents
 from inventory.health import judge, signs
-from inventory.kept_off import of_node
-from inventory.models import Allocation, Card, CardUsage, DirtyNode, Discrepancy, Finding, NodeTotals, Watch
+from inventory.models import Allocation, Card, CardUsage, Component, DirtyNode, Discrepancy, Finding, NodeTotals, Watch
 from inventory.models import ConfigMap as ConfigMapRow
-from inventory.models import DaemonSet as DaemonSetRow
 from inventory.models import Device as DeviceRow
 from inventory.models import DeviceTaintRule as TaintRuleRow
 from inventory.models import Node as NodeRow
@@ -29,11 +29,13 @@ from inventory.models import Pod as PodRow
 from inventory.models import ResourceClaim as ClaimRow
 from inventory.models import ResourceSlice as SliceRow
 from inventory.models.cluster import Kind
+from inventory.reconcile.causes import is_cause, with_cause
+from inventory.reconcile.software import StoredComponent, components_of, read_daemonsets, read_software
 from inventory.stacks.engine import base
 from inventory.stacks.engine.node_report import node_report
 from kube.claims import DeviceTaintRule, ResourceClaim, ResourceSlice
 from kube.devices import Device
-from kube.objects import DaemonSet, Node, Pod
+from kube.objects import Node, Pod
 from wording.said import restored
 
 logger = logging.getLogger(__name__)
@@ -45,7 +47,6 @@ SEEN = 10_000
 
 _node = msgspec.json.Decoder(Node)
 _pod = msgspec.json.Decoder(Pod)
-_daemonset = msgspec.json.Decoder(DaemonSet)
 _slice = msgspec.json.Decoder(ResourceSlice)
 _taint_rule = msgspec.json.Decoder(DeviceTaintRule)
 _claim = msgspec.json.Decoder(ResourceClaim)
@@ -71,7 +72,7 @@ class StoredCard(msgspec.Struct, frozen=True):
     digest: int
     uuid: str
     first_seen_at: datetime
-    gone_at: datetime | None
+    removed_at: datetime | None
 
 
 class StoredAllocation(msgspec.Struct, frozen=True):
@@ -104,9 +105,9 @@ class StoredFinding(msgspec.Struct, frozen=True):
 class NodeChunk(msgspec.Struct, kw_only=True):
     """One node: what is to be stored, and what is.
 
-    report: what the stacks say; None when the node is gone or has nothing to do with GPUs. health: of it and its cards. kept_off:
-    what keeps pods off it, "" when nothing does. pods: by uid,
-    ended ones too. The rest is what is stored: cards by key (gone ones too), allocations and findings that have not ended.
+    report: what the stacks say; None when the node is gone or has nothing to do with GPUs. health: of it and its cards.
+    unavailable_reason: what keeps pods off it, "" when nothing does. components: its GPU software. pods: by uid, ended
+    ones too. The rest is what is stored: cards by key (removed ones too), allocations and findings that have not ended.
     """
 
     name: str
@@ -116,8 +117,10 @@ class NodeChunk(msgspec.Struct, kw_only=True):
     cards: dict[str, StoredCard]
     allocations: list[StoredAllocation]
     findings: list[StoredFinding]
+    stored_components: list[StoredComponent] = []
+    components: NodeComponents = NodeComponents()
     health: judge.Judged | None = None
-    kept_off: str = ""
+    unavailable_reason: str = ""
 
 
 class Chunk(msgspec.Struct, kw_only=True):
@@ -140,13 +143,16 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
     cards = _by_node(StoredCard, Card.objects.filter(**of_these))
     allocations = _by_node(StoredAllocation, Allocation.objects.filter(**of_these, ended_at=None))
     findings = _by_node(StoredFinding, Finding.objects.filter(**of_these, ended_at=None))
+    components = _by_node(StoredComponent, Component.objects.filter(**of_these))
     told_of = NodeRow.objects.filter(cluster_id=cluster_id, name__in=names)
     found = list(told_of.values_list("name", "facts", "ready", "unschedulable"))
     facts = {name: text for name, text, _, _ in found}
-    kept_off = {name: next(of_node(ready, cordoned), None) for name, _, ready, cordoned in found}
+    unavailable_reason = {name: next(what_keeps_off(ready, cordoned), None) for name, _, ready, cordoned in found}
     pods = _pods(PodRow.objects.filter(**of_these).values_list("node_name", "uid", "facts"))
+    daemonsets = read_daemonsets(cluster_id)
+    software = read_software(cluster_id, chunk.now, daemonsets)
     context = msgspec.structs.replace(
-        context, now=chunk.now.timestamp(), daemonsets=_daemonsets(cluster_id), claims_read=_claims_read(cluster_id)
+        context, now=chunk.now.timestamp(), daemonsets=daemonsets, claims_read=_claims_read(cluster_id)
     )
     slices, claims = _slices(cluster_id, names), _claims(cluster_id, names)
     taint_rules = _taint_rules(cluster_id) if slices else ()
@@ -165,9 +171,11 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
             device=devices.get(name),
         )
         try:
-            health = _with_findings(
-                _judged(facts.get(name), pods[name], mine, told.get(name, [])), compared.get(name, ())
-            )
+            node_ = _node.decode(facts[name]) if name in facts else None
+            parts = components_of(node_, pods[name].values(), software, slices.get(name, ()))
+            judged = _judged(node_, pods[name], mine, told.get(name, []), parts)
+            health = _with_findings(judged, compared.get(name, ()))
+            health = with_cause(health, parts, components[name], context.now)
         except Exception:
             # One strange node must not stop the others.
             logger.exception("node %s of cluster %d: no report", name, cluster_id)
@@ -177,27 +185,32 @@ def read(cluster_id: int, names: list[str], context: base.Context) -> Chunk:
             name=name,
             report=health.report if health else None,
             health=health,
-            kept_off=kept_off.get(name) or "",
+            unavailable_reason=unavailable_reason.get(name) or "",
             pods=pods[name],
             totals=next(iter(totals[name]), None),
             cards={card.key: card for card in cards[name]},
             allocations=allocations[name],
             findings=findings[name],
+            stored_components=components[name],
+            components=parts,
         )
         chunk.nodes.append(node)
     return chunk
 
 
 def _judged(
-    facts: str | None, pods: dict[str, Pod], context: base.Context, told: list[judge.Measured]
+    node: Node | None, pods: dict[str, Pod], context: base.Context, told: list[judge.Measured], parts: NodeComponents
 ) -> judge.Judged | None:
-    """What the stacks say of a node and how well it is; None for one that has nothing to do with GPUs, or is gone."""
-    if facts is None:
+    """What the stacks say of a node and how well it is; None for one that has nothing to do with GPUs, or is gone.
+
+    parts: a node whose GPU software is not ready has to do with them, whatever it offers.
+    """
+    if node is None:
         return None
-    node = _node.decode(facts)
     made = judge.judged(node_report(node, list(pods.values()), context), node, context, told)
-    report = made.report
-    return made if report.stacks or report.cards or report.findings or report.unplaced else None
+    report, cause = made.report, parts.statements.get(parts.first_cause)
+    concerned = report.stacks or report.cards or report.findings or report.unplaced
+    return made if concerned or (cause is not None and is_cause(cause)) else None
 
 
 def _with_findings(made: judge.Judged | None, found: Iterable[base.Finding]) -> judge.Judged | None:
@@ -222,11 +235,6 @@ def _pods(rows: Iterable[tuple[str, str, str]]) -> dict[str, dict[str, Pod]]:
     for node, uid, facts in rows:
         grouped[node][uid] = _pod.decode(facts)
     return grouped
-
-
-def _daemonsets(cluster_id: int) -> tuple[DaemonSet, ...]:
-    rows = DaemonSetRow.objects.filter(cluster_id=cluster_id).order_by("id")
-    return tuple(_daemonset.decode(facts) for facts in rows.values_list("facts", flat=True))
 
 
 def _slices(cluster_id: int, names: list[str]) -> dict[str, list[ResourceSlice]]:
@@ -327,5 +335,5 @@ def _claims_read(cluster_id: int) -> bool:
 
 def _known_uuids(cards: list[StoredCard]) -> tuple[str, ...]:
     """UUIDs of a node's cards that are not gone, in the order in which they were first seen."""
-    present = [card for card in cards if card.uuid and card.gone_at is None]
+    present = [card for card in cards if card.uuid and card.removed_at is None]
     return tuple(card.uuid for card in sorted(present, key=lambda card: (card.first_seen_at, card.id)))

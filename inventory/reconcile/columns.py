@@ -10,13 +10,11 @@ import msgspec
 
 from inventory.health import judge
 from inventory.mirror.values import Columns, digest, moment, plain
-from inventory.models.choices import UNHELD, CardState, KeptOff
+from inventory.models.cards import MOST_ROOMS
+from inventory.models.choices import NOT_ALLOCATED, CardState, UnavailableReason
 from inventory.stacks.engine import base
 from kube.objects import Pod
 from wording.said import stored
-
-#: A node has no more cards than these; of the others nothing is said.
-_MOST_ROOMS = 64
 
 SEVERITIES = (base.ERROR, base.WARNING, base.INFO)
 
@@ -50,20 +48,22 @@ def fitting(number: int | None, bits: int = 63) -> int | None:
 
 
 def card_columns(
-    report: base.CardReport, node: base.NodeReport, health: judge.Health = judge.NOTHING, kept_off: str = ""
+    report: base.CardReport, node: base.NodeReport, health: judge.Health = judge.NOTHING, unavailable_reason: str = ""
 ) -> Columns:
-    """kept_off: what keeps pods off the node."""
+    """unavailable_reason: what keeps pods off the node."""
     card = report.card
     unplaced = any(held.stack == card.stack for held in node.unplaced)
-    off = kept_off or (KeptOff.UNHEALTHY.value if base.UNHEALTHY in (health.level, card.health) else "")
+    off = unavailable_reason or (
+        UnavailableReason.UNHEALTHY.value if base.UNHEALTHY in (health.level, card.health) else ""
+    )
     state = card_state(report, unplaced).value
-    free, apart = None, None
+    free, unavailable = None, None
     if card.memory_total_bytes is not None and report.memory_allocated_bytes is not None:
         free = card.memory_total_bytes - report.memory_allocated_bytes
         if card.health == base.UNHEALTHY:
-            free = min(free, 0)  # what its sharing system calls unhealthy is given to nobody, and is in no sum
+            free = min(free, 0)  # what its stack calls unhealthy is given to nobody, and is in no sum
         elif off and free > 0:
-            free, apart = 0, free
+            free, unavailable = 0, free
     columns: Columns = {
         "key": plain(card.key, 128),
         "index": fitting(card.index, 31),
@@ -73,20 +73,20 @@ def card_columns(
         "stack": card.stack,
         "mode": card.mode,
         "health": health.level,
-        "health_told": told_column(health),
-        "state": CardState.APART.value if off and state == CardState.FREE else state,
+        "health_reports": told_column(health),
+        "state": CardState.UNAVAILABLE.value if off and state == CardState.FREE else state,
         "memory_total_bytes": fitting(card.memory_total_bytes),
         "memory_physical_bytes": fitting(card.memory_physical_bytes),
         "memory_source": plain(card.memory_source, 255),
         "memory_allocated_bytes": fitting(report.memory_allocated_bytes),
         "memory_free_bytes": fitting(free),
-        "kept_off": off,
-        "memory_apart_bytes": fitting(apart),
+        "unavailable_reason": off,
+        "memory_unavailable_bytes": fitting(unavailable),
         "shares": fitting(card.shares, 31),
         "profile": plain(card.profile, 64),
         "parent": plain(card.parent, 128),
         "room": _room_of(card, node.rooms),
-        "holders_count": len({held.pod_uid for held in report.allocations}),
+        "allocations_count": len({held.pod_uid for held in report.allocations}),
         "worst_severity": worst([finding.severity for finding in node.findings if finding.card == card.key]),
     }
     columns["digest"] = digest(columns)
@@ -190,7 +190,7 @@ def tile(card_id: int, columns: Columns) -> list[Any]:
     """[card id, label, percent allocated or None, state, worst severity] for the map."""
     total, allocated = columns["memory_total_bytes"], columns["memory_allocated_bytes"]
     percent = None
-    if columns["state"] in UNHELD:
+    if columns["state"] in NOT_ALLOCATED:
         percent = 0
     elif allocated is not None and total:
         percent = min(allocated * 100 // total, 999)
@@ -201,18 +201,20 @@ def tile(card_id: int, columns: Columns) -> list[Any]:
 
 
 def totals_columns(
-    report: base.NodeReport, cards: list[Columns], health: judge.Health = judge.NOTHING, kept_off: str = ""
+    report: base.NodeReport, cards: list[Columns], health: judge.Health = judge.NOTHING, unavailable_reason: str = ""
 ) -> Columns:
-    """kept_off: what keeps pods off the node."""
+    """unavailable_reason: what keeps pods off the node."""
     models = Counter(card["model"] for card in cards if card["model"])
     model = models.most_common(1)[0][0] if models else ""
     gaps = [card["memory_free_bytes"] for card in cards if card["memory_free_bytes"] is not None]
-    apart_gaps = [card["memory_apart_bytes"] for card in cards if card["memory_apart_bytes"] is not None]
+    unavailable_gaps = [
+        card["memory_unavailable_bytes"] for card in cards if card["memory_unavailable_bytes"] is not None
+    ]
     total, allocated = report.memory_total_bytes, report.memory_allocated_bytes
     free = total - allocated if total is not None and allocated is not None else None
-    apart = sum(apart_gaps) if not kept_off else free
-    free, apart = _split(free, apart)
-    cards_free, cards_apart = _free_cards(report, cards, kept_off)
+    unavailable = sum(unavailable_gaps) if not unavailable_reason else free
+    free, unavailable = _split(free, unavailable)
+    cards_free, cards_unavailable = _free_cards(report, cards, unavailable_reason)
     holders = {held.pod_uid for card in report.cards for held in card.allocations} | {
         held.pod_uid for held in report.unplaced
     }
@@ -227,22 +229,22 @@ def totals_columns(
         "cards_total": fitting(report.cards_total, 31),
         "cards_allocated": fitting(report.cards_allocated, 31),
         "cards_free": fitting(cards_free, 31),
-        "kept_off": kept_off,
-        "cards_apart": fitting(cards_apart, 31),
-        "memory_apart_bytes": fitting(apart),
-        "gap_apart_bytes": _largest_gap(apart_gaps, report.unplaced) if apart_gaps else None,
+        "unavailable_reason": unavailable_reason,
+        "cards_unavailable": fitting(cards_unavailable, 31),
+        "memory_unavailable_bytes": fitting(unavailable),
+        "gap_unavailable_bytes": _largest_gap(unavailable_gaps, report.unplaced) if unavailable_gaps else None,
         "memory_total_bytes": fitting(total),
         "memory_allocated_bytes": fitting(allocated),
         "memory_free_bytes": fitting(free),
         "largest_gap_bytes": _largest_gap(gaps, report.unplaced),
         "memory_unplaced_bytes": fitting(report.memory_unplaced_bytes),
         "unplaced_count": len(report.unplaced),
-        "holders_count": len(holders),
+        "allocations_count": len(holders),
         "findings_count": len(report.findings),
         "worst_severity": worst([finding.severity for finding in report.findings]),
         "health": health.level,
-        "health_told": told_column(health),
-        "rooms": _packed([_bounded(one) for one in report.rooms[:_MOST_ROOMS]]) if report.rooms else "",
+        "health_reports": told_column(health),
+        "rooms": _packed([_bounded(one) for one in report.rooms[:MOST_ROOMS]]) if report.rooms else "",
         "recheck_at": _at(report.recheck_at),
     }
     return columns
@@ -264,14 +266,16 @@ def _largest_gap(gaps: list[int], unplaced: tuple[base.Allocation, ...]) -> int 
     return max(max(gaps) - metered, 0) if max(gaps) > 0 else max(gaps)
 
 
-def _split(free: int | None, apart: int | None) -> tuple[int | None, int | None]:
+def _split(free: int | None, unavailable: int | None) -> tuple[int | None, int | None]:
     """(free, apart): of what nobody holds, that part is not given out. What is over-committed stays so."""
-    if free is None or free <= 0 or not apart or apart <= 0:
+    if free is None or free <= 0 or not unavailable or unavailable <= 0:
         return free, None
-    return free - min(free, apart), min(free, apart)
+    return free - min(free, unavailable), min(free, unavailable)
 
 
-def _free_cards(report: base.NodeReport, cards: list[Columns], kept_off: str) -> tuple[int | None, int | None]:
+def _free_cards(
+    report: base.NodeReport, cards: list[Columns], unavailable_reason: str
+) -> tuple[int | None, int | None]:
     """Cards without a holder: (those that a pod can be given, the others).
 
     By count where the cards themselves cannot say; None when a holder may be on any of them. Where only the count is known, and some
@@ -279,13 +283,13 @@ def _free_cards(report: base.NodeReport, cards: list[Columns], kept_off: str) ->
     """
     states = [card["state"] for card in cards]
     if CardState.UNKNOWN.value not in states and not report.unplaced:
-        return states.count(CardState.FREE.value), states.count(CardState.APART.value) or None
+        return states.count(CardState.FREE.value), states.count(CardState.UNAVAILABLE.value) or None
     if report.cards_total is None or report.cards_allocated is None:
         return None, None
     unheld = max(report.cards_total - report.cards_allocated, 0)
-    doubtful = (CardState.UNKNOWN.value, CardState.APART.value)
-    sick = sum(1 for card in cards if card["kept_off"] and card["state"] in doubtful)
-    return _split(unheld, unheld if kept_off else sick)
+    doubtful = (CardState.UNKNOWN.value, CardState.UNAVAILABLE.value)
+    sick = sum(1 for card in cards if card["unavailable_reason"] and card["state"] in doubtful)
+    return _split(unheld, unheld if unavailable_reason else sick)
 
 
 def finding_columns(finding: base.Finding) -> Columns:

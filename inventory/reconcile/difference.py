@@ -26,6 +26,7 @@ from inventory.reconcile.columns import (
     tile,
     totals_columns,
 )
+from inventory.reconcile.software import Components, columns_of
 from inventory.stacks.engine.base import ALL_CARDS, EXPORTER, ONLY_CARD
 
 #: (pod uid, container, resource, card key)
@@ -54,9 +55,9 @@ _ALLOCATION_UPDATES = (
 _DEDUCED = frozenset((ONLY_CARD, ALL_CARDS, EXPORTER))
 
 
-def write(chunk: Chunk) -> int:
-    """Write what the reports of a chunk change. Returns the number of rows written."""
-    return _Writer(chunk).write()
+def write(chunk: Chunk, first: bool = False) -> int:
+    """Write what the reports of a chunk change. first: nodes are counted for the first time. Returns the number of rows."""
+    return _Writer(chunk, first).write()
 
 
 def unit_changed(chunk: Chunk) -> bool:
@@ -70,8 +71,9 @@ def unit_changed(chunk: Chunk) -> bool:
 class _Writer:
     """One chunk. cards, ids: of each node, the columns that its report wants, and the ids of its cards by key."""
 
-    def __init__(self, chunk: Chunk) -> None:
+    def __init__(self, chunk: Chunk, first: bool) -> None:
         self.cluster_id, self.now, self.nodes, self.written = chunk.cluster_id, chunk.now, chunk.nodes, 0
+        self.first = first
         self.cards = {node.name: _wanted_cards(node) for node in chunk.nodes}
         self.ids = {node.name: {key: card.id for key, card in node.cards.items()} for node in chunk.nodes}
 
@@ -79,6 +81,7 @@ class _Writer:
         self._write_cards()
         self._write_allocations()
         self._write_findings()
+        self._write_components()
         self._write_totals()
         return self.written
 
@@ -88,21 +91,21 @@ class _Writer:
         new: list[Columns] = []
         changed: list[Columns] = []
         gone: list[int] = []
-        times = {"first_seen_at": self.now, "changed_at": self.now, "gone_at": None}
+        times = {"first_seen_at": self.now, "changed_at": self.now, "removed_at": None}
         for node in self.nodes:
             wanted = self.cards[node.name]
             for key, columns in wanted.items():
                 stored = node.cards.get(key)
                 if stored is None:
                     new.append({"node_name": node.name} | columns | times)
-                elif stored.digest != columns["digest"] or stored.gone_at is not None:
+                elif stored.digest != columns["digest"] or stored.removed_at is not None:
                     changed.append({"node_name": node.name} | columns | times)
-            gone += [card.id for key, card in node.cards.items() if key not in wanted and card.gone_at is None]
+            gone += [card.id for key, card in node.cards.items() if key not in wanted and card.removed_at is None]
         self._insert(Card, new)
         self._upsert(Card, changed, unique=("cluster_id", "node_name", "key"), keep=("first_seen_at",))
         self._read_ids({columns["node_name"] for columns in (*new, *changed)})
         if gone:
-            self.written += Card.objects.filter(id__in=gone).update(gone_at=self.now, changed_at=self.now)
+            self.written += Card.objects.filter(id__in=gone).update(removed_at=self.now, changed_at=self.now)
 
     def _read_ids(self, nodes: set[str]) -> None:
         """Of the cards that were just written. One that was changed may have been deleted as too old in between."""
@@ -181,6 +184,14 @@ class _Writer:
             self.written += bulk.update(Finding, ("id", *_SAID), changed)
         self._insert(Finding, new)
 
+    # Components: new, changed, gone, and what of it is kept as a change.
+
+    def _write_components(self) -> None:
+        difference = Components(self.cluster_id, self.now)
+        for node in self.nodes:
+            difference.compare(node.name, _wanted_components(node), node.stored_components)
+        self.written += difference.write(first=self.first)
+
     # Totals of a node: new, changed, gone.
 
     def _write_totals(self) -> None:
@@ -205,7 +216,7 @@ class _Writer:
         assert node.report is not None
         cards, ids = self.cards[node.name], self.ids[node.name]
         health = node.health.node if node.health else judge.NOTHING
-        columns = totals_columns(node.report, list(cards.values()), health, node.kept_off)
+        columns = totals_columns(node.report, list(cards.values()), health, node.unavailable_reason)
         columns["tiles"] = [tile(ids[key], card) for key, card in cards.items()]
         columns["digest"] = digest(columns)
         return {"node_name": node.name} | columns | {"changed_at": self.now}
@@ -236,7 +247,7 @@ def _wanted_cards(node: NodeChunk) -> dict[str, Columns]:
         return {}
     found = node.health.cards if node.health else {}
     cards = [
-        card_columns(card, node.report, found.get(card.card.key, judge.NOTHING), node.kept_off)
+        card_columns(card, node.report, found.get(card.card.key, judge.NOTHING), node.unavailable_reason)
         for card in node.report.cards
     ]
     return {columns["key"]: columns for columns in cards}
@@ -265,6 +276,16 @@ def _wanted_findings(node: NodeChunk) -> dict[tuple[str, str, str], Columns]:
     """By code, card and pod."""
     wanted = [finding_columns(finding) for finding in (node.report.findings if node.report else ())]
     return {(columns["code"], columns["card_key"], columns["pod"]): columns for columns in wanted}
+
+
+def _wanted_components(node: NodeChunk) -> dict[str, Columns]:
+    """By name, in the order of blame."""
+    found = node.components
+    made = (
+        columns_of(name, found.stacks.get(name, ""), one, position, name == found.first_cause)
+        for position, (name, one) in enumerate(found.statements.items())
+    )
+    return {columns["name"]: columns for columns in made}
 
 
 def _end_of(row: StoredAllocation, node: NodeChunk, now: datetime) -> datetime:

@@ -16,6 +16,7 @@ from inventory import bulk
 from inventory.models import DirtyNode, Finding, NodeTotals
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
+from inventory.models.software import CLUSTER_SOFTWARE
 from inventory.stack_context import stack_context
 from inventory.stacks import concerned
 from kube.objects import Node
@@ -34,6 +35,11 @@ _node = msgspec.json.Decoder(Node)
 
 def dirty_nodes(cluster_id: int) -> QuerySet[DirtyNode]:
     return DirtyNode.objects.filter(cluster_id=cluster_id)
+
+
+def software_is_dirty(cluster_id: int) -> QuerySet[DirtyNode]:
+    """That an object changed by which the cluster's components are judged."""
+    return dirty_nodes(cluster_id).filter(node_name="", stack=CLUSTER_SOFTWARE)
 
 
 def next_chunk(cluster_id: int, first: bool = False, without: Container[str] = ()) -> list[str]:
@@ -60,7 +66,7 @@ def expand(cluster_id: int) -> int:
     Inside the caller's transaction. The rows are deleted before the names are read: what is committed in between is then among
     the names.
     """
-    many = dict(dirty_nodes(cluster_id).filter(node_name="").values_list("id", "stack"))
+    many = dict(dirty_nodes(cluster_id).filter(node_name="").exclude(stack=CLUSTER_SOFTWARE).values_list("id", "stack"))
     dirty_nodes(cluster_id).filter(id__in=many).delete()
     stacks = set(many.values())
     names = _all_nodes(cluster_id) if "" in stacks else _nodes_of(cluster_id, stacks)

@@ -18,14 +18,18 @@ from django.db.models.functions import Coalesce, Now
 from inventory import bulk
 from inventory.clock import database_now
 from inventory.connections import give_back
+from inventory.mirror.first_lists import complete
+from inventory.mirror.keeper import Bell
+from inventory.mirror.outage import find_outages
 from inventory.models import Allocation, Card, DirtyNode, Finding, NodeTotals, Watch
 from inventory.models import Node as NodeRow
 from inventory.models import Pod as PodRow
-from inventory.models.cluster import DONE_WITHOUT, OPTIONAL_KINDS, Kind, WatchState
+from inventory.models.cluster import Kind, WatchState
+from inventory.models.software import CLUSTER_SOFTWARE
 from inventory.reconcile import ahead, dirty
 from inventory.reconcile.chunk import Chunk, read
 from inventory.reconcile.difference import unit_changed, write
-from inventory.reconcile.outage import find_outages
+from inventory.reconcile.software import node_key, read_software, write_cluster_software
 from inventory.stack_context import stack_context
 from inventory.stacks.engine.base import ERROR
 from inventory.stacks.engine.findings import units_mixed
@@ -33,28 +37,29 @@ from leases.lease import Lease
 from wording.said import sentence, stored
 
 POLL_S = 0.25
-#: The same where a keeper looks for dirty nodes and wakes the reconciler.
+#: Where a keeper looks for all reconcilers of the process, it wakes this one; so often it shows that it lives.
 IDLE_S = 5.0
-#: The same there, before the first lists are complete. Another process may read them, so that no keeper here can wake it.
-FIRST_LISTS_S = 2.0
-#: How often it looks whether the cluster gives no word, and which reports change with time alone.
+#: How often it looks, where there is no keeper, whether the cluster gives no word, and which reports change with time alone.
 LOOK_S = 5.0
+#: How often the components that the cluster has once are judged: during a roll-out something of them changes all the time.
+SOFTWARE_S = 2.0
 NOT_ACCOUNTED_TEXT = sentence(
-    "The figures of this node could not be made anew; they are as they were the last time. "
-    "The log of the reconciler has the reason: please report it."
+    "gpudash could not recalculate this node. Showing last known data. Check the log of the reconciler and report a bug."
 )
 
 
 class NodeReconciler:
     """Runs under the lease of (cluster, cards)."""
 
-    def __init__(self, lease: Lease, stopped: threading.Event, woken: threading.Event | None = None) -> None:
+    def __init__(self, lease: Lease, stopped: threading.Event, woken: Bell | None = None) -> None:
         self.lease, self.stopped = lease, stopped
-        self.woken = woken or threading.Event()
+        self.woken = woken or Bell()
         self.cluster_id = lease.cluster_id
         self._context = stack_context()
         self._ahead: ahead.ReadAhead[Chunk] = ahead.ReadAhead()
-        self._rechecked = self._looked = 0.0
+        self._rechecked = self._looked = self._judged = 0.0
+        #: What of the cluster's software decides on nodes, as it was judged last.
+        self._software_key = 0
         self._complete = self._caught_up = self._first = False
         self.written = 0
 
@@ -67,16 +72,17 @@ class NodeReconciler:
                     return
                 if not done:
                     give_back()
-                    self.woken.wait(self._pause_s)
-                    self.woken.clear()
+                    self._wait()
         finally:
             self._ahead.close()
 
-    @property
-    def _pause_s(self) -> float:
-        if not self.lease.kept:
-            return POLL_S
-        return IDLE_S if self._complete else FIRST_LISTS_S
+    def _wait(self) -> None:
+        """For work; with a keeper until it says that there is some."""
+        while not self.woken.wait(IDLE_S if self.lease.kept else POLL_S):
+            if self.stopped.is_set() or not self.lease.kept:
+                break
+            self.lease.tick()
+        self.woken.clear()
 
     def step(self) -> int:
         """One chunk of work. Returns how many nodes were looked at; 1 when dirty-node rows for many became those of each."""
@@ -88,38 +94,47 @@ class NodeReconciler:
         rows = dirty.dirty_nodes(self.cluster_id)
         if not rows.exists():
             return 0
-        if rows.filter(node_name="").exists():
+        for_many = set(rows.filter(node_name="").values_list("stack", flat=True))
+        if for_many - {CLUSTER_SOFTWARE}:
             self._expand()
             return 1
+        if for_many and time.monotonic() - self._judged > SOFTWARE_S:
+            self._judge_software()
+            return 1
+        if for_many and not rows.exclude(node_name="").exists():
+            return 0  # the cluster's software waits for its turn
         chunk = self._next()
         self._write(chunk)
         return len(chunk.names)
 
     def _look_for_outages(self) -> None:
-        """Also before the first list: a cluster that was never reached is one."""
-        if time.monotonic() - self._looked > LOOK_S:
-            find_outages(self.cluster_id)
+        """Also before the first list: a cluster that was never reached is one. With a keeper that looks at all."""
+        if not self.lease.kept and time.monotonic() - self._looked > LOOK_S:
+            find_outages((self.cluster_id,))
             self._looked = time.monotonic()
 
     def _mirror_is_complete(self) -> bool:
-        """Whether nodes and pods were listed once, and optional kinds unless they cannot be. Before, sums would be wrong."""
         if self._complete:
             return True
-        watches = {watch.kind: watch for watch in Watch.objects.filter(cluster_id=self.cluster_id)}
-        needed = all(kind in watches and watches[kind].synced_at for kind in (Kind.NODES, Kind.PODS))
-        optional = [watches[kind] for kind in OPTIONAL_KINDS if kind in watches]
-        ready = needed and all(watch.synced_at or watch.state in DONE_WITHOUT for watch in optional)
-        if not ready:
+        watches = list(Watch.objects.filter(cluster_id=self.cluster_id))
+        self._complete = complete(watches)
+        self.woken.incomplete = not self._complete
+        if not self._complete:
             return False
-        self._complete = True
-        self._first = watches[Kind.CARDS].synced_at is None
+        self._software_key = node_key(read_software(self.cluster_id, database_now()))
+        self._first = any(watch.synced_at is None for watch in watches if watch.kind == Kind.CARDS)
         # Once at the start, all nodes: after an upgrade the same mirror may give other reports. Equal ones are not written.
         DirtyNode.objects.create(cluster_id=self.cluster_id)
+        DirtyNode.objects.create(cluster_id=self.cluster_id, stack=CLUSTER_SOFTWARE)
         return True
 
     def _recheck(self) -> None:
         """Some answers change with time alone (a pod that was assumed long ago)."""
-        if time.monotonic() - self._rechecked < LOOK_S:
+        if self.lease.kept:
+            if not self.woken.due:
+                return
+            self.woken.due = False
+        elif time.monotonic() - self._rechecked < LOOK_S:
             return
         self._rechecked = time.monotonic()
         due = NodeTotals.objects.filter(cluster_id=self.cluster_id, recheck_at__lte=Now())
@@ -135,6 +150,21 @@ class NodeReconciler:
             self.lease.update()
             if not dirty.expand(self.cluster_id):
                 self._first_time_done()
+
+    def _judge_software(self) -> None:
+        """Components that the cluster has once; where they decide on nodes, all nodes are to be looked at again."""
+        seen = list(dirty.software_is_dirty(self.cluster_id).values_list("id", flat=True))
+        now = database_now()
+        software = read_software(self.cluster_id, now)
+        key = node_key(software)
+        with transaction.atomic():
+            self.lease.update()
+            DirtyNode.objects.filter(id__in=seen).delete()
+            write_cluster_software(self.cluster_id, software, now)
+            if self._software_key != key:
+                DirtyNode.objects.create(cluster_id=self.cluster_id)
+            self._first_time_done()
+        self._software_key, self._judged = key, time.monotonic()
 
     def _next(self) -> Chunk:
         """The next chunk, read. The first time the one after it is read while this one is written."""
@@ -153,7 +183,7 @@ class NodeReconciler:
         with transaction.atomic():
             self.lease.update(last_event_at=chunk.now)
             DirtyNode.objects.filter(id__in=chunk.seen).delete()
-            self.written += write(chunk)
+            self.written += write(chunk, self._first and not self._caught_up)
             for name in chunk.failed:
                 self._not_accounted(name, chunk.now)
             # The first time it is looked for at the end: each look reads the units of all nodes.
@@ -163,7 +193,7 @@ class NodeReconciler:
 
     def _first_time_done(self) -> None:
         """The first time that no node is dirty, the cards are in sync with the mirror."""
-        if self._caught_up or dirty.dirty_nodes(self.cluster_id).exists():
+        if self._caught_up or dirty.dirty_nodes(self.cluster_id).exclude(stack=CLUSTER_SOFTWARE).exists():
             return
         now = database_now()
         since = Coalesce("synced_at", Value(now, output_field=DateTimeField()))
@@ -173,7 +203,7 @@ class NodeReconciler:
             state_since=now,
             synced_at=since,
             relist_reason="",
-            relist_asked_at=None,
+            relist_requested_at=None,
         )
         self._units_mixed(now)  # its finding may be of a database that was put back
         self._caught_up = True

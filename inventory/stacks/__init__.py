@@ -1,4 +1,4 @@
-"""The sharing systems that gpudash understands: one module (or package) each, beside `engine`, the machinery.
+"""The stacks that gpudash understands: one module (or package) each, beside `engine`, the machinery.
 
 A system is added by its module and its name in MODULES; all else that is to be known of it stands in its `STACK` (see
 `engine.stack`). What several systems have in common and is not machinery is in `shared`.
@@ -11,8 +11,10 @@ from inventory.stacks.engine.registry import concerned, marked, owner, readers, 
 
 __all__ = ["MODULES", "STACKS", "concerned", "marked", "owner", "readers", "relevant_resource"]
 
-#: Where labels of several writers say what the cards of a node are, that of the first counts. Else the order means nothing.
+#: Where labels of several writers say what the cards of a node are, that of the first counts; and of components, those of the first
+#: explain those of the others. Else the order means nothing.
 MODULES = (
+    "node_features",
     "nvidia",
     "gpushare",
     "hami",

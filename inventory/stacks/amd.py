@@ -8,6 +8,7 @@ in the API. The node labeller says what the devices are; it looks once, when it 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import msgspec
 
@@ -25,12 +26,29 @@ from inventory.stacks.engine.names import labels_of
 from inventory.stacks.engine.offers import offer, shortfall, states
 from inventory.stacks.engine.overrides import MEMORY, overrides
 from inventory.stacks.engine.requests import allocation, holds, requests
+from inventory.stacks.engine.shell import describe_object
+from inventory.stacks.engine.software.base import (
+    LEFT_OUT,
+    NOT_NEEDED,
+    NOT_READY,
+    OUTDATED,
+    READY,
+    UNKNOWN,
+    WANTED,
+    Component,
+    Expected,
+    Software,
+    SoftwareOf,
+    Statement,
+)
+from inventory.stacks.engine.software.base import WAITING as SOFTWARE_WAITING
+from inventory.stacks.engine.software.pods import seconds
 from inventory.stacks.engine.stack import Components, Labels, NodeLabels, Stack
 from inventory.stacks.engine.sums import total
 from inventory.stacks.shared.ways import whole_cards
 from kube.objects import Node, Pod
 from kube.quantity import count
-from wording.said import sentence
+from wording.said import quote, sentence
 
 NAME = "amd"
 GPU = "amd.com/gpu"
@@ -44,7 +62,7 @@ MODE_LABEL = "amd.com/gpu.compute-memory-partition"
 _LABELLER = ("amd.com/gpu.", "beta.amd.com/gpu.")
 _VRAM = re.compile(r"([0-9]{1,4})G")
 _LONGEST_MODEL = 63
-_PLUGIN = "amdgpu-device-plugin"
+_PLUGIN, _LABELLER_POD, _EXPORTER = "amd-device-plugin", "amd-node-labeller", "amd-metrics-exporter"
 
 
 def owns(resource: str, context: Context) -> bool:
@@ -75,7 +93,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         )
         for resource in stated
     ]
-    withheld = sentence("The plugin has marked devices unhealthy, or the node has lost them.")
+    withheld = sentence("The plugin marked devices as unhealthy, or the node lost them.")
     return StackReport(
         stack=NAME,
         vendor=NAME,
@@ -117,9 +135,9 @@ def _stale(node: Node, stated: list[str]) -> list[Finding]:
     if mode is None or not now or now == [mode]:
         return []
     said = sentence(
-        "The label {mode_label} is {mode}, but the node offers {names}: the labels were written before the "
-        "cards were divided as they are now, so memory is not taken from them. Restart the node labeller "
-        "here, or state the memory in the annotation {memory}.",
+        "The label {mode_label} is {mode}, but the node offers {names}. The labels are older than the current "
+        "partitioning, so gpudash does not use their memory. Restart the node labeller on this node, or set the "
+        "annotation {memory}.",
         mode_label=MODE_LABEL,
         mode=mode[:40],
         names=", ".join(now[:5]),
@@ -166,6 +184,123 @@ NODE_LABELS = NodeLabels(
     driver=first(("amd.com/gpu.driver-version",), text),
 )
 
+
+def concerns(node: Node, software: Software) -> bool:
+    """Where AMD's software is installed, or the node has such a card."""
+    installed = (
+        any(software.daemonsets.get(name) for name in (_PLUGIN, _LABELLER_POD, _EXPORTER)) or software.deviceconfigs
+    )
+    return bool(installed) or _evidence(node)
+
+
+def _evidence(node: Node) -> bool:
+    stated = (node.status.capacity if node.status else None) or {}
+    labels = labels_of(node)
+    return labels.get(PRESENT) == "true" or any(name.startswith("amd.com/") for name in (*stated, *labels))
+
+
+def _wanted(name: str) -> Callable[[Node, Software], Expected]:
+    def expected(node: Node, software: Software) -> Expected:
+        if not _evidence(node):
+            return LEFT_OUT
+        if name != _PLUGIN and not software.daemonsets.get(name):
+            return LEFT_OUT
+        return WANTED
+
+    return expected
+
+
+#: State of the driver's upgrade on a node → what it means for the driver: it works, it is being changed, or it has failed.
+_DRIVER_STATES = {
+    **dict.fromkeys(("Install-Complete", "Upgrade-Complete"), READY),
+    **dict.fromkeys(("Upgrade-Not-Started",), OUTDATED),
+    **dict.fromkeys(
+        ("Upgrade-Started", "Install-In-Progress", "Upgrade-In-Progress", "Reboot-In-Progress"), SOFTWARE_WAITING
+    ),
+    **dict.fromkeys(
+        ("Upgrade-Failed", "Upgrade-Timed-Out", "Cordon-Failed", "Uncordon-Failed", "Drain-Failed", "Reboot-Failed"),
+        NOT_READY,
+    ),
+}
+
+
+def _driver_expected(node: Node, software: Software) -> Expected:
+    """By the status of the DeviceConfig, which has a line for each node."""
+    if not _evidence(node):
+        return LEFT_OUT
+    labelled = NODE_LABELS.driver(labels_of(node))
+    version = labelled[0] if labelled else ""
+    for one in software.deviceconfigs:
+        found = ((one.status.nodeModuleStatus if one.status else None) or {}).get(node.metadata.name)
+        if found is None:
+            continue
+        wanted = (one.spec.driver.version if one.spec and one.spec.driver else None) or ""
+        step = found.status or ""
+        state = _DRIVER_STATES.get(step, UNKNOWN if step else READY)
+        source = f"DeviceConfig {one.metadata.namespace}/{one.metadata.name}"
+        return Statement(
+            state=state,
+            version=version,
+            wanted=wanted if version and wanted and not version.startswith(wanted) else "",
+            why=sentence("The AMD operator reports {state} for this node.", state=step) if state != READY else "",
+            remedy=describe_object("deviceconfig", one.metadata) if state == NOT_READY else "",
+            since=seconds(found.upgradeStartTime),
+            step=step,
+            source=source,
+        )
+    if not software.deviceconfigs:
+        return LEFT_OUT
+    off = all(
+        one.spec is not None and one.spec.driver is not None and one.spec.driver.enable is False
+        for one in software.deviceconfigs
+    )
+    if off:
+        return Statement(state=NOT_NEEDED, version=version, why=sentence("The node uses the driver of the host."))
+    return Statement(state=UNKNOWN, version=version, why=sentence("No DeviceConfig has a status for this node."))
+
+
+def in_cluster(software: Software) -> dict[str, Statement]:
+    """Each DeviceConfig, by how many of its pods are available."""
+    found: dict[str, Statement] = {}
+    for one in software.deviceconfigs:
+        status = one.status
+        parts = {
+            "driver": status.driver if status else None,
+            "devicePlugin": status.devicePlugin if status else None,
+            "metricsExporter": status.metricsExporter if status else None,
+        }
+        lacking = [
+            f"{name} {part.availableNumber or 0}/{part.desiredNumber}"
+            for name, part in parts.items()
+            if part is not None and (part.desiredNumber or 0) > (part.availableNumber or 0)
+        ]
+        failed = next(
+            (c for c in (status.conditions if status else None) or () if c.type == "Error" and c.status == "True"), None
+        )
+        name = f"{one.metadata.namespace}/{one.metadata.name}"
+        why = quote(f"{failed.reason}: {failed.message}"[:1000]) if failed is not None else ""
+        if lacking and not why:
+            why = sentence("Available / desired: {parts}.", parts=", ".join(lacking))
+        found[f"deviceconfig/{name}"] = Statement(
+            state=NOT_READY if why else READY,
+            why=why,
+            source=f"DeviceConfig {name}",
+            remedy=describe_object("deviceconfig", one.metadata) if why else "",
+        )
+    return found
+
+
+SOFTWARE = SoftwareOf(
+    node=(
+        Component(name="amd-driver", expected=_driver_expected),
+        Component(name=_PLUGIN, expected=_wanted(_PLUGIN), offers=lambda name: name.startswith("amd.com/")),
+        Component(name=_LABELLER_POD, expected=_wanted(_LABELLER_POD), optional=True),
+        Component(name=_EXPORTER, expected=_wanted(_EXPORTER), optional=True),
+    ),
+    concerns=concerns,
+    cluster=in_cluster,
+)
+
 STACK = Stack(
     name=NAME,
     label="AMD device plugin",
@@ -177,9 +312,20 @@ STACK = Stack(
     components=Components(
         # The manifests of the project; the Helm chart names its pods after itself.
         by_label={
-            "name": {"amdgpu-dp-ds": _PLUGIN, "amd-gpu-dp-ds": _PLUGIN, "amdgpu-lr-ds": "amdgpu-node-labeller"},
+            "name": {"amdgpu-dp-ds": _PLUGIN, "amd-gpu-dp-ds": _PLUGIN, "amdgpu-lr-ds": _LABELLER_POD},
+        },
+        # Those of the operator begin with the name of the DeviceConfig.
+        by_ending={
+            "daemonset-name": {
+                "-device-plugin": _PLUGIN,
+                "-node-labeller": _LABELLER_POD,
+                "-metrics-exporter": _EXPORTER,
+                "-test-runner": "amd-test-runner",
+                "-dra-driver": "amd-dra-driver",
+            }
         },
         device_plugins=(_PLUGIN,),
     ),
+    software=SOFTWARE,
     ways=(whole_cards("AMD device plugin", NAME, owns, profiles=True),),
 )

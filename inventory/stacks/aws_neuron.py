@@ -58,7 +58,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     each = _cores(node, chips)
     cards = tuple(msgspec.structs.replace(card, resource="", shares=each) for card in numbered([chips]))
     allocations = [item for pod, needs in asking for item in _holding(pod, needs, chips, cards, each, findings)]
-    findings += shortfall(resource, chips.offer, sentence("The plugin withholds chips."))
+    findings += shortfall(resource, chips.offer, sentence("The plugin does not offer all chips."))
     return StackReport(
         stack=NAME,
         vendor=NAME,
@@ -112,7 +112,7 @@ def _chips_of(
         return []
     if len(numbers) != wanted:
         said = sentence(
-            "{pod} asks for {wanted} of {cores}, but {number} cores are recorded on it.",
+            "{pod} requests {wanted} of {cores}, but its record has {number}.",
             pod=name_of(pod),
             wanted=wanted,
             cores=CORES,

@@ -190,6 +190,6 @@ STACK = Stack(
         commands=(_PLUGIN,),
     ),
     kept=Kept(pod_annotations=(_CHOSEN, _RECORD)),
-    daemonsets_for="the memory unit of Cambricon's plugin",
+    daemonsets_for="the memory unit of the Cambricon plugin",
     ways=(whole_cards("Cambricon device plugin, whole cards", NAME, _is_whole),),
 )

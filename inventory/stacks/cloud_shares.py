@@ -1,4 +1,4 @@
-"""Sharing systems of clouds that say how much of a card is held, and most of them not of which card.
+"""Stacks of clouds that say how much of a card is held, and most of them not of which card.
 
 TKE qGPU (Tencent; memory in GiB), mGPU (Volcengine; MiB, names the card), xGPU (Huawei CCE; units of 128 MiB) and cGPU (Baidu
 CCE; GiB, with model and memory of the card in the name of the resource). Sources: the documentation of the clouds; for mGPU a

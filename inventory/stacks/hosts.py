@@ -1,4 +1,4 @@
-"""Labels that others than sharing systems write on nodes with GPUs: clouds, Karpenter, Node Feature Discovery.
+"""Labels that others than stacks write on nodes with GPUs: clouds, Karpenter, Node Feature Discovery.
 
 Sources: the documentation of AKS, EKS, GKE and Karpenter (AWS, Azure); the memory of Google's accelerators is that of its page of GPU
 platforms; Node Feature Discovery names PCI devices by class and vendor (10de: NVIDIA).

@@ -30,7 +30,19 @@ from inventory.stacks.engine.names import MAX_CARDS, labels_of
 from inventory.stacks.engine.offers import offer, shortfall, states
 from inventory.stacks.engine.overrides import overrides
 from inventory.stacks.engine.requests import allocation, holds
+from inventory.stacks.engine.software.base import (
+    LEFT_OUT,
+    NOT_READY,
+    READY,
+    WANTED,
+    Component,
+    Expected,
+    Software,
+    SoftwareOf,
+    Statement,
+)
 from inventory.stacks.engine.stack import Components, NodeLabels, Stack
+from inventory.stacks.engine.versions import image_version
 from inventory.stacks.shared.ways import shares_of_cards, whole_cards
 from kube.objects import Container, Node, Pod
 from kube.quantity import count
@@ -91,9 +103,9 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
 
 def _withheld(group: Group) -> str:
     if group.shares == 1:
-        return sentence("The plugin has marked devices unhealthy, or the node has lost them.")
+        return sentence("The plugin marked devices as unhealthy, or the node lost them.")
     return sentence(
-        "The plugin has marked devices unhealthy; each card has {shares} of them.",
+        "The plugin marked devices as unhealthy. Each card has {shares} of them.",
         shares=group.shares or sentence("several"),
     )
 
@@ -147,9 +159,9 @@ def _number(slots: int | None, shares: int | None) -> int | None:
 def _disagree(labelled: int, slots: list[int | None], shares: int) -> Finding:
     offered = sum(number for number in slots if number is not None)
     text = sentence(
-        "The labels {domain}device… count {labelled} cards, but the node offers {offered} devices and the "
-        "plugin makes {shares} of each card: the plugin counts. Look which cards have a driver, or state the "
-        "number in the annotation gpudash.io/card-count.",
+        "The labels {domain}device… count {labelled} cards, but the node offers {offered} devices with {shares} per "
+        "card. gpudash uses the devices of the plugin. Check which cards have a driver, or set the annotation "
+        "gpudash.io/card-count.",
         domain=_DOMAIN,
         labelled=labelled,
         offered=offered,
@@ -228,6 +240,44 @@ NODE_LABELS = NodeLabels(
     model=first((f"{_DOMAIN}product",), model_name),
 )
 
+
+def concerns(node: Node, software: Software) -> bool:
+    """Where Intel's plugin is installed, or the node has such a card."""
+    return bool(software.daemonsets.get(PLUGIN)) or bool(software.gpudeviceplugins) or _evidence(node)
+
+
+def _evidence(node: Node) -> bool:
+    stated = (node.status.capacity if node.status else None) or {}
+    return labels_of(node).get(PRESENT) == "true" or any(name.startswith(_DOMAIN) for name in stated)
+
+
+def expected(node: Node, software: Software) -> Expected:
+    """On nodes with a card. Where the plugin's DaemonSet selects all nodes it runs on others too, which proves nothing."""
+    return WANTED if _evidence(node) else LEFT_OUT
+
+
+def in_cluster(software: Software) -> dict[str, Statement]:
+    """The operator's GpuDevicePlugins, by how many of their pods are ready."""
+    found: dict[str, Statement] = {}
+    for one in software.gpudeviceplugins:
+        ready = (one.status.numberReady if one.status else None) or 0
+        wanted = (one.status.desiredNumberScheduled if one.status else None) or 0
+        short = ready < wanted
+        found[f"gpudeviceplugin/{one.metadata.name}"] = Statement(
+            state=NOT_READY if short else READY,
+            version=image_version(one.spec.image if one.spec else None),
+            why=sentence("{ready} of {wanted} pods are ready.", ready=ready, wanted=wanted) if short else "",
+            source=f"GpuDevicePlugin {one.metadata.name}",
+        )
+    return found
+
+
+SOFTWARE = SoftwareOf(
+    node=(Component(name=PLUGIN, expected=expected, main=(PLUGIN,), offers=lambda name: name.startswith(_DOMAIN)),),
+    concerns=concerns,
+    cluster=in_cluster,
+)
+
 STACK = Stack(
     name=NAME,
     label="Intel GPU device plugin",
@@ -239,7 +289,8 @@ STACK = Stack(
     components=Components(
         by_label={"app": {PLUGIN: PLUGIN}}, device_plugins=(PLUGIN,), daemonsets=(PLUGIN,), commands=(PLUGIN,)
     ),
-    daemonsets_for="how often Intel's plugin offers each card",
+    software=SOFTWARE,
+    daemonsets_for="the number of shares per card of the Intel plugin",
     ways=(
         whole_cards("Intel GPU device plugin, whole cards", NAME, CARDS),
         shares_of_cards("Intel GPU device plugin, shares of a card", f"{NAME}-shared", CARDS),

@@ -160,8 +160,8 @@ def _asked(pod: Pod, memory: int | None, findings: list[Finding]) -> _Ask:
         held = int(portion * memory) if memory is not None else None
         return _Ask(resource, int(portion * 100) or 1, portion, held)
     said = sentence(
-        "The annotation {resource} of {pod} is {text}: no part of a card and no number of MiB. What the pod "
-        "holds is not known.",
+        "The annotation {resource} of {pod} is {text}, which is neither a fraction of a card nor a number of MiB. "
+        "The allocation of the pod is unknown.",
         resource=resource,
         pod=name_of(pod),
         text=f"{text[:40]!r}",
@@ -185,8 +185,8 @@ def _held(
     missing = [group for group in places if group is None or group not in reservations]
     if missing:
         said = sentence(
-            "{pod} has a part of a card, but no reservation pod of its group is on this node, so nothing says "
-            "which card it is. Look at the scheduler's binder and at the namespace of its reservation pods.",
+            "{pod} has a fraction of a card, but this node has no reservation pod of its group. The card is "
+            "unidentified. Check the binder of the scheduler and the namespace of its reservation pods.",
             pod=name_of(pod),
         )
         findings.append(_finding("bound-without-card", WARNING, said, pod))
@@ -222,8 +222,8 @@ def _over(parts: dict[str, Fraction], reservations: dict[str, Pod]) -> list[Find
         if part > 1:
             key = _key(reservations[group]) if group in reservations else None
             text = sentence(
-                "{part} of a card is promised to the pods of the group {group}. A workload may fail for lack of "
-                "memory. Delete a pod that can be placed again.",
+                "{part} of a card is allocated to the pods of the group {group}. Workloads may run out of memory. "
+                "Delete or move a pod.",
                 part=f"{float(part):.4g}",
                 group=group[:60],
             )

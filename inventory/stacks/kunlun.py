@@ -46,7 +46,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         found = chosen.numbers(pod, (_CHOSEN,), findings)
         allocations += chosen.whole(pod, needs, groups[0] if groups else None, found, findings, NAME)
     for group in groups:
-        findings += shortfall(RESOURCE, group.offer, sentence("The plugin withholds cards."))
+        findings += shortfall(RESOURCE, group.offer, sentence("The plugin does not offer all cards."))
     return StackReport(
         stack=NAME,
         vendor=NAME,

@@ -107,7 +107,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         findings=tuple(
             found
             for name in stated
-            for found in shortfall(name, offers[name], sentence("The device plugin withholds devices."))
+            for found in shortfall(name, offers[name], sentence("The device plugin does not offer all devices."))
         ),
         memory_total_bytes=total(_given(known[name], offers[name], numbers[name], each[name]) for name in stated)
         if stated

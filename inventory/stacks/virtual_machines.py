@@ -93,7 +93,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
         findings += wrong if group is not None and group.number is not None else []
     for group in groups:
         findings += shortfall(
-            group.resource, group.offer, sentence("The plugin has marked devices unhealthy, or has lost them.")
+            group.resource, group.offer, sentence("The plugin marked devices as unhealthy, or lost them.")
         )
     return StackReport(
         stack=NAME,
@@ -175,9 +175,8 @@ def _mixed(node: Node, groups: list[Group]) -> list[Finding]:
     if not beside or not here:
         return []
     text = sentence(
-        "The node offers {machines} for virtual machines and {containers} for containers. A card serves one of "
-        "them, so one of the numbers is old. Look at the label {workload} and at both device plugins on this "
-        "node.",
+        "The node offers {machines} for virtual machines and {containers} for containers. A card serves only one of "
+        "them, so one number is stale. Check the label {workload} and both device plugins on this node.",
         machines=", ".join(here[:5]),
         containers=", ".join(beside),
         workload=WORKLOAD,

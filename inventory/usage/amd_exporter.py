@@ -26,6 +26,8 @@ def _health(row: Row) -> None:
     """1: healthy, 0: unhealthy, by the exporter's own checks and thresholds."""
     if row.value in (0, 1):
         takes.watch(row, "GPU", PASS if row.value else FAIL)
+    else:
+        takes.unknown_watch(row, "GPU")
 
 
 def _gauges(

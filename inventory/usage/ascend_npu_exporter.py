@@ -14,16 +14,20 @@ from inventory.usage.engine.cards import Card
 from inventory.usage.engine.format import Format, Gauge, Identity, Metric, Row, Special, Target
 from inventory.usage.engine.holders import NoHolders, PodLabels
 from inventory.usage.engine.reader import Reader
-from inventory.usage.engine.readings import FAIL, NOT_TOLD, PASS
+from inventory.usage.engine.readings import FAIL, PASS
 from inventory.usage.engine.values import KIB, MEGA, MIB, PERCENT
 
 
 def _watch(name: str) -> Special:
-    """1: healthy, 0: unhealthy, anything else: not known."""
-    states = {1: PASS, 0: FAIL}
-    return Special(
-        lambda row: takes.watch(row, name, states.get(int(row.value), NOT_TOLD) if row.value in (0, 1) else NOT_TOLD)
-    )
+    """1: healthy, 0: unhealthy."""
+
+    def take(row: Row) -> None:
+        if row.value in (0, 1):
+            takes.watch(row, name, PASS if row.value else FAIL)
+        else:
+            takes.unknown_watch(row, name)
+
+    return Special(take)
 
 
 def _error_code(row: Row) -> None:

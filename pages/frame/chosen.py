@@ -59,7 +59,7 @@ def wrong(request: HttpRequest, there: Sequence[Column]) -> str:
     if not unknown:
         return ""
     told = {"unknown": ", ".join(map(repr, unknown[:10])), "known": ", ".join(one.name for one in there)}
-    return _("There is no column %(unknown)s. There are: %(known)s.") % told
+    return _("Unknown column: %(unknown)s. Valid columns: %(known)s.") % told
 
 
 def plain(request: HttpRequest, usual: Sequence[Column], there: Sequence[Column]) -> str | None:

@@ -1,4 +1,4 @@
-"""Which document each page is explained by: one table, linked from the foot of every page."""
+"""The document of each page, linked from its foot."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from django.http import HttpRequest
 from django.urls import reverse
 
-#: Name of a page's address → name of its document. A test walks over all pages.
+#: Name of a page's address → name of its document. A test covers all pages.
 DOC_OF = {
     "overview": "numbers",
     "map": "numbers",
@@ -16,7 +16,7 @@ DOC_OF = {
     "cards": "numbers",
     "card": "health",
     "allocations": "numbers",
-    "waiting": "pods",
+    "pending": "pods",
     "pod": "pods",
     "idle": "usage",
     "history": "usage",
@@ -35,11 +35,14 @@ DOC_OF = {
     "campaign-report": "validations",
     "card-runs": "validations",
     "findings": "findings",
+    "components": "components",
+    "component-list": "components",
     "clusters": "connect-a-cluster",
     "cluster": "troubleshooting",
+    "cluster-prepare": "prepare",
     "account": "access",
     "account-password": "access",
-    "account-second-step": "access",
+    "account-two-factor": "access",
     "account-tokens": "access",
     "users": "access",
     "user": "access",
@@ -63,7 +66,7 @@ class DocLink(NamedTuple):
 
 
 def doc_link(request: HttpRequest) -> DocLink | None:
-    """None where the installation came without the documents, and on an address that is none."""
+    """None if the installation has no documents, or the address is not a page."""
     from pages.docs import titles  # it renders within this frame
 
     here = request.resolver_match.url_name if request.resolver_match else ""

@@ -76,42 +76,43 @@ def _verdict(sync: Sync) -> tuple[str, str, str]:
     refused = [watch for watch in sync.watches if states[watch.kind] == State.REFUSED]
     if any(watch.kind in NEEDED_KINDS for watch in refused):
         why = _reasons([watch for watch in refused if watch.kind in NEEDED_KINDS])
-        return "error", _("the cluster refuses to be read"), why
+        return "error", _("access denied"), why
     if State.UNWATCHED in needed:
-        text = _("No worker keeps these numbers in sync. Start the watchers, or look at their log.")
-        return "error", _("nobody watches"), together(text, _last_known(sync))
+        text = _("No watch worker holds the lease. Start the watch workers, or check their log.")
+        return "error", _("not watched"), together(text, _last_known(sync))
     if State.UNREACHED in needed:
-        return "error", _("never reached"), worded_html(sync.reason)
+        return "error", _("unreachable"), worded_html(sync.reason)
     if not sync.synced:
-        return "warning", _("the first list is under way"), _not_complete(sync)
+        return "warning", _("initial list"), _not_complete(sync)
     if sync.age_seconds is None or sync.age_seconds > STALE_S or State.SILENT in needed:
-        return "error", _("no word from the cluster"), together(_last_known(sync), worded_html(sync.reason))
+        return "error", _("not reporting"), together(_last_known(sync), worded_html(sync.reason))
     if State.BACKING_OFF in states.values():
-        return "warning", _("the connection is being made again"), worded_html(sync.reason)
+        return "warning", _("reconnecting"), worded_html(sync.reason)
     if State.RELISTING in needed:
         text = format_html(
-            _("Numbers may change until the list is complete. %(reason)s") % {"reason": "{}"}, worded_html(sync.reason)
+            _("Numbers may change until the relist is complete. %(reason)s") % {"reason": "{}"},
+            worded_html(sync.reason),
         )
-        return "warning", _("being listed anew"), SafeString(text.strip())
+        return "warning", _("relisting"), SafeString(text.strip())
     if State.WAITING in needed:
-        return "warning", _("waiting for a worker"), worded_html(sync.reason)
+        return "warning", _("waiting for a watch worker"), worded_html(sync.reason)
     if refused:
-        text = _("What they say may be missing: %(what)s. %(reason)s")
+        text = _("Possibly missing: %(what)s. %(reason)s")
         what = ", ".join(optional_words(watch.kind) for watch in refused)
         kinds = ", ".join(kind_words(watch.kind) for watch in refused)
         told = format_html(text % {"what": "{}", "reason": "{}"}, what, _reasons(refused))
-        return "warning", _("may not be read: %(kinds)s") % {"kinds": kinds}, told
+        return "warning", _("access denied: %(kinds)s") % {"kinds": kinds}, told
     return "good", _("in sync"), ""
 
 
 def _last_known(sync: Sync) -> str:
-    return _("These numbers are what was last known.") if sync.synced else _("There are no numbers yet.")
+    return _("Showing last known data.") if sync.synced else _("No data yet.")
 
 
 def _not_complete(sync: Sync) -> str:
     """What is there already, and what holds the rest up."""
     parts = [f"{kind_words(watch.kind)}: {watch.objects_seen:,}" for watch in sync.watches if watch.objects_seen]
-    told = _("Numbers below are not complete until it is done.")
+    told = _("Initial list in progress: data is incomplete.")
     seen = _("Seen so far:") + " " + ", ".join(parts) + "." if parts else ""
     return together(told, seen, worded_html(sync.reason))
 
@@ -127,6 +128,13 @@ def kind_words(kind: str) -> str:
         Kind.RESOURCECLAIMS.value: _("resource claims"),
         Kind.DEVICETAINTRULES.value: _("device taint rules"),
         Kind.DEVICES.value: _("devices"),
+        Kind.DEPLOYMENTS.value: _("deployments"),
+        Kind.SERVICES.value: _("services"),
+        Kind.CLUSTERPOLICIES.value: _("cluster policies"),
+        Kind.NVIDIADRIVERS.value: _("NVIDIA drivers"),
+        Kind.GPUCLUSTERS.value: _("GPU clusters"),
+        Kind.DEVICECONFIGS.value: _("device configs"),
+        Kind.GPUDEVICEPLUGINS.value: _("GPU device plugins"),
         Kind.CARDS.value: _("cards"),
     }
     return words.get(kind, kind)
@@ -141,17 +149,17 @@ def optional_words(kind: str) -> str:
     """What an optional kind is read for."""
     words = {
         Kind.DAEMONSETS.value: daemonsets_words(),
-        Kind.CONFIGMAPS.value: _("settings of device plugins, and what they report of cards"),
-        Kind.RESOURCESLICES.value: _("cards that are claimed (DRA)"),
-        Kind.RESOURCECLAIMS.value: _("who holds cards that are claimed (DRA)"),
-        Kind.DEVICETAINTRULES.value: _("cards that an administrator tainted (DRA)"),
+        Kind.CONFIGMAPS.value: _("device plugin settings and their card reports"),
+        Kind.RESOURCESLICES.value: _("cards of DRA drivers"),
+        Kind.RESOURCECLAIMS.value: _("allocations by ResourceClaims (DRA)"),
+        Kind.DEVICETAINTRULES.value: _("device taints set by administrators (DRA)"),
         Kind.DEVICES.value: ", ".join(_(stack.devices_for) for stack in STACKS if stack.devices_for),
     }
     return words.get(kind, "")
 
 
 def _reasons(watches: list[Watch]) -> SafeString:
-    lines = [format_html("{}: {}", kind_words(watch.kind), _why(watch) or _("refused")) for watch in watches]
+    lines = [format_html("{}: {}", kind_words(watch.kind), _why(watch) or _("access denied")) for watch in watches]
     return together(*dict.fromkeys(lines))
 
 

@@ -1,4 +1,4 @@
-"""Who holds: names, links and the hue of a holder.
+"""Allocations: names, links and hues of namespaces.
 
 A namespace has one hue of its own, by its name alone. Where two of a page would have the same, the one that comes later in the
 alphabet gets the next that is free there; where all are taken, one with stripes, then one with dots.
@@ -31,13 +31,13 @@ class Shown:
     """The namespaces of one page. given: those that have got their place (0 to HUES * LOOKS - 1); waiting: named, not written yet."""
 
     given: dict[str, int] = field(default_factory=dict)
-    waiting: set[str] = field(default_factory=set)
+    pending: set[str] = field(default_factory=set)
 
     def place(self, namespace: str) -> int:
         if namespace not in self.given:
-            for one in sorted(self.waiting | {namespace}):
+            for one in sorted(self.pending | {namespace}):
                 self.given[one] = self._free(own_hue(one))
-            self.waiting.clear()
+            self.pending.clear()
         return self.given[namespace]
 
     def _free(self, own: int) -> int:
@@ -64,7 +64,7 @@ class Hue:
 def hue(namespace: str) -> Hue:
     shown = _shown.get()
     if shown is not None and namespace not in shown.given:
-        shown.waiting.add(namespace)
+        shown.pending.add(namespace)
     return Hue(namespace)
 
 

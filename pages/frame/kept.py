@@ -33,10 +33,8 @@ def kept_text(name: str, value: str, titles: Mapping[str, str], words: Mapping[s
         return told
     if name == "ordering":
         return _ordering(value, titles)
-    if name in ("ended", "gone"):
-        return {"any": _("what is and what was"), "true": _("what has ended"), "false": _("what is now")}.get(
-            value, value
-        )
+    if name in ("ended", "removed"):
+        return {"any": _("current and past"), "true": _("past only"), "false": _("current only")}.get(value, value)
     if value in ("true", "false", "any") and (told_of := _states().get(name)):
         return told_of[value]
     return f"{_names().get(name, name)}: {value}"
@@ -52,11 +50,11 @@ def _states() -> dict[str, dict[str, str]]:
     """What a choice between yes and no means."""
     return {
         "terminating": {"true": _("is terminating"), "false": _("is not terminating"), "any": _("terminating or not")},
-        "waiting": {"true": _("waits for a node"), "false": _("has a node"), "any": _("waiting or not")},
+        "pending": {"true": _("pending"), "false": _("has a node"), "any": _("pending or not")},
         "own_image": {
             "true": _("the suite's own image"),
-            "false": _("another image than the suite's"),
-            "any": _("whichever image"),
+            "false": _("not the suite's own image"),
+            "any": _("any image"),
         },
         "active": {"true": _("has not ended"), "false": _("has ended"), "any": _("ended or not")},
     }
@@ -84,7 +82,7 @@ def _names() -> dict[str, str]:
         "profile": _("slice profile"),
         "pool": _("pool"),
         "stack": _("stack"),
-        "mode": _("mode"),
+        "mode": _("allocation mode"),
         "phase": _("phase"),
         "state": _("state"),
         "cluster": _("cluster"),
@@ -95,7 +93,7 @@ def _names() -> dict[str, str]:
         "container": _("container"),
         "resource": _("resource name"),
         "component": _("component"),
-        "reason": _("why it waits"),
+        "reason": _("reason"),
         "driver": _("driver"),
         "campaign": _("campaign"),
     }

@@ -13,7 +13,7 @@ def label_of(kind: type[models.TextChoices], value: str) -> str:
 
 def pool_parts(pool: str) -> list[tuple[str, bool]]:
     """What a pool is called, in the language of the request: its parts, and whether each is a name. It is stored in English."""
-    words = {"not understood": _("not understood"), "model not known": _("model not known")}
+    words = {"not understood": _("unsupported resource"), "model not known": _("model unknown")}
     return [(words.get(part, part), part not in words) for part in pool.split(" · ")]
 
 

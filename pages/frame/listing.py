@@ -33,7 +33,7 @@ from resources.view import LISTS
 PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
 #: Beyond this the exact number of rows is not worth its cost; the page says "more than".
 COUNT_CAP = 10_000
-_ALL = gettext_lazy("all")
+_ALL = gettext_lazy("All")
 _NO_FILTERS = frozenset({"ordering", "cursor", "page_size", "format", PARAMETER})
 
 
@@ -147,7 +147,7 @@ def list_page(request: HttpRequest, spec: ListSpec, context: Callable[[], dict[s
     try:
         page = page_of(filterset.ordered(), request.GET.get("cursor"), size)
     except BadCursor:
-        wrong = _("This place in the list does not exist. Start from the first page.")
+        wrong = _("Invalid list position. Start from the first page.")
         return _refused(request, spec, filterset, {"cursor": [wrong]}, context)
     fields = [one for one in spec.fields if not filterset.span or one.name != filterset.whether_over]
     entries = _entries(request, fields, {})
@@ -242,11 +242,11 @@ def _check(request: HttpRequest, filterset: StrictFilterSet, spec: ListSpec) -> 
     if wrong := chosen.wrong(request, spec.there()):
         errors[PARAMETER] = [wrong]
     if request.GET.get("format", "csv") != "csv":
-        errors["format"] = [_("csv is the only other format of this page.")]
+        errors["format"] = [_("Must be csv.")]
     text = request.GET.get("page_size", "")
     size = int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 0 if text else PAGE_SIZE
     if not 1 <= size <= MAX_PAGE_SIZE:
-        errors["page_size"] = [_("A number from 1 to %(most)d is wanted.") % {"most": MAX_PAGE_SIZE}]
+        errors["page_size"] = [_("Must be an integer from 1 to %(most)d.") % {"most": MAX_PAGE_SIZE}]
     return size, errors
 
 

@@ -26,7 +26,7 @@ _NAV = (
     ("overview", gettext_lazy("Overview"), ("history", "fit", "map")),
     ("nodes", gettext_lazy("Nodes"), ("node",)),
     ("cards", gettext_lazy("Cards"), ("card",)),
-    ("allocations", gettext_lazy("Allocations"), ("waiting", "idle", "pod")),
+    ("allocations", gettext_lazy("Allocations"), ("pending", "idle", "pod")),
     ("namespaces", gettext_lazy("Namespaces"), ("chargeback",)),
     (
         "validations",
@@ -34,7 +34,8 @@ _NAV = (
         ("run", "campaigns", "campaign", "campaign-new", "suites", "validation-new", "card-runs"),
     ),
     ("findings", gettext_lazy("Findings"), ()),
-    ("clusters", gettext_lazy("Clusters"), ("cluster",)),
+    ("components", gettext_lazy("Components"), ("component-list",)),
+    ("clusters", gettext_lazy("Clusters"), ("cluster", "cluster-prepare")),
 )
 #: For administrators.
 _ADMINISTRATION = (
@@ -49,6 +50,7 @@ _LETTERS = {
     "namespaces": "m",
     "validations": "v",
     "findings": "f",
+    "components": "p",
     "clusters": "l",
     "administration": "d",
 }
@@ -89,6 +91,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
         "seen_partly": let_in and current().partial,
         "api_docs_url": _resolve("api-docs") if signed_in else "",
         "doc_link": doc_link(request) if let_in else None,
+        "version": settings.VERSION if let_in else "",
     }
 
 
@@ -100,7 +103,7 @@ def seen_places() -> list[str]:
     names = dict(Cluster.objects.values_list("pk", "name")) | {ANY: "*"}
     whole = [names[pk] for pk in scope.clusters if pk in names]
     parts = [f"{names[pk]}/{name}" for pk, name in scope.namespaces if pk in names]
-    return sorted([*whole, *parts]) or [_("nothing: the clusters of your role are not there")]
+    return sorted([*whole, *parts]) or [_("nothing (the clusters of your scope do not exist)")]
 
 
 def nav(request: HttpRequest) -> list[NavItem]:

@@ -13,7 +13,7 @@ from inventory.models import Cluster
 def clusters_asked(request: HttpRequest, parameters: Collection[str]) -> tuple[list[Cluster], dict[str, list[str]]]:
     """The clusters that are named, each once; all where none is. Parameter → what is wrong with it. One query."""
     errors = {
-        name: [_("There is no filter of this name. There are: %(names)s.") % {"names": ", ".join(sorted(parameters))}]
+        name: [_("Unknown filter. Valid filters: %(names)s.") % {"names": ", ".join(sorted(parameters))}]
         for name in request.GET
         if name not in parameters
     }
@@ -21,5 +21,5 @@ def clusters_asked(request: HttpRequest, parameters: Collection[str]) -> tuple[l
     names = list(dict.fromkeys(name for name in request.GET.getlist("cluster") if name))
     if unknown := [name for name in names if name not in every]:
         told = {"name": unknown[0][:64], "known": ", ".join(every)}
-        errors["cluster"] = [_("There is no cluster %(name)s. There are: %(known)s.") % told]
+        errors["cluster"] = [_("Unknown cluster: %(name)s. Known clusters: %(known)s.") % told]
     return [every[name] for name in names if name in every] or list(every.values()), errors

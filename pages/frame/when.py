@@ -75,12 +75,12 @@ def _words(span: moments.Span, asked: dict[str, str]) -> str:
         return _("At %(at)s") % {"at": shown(span.end)}
     title = dict(_CHOICES).get(asked[moments.FROM])
     if title is not None and not asked[moments.TO]:
-        return _("At some time since %(begin)s (%(title)s)") % {"begin": shown(span.begin), "title": title}
+        return _("Since %(start)s (%(title)s)") % {"start": shown(span.begin), "title": title}
     if span.begin is None:
-        return _("At some time until %(end)s") % {"end": shown(span.end)}
+        return _("Until %(end)s") % {"end": shown(span.end)}
     if not asked[moments.TO]:
-        return _("At some time since %(begin)s") % {"begin": shown(span.begin)}
-    return _("At some time from %(begin)s to %(end)s") % {"begin": shown(span.begin), "end": shown(span.end)}
+        return _("Since %(start)s") % {"start": shown(span.begin)}
+    return _("From %(start)s to %(end)s") % {"start": shown(span.begin), "end": shown(span.end)}
 
 
 def shown(moment: datetime | None) -> str:

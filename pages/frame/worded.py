@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from django.utils.html import conditional_escape, escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
@@ -29,8 +30,7 @@ def worded(text: str, form: object = None) -> str:
     sentence = said.restored(text, form) if form is not None else text
     if language.startswith("en") or not isinstance(sentence, said.Said):
         return text
-    between = _BETWEEN.get(language, {})
-    return said.worded(said.stored(sentence, len(sentence)), _translated, between, _in_marks) or text
+    return said.worded(said.stored(sentence, len(sentence)), _translated, between(), _in_marks) or text
 
 
 def told(text: str, form: object) -> str:
@@ -47,16 +47,23 @@ def worded_html(text: str, form: object = None) -> SafeString:
     """
     language = get_language() or "en"
     sentence = said.restored(text, form) if form is not None else text
-    if language.startswith("en") or isinstance(text, SafeString):
-        return conditional_escape(text)
+    if isinstance(text, SafeString):
+        return text
+    if language.startswith("en"):
+        return coded(text) if isinstance(sentence, said.Said) else conditional_escape(text)
     if not isinstance(sentence, said.Said):
         return (
             format_html('<span lang="en" data-said="unworded">{}</span>', text)
             if _LATIN.search(text)
             else conditional_escape(text)
         )
-    made = said.worded(said.stored(sentence, len(sentence)), _escaped, _BETWEEN.get(language, {}), foreign)
+    made = said.worded(said.stored(sentence, len(sentence)), translated, between(), foreign)
     return mark_safe(made) if made else quoted(text)  # noqa: S308 (template and arguments are escaped)
+
+
+def coded(text: str) -> SafeString:
+    """A text of ours as HTML. What stands between backticks is code."""
+    return mark_safe(_CODE.sub(r"<code>\1</code>", escape(text)))  # noqa: S308 (escaped)
 
 
 def together(*texts: str) -> SafeString:
@@ -88,9 +95,14 @@ def _in_marks(text: str) -> str:
     return f"“{text}”" if _LATIN.search(text) and not _NAMES.fullmatch(text) else text
 
 
-def _escaped(template: str) -> str:
-    """What stands between backticks is code."""
-    return _CODE.sub(r"<code>\1</code>", escape(_translated(template)))
+def between() -> Mapping[str, str]:
+    """English between sentences → what stands there in the reader's language."""
+    return _BETWEEN.get(get_language() or "en", {})
+
+
+def translated(template: str) -> str:
+    """A template in the reader's language, as HTML. What stands between backticks is code."""
+    return coded(_translated(template))
 
 
 def _translated(template: str) -> str:

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 
 from django.db.models import Q, QuerySet, Sum
 
-from inventory.kept_off import unbelieved
+from inventory.availability import unbelieved
 from inventory.measured import measured_now
 from inventory.models import Card, NodeTotals
-from inventory.models.choices import UNHELD, CardState, KeptOff
+from inventory.models.choices import NOT_ALLOCATED, CardState, UnavailableReason
 from inventory.totals import PoolKey
 from pages.heat import colours
-from validations import proof, proof_counts
+from validations import validity, validity_counts
 
 MOST_CARDS, MOST_LINKS, MOST_POOLS = 4000, 600, 60
 #: A picture of more cells draws bars, not squares.
@@ -32,7 +32,7 @@ ACROSS = 64
 class Cell:
     """node: of the first one, cards: how many it stands for. card: its id where the cell is one; last: of several nodes.
 
-    free, total: bytes; None: not known. kept_off: why nothing of it is given out.
+    free, total: bytes; None: not known. unavailable_reason: why nothing of it is given out.
     """
 
     node: str
@@ -44,7 +44,7 @@ class Cell:
     last: str = ""
     free: int | None = None
     total: int | None = None
-    kept_off: str = ""
+    unavailable_reason: str = ""
 
 
 @dataclass
@@ -77,20 +77,20 @@ class _Node:
     cluster: int
     pool: str
     name: str
-    kept_off: str
+    unavailable_reason: str
     cards_total: int | None
     cards_free: int | None
-    cards_apart: int | None
+    cards_unavailable: int | None
     total: int | None
     free: int | None
-    apart: int | None
+    unavailable: int | None
     health: str
     unplaced: int
 
 
 _COLUMNS = (
-    *("cluster_id", "pool", "node_name", "kept_off", "cards_total", "cards_free", "cards_apart"),
-    *("memory_total_bytes", "memory_free_bytes", "memory_apart_bytes", "health", "unplaced_count"),
+    *("cluster_id", "pool", "node_name", "unavailable_reason", "cards_total", "cards_free", "cards_unavailable"),
+    *("memory_total_bytes", "memory_free_bytes", "memory_unavailable_bytes", "health", "unplaced_count"),
 )
 
 
@@ -133,11 +133,11 @@ def _in(ids: Sequence[int]) -> Q:
 
 def _stale(one: _Node) -> _Node:
     """Of a cluster that is not believed nothing is free."""
-    cards_apart = (one.cards_free or 0) + (one.cards_apart or 0)
+    cards_unavailable = (one.cards_free or 0) + (one.cards_unavailable or 0)
     return _Node(
-        *(one.cluster, one.pool, one.name, KeptOff.STALE.value, one.cards_total),
-        *(None if one.cards_free is None else 0, cards_apart, one.total),
-        *(None if one.free is None else min(one.free, 0), max(one.free or 0, 0) + (one.apart or 0)),
+        *(one.cluster, one.pool, one.name, UnavailableReason.STALE.value, one.cards_total),
+        *(None if one.cards_free is None else 0, cards_unavailable, one.total),
+        *(None if one.free is None else min(one.free, 0), max(one.free or 0, 0) + (one.unavailable or 0)),
         *(one.health, one.unplaced),
     )
 
@@ -162,7 +162,13 @@ def _cell(several: list[_Node], keys: list[str]) -> Cell:
     if len(several) == 1:
         cards = first.cards_total or 0
         return Cell(
-            first.name, keys[0], cards, last=first.name, free=first.free, total=first.total, kept_off=first.kept_off
+            first.name,
+            keys[0],
+            cards,
+            last=first.name,
+            free=first.free,
+            total=first.total,
+            unavailable_reason=first.unavailable_reason,
         )
     known = [one.free for one in several if one.free is not None]
     sizes = [one.total for one in several if one.total is not None]
@@ -174,7 +180,7 @@ def _cell(several: list[_Node], keys: list[str]) -> Cell:
         last=several[-1].name,
         free=sum(known) if known else None,
         total=sum(sizes) if sizes else None,
-        kept_off=first.kept_off if len({one.kept_off for one in several}) == 1 else "",
+        unavailable_reason=first.unavailable_reason if len({one.unavailable_reason for one in several}) == 1 else "",
     )
 
 
@@ -182,10 +188,10 @@ def _keys_of_nodes(asked: Asked, nodes: list[_Node]) -> dict[tuple[int, str], st
     """(cluster, node) → class."""
     if asked.colouring == colours.HEALTH:
         return {(one.cluster, one.name): colours.of_health(one.health) for one in nodes}
-    if asked.colouring == colours.PROOF:
-        states = proof_counts.by_node(asked.clusters)
+    if asked.colouring == colours.VALIDATION:
+        states = validity_counts.by_node(asked.clusters)
         return {
-            (one.cluster, one.name): colours.of_proof(states.get((one.cluster, one.name), {}), one.cards_total or 0)
+            (one.cluster, one.name): colours.of_validity(states.get((one.cluster, one.name), {}), one.cards_total or 0)
             for one in nodes
         }
     if asked.colouring == colours.USED:
@@ -202,12 +208,12 @@ def _keys_of_nodes(asked: Asked, nodes: list[_Node]) -> dict[tuple[int, str], st
 
 def _free_of(one: _Node) -> str:
     if one.free is not None and one.total:
-        return colours.of_free(one.free, one.total, one.apart or 0)
-    return colours.of_free(one.cards_free, one.cards_total, one.cards_apart or 0)
+        return colours.of_free(one.free, one.total, one.unavailable or 0)
+    return colours.of_free(one.cards_free, one.cards_total, one.cards_unavailable or 0)
 
 
 def _present(asked: Asked) -> QuerySet[Card]:
-    return Card.objects.filter(_in(asked.clusters), gone_at=None)
+    return Card.objects.filter(_in(asked.clusters), removed_at=None)
 
 
 def _cards(asked: Asked, nodes: list[_Node]) -> Iterable[tuple[int, str, Cell]]:
@@ -215,39 +221,43 @@ def _cards(asked: Asked, nodes: list[_Node]) -> Iterable[tuple[int, str, Cell]]:
     rows = _present(asked)
     if asked.pool is not None:
         rows = rows.filter(node_name__in=[one.name for one in nodes])
-    columns = ("id", "cluster_id", "node_name", "key", "index", "state", "kept_off", "health")
-    figures = ("memory_total_bytes", "memory_free_bytes", "memory_apart_bytes")
+    columns = ("id", "cluster_id", "node_name", "key", "index", "state", "unavailable_reason", "health")
+    figures = ("memory_total_bytes", "memory_free_bytes", "memory_unavailable_bytes")
     found = list(rows.order_by("cluster_id", "node_name", "index", "id").values_list(*columns, *figures))
-    off = {(one.cluster, one.name): one.kept_off for one in nodes}
+    off = {(one.cluster, one.name): one.unavailable_reason for one in nodes}
     used = _used_of_cards(asked) if asked.colouring == colours.USED else {}
     names = None if asked.pool is None else [one.name for one in nodes]
-    states = proof_counts.by_card(asked.clusters, names) if asked.colouring == colours.PROOF else {}
-    for pk, cluster, node, key, index, state, kept_off, health, total, free, apart in found:
+    states = validity_counts.by_card(asked.clusters, names) if asked.colouring == colours.VALIDATION else {}
+    for pk, cluster, node, key, index, state, unavailable_reason, health, total, free, unavailable in found:
         if (cluster, node) not in off:
             continue
-        stale = off[cluster, node] == KeptOff.STALE
-        kept_off = KeptOff.STALE.value if stale else kept_off
+        stale = off[cluster, node] == UnavailableReason.STALE
+        unavailable_reason = UnavailableReason.STALE.value if stale else unavailable_reason
         if stale and free is not None and free > 0:
-            free, apart = 0, free + (apart or 0)
+            free, unavailable = 0, free + (unavailable or 0)
         if asked.colouring == colours.HEALTH:
             look = colours.of_health(health)
         elif asked.colouring == colours.USED:
             look = colours.of_used(*used.get(pk, (None, None)))
-        elif asked.colouring == colours.PROOF:
-            look = colours.of_proof({states.get((cluster, node, key), proof.NEVER): 1}, 1)
+        elif asked.colouring == colours.VALIDATION:
+            look = colours.of_validity({states.get((cluster, node, key), validity.NEVER): 1}, 1)
         else:
-            look = _look_of(state, kept_off, free, total, apart)
+            look = _look_of(state, unavailable_reason, free, total, unavailable)
         name = str(index) if index is not None else key[-8:]
-        yield cluster, node, Cell(node, look, 1, pk, name, free=free, total=total, kept_off=kept_off)
+        yield (
+            cluster,
+            node,
+            Cell(node, look, 1, pk, name, free=free, total=total, unavailable_reason=unavailable_reason),
+        )
 
 
-def _look_of(state: str, kept_off: str, free: int | None, total: int | None, apart: int | None) -> str:
+def _look_of(state: str, unavailable_reason: str, free: int | None, total: int | None, unavailable: int | None) -> str:
     """How free one card is."""
-    if state in UNHELD:
-        return colours.APART if kept_off else "s4"
+    if state in NOT_ALLOCATED:
+        return colours.UNAVAILABLE if unavailable_reason else "s4"
     if state == CardState.FULL:
         return "s0"
-    return colours.of_free(free, total, apart or 0)
+    return colours.of_free(free, total, unavailable or 0)
 
 
 def _used_of_cards(asked: Asked) -> dict[int, tuple[int | None, int | None]]:

@@ -13,17 +13,17 @@ from django.utils.translation import gettext_lazy
 
 from inventory.stacks.engine import base
 from pages.frame.table import Text
-from validations import proof
+from validations import validity
 
-FREE, USED, HEALTH, PROOF = "free", "used", "health", "proof"
+FREE, USED, HEALTH, VALIDATION = "free", "used", "health", "validation"
 #: Name of a colouring → its title.
 COLOURINGS: Mapping[str, Text] = {
-    FREE: gettext_lazy("free"),
-    USED: gettext_lazy("used"),
-    HEALTH: gettext_lazy("health"),
-    PROOF: gettext_lazy("proof"),
+    FREE: gettext_lazy("Free"),
+    USED: gettext_lazy("Used"),
+    HEALTH: gettext_lazy("Health"),
+    VALIDATION: gettext_lazy("Validation"),
 }
-APART, UNKNOWN = "apart", "unknown"
+UNAVAILABLE, UNKNOWN = "unavailable", "unknown"
 _STEPS = ("s0", "s1", "s2", "s3", "s4")
 
 
@@ -42,33 +42,33 @@ def classes(colouring: str) -> list[Class]:
             Class("good", _("healthy")),
             Class("warn", _("degraded")),
             Class("bad", _("unhealthy")),
-            Class(UNKNOWN, _("not reported")),
+            Class(UNKNOWN, _("unknown")),
         ]
-    if colouring == PROOF:
+    if colouring == VALIDATION:
         return [
-            Class("good", _("proven good")),
-            Class("part", _("partly proven")),
-            Class("warn", _("driver changed since")),
+            Class("good", _("validated")),
+            Class("part", _("partially validated")),
+            Class("warn", _("driver changed")),
             Class("bad", _("failed")),
-            Class(UNKNOWN, _("never proven")),
+            Class(UNKNOWN, _("not validated")),
         ]
     if colouring == USED:
-        ranges = (_("0 to 20 %% used"), _("20 to 40 %%"), _("40 to 60 %%"), _("60 to 80 %%"), _("80 to 100 %%"))
+        ranges = (_("0–20%% used"), _("20–40%%"), _("40–60%%"), _("60–80%%"), _("80–100%%"))
         return [*_steps(ranges), Class(UNKNOWN, _("not measured"))]
-    ranges = (_("nothing free"), _("under 1/3 free"), _("under 2/3"), _("over 2/3"), _("all free"))
-    return [*_steps(ranges), Class(APART, _("kept apart")), Class(UNKNOWN, _("not known or not metered"))]
+    ranges = (_("0%% free"), _("<33%%"), _("33–66%%"), _(">66%%"), _("100%%"))
+    return [*_steps(ranges), Class(UNAVAILABLE, _("unavailable")), Class(UNKNOWN, _("unknown or not metered"))]
 
 
 def _steps(words: tuple[str, ...]) -> list[Class]:
     return [Class(key, text % ()) for key, text in zip(_STEPS, words, strict=True)]
 
 
-def of_free(free: int | None, whole: int | None, apart: int) -> str:
+def of_free(free: int | None, whole: int | None, unavailable: int) -> str:
     """free, whole, apart: bytes, or cards where memory is not known. Apart: nothing is free, and something would be."""
     if free is None or not whole:
         return UNKNOWN
     if free <= 0:
-        return APART if apart > 0 else "s0"
+        return UNAVAILABLE if unavailable > 0 else "s0"
     if free >= whole:
         return "s4"
     return ("s1", "s2", "s3")[min(2, free * 3 // whole)]
@@ -85,11 +85,11 @@ def of_health(level: str) -> str:
     return {base.HEALTHY: "good", base.DEGRADED: "warn", base.UNHEALTHY: "bad"}.get(level, UNKNOWN)
 
 
-def of_proof(states: Mapping[str, int], cards: int) -> str:
+def of_validity(states: Mapping[str, int], cards: int) -> str:
     """states: of those of so many cards that were ever tested."""
-    if states.get(proof.FAILED):
+    if states.get(validity.FAILED):
         return "bad"
-    if states.get(proof.DRIVER_CHANGED):
+    if states.get(validity.DRIVER_CHANGED):
         return "warn"
-    proven = states.get(proof.PROVEN, 0)
-    return UNKNOWN if not proven else "good" if proven >= cards else "part"
+    validated = states.get(validity.VALIDATED, 0)
+    return UNKNOWN if not validated else "good" if validated >= cards else "part"

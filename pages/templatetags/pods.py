@@ -1,4 +1,4 @@
-"""Links to the pages of pods, where lists name holders without a line of their own."""
+"""Links to the pages of pods, where lists name allocations without a line of their own."""
 
 from __future__ import annotations
 

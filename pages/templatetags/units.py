@@ -26,16 +26,16 @@ _SIGN_WORDS = {
     "good": gettext_lazy("good"),
     "error": gettext_lazy("error"),
     "warning": gettext_lazy("warning"),
-    "info": gettext_lazy("note"),
-    "none": gettext_lazy("no statement"),
+    "info": gettext_lazy("info"),
+    "none": gettext_lazy("no status"),
 }
 
 
 @register.simple_tag
 def not_known(why: str = "") -> SafeString:
-    """The mark of what is not known: hatched, in words, with the reason as its title."""
+    """The mark of unknown: hatched, in words, with the reason as its title."""
     return format_html(
-        '<span class="not-known" title="{}"><em>{}</em></span>', why or _("No source says it."), _("not known")
+        '<span class="not-known" title="{}"><em>{}</em></span>', why or _("No source has it."), _("unknown")
     )
 
 
@@ -75,6 +75,7 @@ def sign(level: str) -> SafeString:
     return format_html('{}<span class="unseen">{}</span>', sign_alone(level), sign_word(level))
 
 
+@register.filter("bare_sign")
 def sign_alone(level: str) -> SafeString:
     """The sign, where its word stands elsewhere."""
     known = level if level in _SIGNS else "none"

@@ -24,6 +24,12 @@ def worded(text: str, most: int = 0) -> SafeString:
 
 
 @register.filter
+def coded(text: object) -> SafeString:
+    """A text of ours that is no stored sentence: what stands between backticks is code."""
+    return frame.coded("" if text is None else str(text))
+
+
+@register.filter
 def quoted(text: object, most: int = 0) -> SafeString:
     """What another system said, which stays as it is."""
     return _cut(frame.quoted("" if text is None else str(text)), most)

@@ -11,7 +11,7 @@
   const LANGUAGE = document.documentElement.lang || "en";
   const MEMORY = [
     { name: "memory_total_bytes", colour: "--edge", dash: [2, 4] },
-    { name: "memory_used_most_bytes", colour: "--most" },
+    { name: "memory_used_peak_bytes", colour: "--most" },
     { name: "memory_allocated_bytes", colour: "--allocated", dash: [6, 4], stepped: true },
     { name: "memory_used_bytes", colour: "--used", width: 2 },
   ];
@@ -32,7 +32,7 @@
   }
 
   function percent(ratio) {
-    return ratio > 0 && ratio < 0.01 ? "< 1 %" : `${Math.round(ratio * 100)} %`;
+    return ratio > 0 && ratio < 0.01 ? "< 1%" : `${Math.round(ratio * 100)}%`;
   }
 
   function moment(seconds) {

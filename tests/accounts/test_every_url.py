@@ -69,7 +69,7 @@ TABLE: dict[str, tuple[str, dict[str, Any]]] = {
     "api-docs": ("/api-docs", PAGE),
     "account": ("/account", PAGE),
     "account/password": ("/account/password", PAGE),
-    "account/second-step": ("/account/second-step", PAGE),
+    "account/two-factor": ("/account/two-factor", PAGE),
     "account/theme": ("/account/theme", PAGE),
     "account/tokens": ("/account/tokens", PAGE),
     "account/tokens/<int:token_id>/revoke": ("/account/tokens/1/revoke", PAGE),
@@ -92,6 +92,9 @@ TABLE: dict[str, tuple[str, dict[str, Any]]] = {
     "api/v1/idle/sums": ("/api/v1/idle/sums", PROGRAM),
     "api/v1/pods": ("/api/v1/pods", PROGRAM),
     "api/v1/findings": ("/api/v1/findings", PROGRAM),
+    "api/v1/components": ("/api/v1/components", PROGRAM),
+    "api/v1/component-changes": ("/api/v1/component-changes", PROGRAM),
+    "api/v1/components/<int:component_id>": ("/api/v1/components/1", PROGRAM),
     "api/v1/suites": ("/api/v1/suites", PROGRAM),
     "api/v1/suites/<str:suite_id>": ("/api/v1/suites/cuda-vectoradd", PROGRAM),
     "api/v1/runs": ("/api/v1/runs", PROGRAM),
@@ -99,7 +102,7 @@ TABLE: dict[str, tuple[str, dict[str, Any]]] = {
     "api/v1/runs/<str:run_id>": ("/api/v1/runs/x", PROGRAM),
     "api/v1/runs/<str:run_id>/compared": ("/api/v1/runs/x/compared", PROGRAM),
     "api/v1/runs/<str:run_id>/cancel": ("/api/v1/runs/x/cancel", PROGRAM),
-    "api/v1/runs/<str:run_id>/again": ("/api/v1/runs/x/again", PROGRAM),
+    "api/v1/runs/<str:run_id>/rerun": ("/api/v1/runs/x/rerun", PROGRAM),
     "api/v1/runs/<str:run_id>/reparse": ("/api/v1/runs/x/reparse", PROGRAM),
     "api/v1/runs/<str:run_id>/log": ("/api/v1/runs/x/log", PROGRAM),
     "api/v1/campaigns": ("/api/v1/campaigns", PROGRAM),
@@ -124,7 +127,7 @@ TABLE |= {"api/v1": ("/api/v1", PROGRAM), "api/v1/": ("/api/v1/", PROGRAM)}
 
 
 #: Pages that stand in the table, since some are open or take no GET; the other pages are alike.
-IN_TABLE = ("pages.account", "pages.sign_in", "pages.single_sign_on", "pages.second_step")
+IN_TABLE = ("pages.account", "pages.sign_in", "pages.single_sign_on", "pages.two_factor")
 
 
 def _is_page(module: str) -> bool:

@@ -102,7 +102,7 @@ def test_a_role_follows_the_header(behind: None) -> None:
     assert client.get("/users").status_code == 200
     client.defaults["HTTP_X_AUTH_REQUEST_GROUPS"] = "staff"
     answer = client.get("/users")
-    assert (answer.status_code, "You are in no group" in answer.content.decode()) == (403, True)
+    assert (answer.status_code, "None of your groups has access" in answer.content.decode()) == (403, True)
     assert granted(User.objects.get()) == (None, [])
 
 
@@ -163,7 +163,7 @@ def test_nor_in_rest(behind: None, given: str) -> None:
     client.defaults["HTTP_X_AUTH_REQUEST_GROUPS"] = "staff"
     refused = client.get("/api/v1/summary")
     assert (refused.status_code, refused.headers["Content-Type"]) == (403, "application/problem+json")
-    assert "You are in no group" in refused.json()["detail"]
+    assert "None of your groups has access" in refused.json()["detail"]
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "bEaReR"])

@@ -48,7 +48,7 @@ def test_a_cluster_that_is_gone_leaves_nothing_and_not_everything(two: Cluster) 
     assert names(client) == ["prod"]
     Cluster.objects.filter(name="prod").delete()
     assert names(client) == []
-    assert "the clusters of your role are not there" in client.get("/").content.decode()
+    assert "the clusters of your scope do not exist" in client.get("/").content.decode()
 
 
 def test_an_empty_scope_cannot_be_stored() -> None:
@@ -60,9 +60,9 @@ def test_an_empty_scope_cannot_be_stored() -> None:
 
 def test_pages_say_what_is_left_out(two: Cluster) -> None:
     page = signed_in(scoped_user("nora", "prod/team-a")).get("/").content.decode()
-    assert "You see prod/team-a." in page
-    assert "without their names" in page
-    assert "You see prod." in signed_in(scoped_user("carl", "prod")).get("/nodes").content.decode()
+    assert "Your scope: prod/team-a." in page
+    assert "counted without names" in page
+    assert "Your scope: prod." in signed_in(scoped_user("carl", "prod")).get("/nodes").content.decode()
     assert 'id="scope"' not in signed_in(make_user("vera", Role.VIEWER)).get("/").content.decode()
 
 
@@ -112,16 +112,16 @@ def test_a_token_sees_no_more_than_both_its_places_and_its_user(two: Cluster) ->
 @pytest.mark.parametrize(
     ("places", "role", "told"),
     [
-        ("prod", "admin", "operator at most"),
-        ("prod/team-a", "operator", "viewer at most"),
-        ("nowhere", "viewer", "There is no cluster 'nowhere'. There are: lab, prod."),
-        ("*", "viewer", "is no place"),
-        ("prod/", "viewer", "is no place"),
-        ("prod/Team_A", "viewer", "is no place"),
+        ("prod", "admin", "at most operator"),
+        ("prod/team-a", "operator", "at most viewer"),
+        ("nowhere", "viewer", "There is no cluster 'nowhere'. Clusters: lab, prod."),
+        ("*", "viewer", "Invalid scope"),
+        ("prod/", "viewer", "Invalid scope"),
+        ("prod/Team_A", "viewer", "Invalid scope"),
     ],
 )
 def test_rest_refuses_places_that_are_none_or_too_high(two: Cluster, places: str, role: str, told: str) -> None:
-    body = {"name": "x", "role": role, "places": [places]}
+    body = {"name": "x", "role": role, "scope": [places]}
     answer = signed_in(make_user("ada", Role.ADMIN)).post("/api/v1/tokens", body, content_type="application/json")
     assert answer.status_code == 400
     assert told in answer.content.decode()
@@ -130,15 +130,15 @@ def test_rest_refuses_places_that_are_none_or_too_high(two: Cluster, places: str
 
 def test_rest_makes_and_shows_a_token_with_limits(two: Cluster) -> None:
     client = signed_in(make_user("ada", Role.ADMIN))
-    body = {"name": "x", "role": "viewer", "places": ["prod"], "networks": ["127.0.0.0/8", "::1"]}
+    body = {"name": "x", "role": "viewer", "scope": ["prod"], "networks": ["127.0.0.0/8", "::1"]}
     made = client.post("/api/v1/tokens", body, content_type="application/json").json()
-    assert (made["places"], made["networks"]) == (["prod"], ["127.0.0.0/8", "::1/128"])
+    assert (made["scope"], made["networks"]) == (["prod"], ["127.0.0.0/8", "::1/128"])
     assert names(bearer(made["token"])) == ["prod"]
-    [entry] = Entry.objects.filter(action="token-make")
-    assert entry.detail["places"] == "prod"
+    [entry] = Entry.objects.filter(action="token-create")
+    assert entry.detail["scope"] == "prod"
     assert entry.detail["networks"] == "127.0.0.0/8, ::1/128"
     page = client.get("/account").content.decode()
-    assert "for prod" in page
+    assert "scope: prod" in page
     assert "from 127.0.0.0/8, ::1/128" in page
 
 
@@ -187,7 +187,7 @@ def test_a_token_makes_none_with_wider_networks(two: Cluster) -> None:
     assert make(networks=["127.1.0.0/16"]).json()["networks"] == ["127.1.0.0/16"]
     refused = make(networks=["0.0.0.0/0"])
     assert refused.status_code == 400
-    assert "0.0.0.0/0 is not within the networks" in refused.content.decode()
+    assert "0.0.0.0/0 is outside the networks" in refused.content.decode()
 
 
 def test_a_token_for_places_makes_no_others(two: Cluster) -> None:
@@ -206,7 +206,7 @@ def test_places_are_read_as_people_write_them(two: Cluster) -> None:
     expected = Scope(frozenset({two.pk}), frozenset({(lab, "team-a"), (ANY, "team-b")}))
     assert scope_of(("prod", "lab/team-a", "*/team-b")) == expected
     assert scope_of(()) == EVERYTHING
-    with pytest.raises(BadScope, match="At most"):
+    with pytest.raises(BadScope, match="at most"):
         places_in(" ".join(f"*/n{number}" for number in range(101)))
 
 

@@ -98,5 +98,5 @@ def test_what_only_looks_whether_there_is_a_page_does_not_use_it_up(user: User) 
     client = signed_in(user)
     client.post("/account/tokens", FORM)
     client.head("/account")
-    client.get("/account/second-step")  # shows other things once
+    client.get("/account/two-factor")  # shows other things once
     assert len(shown(client.get("/account"))) == 1

@@ -50,7 +50,7 @@ def test_after_five_failures_even_the_right_password_waits() -> None:
     blocked = sign_in(Client(), PASSWORD)
     assert blocked.status_code == 429
     assert 0 < int(blocked.headers["Retry-After"]) <= 180
-    assert "Too many failed tries" in blocked.content.decode()
+    assert "Too many failed attempts" in blocked.content.decode()
     assert PASSWORD not in blocked.content.decode()
 
 

@@ -60,7 +60,7 @@ def test_the_page_lists_users_in_as_many_queries_for_three_as_for_thirty(admin: 
     with CaptureQueriesContext(connection) as few:
         page = get(admin, "/users")
     assert names(page) == ["ada", "carl"]
-    assert page.rows[1][1] == "viewer for prod"
+    assert page.rows[1][1] == "viewer scope: prod"
     for number in range(30):
         make_user(f"user-{number}", Role.VIEWER)
     with CaptureQueriesContext(connection) as many:
@@ -91,8 +91,8 @@ def test_the_page_of_a_user_says_what_there_is_and_of_ended_tokens_only_some(adm
     with CaptureQueriesContext(connection) as few:
         page = get(admin, f"/users/{user.pk}")
     assert [row[0] for row in page.rows] == ["test", *(f"old-{number:02}" for number in range(11, 1, -1))]
-    assert "REST lists all" in page.text
-    assert "gets its role from its groups" in page.text
+    assert "All tokens in REST" in page.text
+    assert "Groups set the role" in page.text
     assert 'value="prod"' in page.html
     assert f"/audit?actor={user.username}" in page.links
     for number in range(12):
@@ -112,13 +112,13 @@ def test_an_administrator_revokes_a_token_and_is_back_at_its_user(admin: Client,
 
 
 def test_an_administrator_makes_a_user_who_signs_in(admin: Client, cluster: Cluster) -> None:
-    data = {"name": "nora", "password": PASSWORD, "role": "viewer", "places": "prod/team-a"}
+    data = {"name": "nora", "password": PASSWORD, "role": "viewer", "scope": "prod/team-a"}
     assert admin.post("/users/new", data).status_code == 302
     user = User.objects.get(username="nora")
     assert granted(user) == (Role.VIEWER, ["prod/team-a"])
     assert Client().login(username="nora", password=PASSWORD)
-    assert acts("user-make") == [("ada", "nora", {})]
-    assert acts("user-scope") == [("ada", "nora", {"places": "prod/team-a"})]
+    assert acts("user-create") == [("ada", "nora", {})]
+    assert acts("user-scope") == [("ada", "nora", {"scope": "prod/team-a"})]
 
 
 @pytest.mark.parametrize(
@@ -126,14 +126,14 @@ def test_an_administrator_makes_a_user_who_signs_in(admin: Client, cluster: Clus
     [
         ({"name": "ada"}, "already exists"),
         ({"password": "1234"}, "too short"),
-        ({"places": "nowhere"}, "There is no cluster"),
-        ({"role": "operator", "places": "prod/team-a"}, "viewer at most"),
-        ({"role": ""}, "needs a role"),
+        ({"scope": "nowhere"}, "There is no cluster"),
+        ({"role": "operator", "scope": "prod/team-a"}, "at most viewer"),
+        ({"role": ""}, "Choose a role"),
         ({"name": "a b"}, "valid username"),
     ],
 )
 def test_what_cannot_be_made_is_said(admin: Client, cluster: Cluster, changed: dict[str, str], told: str) -> None:
-    data = {"name": "nora", "password": PASSWORD, "role": "viewer", "places": ""} | changed
+    data = {"name": "nora", "password": PASSWORD, "role": "viewer", "scope": ""} | changed
     answer: Any = admin.post("/users/new", data)
     assert answer.status_code == 400
     assert told in answer.content.decode()
@@ -144,14 +144,14 @@ def test_what_cannot_be_made_is_said(admin: Client, cluster: Cluster, changed: d
 def test_role_and_scope_are_changed_and_act_at_once(admin: Client, cluster: Cluster) -> None:
     user = make_user("vera", Role.VIEWER)
     client = signed_in(user)
-    admin.post(f"/users/{user.pk}", {"role": "operator", "places": "prod"})
+    admin.post(f"/users/{user.pk}", {"role": "operator", "scope": "prod"})
     assert granted(user) == (Role.OPERATOR, ["prod"])
-    assert "You see prod." in client.get("/").content.decode()
-    admin.post(f"/users/{user.pk}", {"role": "", "places": ""})
+    assert "Your scope: prod." in client.get("/").content.decode()
+    admin.post(f"/users/{user.pk}", {"role": "", "scope": ""})
     assert granted(user) == (None, [])
     assert client.get("/").status_code == 403
     assert not UserScope.objects.exists()
-    page: Any = admin.post(f"/users/{user.pk}", {"role": "viewer", "places": "nowhere"}, follow=True)
+    page: Any = admin.post(f"/users/{user.pk}", {"role": "viewer", "scope": "nowhere"}, follow=True)
     assert "There is no cluster" in page.content.decode()
 
 
@@ -213,15 +213,15 @@ def test_the_command_does_the_same(cluster: Cluster) -> None:
     assert "vera  operator for prod  active" in run("list")
     assert run("set", "vera", "--scope", "everything") == "User vera has the role operator.\n"
     make_token(user)
-    assert run("end-tokens", "vera") == "1 tokens of vera are revoked.\n"
+    assert run("end-tokens", "vera") == "Revoked tokens of vera: 1.\n"
     assert not ApiToken.objects.filter(revoked_at=None).exists()
-    assert run("end-sessions", "vera") == "1 sessions of vera have ended.\n"
+    assert run("end-sessions", "vera") == "Ended sessions of vera: 1.\n"
     assert client.get("/").status_code == 302
     for words, told in (
         (("set", "nobody", "--role", "viewer"), "There is no user 'nobody'"),
-        (("set", "vera"), "--role or --scope is wanted"),
+        (("set", "vera"), "--role or --scope is required"),
         (("set", "vera", "--scope", "nowhere"), "--scope: There is no cluster"),
-        (("set", "vera", "--role", "admin", "--scope", "prod"), "operator at most"),
+        (("set", "vera", "--role", "admin", "--scope", "prod"), "at most operator"),
     ):
         with pytest.raises(CommandError, match=told):
             run(*words)

@@ -10,10 +10,12 @@ from django.contrib.auth.models import User
 from accounts import saved_views
 from accounts.models import ApiToken
 from accounts.roles import Role
-from inventory.models import Card
+from inventory.models import Card, Cluster, Component
+from inventory.stacks.engine.software.base import Statement
 from tests.api.test_hostile_requests import DRAFTS as BODIES
 from tests.cast import make_token, make_user, signed_in
 from tests.factories import make_fleet
+from tests.factories.software import make_software
 from tests.pages.validations.rows import make_run
 from tests.scopes.world import MINE, SEEN, UNSEEN, make_world, scoped_token, scoped_user
 from validations.models import Campaign, CampaignState, State
@@ -83,7 +85,12 @@ def what_exists() -> Known:
     make_token(victim)
     shared = saved_views.save(victim, "shared", "nodes", "stack=hami", shared=True)
     hidden = saved_views.save(victim, "hidden", "cards", "")
+    for name in (SEEN, UNSEEN):
+        make_software(
+            Cluster.objects.get(name=name), "gpu-1", {"driver": Statement(state="ready", version="580.95.05")}
+        )
     values = {
+        "component_id": [str(pk) for pk in Component.objects.values_list("pk", flat=True)],
         "cluster": [SEEN, UNSEEN],
         "name": ["gpu-1", "gpu-00003"],
         "card_id": [str(on.pk), *map(str, world.cards.values())],

@@ -11,7 +11,7 @@ from django.test import Client
 
 from inventory.models import Cluster, Pod
 from resources.csv_export import harmless
-from tests.factories import GIB, make_finding, make_fleet, make_node, make_waiting_pod
+from tests.factories import GIB, make_finding, make_fleet, make_node, make_pending_pod
 
 
 def table(response: Any) -> list[dict[str, str]]:
@@ -24,7 +24,9 @@ def rows(client: Client, path: str, **query: Any) -> list[dict[str, str]]:
     return table(client.get(f"/api/v1/{path}", query | {"format": "csv"}))
 
 
-@pytest.mark.parametrize("path", ["clusters", "nodes", "cards", "allocations", "pods", "findings"])
+@pytest.mark.parametrize(
+    "path", ["clusters", "nodes", "cards", "allocations", "pods", "findings", "components", "component-changes"]
+)
 def test_every_list_has_its_csv(fleet: Cluster, api: Client, path: str) -> None:
     found = api.get(f"/api/v1/{path}?page_size=1000").json()["results"]
     assert len(rows(api, path)) == len(found) > 0
@@ -89,10 +91,10 @@ def test_other_text_stays_as_it_is(text: str) -> None:
 
 
 def test_names_that_a_stranger_chose_cannot_break_the_table(cluster: Cluster, api: Client) -> None:
-    make_waiting_pod(cluster)
-    Pod.objects.update(waiting_message='=HYPERLINK("http://evil","x"),\n"quoted"')
+    make_pending_pod(cluster)
+    Pod.objects.update(pending_message='=HYPERLINK("http://evil","x"),\n"quoted"')
     (row,) = rows(api, "pods")
-    assert row["waiting_message"] == '\'=HYPERLINK("http://evil","x"),\n"quoted"'
+    assert row["pending_message"] == '\'=HYPERLINK("http://evil","x"),\n"quoted"'
 
 
 def test_a_negative_number_stays_a_number(cluster: Cluster, api: Client) -> None:

@@ -12,11 +12,12 @@ from inventory.models import Allocation, Card, Cluster, NodeTotals
 from resources.allocation import AllocationFilter
 from resources.card import CardFilter
 from resources.cluster import ClusterFilter
+from resources.component import ComponentChangeFilter, ComponentFilter
 from resources.filter_sets import StrictFilterSet
 from resources.finding import FindingFilter
 from resources.node import NodeFilter
 from resources.pod import PodFilter
-from tests.factories import GIB, end_allocation, lose_card, make_cluster, make_finding, make_node, make_waiting_pod
+from tests.factories import GIB, end_allocation, lose_card, make_cluster, make_finding, make_node, make_pending_pod
 
 ALL = (
     (ClusterFilter, querysets.clusters),
@@ -25,6 +26,8 @@ ALL = (
     (AllocationFilter, querysets.allocations_ever),
     (PodFilter, querysets.pods),
     (FindingFilter, querysets.findings_ever),
+    (ComponentFilter, querysets.components),
+    (ComponentChangeFilter, querysets.component_changes),
 )
 
 
@@ -132,8 +135,8 @@ def test_cards_come_by_node_and_index_and_gone_ones_only_when_asked_for(cluster:
     make_node(cluster, "a", "gpushare", 2)
     lose_card(Card.objects.get(node_name="a", index=0))
     assert [(card.node_name, card.index) for card in cards("")] == [("a", 1), ("b", 0)]
-    assert [(card.node_name, card.index) for card in cards("gone=true")] == [("a", 0)]
-    assert len(cards("gone=any")) == 3
+    assert [(card.node_name, card.index) for card in cards("removed=true")] == [("a", 0)]
+    assert len(cards("removed=any")) == 3
 
 
 def test_several_values_of_one_name_are_any_of_them(cluster: Cluster) -> None:
@@ -181,8 +184,8 @@ def test_allocations_without_a_card_can_be_asked_for(cluster: Cluster) -> None:
 
 def test_pods_are_found_by_the_resource_that_they_ask_for(cluster: Cluster) -> None:
     make_node(cluster, "a", "nvidia", 1, loads=(1.0,))
-    make_waiting_pod(cluster, "late")
-    found = PodFilter(QueryDict("resource=aliyun.com/gpu-mem&waiting=true"), querysets.pods())
+    make_pending_pod(cluster, "late")
+    found = PodFilter(QueryDict("resource=aliyun.com/gpu-mem&pending=true"), querysets.pods())
     assert [pod.name for pod in found.ordered()] == ["late"]
 
 

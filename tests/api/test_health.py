@@ -62,7 +62,7 @@ def test_a_broker_that_accepts_and_says_nothing_is_given_up_soon(settings: Any) 
 def test_missing_migrations_are_counted(monkeypatch: Any) -> None:
     monkeypatch.setattr(health.MigrationExecutor, "migration_plan", lambda self, targets: [1, 2])
     part = ready().json()["parts"]["migrations"]
-    assert part == {"ok": False, "reason": "2 migrations are not applied; run manage.py migrate"}
+    assert part == {"ok": False, "reason": "2 migrations not applied; run manage.py migrate"}
 
 
 def test_static_files_that_were_not_collected_are_said_in_production_only(settings: Any, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def test_a_card(viewer: Client, cluster: Cluster) -> None:
     assert end - begin == timedelta(hours=1)
     columns = told["columns"]
     assert len(columns["memory_used_bytes"]) == 60
-    assert columns["memory_used_bytes"][-1] == columns["memory_used_most_bytes"][-1] == 1 << 30
+    assert columns["memory_used_bytes"][-1] == columns["memory_used_peak_bytes"][-1] == 1 << 30
     assert columns["memory_used_bytes"][:-1] == [None] * 59
     assert columns["activity_ratio"][-1] == 0.5
     assert columns["memory_allocated_bytes"] is columns["cards"] is None

@@ -23,11 +23,13 @@ from drf_spectacular.generators import SchemaGenerator
 from accounts import saved_views
 from accounts.models import ApiToken
 from accounts.roles import Role
-from inventory.models import Card, Cluster
+from inventory.models import Card, Cluster, Component
+from inventory.stacks.engine.software.base import Statement
 from resources.allocation import AllocationFilter
 from resources.campaign import CampaignFilter, TargetFilter
 from resources.card import CardFilter
 from resources.cluster import ClusterFilter
+from resources.component import ComponentChangeFilter, ComponentFilter
 from resources.finding import FindingFilter
 from resources.node import NodeFilter
 from resources.pod import PodFilter
@@ -37,6 +39,7 @@ from resources.user import UserFilter
 from tests.api.hostile_values import BODIES, HEADERS, JSON_VALUES, METHODS, PROBLEM, VALUES
 from tests.cast import PASSWORD, bearer, make_token, make_user, signed_in
 from tests.factories import make_cluster, make_finding, make_node
+from tests.factories.software import make_software
 from tests.pages.validations.rows import make_run
 
 #: Thousands of requests each: minutes on a loaded machine.
@@ -48,6 +51,8 @@ FILTERS = {
     "allocations": AllocationFilter,
     "pods": PodFilter,
     "findings": FindingFilter,
+    "components": ComponentFilter,
+    "component-changes": ComponentChangeFilter,
     "clusters": ClusterFilter,
     "runs": RunFilter,
     "campaigns": CampaignFilter,
@@ -61,13 +66,13 @@ _RUN = {
     "cluster": "prod",
     "card": "0",
     "options": {},
-    "wait_for_room": True,
+    "queue_if_full": True,
 }
 _CAMPAIGN = {"suite": "cuda-vectoradd", "name": "x", "options": {}, "max_parallel": 1, "stop_after_failures": 1}
 #: Bodies that REST takes.
 DRAFTS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("/api/v1/tokens", {"name": "ci", "role": "viewer", "expires_in_days": 1}),
-    ("/api/v1/users", {"name": "nora", "password": PASSWORD, "role": "viewer", "places": ["prod"]}),
+    ("/api/v1/users", {"name": "nora", "password": PASSWORD, "role": "viewer", "scope": ["prod"]}),
     ("/api/v1/runs", _RUN),
     ("/api/v1/runs/preview", _RUN),
     ("/api/v1/campaigns", {**_CAMPAIGN, "targets": [{"node": "gpu-1", "cluster": "prod"}]}),
@@ -97,7 +102,9 @@ class Addresses:
         run = make_run(cluster, card=Card.objects.earliest("pk"))
         victim = make_user("victim", Role.VIEWER)
         make_token(victim)
+        make_software(cluster, "gpu-1", {"driver": Statement(state="ready", version="580.95.05")})
         ids = {
+            "component_id": str(Component.objects.get().pk),
             "user_id": str(victim.pk),
             "run_id": run.pk,
             "card_id": str(run.card_id),

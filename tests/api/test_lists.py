@@ -17,11 +17,11 @@ from tests.factories import (
     make_cluster,
     make_fleet,
     make_node,
-    make_waiting_pod,
+    make_pending_pod,
     not_metered,
 )
 
-LISTS = ("clusters", "nodes", "cards", "allocations", "pods", "findings", "tokens")
+LISTS = ("clusters", "nodes", "cards", "allocations", "pods", "findings", "components", "component-changes", "tokens")
 
 
 def get(client: Client, path: str, **query: Any) -> Any:
@@ -97,7 +97,7 @@ def test_a_gone_card_keeps_its_address_and_leaves_the_list(cluster: Cluster, api
     card = Card.objects.order_by("id")[0]
     lose_card(card)
     assert [row["id"] for row in results(api, "cards")] == [card.pk + 1]
-    assert get(api, f"cards/{card.pk}")["gone_at"] is not None
+    assert get(api, f"cards/{card.pk}")["removed_at"] is not None
 
 
 def test_history_is_asked_for_by_card(cluster: Cluster, api: Client) -> None:
@@ -120,7 +120,7 @@ def test_a_pod_names_its_claims_and_what_they_ask_for(cluster: Cluster, api: Cli
     }
     make_claim(cluster, "serve-gpu-p0q9x", request={"exactly": exactly})
     make_claiming_pod(cluster, claim="serve-gpu-p0q9x", template="mig-3g")
-    (pod,) = results(api, "pods", waiting="true")
+    (pod,) = results(api, "pods", pending="true")
     request = {
         "request": "gpu",
         "device_class": "mig.nvidia.com",
@@ -135,7 +135,7 @@ def test_a_pod_names_its_claims_and_what_they_ask_for(cluster: Cluster, api: Cli
             "name": "gpu",
             "claim": "serve-gpu-p0q9x",
             "template": "mig-3g",
-            "state": "waiting",
+            "state": "pending",
             "node": None,
             "requests": [request],
         }
@@ -159,9 +159,9 @@ def test_a_claim_of_another_namespace_or_cluster_is_not_the_pods(cluster: Cluste
 
 
 def test_waiting_pods_say_why(cluster: Cluster, api: Client) -> None:
-    make_waiting_pod(cluster)
-    (pod,) = results(api, "pods", waiting="true")
-    assert pod["waiting_reason"] == "Unschedulable"
+    make_pending_pod(cluster)
+    (pod,) = results(api, "pods", pending="true")
+    assert pod["pending_reason"] == "Unschedulable"
     assert pod["requests"] == {"aliyun.com/gpu-mem": 8}
     assert pod["node"] is None
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.exposition import generate_latest
@@ -14,9 +16,11 @@ from prometheus_client.registry import CollectorRegistry
 
 from api.inventory import metrics
 from inventory.catalogue import CATALOGUE
-from inventory.models import Card, Cluster, Finding, NodeTotals, Watch
+from inventory.models import Card, Cluster, Component, Finding, NodeTotals, Watch
 from inventory.models.choices import CardState
 from tests.factories import GIB, lose_card, make_cluster, make_finding, make_node
+from tests.pages.validations.rows import make_run
+from tests.promtool import promtool
 
 pytestmark = pytest.mark.django_db
 STRANGE = 'a"b\\c\nd{e}=,ü 🦄\\n'
@@ -122,7 +126,7 @@ def test_findings_are_counted_by_code_and_none_is_zero_once_it_was_counted(clust
     make_finding(cluster, "card-over-committed", "error", "n", "1")
     ended = make_finding(cluster, "index-out-of-range", "error", "n")
     Finding.objects.filter(pk=ended.pk).update(ended_at=ended.first_seen_at)
-    found = scrape()["gpudash_finding_count"]
+    found = scrape()["gpudash_findings"]
     assert found[(("cluster", "prod"), ("code", "card-over-committed"), ("severity", "error"))] == 2
     assert found[(("cluster", "prod"), ("code", "index-out-of-range"), ("severity", "error"))] == 0
     assert len(found) == len(CATALOGUE)
@@ -164,13 +168,13 @@ def test_a_card_without_an_index_goes_by_its_key(cluster: Cluster) -> None:
 
 def test_a_card_that_is_held_but_of_unknown_state_tells_no_number(cluster: Cluster) -> None:
     make_node(cluster, "n", "gpushare", 1)
-    Card.objects.update(state=CardState.UNKNOWN, holders_count=0, memory_allocated_bytes=None)
+    Card.objects.update(state=CardState.UNKNOWN, allocations_count=0, memory_allocated_bytes=None)
     assert values("gpudash_card_allocations") == []
 
 
 def test_every_family_has_help_and_a_type() -> None:
     text = "".join(metrics.families())
-    for name in ("card_memory_bytes", "card_memory_used_bytes", "mirror_synced", "finding_count"):
+    for name in ("card_memory_bytes", "card_memory_used_bytes", "mirror_synced", "findings"):
         assert f"# HELP gpudash_{name} " in text
         assert f"# TYPE gpudash_{name} gauge" in text
 
@@ -179,7 +183,70 @@ def test_the_scrape_is_served_as_prometheus_wants_it(fleet: Cluster, api: Client
     response = api.get("/metrics")
     assert response.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
     names = {family.name for family in text_string_to_metric_families(response.content.decode())}
-    assert {"gpudash_card_memory_bytes", "gpudash_mirror_synced", "gpudash_finding_count"} <= names
+    assert {"gpudash_card_memory_bytes", "gpudash_mirror_synced", "gpudash_findings"} <= names
+
+
+def component(cluster: Cluster, node: str, name: str, state: str = "ready", version: str = "") -> Component:
+    moment = timezone.now()
+    columns = {"stack": "nvidia", "state_since": moment, "digest": 0, "version": version}
+    return Component.objects.create(cluster=cluster, node_name=node, name=name, state=state, **columns)
+
+
+def test_each_component_has_its_state_and_what_is_not_needed_is_absent(cluster: Cluster) -> None:
+    component(cluster, "n", "driver", "crash-looping", "550.1")
+    component(cluster, "n", "dcgm", "not needed")
+    component(cluster, "", "gpu-operator", "ready", "25.3.4")
+    component(make_cluster("other"), STRANGE, "nvidiadriver/gold", "not ready", STRANGE)
+    found = scrape()
+    # Labels are in the order of their names.
+    assert {tuple(dict(labels).values()): value for labels, value in found["gpudash_component_state"].items()} == {
+        ("prod", "driver", "n", "crash-looping"): 1,
+        ("prod", "gpu-operator", "", "ready"): 1,
+        ("other", "nvidiadriver/gold", STRANGE, "not ready"): 1,
+    }
+    assert {tuple(dict(labels).values()): value for labels, value in found["gpudash_component_info"].items()} == {
+        ("prod", "driver", "550.1"): 1,
+        ("prod", "gpu-operator", "25.3.4"): 1,
+        ("other", "nvidiadriver/gold", STRANGE): 1,
+    }
+
+
+def test_versions_are_counted_and_bounded(cluster: Cluster) -> None:
+    for number in range(metrics.VERSIONS + 5):
+        for node in range(2 if number < 3 else 1):
+            component(cluster, f"n{number}-{node}", "driver", version=f"1.{number:02}")
+    component(cluster, "strange", "driver", version=metrics.OTHER)
+    found = {dict(labels)["version"]: value for labels, value in scrape()["gpudash_component_info"].items()}
+    assert len(found) == metrics.VERSIONS + 1
+    assert (found["1.00"], found["1.29"], found[metrics.OTHER]) == (2, 1, 6)
+    assert sum(found.values()) == metrics.VERSIONS + 5 + 3 + 1
+
+
+def test_components_cost_one_query(cluster: Cluster) -> None:
+    with CaptureQueriesContext(connection) as few:
+        scrape()
+    for number in range(20):
+        component(cluster, f"n{number}", "driver", version=f"1.{number}")
+    with CaptureQueriesContext(connection) as many:
+        scrape()
+    assert len(few) == len(many)
+    assert len([one for one in many if '"inventory_component"' in one["sql"]]) == 1
+
+
+def test_promtool_accepts_the_whole_scrape(fleet: Cluster, viewer: Client) -> None:
+    """Names, units and help: no gauge ends in _count or _total."""
+    component(fleet, "n", "driver", "not ready", "550.1")
+    make_finding(fleet, "units-mixed", "warning")
+    card = Card.objects.order_by("pk")[0]
+    make_run(fleet, node=card.node_name, card=card)
+    text = viewer.get("/metrics").content.decode()
+    assert {
+        name for name in ("gpudash_cards{", "gpudash_component_info{", "gpudash_findings{") if name in text
+    } != set()
+    assert "gpudash_validation_run_last_verdict{" in text
+    promtool("check", "metrics", given=text)
+    with pytest.raises(AssertionError, match="_count"):
+        promtool("check", "metrics", given="# HELP a_count x\n# TYPE a_count gauge\na_count 1\n")
 
 
 class _Once:

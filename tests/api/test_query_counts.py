@@ -20,13 +20,15 @@ EXPECTED = {
     "clusters": 11,
     "clusters/prod": 11,
     "nodes": 7,
-    "nodes/prod/gpu-00000": 11,
+    "nodes/prod/gpu-00000": 12,
     "cards": 8,
     "cards?q=train": 8,
     "allocations": 6,
     "allocations?ended=any": 6,
     "pods": 5,
     "findings": 5,
+    "components": 5,
+    "component-changes": 5,
 }
 
 
@@ -46,7 +48,7 @@ def test_the_number_of_queries_does_not_grow_with_the_cluster(api: Client) -> No
     make_fleet(cluster, nodes=3)
     few = counts(api)
     _empty()
-    make_fleet(cluster, nodes=300, waiting=50)
+    make_fleet(cluster, nodes=300, pending=50)
     many = counts(api)
     assert many == few == EXPECTED
 

@@ -74,11 +74,11 @@ def test_what_is_wrong_is_named(mine: Client, change: dict[str, object], field: 
 def test_an_operator_shares_and_an_administrator_removes(mine: Client) -> None:
     operator = bearer(make_token(make_user("olaf", Role.OPERATOR), Role.OPERATOR))
     answer = operator.post(
-        "/api/v1/views", DRAFT | {"query": "", "shared": True, "places": ["prod"]}, "application/json"
+        "/api/v1/views", DRAFT | {"query": "", "shared": True, "scope": ["prod"]}, "application/json"
     )
     assert answer.status_code == 201
     view = answer.json()
-    assert view["places"] == ["prod"]
+    assert view["scope"] == ["prod"]
     assert [one["name"] for one in mine.get("/api/v1/views?shared=true").json()["results"]] == ["Room"]
     assert mine.delete(answer.headers["Location"]).status_code == 404
     admin = bearer(make_token(make_user("ada", Role.ADMIN), Role.ADMIN))

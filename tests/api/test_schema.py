@@ -14,7 +14,7 @@ from django.test import Client
 from accounts.roles import Role
 from inventory.models import Allocation, Card, Cluster
 from tests.cast import bearer, make_token, make_user
-from tests.factories import end_allocation, make_finding, make_node, make_waiting_pod
+from tests.factories import end_allocation, make_finding, make_node, make_pending_pod
 from tests.pages.validations.rows import make_run
 from tests.processes import ROOT
 
@@ -58,7 +58,7 @@ def check(document: Any, path: str, answer: Any) -> None:
 @pytest.fixture
 def crowded(fleet: Cluster) -> Cluster:
     """Rows in every state that an answer can show."""
-    make_waiting_pod(fleet)
+    make_pending_pod(fleet)
     make_finding(fleet)
     end_allocation(Allocation.objects.order_by("id")[0])
     Cluster.objects.update(permissions=[{"verb": "list", "resource": "pods", "allowed": None}, "odd"])
@@ -71,10 +71,12 @@ def crowded(fleet: Cluster) -> Cluster:
         ("/api/v1/summary", ""),
         ("/api/v1/clusters", ""),
         ("/api/v1/nodes", "?page_size=3"),
-        ("/api/v1/cards", "?gone=any"),
+        ("/api/v1/cards", "?removed=any"),
         ("/api/v1/allocations", "?ended=any"),
         ("/api/v1/pods", ""),
         ("/api/v1/findings", ""),
+        ("/api/v1/components", ""),
+        ("/api/v1/component-changes", ""),
         ("/api/v1/tokens", ""),
     ],
 )
@@ -114,7 +116,7 @@ def test_each_operation_says_with_what_it_refuses(document: Any) -> None:
     assert [name for name, answers in every.items() if ("404" in answers) != ("{" in name)] == []
     verbs = (
         "runs",
-        *(f"runs/{{run_id}}/{verb}" for verb in ("again", "cancel", "reparse")),
+        *(f"runs/{{run_id}}/{verb}" for verb in ("rerun", "cancel", "reparse")),
         *(f"campaigns/{{campaign_id}}/{verb}" for verb in ("pause", "resume", "stop")),
     )
     in_the_way = {*(f"post /api/v1/{name}" for name in verbs), "patch /api/v1/users/{user_id}"}
@@ -156,7 +158,7 @@ def test_what_a_run_launched_again_answers_is_named_each_time(document: Any, clu
     make_node(cluster, "gpu-1", "nvidia", 1, loads=(0.0,))
     run = make_run(cluster, card=Card.objects.get())
     program = bearer(make_token(make_user("olga", Role.OPERATOR), Role.OPERATOR))
-    address, path = f"/api/v1/runs/{run.pk}/again", "/api/v1/runs/{run_id}/again"
+    address, path = f"/api/v1/runs/{run.pk}/rerun", "/api/v1/runs/{run_id}/rerun"
     for key, status in (("a", 201), ("a", 200), ("b", 409)):
         answer = program.post(address, headers={"Idempotency-Key": key})
         assert answer.status_code == status, answer.content

@@ -20,8 +20,8 @@ from tests.factories import (
     make_finding,
     make_fleet,
     make_node,
+    make_pending_pod,
     make_unreadable,
-    make_waiting_pod,
     not_metered,
 )
 
@@ -73,15 +73,15 @@ def test_a_summary_counts_everything_that_is_wrong_or_waits(cluster: Cluster) ->
     make_node(cluster, "b", "nvidia", 1, ready=False)
     Node.objects.create(cluster=cluster, uid="u", name="plain", facts="{}", digest=0)
     lose_card(Card.objects.get(node_name="b"))
-    old = make_waiting_pod(cluster, "old", minutes=90)
-    make_waiting_pod(cluster, "new", minutes=1)
+    old = make_pending_pod(cluster, "old", minutes=90)
+    make_pending_pod(cluster, "new", minutes=1)
     make_finding(cluster, severity="warning")
     make_unreadable(cluster)
     (found,) = totals.summaries()
     assert (found.nodes_total, found.nodes_gpu, found.nodes_not_ready) == (3, 2, 1)
     assert {state: count for state, count in found.card_states.items() if count} == {"free": 1, "partly": 1, "full": 1}
-    assert found.cards_with_room == 2
-    assert (found.pods_waiting, found.pods_oldest_at) == (2, old.created_at)
+    assert found.cards_with_free_memory == 2
+    assert (found.pods_pending, found.pods_oldest_at) == (2, old.created_at)
     assert (found.findings, found.unreadable) == ({"warning": 1}, 1)
 
 

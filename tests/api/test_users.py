@@ -15,7 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts import second_step
+from accounts import two_factor
 from accounts.models import ApiToken
 from accounts.roles import Role, granted
 from audit.models import Entry
@@ -26,7 +26,7 @@ from tests.scopes.world import scoped_user
 pytestmark = pytest.mark.django_db
 
 USERS = "/api/v1/users"
-NEW = {"name": "nora", "password": PASSWORD, "role": "viewer", "places": ["prod/team-a"]}
+NEW = {"name": "nora", "password": PASSWORD, "role": "viewer", "scope": ["prod/team-a"]}
 JSON = "application/json"
 
 
@@ -60,18 +60,18 @@ def test_a_user_is_made_who_signs_in_and_the_log_says_by_which_token(program: Cl
         "id": made.pk,
         "name": "nora",
         "role": "viewer",
-        "places": ["prod/team-a"],
+        "scope": ["prod/team-a"],
         "active": True,
-        "kept_by": "password",
-        "second_step": False,
+        "sign_in_method": "password",
+        "two_factor": False,
         "tokens": 0,
         "created_at": "",
         "signed_in_at": None,
     }
     assert program.get(f"{USERS}/{made.pk}").json() == told
     assert Client().login(username="nora", password=PASSWORD)
-    assert acts("user-make") == [("ada", "token", "nora", {})]
-    assert acts("user-scope") == [("ada", "token", "nora", {"places": "prod/team-a"})]
+    assert acts("user-create") == [("ada", "token", "nora", {})]
+    assert acts("user-scope") == [("ada", "token", "nora", {"scope": "prod/team-a"})]
     assert PASSWORD not in str(list(Entry.objects.values()))
 
 
@@ -86,8 +86,8 @@ def test_a_user_is_made_who_signs_in_and_the_log_says_by_which_token(program: Cl
         ({"role": "root"}, "role"),
         ({"role": None}, "role"),
         ({"role": "operator"}, "role"),
-        ({"places": ["nowhere"]}, "places"),
-        ({"places": "prod"}, "places"),
+        ({"scope": ["nowhere"]}, "scope"),
+        ({"scope": "prod"}, "scope"),
         ({"active": False}, "active"),
     ],
 )
@@ -96,14 +96,14 @@ def test_what_cannot_be_made_is_said_at_its_field(program: Client, changed: dict
     assert answer.status_code == 400
     assert {one["field"] for one in answer.json()["errors"]} == {field}
     assert list(User.objects.values_list("username", flat=True)) == ["ada"]
-    assert acts("user-make") == []
+    assert acts("user-create") == []
 
 
 def test_the_list_says_of_each_what_it_may_and_how_it_signs_in(program: Client) -> None:
     carl = scoped_user("carl", "prod", "*/team-a", role=Role.OPERATOR)
     SocialAccount.objects.create(user=carl, provider="oidc-0123456789abcdef", uid="1")
     gone = make_user("gone", Role.VIEWER)
-    second_step.switch_on(gone, second_step.new_secret())
+    two_factor.switch_on(gone, two_factor.new_secret())
     ApiToken.issue(gone, "ended", Role.VIEWER, timezone.now() - timedelta(days=1))
     make_token(gone)
     gone.set_password(PASSWORD)
@@ -111,7 +111,7 @@ def test_the_list_says_of_each_what_it_may_and_how_it_signs_in(program: Client) 
     patch(program, gone, active=False)
     SocialAccount.objects.create(user=make_user("pia"), provider="proxy", uid="pia")
     rows = {row["name"]: row for row in program.get(USERS).json()["results"]}
-    told = ("role", "places", "active", "kept_by", "second_step", "tokens")
+    told = ("role", "scope", "active", "sign_in_method", "two_factor", "tokens")
     assert {name: [row[one] for one in told] for name, row in rows.items()} == {
         "ada": ["admin", [], True, "none", False, 1],
         "carl": ["operator", ["prod", "*/team-a"], True, "oidc", False, 0],
@@ -122,9 +122,9 @@ def test_the_list_says_of_each_what_it_may_and_how_it_signs_in(program: Client) 
         "q=AR": ["carl"],
         "role=admin&role=none": ["ada", "pia"],
         "active=false": ["gone"],
-        "kept_by=oidc&kept_by=proxy": ["carl", "pia"],
-        "kept_by=password": ["gone"],
-        "kept_by=none": ["ada"],
+        "sign_in_method=oidc&sign_in_method=proxy": ["carl", "pia"],
+        "sign_in_method=password": ["gone"],
+        "sign_in_method=none": ["ada"],
         "limited=true": ["carl"],
         "limited=false&active=true": ["ada", "pia"],
         "ordering=-tokens,name": ["ada", "carl", "gone", "pia"],
@@ -163,9 +163,9 @@ def test_pages_go_on_by_cursor_and_cost_the_same_whatever_their_number(program: 
 def test_what_is_left_out_of_a_change_stays(program: Client) -> None:
     user = scoped_user("vera", "prod")
     client = signed_in(user)
-    assert patch(program, user, role="operator").json()["places"] == ["prod"]
+    assert patch(program, user, role="operator").json()["scope"] == ["prod"]
     assert granted(user) == (Role.OPERATOR, ["prod"])
-    assert patch(program, user, places=[]).json()["role"] == "operator"
+    assert patch(program, user, scope=[]).json()["role"] == "operator"
     assert patch(program, user).json()["role"] == "operator"
     assert client.get("/").status_code == 200
     assert patch(program, user, role=None).json()["role"] is None
@@ -178,8 +178,8 @@ def test_what_is_left_out_of_a_change_stays(program: Client) -> None:
 def test_a_change_that_is_refused_changes_nothing_of_it(program: Client) -> None:
     user = make_user("vera", Role.VIEWER)
     for change, field in (
-        ({"role": "operator", "places": ["prod/team-a"], "active": False}, "role"),
-        ({"role": "operator", "places": ["nowhere"]}, "places"),
+        ({"role": "operator", "scope": ["prod/team-a"], "active": False}, "role"),
+        ({"role": "operator", "scope": ["nowhere"]}, "scope"),
         ({"role": "king"}, "role"),
         ({"name": "other"}, "name"),
     ):
@@ -195,9 +195,9 @@ def test_a_deactivated_account_keeps_its_role_and_nothing_that_lets_in(program: 
     assert patch(program, user, active=False).json()["active"] is False
     assert (client.get("/").status_code, own.get("/api/v1/nodes").status_code) == (302, 401)
     assert patch(program, user, active=False).status_code == 200
-    assert patch(program, user, role="viewer").json()["places"] == ["prod"]
+    assert patch(program, user, role="viewer").json()["scope"] == ["prod"]
     again = patch(program, user, active=True).json()
-    assert (again["active"], again["role"], again["places"]) == (True, "viewer", ["prod"])
+    assert (again["active"], again["role"], again["scope"]) == (True, "viewer", ["prod"])
     assert own.get("/api/v1/nodes").status_code == 401, "it has ended, and does not sleep"
     assert [detail for *_, detail in acts("user-state")] == [{"state": "deactivated"}, {"state": "active"}]
 
@@ -251,7 +251,7 @@ def test_by_a_token_nobody_becomes_an_administrator(program: Client) -> None:
     vera, boss = make_user("vera", Role.VIEWER), make_user("boss", Role.ADMIN)
     assert patch(program, boss, active=False).status_code == 200
     for answer in (
-        program.post(USERS, NEW | {"role": "admin", "places": []}, content_type=JSON),
+        program.post(USERS, NEW | {"role": "admin", "scope": []}, content_type=JSON),
         patch(program, vera, role="admin"),
         patch(program, boss, active=True),
     ):

@@ -24,7 +24,7 @@ from django.conf import settings  # noqa: E402
 from django.contrib.auth.models import User  # noqa: E402
 from django.db import connection, connections  # noqa: E402
 
-from accounts import second_step, users  # noqa: E402
+from accounts import two_factor, users  # noqa: E402
 from accounts.models import ApiToken  # noqa: E402
 from accounts.roles import Role  # noqa: E402
 from audit.models import Entry  # noqa: E402
@@ -72,17 +72,17 @@ ACTS: dict[str, tuple[Callable[[int], Any], Check, Check]] = {
     "user": (
         lambda n: users.create(f"u{n}", "correct horse battery", Role.ADMIN),
         lambda n: User.objects.filter(username=f"u{n}").exists(),
-        lambda n: entry(action="user-make", target=f"u{n}") and entry(action="user-role", target=f"u{n}"),
+        lambda n: entry(action="user-create", target=f"u{n}") and entry(action="user-role", target=f"u{n}"),
     ),
     "token": (
         lambda n: ApiToken.issue(User.objects.get(username="olga"), f"t{n}", Role.ADMIN, django.utils.timezone.now()),
         lambda n: ApiToken.objects.filter(name=f"t{n}").exists(),
-        lambda n: entry(action="token-make", detail__name=f"t{n}"),
+        lambda n: entry(action="token-create", detail__name=f"t{n}"),
     ),
-    "second-step": (
-        lambda n: second_step.switch_on(User.objects.get(username="olga"), f"SECRET{n}"),
-        lambda n: second_step.is_on(User.objects.get(username="olga")),
-        lambda n: entry(action="second-step"),
+    "two-factor": (
+        lambda n: two_factor.switch_on(User.objects.get(username="olga"), f"SECRET{n}"),
+        lambda n: two_factor.is_on(User.objects.get(username="olga")),
+        lambda n: entry(action="two-factor"),
     ),
 }
 
@@ -136,7 +136,7 @@ def main(name: str) -> None:
     logger.handlers, logger.propagate = [handler], False
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     do, in_force, told = ACTS[name]
-    if name != "second-step":  # which is not done twice
+    if name != "two-factor":  # which is not done twice
         do(0)  # so that no child imports anew
     for step in range(1, MOST_STEPS):
         goes_on = killed(do, step)

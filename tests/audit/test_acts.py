@@ -49,7 +49,7 @@ def test_tokens_made_and_revoked_and_never_their_secret(admin: Client) -> None:
     made = admin.post("/api/v1/tokens", {"name": "ci", "role": "viewer"}, content_type="application/json").json()
     admin.delete(f"/api/v1/tokens/{made['id']}")
     token = ApiToken.objects.get(pk=made["id"])
-    assert told() == [("token-make", "ada", str(token), "done"), ("token-revoke", "ada", str(token), "done")]
+    assert told() == [("token-create", "ada", str(token), "done"), ("token-revoke", "ada", str(token), "done")]
     secret = made["token"].split("_", 2)[
         2
     ]  # It may hold "_" itself: what stands after the last is then a letter or two.
@@ -91,9 +91,9 @@ def test_commands_act_in_the_name_of_who_runs_them(monkeypatch: pytest.MonkeyPat
     call_command("token", "create", "newcomer")
     rows = Entry.objects.filter(kind="command").order_by("number")
     assert [(row.action, row.actor, row.detail.get("role", "")) for row in rows] == [
-        ("user-make", "olga-at-the-shell", ""),
+        ("user-create", "olga-at-the-shell", ""),
         ("user-role", "olga-at-the-shell", "operator"),
-        ("token-make", "olga-at-the-shell", "viewer"),
+        ("token-create", "olga-at-the-shell", "viewer"),
     ]
 
 
@@ -102,18 +102,18 @@ def test_what_is_not_done_is_not_written(cluster: Cluster, monkeypatch: pytest.M
         raise RuntimeError
 
     monkeypatch.setattr("audit.acts.append", fails)
-    before = list(cluster.watches.values_list("relist_asked_at", flat=True))
+    before = list(cluster.watches.values_list("relist_requested_at", flat=True))
     with pytest.raises(RuntimeError):
         relist(cluster, "ada")
-    assert list(cluster.watches.values_list("relist_asked_at", flat=True)) == before
+    assert list(cluster.watches.values_list("relist_requested_at", flat=True)) == before
 
 
 def test_administrators_see_it_as_page_rest_and_csv(admin: Client, cluster: Cluster) -> None:
     admin.post("/api/v1/clusters/prod/relist")
     signed_in(make_user("vera", Role.VIEWER)).get("/audit")
     page = admin.get("/audit").content.decode()
-    assert "list a cluster anew" in page
-    assert "use without the role for it" in page
+    assert "relist cluster" in page
+    assert "denied access" in page
     rows = admin.get("/api/v1/audit?outcome=refused&actor=vera").json()["results"]
     assert [(row["action"], row["target"]) for row in rows] == [("access", "GET /audit")]
     assert b"cluster-relist" in b"".join(admin.get("/api/v1/audit?format=csv"))

@@ -64,7 +64,9 @@ def test_a_column_that_is_changed_is_found(column: str) -> None:
     put(3)
     value = "2020-01-01 00:00:00+00" if column == "at" else '{"run": "x"}' if column == "detail" else "x"
     behind(f"UPDATE {TABLE} SET {column} = %s WHERE number = 2", value)
-    assert broken() == Broken(2, "it was changed, or written with another secret key (GPUDASH_SECRET_KEY_FALLBACKS)")
+    assert broken() == Broken(
+        2, "the entry was changed, or written with another secret key (GPUDASH_SECRET_KEY_FALLBACKS)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,7 @@ def test_an_entry_made_anew_with_its_hash_breaks_the_next() -> None:
     entry = Entry.objects.get(number=2)
     entry.target = "another"
     behind(f"UPDATE {TABLE} SET target = 'another', hash = %s WHERE number = 2", chain.hash_of(entry))
-    assert broken() == Broken(3, "it does not follow the one before it")
+    assert broken() == Broken(3, "the entry does not follow the previous entry")
 
 
 def test_a_chain_made_anew_with_the_secret_key_is_told_by_a_hash_that_was_noted(capsys: Any) -> None:
@@ -103,7 +105,7 @@ def test_a_chain_made_anew_with_the_secret_key_is_told_by_a_hash_that_was_noted(
     behind(f"UPDATE {HEAD} SET number = 0, hash = %s, seal = %s", GENESIS, sealed)
     put(2)
     call_command("audit", "verify")
-    with pytest.raises(CommandError, match="made anew"):
+    with pytest.raises(CommandError, match="recreated"):
         call_command("audit", "verify", "--hash", noted)
 
 
@@ -148,7 +150,9 @@ def test_an_entry_without_the_secret_key_does_not_hold(settings: Any) -> None:
 def test_another_secret_key_goes_on_where_the_old_one_is_known(settings: Any) -> None:
     put(2)
     old, settings.SECRET_KEY = settings.SECRET_KEY, "another" * 10
-    assert broken() == Broken(1, "it was changed, or written with another secret key (GPUDASH_SECRET_KEY_FALLBACKS)")
+    assert broken() == Broken(
+        1, "the entry was changed, or written with another secret key (GPUDASH_SECRET_KEY_FALLBACKS)"
+    )
     settings.SECRET_KEY_FALLBACKS = [old]
     put(2)
     assert [one[0] for one in verify()] == [1, 2, 3, 4]
@@ -171,7 +175,7 @@ def test_an_old_key_makes_no_entry_behind_one_of_a_later_key(settings: Any) -> N
 def test_verify_says_where_it_breaks() -> None:
     put(3)
     behind(f"UPDATE {TABLE} SET target = 'x' WHERE number = 3")
-    with pytest.raises(CommandError, match=r"entry 3: it was changed, .*\. Those before it hold \(2\)"):
+    with pytest.raises(CommandError, match=r"entry 3: the entry was changed, .*\. Intact entries before it: 2"):
         call_command("audit", "verify")
 
 
@@ -209,7 +213,7 @@ def test_the_same_refusal_is_written_once_a_minute() -> None:
 @hypothesis_settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(name=st.text(max_size=300), target=st.text(max_size=900), value=st.text(max_size=50) | st.integers())
 def test_whatever_a_name_holds_the_chain_holds(name: str, target: str, value: str | int) -> None:
-    with who.acting(Who(name, Kind.SESSION.value)), act(Action.TOKEN_MAKE, target, name=value):
+    with who.acting(Who(name, Kind.SESSION.value)), act(Action.TOKEN_CREATE, target, name=value):
         pass
     assert broken() is None
 

@@ -34,7 +34,7 @@ COLUMNS = {
     "Cluster": {"kubeconfig", "launcher_kubeconfig", "context", "server"},
     "UsageSource": {"way", "address", "token_file", "ca_file", "headers", "matchers", "every_s"},
     "Run": {"cancel_requested_at", "reparse_requested_by"},
-    "Watch": {"relist_asked_at"},
+    "Watch": {"relist_requested_at"},
     "Launcher": {"take_over"},
 }
 ACTS = {"act", "together"}
@@ -43,7 +43,7 @@ BORNE = {
     "accounts/groups.py:set_permissions": "what the three groups may do, the same after each migrate; nobody is given anything",
     "accounts/models.py:ApiToken._insert": "called in the act of `issue`",
     "accounts/models.py:ApiToken.note_use": "when a token was last used: reading",
-    "accounts/second_step.py:_forget": "called in the acts of `switch_on` and `switch_off`",
+    "accounts/two_factor.py:_forget": "called in the acts of `switch_on` and `switch_off`",
     "accounts/sign_in_links.py:redeem": "the link is used up before the sign-in, whose entry comes first",
     "inventory/checks.py:_keep": "what the credentials may do, as the cluster says; the address is that of the kubeconfig",
 }

@@ -13,7 +13,7 @@ import pytest
 
 from tests.web import SECRET_KEY
 
-ACTS = ("launcher", "cluster", "usage", "user", "token", "second-step")
+ACTS = ("launcher", "cluster", "usage", "user", "token", "two-factor")
 
 
 @pytest.mark.parametrize("act", ACTS)

@@ -89,10 +89,10 @@ def test_an_entry_that_is_written_meanwhile_is_none_that_is_missing() -> None:
 
 
 def test_the_page_says_what_the_task_found(admin: Client) -> None:
-    assert "It was not read through yet" in get(admin, "/administration").text
+    assert "Not verified yet" in get(admin, "/administration").text
     put(2)
     read_audit()
-    assert f"Unchanged: all {Entry.objects.count()} entries that there were hold." in get(admin, "/administration").text
+    assert f"Verified: {Entry.objects.count()} entries intact." in get(admin, "/administration").text
     behind(f"UPDATE {TABLE} SET target = 'x' WHERE number = 2")
     read_audit()
     assert "The chain breaks at entry 2" in get(admin, "/administration").text

@@ -108,7 +108,7 @@ def _beginning(first: ast.expr) -> str:
 
 REFUSED = (429, "text/plain", b"Too many requests.")
 EMPTY = (200, "text/html; charset=utf-8", b"<html><p>There is nothing here.</p></html>")
-ERROR = (500, "text/html", b"A mistake of ours")
+ERROR = (500, "text/html", b"Internal error")
 SIGN_IN = (302, "text/html", b'<a href="/cards/1">')
 NO_LIST = (200, "application/json", b'{"next":null,"results":[]}')
 OTHER_TYPE = (200, "text/plain", b'href="/cards/1" href="/nodes/large/gpu-1" "results":[{ "totals":{"nodes": ok')

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from accounts.roles import Role
 from inventory.models import Cluster
 from tests.cast import PASSWORD, make_user
-from tests.factories import make_cluster, make_finding, make_fleet, make_waiting_pod
+from tests.factories import make_cluster, make_finding, make_fleet, make_pending_pod
 from tests.services import wait_until
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or ""
@@ -63,7 +63,7 @@ def fleet(transactional_db: None) -> Cluster:
     """A node of each trait with a finding, and pods that wait."""
     cluster = make_cluster("prod")
     make_fleet(cluster, nodes=14, cards=8)
-    make_waiting_pod(cluster, "hungry")
+    make_pending_pod(cluster, "hungry")
     make_finding(cluster, "units-mixed", "warning")
     return cluster
 

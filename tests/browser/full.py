@@ -15,7 +15,7 @@ from accounts.saved_views import SavedView
 from audit.actions import Action
 from audit.acts import act, refuse
 from inventory.charges import days, now
-from inventory.idle import holds
+from inventory.idle import allocations
 from inventory.models import Allocation, Card, Cluster, Finding, Node, Subject
 from tests.cast import PASSWORD, make_user
 from tests.factories import (
@@ -26,8 +26,8 @@ from tests.factories import (
     make_cluster,
     make_finding,
     make_fleet,
+    make_pending_pod,
     make_unreadable,
-    make_waiting_pod,
 )
 from tests.factories.history import put_day, put_minute
 from tests.factories.usage import hours_ago, measure
@@ -47,7 +47,7 @@ WRONG = [
 VISITS: Mapping[str, tuple[str, ...]] = {
     "account": ("/account",),
     "account-password": ("/account/password",),
-    "account-second-step": ("/account/second-step",),
+    "account-two-factor": ("/account/two-factor",),
     "validations": ("/validations", "/validations?verdict=failed", "/validations?suite=winml-tinyyolov2"),
     "suites": ("/validations/suites",),
     "validation-new": (
@@ -82,11 +82,12 @@ VISITS: Mapping[str, tuple[str, ...]] = {
         "/nodes/prod/gpu-00001",
         "/nodes/prod/gpu-00002",
         "/nodes/prod/gpu-00003?window=1h",
+        "/nodes/prod/software-0",
     ),
     "cards": ("/cards", "/cards?at=1h", "/cards?q=nothing-is-called-so"),
     "card": ("/cards/{card}", "/cards/{card}?window=1h", "/cards/{gone}"),
     "allocations": ("/allocations", "/allocations?ended=any", "/allocations?namespace=" + LONG_NAMESPACE),
-    "waiting": ("/allocations/waiting",),
+    "pending": ("/allocations/pending",),
     "idle": ("/allocations/idle",),
     "namespaces": ("/namespaces", "/namespaces?by=owner"),
     "chargeback": ("/namespaces/chargeback", "/namespaces/chargeback?by=owner"),
@@ -104,8 +105,15 @@ VISITS: Mapping[str, tuple[str, ...]] = {
     "keys": ("/keys",),
     "saved-views": ("/views", "/views?of=nodes&query=stack%3Dhami"),
     "findings": ("/findings", "/findings?severity=error"),
+    "components": ("/components",),
+    "component-list": (
+        "/components/list",
+        "/components/list?state=missing",
+        "/components/list?columns=name,node,remedy,step",
+    ),
     "clusters": ("/clusters",),
     "cluster": ("/clusters/prod",),
+    "cluster-prepare": ("/clusters/prod/prepare", "/clusters/prod/prepare?stack=gpushare"),
     "api-docs": ("/api-docs",),
 }
 #: What pages say that are not there, or not for this question.
@@ -122,7 +130,7 @@ NO_PAGE: Mapping[str, str] = {
     **dict.fromkeys(
         (
             *("account-theme", "account-tokens", "account-token-revoke", "campaign-change"),
-            *("run-cancel", "run-again", "run-reparse", "cluster-relist"),
+            *("run-cancel", "run-rerun", "run-reparse", "cluster-relist"),
             *("user-deactivate", "user-activate", "user-end-sessions", "user-end-tokens"),
             *("saved-view-rename", "saved-view-overwrite", "saved-view-remove"),
         ),
@@ -148,7 +156,7 @@ def make_full() -> Full:
     cluster = make_cluster("prod")
     make_cluster("far", synced=False, held=False)
     make_fleet(cluster, nodes=14, cards=8)
-    make_waiting_pod(cluster, "hungry")
+    make_pending_pod(cluster, "hungry")
     make_claiming_pod(cluster, "claiming", claim=make_claim(cluster, "a-claim").name)
     make_unreadable(cluster)
     _names(cluster)
@@ -205,7 +213,7 @@ def _usage(cluster: Cluster) -> None:
     hours_ago(10)
     for card in Card.objects.filter(cluster=cluster, node_name__in=("gpu-00000", "gpu-00001")):
         measure(card)
-    holds.look()
+    allocations.look()
     now.look()
     days.look()
 
@@ -218,7 +226,7 @@ def _runs(cluster: Cluster, card: Card) -> dict[str, str]:
     done = Campaign.objects.create(suite="cuda-vectoradd", name="All T4s", requested_by_name="olga", state="done")
     going = Campaign.objects.create(suite="cuda-nbody", name="Nightly", requested_by_name="olga", max_parallel=2)
     found: dict[str, Run] = {}
-    others = Card.objects.filter(cluster=cluster, node_name__in=("gpu-00000", "gpu-00001"), gone_at=None)
+    others = Card.objects.filter(cluster=cluster, node_name__in=("gpu-00000", "gpu-00001"), removed_at=None)
     for verdict, one in zip(
         ("passed", "failed", "warning", "errored", "skipped"), others.exclude(pk=card.pk), strict=False
     ):

@@ -9,7 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page
 
-from accounts import second_step
+from accounts import two_factor
 from accounts.sign_in_links import make_link
 from gpudash.external_accounts import Issuer
 from inventory.models import Allocation, Card
@@ -20,7 +20,8 @@ from tests.browser.test_reading import REFRESH
 from tests.cast import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
-_OPEN = "() => { for (const one of document.querySelectorAll('details')) one.open = true }"
+#: Menus lie over the page: each is opened alone, by a test of its own.
+_OPEN = "() => { for (const one of document.querySelectorAll('details:not(.menu)')) one.open = true }"
 
 
 @pytest.fixture
@@ -69,12 +70,28 @@ def test_every_page_is_accessible(page: Page, full: Full) -> None:
     _none({path: looked_at(page, path, script) for path in [*full.paths(), *REFUSED]})
 
 
+@pytest.mark.parametrize(
+    "path", ["/nodes", "/cards", "/allocations", "/findings", "/validations", "/validations/campaigns"]
+)
+def test_each_menu_of_a_list_is_accessible_and_closes_the_other(page: Page, full: Full, path: str) -> None:
+    script, found = source(), {}
+    page.goto(path)
+    menus = page.locator("details.menu")
+    assert menus.count() > 1
+    for place in range(menus.count()):
+        menus.nth(place).locator("summary").first.click()
+        page.wait_for_load_state("networkidle")
+        assert page.locator("details.menu[open]").count() == 1
+        found[f"menu {place}"] = violations(page, script, ALL)
+    _none(found)
+
+
 def test_the_pages_before_signing_in_are_accessible(
     browser: Browser, live_server: Any, full: Full, settings: Any
 ) -> None:
     settings.OIDC = Issuer("https://example.com", "gpudash", "x", "Example", "groups", ("openid",))
     ada = User.objects.get(username="ada")
-    second_step.switch_on(ada, second_step.new_secret())
+    two_factor.switch_on(ada, two_factor.new_secret())
     settings.SIGN_IN_LINKS = True
     context = browser.new_context(base_url=live_server.url, viewport=DESKTOP, locale="en", color_scheme="light")
     page, script, found = context.new_page(), source(), {}

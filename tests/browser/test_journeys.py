@@ -66,7 +66,7 @@ def world(fleet: Cluster) -> World:
 
 def _held(cluster: Cluster) -> tuple[Allocation, datetime]:
     at = (timezone.now() - timedelta(days=1)).replace(hour=2, minute=0, second=0, microsecond=0)
-    card = Card.objects.filter(cluster=cluster, holders_count=1, mode="whole").order_by("pk")[0]
+    card = Card.objects.filter(cluster=cluster, allocations_count=1, mode="whole").order_by("pk")[0]
     held = Allocation.objects.get(card=card, ended_at=None)
     held.started_at = at - timedelta(hours=1)
     held.save()
@@ -124,7 +124,7 @@ def test_where_do_two_cards_of_20_gib_fit(traveller: Traveller) -> None:
 
 def test_my_pod_is_pending_why(traveller: Traveller) -> None:
     page = traveller.page
-    traveller.press(page.locator("a.stat[href='/allocations/waiting']"))
+    traveller.press(page.locator("a.stat[href='/allocations/pending']"))
     traveller.press(page.locator("tbody a[href='/pods/prod/team-a/hungry']").first)
     expect(page.get_by_role("heading", level=1)).to_have_text("team-a/hungry")
     expect(

@@ -36,7 +36,7 @@ def test_columns_are_chosen_by_the_keyboard_and_stay_in_the_live_part(page: Page
 def test_a_view_is_saved_in_the_menu_and_opened_in_the_palette(page: Page) -> None:
     page.goto("/nodes?stack=gpushare&columns=name,model")
     page.locator("#views > summary").press("Enter")
-    name = page.get_by_label("Save what is shown now as")
+    name = page.get_by_label("Save current view as")
     name.fill("Shared memory")
     name.press("Enter")
     expect(page.get_by_text("Saved as “Shared memory”.")).to_be_visible()
@@ -84,7 +84,7 @@ def test_the_keys_are_a_dialog_and_a_page(page: Page) -> None:
     page.keyboard.press("f")
     expect(page).to_have_url(re.compile(r"/findings$"))
     page.goto("/keys")
-    expect(page.locator("main dl")).to_contain_text("these keys")
+    expect(page.locator("main dl")).to_contain_text("this list")
 
 
 def test_rows_are_walked_by_j_and_k(page: Page) -> None:
@@ -108,7 +108,7 @@ def test_help_on_a_word_opens_by_the_keyboard_and_outlives_a_refresh(page: Page)
     page.keyboard.press("Enter")
     text = page.locator("#term-free")
     expect(text).to_be_visible()
-    expect(text).to_contain_text("less what is allocated")
+    expect(text).to_contain_text("Excludes unavailable cards")
     expect(button).to_have_attribute("aria-expanded", "true")
     refresh(page)
     expect(text).to_be_visible()
@@ -157,7 +157,7 @@ def test_what_opens_above_a_page_is_accessible(page: Page) -> None:
     expect(page.locator("#palette-found a").first).to_be_visible()
     wrong["palette"] = violations(page, script, ALL)
     page.keyboard.press("Escape")
-    page.get_by_role("link", name="keys").click()
+    page.get_by_role("link", name="Keyboard shortcuts").click()
     expect(page.locator("#keys dl")).to_be_visible()
     wrong["keys"] = violations(page, script, ALL)
     assert {name: found for name, found in wrong.items() if found} == {}

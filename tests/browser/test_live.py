@@ -109,7 +109,7 @@ def test_a_lost_connection_is_called_so_and_comes_back_by_itself(page: Page) -> 
     )
     assert page.locator("#live-state").evaluate(square) == ["2px", "rgba(0, 0, 0, 0)"]
     expect(page.locator("#sync")).to_have_text(re.compile(r"^\s*·\s*Offline · \d\d:\d\d UTC\s*$"))
-    expect(page.locator("#sync")).to_have_attribute("title", re.compile(r"^What you see is as of \d\d:\d\d UTC\.$"))
+    expect(page.locator("#sync")).to_have_attribute("title", re.compile(r"^Data as of \d\d:\d\d UTC\.$"))
     pass_by(page, 20)
     assert found == []
     expect(page.locator("#lost")).to_be_hidden()
@@ -128,7 +128,7 @@ def test_a_server_that_fails_is_asked_less_and_less_and_found_again(page: Page, 
     found = count(page)
     pass_by(page, 120)
     assert 4 <= len(found) <= 8
-    expect(page.locator("#live-state span")).to_have_text("No answer")
+    expect(page.locator("#live-state span")).to_have_text("Unreachable")
     expect(page.locator("#lost")).to_be_visible()
     page.unroute("**/nodes")
     pass_by(page, 31)

@@ -20,7 +20,7 @@ PAGES = (
         "/nodes",
         "/cards",
         "/allocations",
-        "/allocations/waiting",
+        "/allocations/pending",
         "/allocations/idle",
         "/namespaces",
         "/namespaces/chargeback",
@@ -50,12 +50,12 @@ def refresh(page: Page) -> int:
 
 def test_a_filter_is_an_address_that_can_be_sent(page: Page) -> None:
     page.goto("/nodes")
-    page.locator(".filters").get_by_label("Sharing system").select_option("gpushare")
+    page.locator(".filters").get_by_label("Stack").select_option("gpushare")
     page.get_by_role("button", name="Filter").click()
     expect(page).to_have_url(re.compile(r"/nodes\?stack=gpushare$"))
     expect(page.locator("tbody tr")).to_have_count(4)
     page.reload()
-    expect(page.locator(".filters").get_by_label("Sharing system")).to_have_value("gpushare")
+    expect(page.locator(".filters").get_by_label("Stack")).to_have_value("gpushare")
     expect(page.locator("tbody tr")).to_have_count(4)
 
 
@@ -83,12 +83,12 @@ def test_a_refresh_brings_what_is_new_and_keeps_focus_and_place(page: Page) -> N
     )
     assert after[0] == before[0]
     assert abs(after[1] - before[1]) < 2
-    expect(page.locator("#said")).to_have_text("The page was updated.")
+    expect(page.locator("#said")).to_have_text("Page updated.")
 
 
 def test_what_was_opened_stays_open_over_a_refresh(page: Page) -> None:
     page.goto("/nodes/prod/gpu-00003")
-    page.get_by_text("Why?").click()
+    page.locator("summary").get_by_text("Reason", exact=True).click()
     Card.objects.filter(node_name="gpu-00003", index=0).update(health="unhealthy")
     assert refresh(page) == 200
     expect(page.get_by_role("cell", name="unhealthy")).to_be_visible()
@@ -109,7 +109,7 @@ def test_the_refresh_can_be_paused(page: Page) -> None:
     page.get_by_role("button", name="Pause").click()
     expect(page.locator("#live-state")).to_have_attribute("data-state", "paused")
     page.reload()
-    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible()
 
 
 def test_a_service_that_does_not_answer_is_said_on_the_page(page: Page, console: list[str]) -> None:
@@ -118,7 +118,7 @@ def test_a_service_that_does_not_answer_is_said_on_the_page(page: Page, console:
     for _ in range(2):
         page.evaluate(REFRESH)
         page.wait_for_function(DRAWN)
-    expect(page.get_by_text("No answer from gpudash: what you see may be old.")).to_be_visible()
+    expect(page.get_by_text("Cannot reach gpudash; this page may be stale.")).to_be_visible()
     expect(page.locator("tbody tr")).to_have_count(14)
     page.unroute("**/nodes")
     assert refresh(page) == 204
@@ -139,7 +139,7 @@ def test_the_search_is_one_key_away(page: Page) -> None:
 def test_the_first_stop_of_the_keyboard_skips_to_the_content(page: Page) -> None:
     page.goto("/nodes")
     page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("main")).to_be_focused()
 
@@ -190,9 +190,9 @@ def test_the_bar_shows_the_page_that_is_open_and_on_a_desk_all_of_them(page: Pag
 @pytest.mark.parametrize("page", [{"viewport": PHONE}], indirect=True)
 def test_on_a_phone_filters_fold_and_cells_carry_their_heads(page: Page) -> None:
     page.goto("/nodes")
-    expect(page.locator(".filters").get_by_label("Sharing system")).to_be_hidden()
+    expect(page.locator(".filters").get_by_label("Stack")).to_be_hidden()
     page.get_by_text("Filters").click()
-    expect(page.locator(".filters").get_by_label("Sharing system")).to_be_visible()
+    expect(page.locator(".filters").get_by_label("Stack")).to_be_visible()
     head = page.locator("tbody td[data-label='Cards']").first.evaluate(
         "cell => getComputedStyle(cell, '::before').content"
     )
@@ -229,7 +229,7 @@ def test_what_can_be_pressed_has_a_name(page: Page) -> None:
 def test_a_name_that_turns_text_round_does_not_turn_its_neighbours(page: Page) -> None:
     Allocation.objects.filter(node_name="gpu-00000").update(node_name="\u202eabc")
     page.goto("/allocations?node=%E2%80%AEabc")
-    cell = page.locator("tbody td[data-label='On']").first
+    cell = page.locator("tbody td[data-label='Location']").first
     card, source = cell.locator("small a"), cell.locator("small")
     assert card.bounding_box()["x"] - source.bounding_box()["x"] < 2  # type: ignore[index]
 
@@ -249,22 +249,22 @@ def test_a_chart_is_drawn_read_by_keys_and_survives_a_refresh(page: Page, fleet:
             fleet, at, Subject.NODE, "gpu-00000", used=4096, allocated=8192, utilization=250, cards=8, measured=7
         )
     page.goto("/nodes/prod/gpu-00000?window=1h")
-    chart = page.get_by_role("group", name="Chart of memory and work")
+    chart = page.get_by_role("group", name="Chart of memory and activity")
     expect(chart.locator("canvas")).to_have_count(2)
-    expect(page.locator(".lines li")).to_have_text(["used at most", "allocated", "used", "utilization"])
+    expect(page.locator(".lines li")).to_have_text(["peak used", "allocated", "used", "utilization"])
     chart.focus()
     page.keyboard.press("End")
     readout = page.locator(".readout")
-    expect(readout).to_contain_text("allocated 8 GiB · used 4 GiB · utilization 25 % · 7 of 8 cards measured")
+    expect(readout).to_contain_text("allocated 8 GiB · used 4 GiB · utilization 25% · 7 of 8 cards measured")
     last = readout.text_content()
     page.keyboard.press("ArrowLeft")
     expect(readout).not_to_have_text(last or "")
     page.keyboard.press("Home")
-    expect(readout).to_contain_text("nothing is known")
+    expect(readout).to_contain_text("no data")
     make_node(fleet, "gpu-00000", "gpushare", 8, loads=(0.9,))
     assert refresh(page) == 200
     expect(chart.locator("canvas")).to_have_count(2)
-    expect(readout).to_contain_text("nothing is known")
+    expect(readout).to_contain_text("no data")
 
 
 @pytest.mark.parametrize("page", [{"viewport": PHONE}], indirect=True)
@@ -278,12 +278,12 @@ def test_a_chart_is_as_wide_as_a_phone(page: Page, fleet: Cluster) -> None:
 def test_room_is_found_by_one_click_and_a_form(page: Page, fleet: Cluster) -> None:
     make_node(fleet, "roomy", "nvidia", 4, loads=(0.0,))
     page.goto("/")
-    page.get_by_role("button", name="Find room").click()
-    expect(page.get_by_role("heading", name="Where would a pod go?")).to_be_visible()
+    page.get_by_role("button", name="Find capacity").click()
+    expect(page.get_by_role("heading", name="Find capacity", exact=True)).to_be_visible()
     page.get_by_label("Cards", exact=True).fill("4")
-    page.get_by_label("Memory of each, GiB").fill("20 GiB")
-    page.get_by_label("Memory of each, GiB").press("Enter")
+    page.get_by_label("Memory per card, GiB").fill("20 GiB")
+    page.get_by_label("Memory per card, GiB").press("Enter")
     expect(page.locator(".answer")).to_contain_text("4 × 20 GiB")
     expect(page.locator("tbody tr").filter(has_text="roomy")).to_contain_text("nvidia.com/gpu: 4")
-    expect(page.get_by_role("heading", name="Why not elsewhere")).to_be_visible()
+    expect(page.get_by_role("heading", name="Rejected nodes")).to_be_visible()
     assert "memory=20+GiB" in page.url

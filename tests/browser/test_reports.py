@@ -45,13 +45,11 @@ def campaign(fleet: Cluster) -> Campaign:
 def test_prove_these_cards_and_show_it_in_four_clicks(page: Page, campaign: Campaign, tmp_path: Path) -> None:
     page.goto("/")
     page.get_by_role("link", name="Validations", exact=True).click()
-    page.get_by_role("link", name="campaigns", exact=True).click()
+    page.get_by_role("link", name="Campaigns", exact=True).click()
     page.get_by_role("link", name="All T4s").click()
-    expect(page.locator(".lead").first).to_contain_text(
-        "1 of 3 cards asked for were proven good. 1 card failed. 1 not reached."
-    )
+    expect(page.locator(".lead").first).to_contain_text("1 of 3 cards validated · 1 card failed · 1 not tested")
     page.get_by_role("link", name="Report", exact=True).click()
-    expect(page.get_by_role("heading", name="Not reached, and why")).to_be_visible()
+    expect(page.get_by_role("heading", name="Not tested")).to_be_visible()
     expect(page.locator("main")).to_contain_text("is not ready.")
     with page.expect_download() as download:
         page.get_by_role("link", name="JSON").click()
@@ -79,8 +77,8 @@ def test_a_run_failed_since_when_and_what_differs_in_two_clicks(page: Page, camp
     page.get_by_role("link", name="Validations", exact=True).click()
     page.locator("tbody tr").filter(has_text="The card gave a wrong result.").get_by_role("link").first.click()
     panel = page.locator(".compared")
-    expect(panel).to_contain_text("This is the first that went wrong here")
-    expect(panel).to_contain_text("the same card")
+    expect(panel).to_contain_text("First failure: this run")
+    expect(panel).to_contain_text("same card")
     expect(panel.get_by_role("row").filter(has_text="driver")).to_contain_text("535.1")
     expect(panel.locator(".strip li")).to_have_count(2)
 

@@ -36,6 +36,7 @@ def person(browser: Browser, site: str, name: str, groups: str, **options: Any) 
 
 
 def fits(page: Page) -> bool:
+    page.wait_for_load_state()
     return bool(page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0)
 
 
@@ -46,7 +47,7 @@ def test_a_colleague_comes_by_the_issuer_to_the_page_that_was_asked_for(
     page = context.new_page()
     page.goto("/users")
     page.get_by_role("link", name="Sign in with Dex").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Who may do what?")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Users")
     row = page.locator("tr", has=page.get_by_role("link", name="ana", exact=True))
     expect(row).to_contain_text("single sign-on")
     expect(row).to_contain_text("admin")
@@ -67,8 +68,8 @@ def test_who_is_in_no_group_is_told_so_and_can_go_back(
     assert fits(page)
     page.get_by_role("link", name="Sign in with Dex").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Not signed in")
-    expect(page.get_by_role("alert")).to_contain_text("You are in no group that may use gpudash.")
+    expect(page.get_by_role("alert")).to_contain_text("None of your groups has access to gpudash.")
     assert fits(page)
-    page.get_by_role("link", name="To the sign-in page").click()
+    page.get_by_role("link", name="Go to sign-in").click()
     expect(page.get_by_label("Username")).to_be_visible()
     context.close()

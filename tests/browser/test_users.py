@@ -19,6 +19,7 @@ BOTH = pytest.mark.parametrize("page", [{"viewport": DESKTOP}, {"viewport": PHON
 
 
 def fits(page: Page) -> bool:
+    page.wait_for_load_state()
     return bool(page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0)
 
 
@@ -28,19 +29,19 @@ def test_an_administrator_keeps_users(page: Page) -> None:
     page.goto("/")
     page.get_by_role("link", name="Administration").click()
     assert fits(page)
-    page.get_by_role("link", name="A new user").click()
+    page.get_by_role("link", name="Add user").click()
     page.get_by_label("Name", exact=True).fill("nora")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_label("For", exact=True).fill("prod/team-a")
+    page.get_by_label("Scope", exact=True).fill("prod/team-a")
     page.get_by_role("button", name="Create user").click()
-    expect(page.get_by_text("User nora is there.")).to_be_visible()
-    page.get_by_label("For", exact=True).fill("prod")
+    expect(page.get_by_text("Created user nora.")).to_be_visible()
+    page.get_by_label("Scope", exact=True).fill("prod")
     page.get_by_label("Role", exact=True).select_option("operator")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("nora: Role and scope are changed.")).to_be_visible()
+    expect(page.get_by_text("nora: Role and scope saved.")).to_be_visible()
     assert granted(User.objects.get(username="nora")) == (Role.OPERATOR, ["prod"])
     page.get_by_role("button", name="Deactivate").click()
-    expect(page.get_by_text("deactivated: signs in nowhere")).to_be_visible()
+    expect(page.get_by_text("nora: User deactivated.")).to_be_visible()
     assert fits(page)
     page.get_by_label("You are here").get_by_role("link", name="Users").click()
     row = page.locator("tr", has=page.get_by_role("link", name="nora"))
@@ -89,6 +90,6 @@ def test_no_page_is_wider_than_a_narrow_screen(page: Page) -> None:
         vera, "a-token-with-a-long-name-" * 3, Role.VIEWER, vera.date_joined.replace(year=2100), places=("prod",)
     )
     for path in ("/administration", "/users", f"/users/{vera.pk}", "/users/new", "/account", "/account/password",
-                 "/account/second-step", "/docs/access", "/audit"):  # fmt: skip
+                 "/account/two-factor", "/docs/access", "/audit"):  # fmt: skip
         page.goto(path)
         assert fits(page), path

@@ -94,10 +94,10 @@ def launch(page: Page, node: str, suite: str) -> None:
     """From the page of the node's card to the page of a new run."""
     page.goto(f"/nodes/demo/{node}")
     page.get_by_role("link", name="card 0").first.click()
-    page.get_by_role("link", name="Launch a run").click()
+    page.get_by_role("link", name="Launch run").click()
     expect(page.get_by_label("Node", exact=True)).to_have_value(node)
     page.get_by_label("Suite", exact=True).select_option(label=suite)
-    expect(page.locator("#preview")).to_contain_text("It fits.")
+    expect(page.locator("#preview")).to_contain_text("Ready to launch.")
     expect(page.locator("#preview pre")).to_contain_text("kind: Job")
     page.get_by_role("button", name="Launch").click()
     expect(page).to_have_url(re.compile(r"/validations/runs/\w+$"))
@@ -107,18 +107,20 @@ def test_launch_from_a_card_watch_the_log_see_the_verdict(page: Page) -> None:
     launch(page, "ackwin0001", "WinML, Tiny YOLOv2")
     expect(page.locator(".run-steps li.busy")).to_be_visible()
     log = page.locator(".runlog")
-    expect(log).to_contain_text("No line yet.")
+    expect(log).to_contain_text("No lines yet.")
     # Lines come without a reload, before there is a verdict.
     expect(log.locator("li[data-n]").first).to_be_visible(timeout=PATIENCE_MS)
     expect(page.locator("section.verdict.busy")).to_be_visible()
-    expect(page.locator("section.verdict.good h1")).to_contain_text("passed (ran)", timeout=PATIENCE_MS)
-    expect(page.locator("section.verdict .level")).to_contain_text("The card is not proven good by it.")
+    expect(page.locator("section.verdict.good h1")).to_contain_text(
+        "passed (ran, result not checked)", timeout=PATIENCE_MS
+    )
+    expect(page.locator("section.verdict .level")).to_contain_text("This does not validate the card.")
     expect(log.locator("li.proof")).to_contain_text("Results (device = GPU", timeout=PATIENCE_MS)
     numbers = log.locator("li[data-n]").evaluate_all("rows => rows.map(row => Number(row.dataset.n))")
     assert numbers == list(range(1, len(numbers) + 1))
     run = urlsplit(page.url).path
-    page.get_by_role("link", name="Runs of this card").click()
-    expect(page.locator("main")).to_contain_text("Never proven good. Work ran on it, its result unchecked:")
+    page.get_by_role("link", name="Validation history").click()
+    expect(page.locator("main")).to_contain_text("Not validated. A workload ran, result not checked:")
     # It is one of the points; the card may have others, of the demo's past.
     expect(page.locator("figure.plot .point.own").first).to_be_attached()
     expect(page.locator(f"details[data-key='plot-numbers'] a[href='{run}']")).to_have_count(1)
@@ -132,11 +134,11 @@ def test_the_form_asks_for_any_card_unless_one_was_clicked(page: Page) -> None:
     expect(cards).to_have_value("")
     expect(page.locator("#preview")).to_contain_text("Any card of node dgx-h100-02.")
     page.goto("/nodes/demo/dgx-h100-02")
-    page.get_by_role("link", name="Launch a run").click()
+    page.get_by_role("link", name="Launch run").click()
     expect(cards).to_have_value("")
     page.goto("/nodes/demo/dgx-h100-02")
     page.locator("tr[data-key^='card-'] th a").nth(1).click()
-    page.get_by_role("link", name="Launch a run").click()
+    page.get_by_role("link", name="Launch run").click()
     clicked = parse_qs(urlsplit(page.url).query)["card"][0]
     expect(cards).to_have_value(clicked)
     expect(cards.locator("option[selected]")).to_have_count(1)
@@ -164,9 +166,7 @@ def test_the_form_is_made_anew_though_its_preview_is_asked_for_meanwhile(page: P
 
 def test_a_software_adapter_is_a_failure_and_its_line_is_one_click_away(page: Page) -> None:
     launch(page, "ackwin0002", "WinML, Tiny YOLOv2")
-    expect(page.locator("section.verdict.error h1")).to_contain_text(
-        "it ran on a software adapter", timeout=PATIENCE_MS
-    )
+    expect(page.locator("section.verdict.error h1")).to_contain_text("ran on a software adapter", timeout=PATIENCE_MS)
     page.locator(".reasons a").first.click()
     expect(page.locator(".log li.marked")).to_contain_text("Microsoft Basic Render Driver")
     expect(page.locator(".log li.marked")).to_be_in_viewport()
@@ -176,33 +176,33 @@ def test_a_software_adapter_is_a_failure_and_its_line_is_one_click_away(page: Pa
 
 def test_a_run_that_waits_says_why_and_can_be_cancelled(page: Page) -> None:
     page.goto("/validations/new?suite=cuda-vectoradd&node=dgx-h100-02")
-    expect(page.locator("#preview")).to_contain_text("It does not fit now")
-    page.get_by_label("the run waits").check()
-    expect(page.locator("#preview")).to_contain_text("The run will wait for it.")
+    expect(page.locator("#preview")).to_contain_text("Not possible now")
+    page.get_by_label("Queue the run if the node is full or not ready").check()
+    expect(page.locator("#preview")).to_contain_text("The run will be queued.")
     page.get_by_role("button", name="Launch").click()
     expect(page.locator(".verdict")).to_contain_text("Insufficient nvidia.com/gpu", timeout=60_000)
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator("section.verdict h1")).to_contain_text("errored: cancelled", timeout=60_000)
-    expect(page.locator("section.verdict")).to_contain_text("It says nothing about the card")
+    expect(page.locator("section.verdict")).to_contain_text("Nothing is known about the card")
 
 
 def test_ticked_nodes_stay_ticked_over_a_refresh_and_become_a_campaign(page: Page) -> None:
     page.goto("/nodes")
     for name in ("gpu-t4-01", "gpu-t4-02"):
-        page.get_by_label(f"Choose {name}").check()
+        page.get_by_label(f"Select {name}").check()
     with page.expect_response(lambda response: "hx-request" in response.request.headers):
         page.evaluate("() => { document.getElementById('live').dataset.fingerprint = ''; }")
         page.evaluate("() => { document.getElementById('live').dispatchEvent(new Event('refresh')) }")
-    expect(page.get_by_label("Choose gpu-t4-02")).to_be_checked()
-    expect(page.locator("[data-select-bar] output")).to_have_text("2 chosen")
-    page.get_by_role("button", name="Validate the chosen").click()
+    expect(page.get_by_label("Select gpu-t4-02")).to_be_checked()
+    expect(page.locator("[data-select-bar] output")).to_have_text("2 selected")
+    page.get_by_role("button", name="Validate selected").click()
     expect(page.get_by_label("Targets, one per line", exact=True)).to_have_value("demo/gpu-t4-01\ndemo/gpu-t4-02")
     page.get_by_label("Suite", exact=True).select_option(label="CUDA vectorAdd")
     page.get_by_role("button", name="Check").click()
-    expect(page.locator("#preview")).to_contain_text("What will run")
+    expect(page.locator("#preview")).to_contain_text("Job manifest")
     page.get_by_role("button", name="Start").click()
     expect(page.locator(".matrix li")).to_have_count(2)
-    expect(page.locator("main")).to_contain_text("2 of 2 targets are finished", timeout=PATIENCE_MS)
+    expect(page.locator("main")).to_contain_text("2 of 2 targets done", timeout=PATIENCE_MS)
 
 
 @pytest.mark.parametrize("page", [{"viewport": PHONE}], indirect=True, ids=["phone"])

@@ -23,12 +23,15 @@ from inventory.mirror.config_maps import NOTHING
 from inventory.models import Cluster, Finding, Pod, UsageSource, Watch
 from inventory.models.cluster import Kind, WatchState
 from inventory.models.usage import SourceState
+from inventory.stacks.engine.software.base import Statement
 from kube import objects as kube
 from kube.client import ApiError
 from kube.errors import plain
 from kube.kubeconfig import BadKubeconfig, read
 from telemetry.models import ProcessReport
 from tests.browser.full import Full
+from tests.factories import make_node
+from tests.factories.software import make_software
 from validations.models import CampaignTarget, Launcher, Run
 from validations.models.run import TEXTS
 from wording.said import of_error, sentence, series, stored
@@ -36,6 +39,10 @@ from wording.said import of_error, sentence, series, stored
 #: What is not ours: an API server, a container runtime, a Prometheus.
 FORBIDDEN = 'nodes is forbidden: User "watcher" cannot list resource "nodes" in API group ""'
 BACK_OFF = "back-off 5m0s restarting failed container"
+ORDER = (
+    *("container-toolkit", "device-plugin", "dcgm-exporter", "gpu-feature-discovery", "operator-validator"),
+    *("nfd-worker", "mps-control-daemon", "dcgm", "node-status-exporter"),
+)
 TIMED_OUT = "execution: query timed out in expression evaluation"
 
 
@@ -46,6 +53,7 @@ def make_trouble(full: Full) -> None:
     _sources(full.cluster, far)
     _permissions(full.cluster)
     _components(full.cluster)
+    _software(full.cluster)
     _findings()
     _validations(full.cluster)
     _processes()
@@ -55,7 +63,7 @@ def make_trouble(full: Full) -> None:
 def _watches(near: Cluster, far: Cluster) -> None:
     refused = ApiError(403, "Forbidden", FORBIDDEN)
     several = series((sentence("{place}: {error}", place="team-a", error=of_error(refused)),), "; ")
-    found = [Difference("a", "changed in the table", None), Difference("b", "gone from the cluster", None)]
+    found = [Difference("a", "changed in the synced data", None), Difference("b", "deleted from the cluster", None)]
     for kind, state, reason in (
         (Kind.CONFIGMAPS, WatchState.NOT_NEEDED, NOTHING),
         (Kind.DEVICES, WatchState.REFUSED, several),
@@ -66,7 +74,9 @@ def _watches(near: Cluster, far: Cluster) -> None:
     note = _words(found)
     noted = {"audit_note": note, "audit_wording": stored(note), "audit_differences": 2, "audited_at": timezone.now()}
     _write(near, Kind.PODS, **noted, relist_reason=RECREATED, relist_wording=stored(RECREATED))
-    said = sentence("the namespace kube-system may not be read ({status} {reason})", status=403, reason="Forbidden")
+    said = sentence(
+        "no permission to read the namespace kube-system ({status} {reason})", status=403, reason="Forbidden"
+    )
     Cluster.objects.filter(pk=near.pk).update(uid="", uid_note=said, uid_wording=stored(said))
     lost = of_error(_no_kubeconfig())
     _write(far, Kind.NODES, state=WatchState.REFUSED, reason=lost, reason_wording=stored(lost))
@@ -80,7 +90,7 @@ def _write(cluster: Cluster, kind: Kind, **columns: Any) -> None:
 
 
 def _unreached() -> str:
-    return sentence("the answer broke off: {why}", why=plain(OSError("Connection reset by peer")))
+    return sentence("the response was interrupted: {why}", why=plain(OSError("Connection reset by peer")))
 
 
 def _no_kubeconfig() -> BadKubeconfig:
@@ -94,8 +104,8 @@ def _no_kubeconfig() -> BadKubeconfig:
 def _sources(near: Cluster, far: Cluster) -> None:
     doubts = series(
         (
-            sentence("{name}: the answer is not whole, it says", name="DCGM_FI_DEV_FB_USED"),
-            sentence("{base} answered {status}{said}", base="http://p", status=422, said=_after(TIMED_OUT)),
+            sentence("{name}: Prometheus reports a partial response", name="DCGM_FI_DEV_FB_USED"),
+            sentence("{base} returned {status}{message}", base="http://p", status=422, message=_after(TIMED_OUT)),
         ),
         "; ",
     )
@@ -108,9 +118,7 @@ def _sources(near: Cluster, far: Cluster) -> None:
         cluster=near, way="prometheus", address="http://p:9090", state=SourceState.READING, reason=doubts,
         wording=stored(doubts), due_at=now + timedelta(minutes=1), **told,
     )  # fmt: skip
-    away = sentence(
-        "{base} was not reached: {why}", base="http://q:9090", why=sentence("its name could not be looked up")
-    )
+    away = sentence("cannot reach {base}: {why}", base="http://q:9090", why=sentence("name lookup failed"))
     UsageSource.objects.create(
         cluster=far, way="prometheus", address="http://q:9090", state=SourceState.BACKING_OFF, reason=away,
         wording=stored(away), trouble_since=now, due_at=now + timedelta(minutes=1),
@@ -118,7 +126,7 @@ def _sources(near: Cluster, far: Cluster) -> None:
 
 
 def _after(said: str) -> str:
-    return sentence(": {said}", said=said)
+    return sentence(": {message}", message=said)
 
 
 def _permissions(cluster: Cluster) -> None:
@@ -127,10 +135,10 @@ def _permissions(cluster: Cluster) -> None:
 
 
 def _components(cluster: Cluster) -> None:
-    waiting = kube.ContainerState(waiting=kube.Waiting(reason="CrashLoopBackOff", message=BACK_OFF))
+    pending = kube.ContainerState(waiting=kube.Waiting(reason="CrashLoopBackOff", message=BACK_OFF))
     runs = kube.ContainerState(running={})
     for name, status in (
-        ("nvidia-device-plugin", {"containerStatuses": [kube.ContainerStatus(name="plugin", state=waiting)]}),
+        ("nvidia-device-plugin", {"containerStatuses": [kube.ContainerStatus(name="plugin", state=pending)]}),
         ("nvidia-driver", {"initContainerStatuses": [kube.ContainerStatus(name="k8s-driver-manager", state=runs)]}),
     ):
         facts = kube.Pod(
@@ -141,6 +149,27 @@ def _components(cluster: Cluster) -> None:
             cluster=cluster, uid=name, name=name, namespace="gpu-operator", node_name="gpu-00000", component=name,
             phase="Pending", facts=msgspec.json.encode(facts).decode(), digest=0,
         )  # fmt: skip
+
+
+def _software(cluster: Cluster) -> None:
+    """Components in each state, an upgrade that one failed node holds up, a MIG change that is stuck."""
+    said = sentence("The container {name} ends with exit code {code}.", name="driver", code=1)
+    remedy = sentence("Use the image {image}", image="registry.example/driver:1")
+    states = ("ready", "pending", "not ready", "pending", "paused", "outdated", "unknown", "disabled", "not needed")
+    others = {
+        name: Statement(state=state, version="1.2", wanted="1.3", why=said, warnings=(said,), source=f"pod gpu/{name}")
+        for name, state in zip(ORDER, states, strict=False)
+    }
+    for number, step in enumerate(("upgrade-failed", "upgrade-required", "upgrade-done")):
+        make_node(cluster, f"software-{number}", "nvidia", 2)
+        state = "ready" if step == "upgrade-done" else "crash-looping"
+        driver = Statement(state=state, version="1", why=said, remedy=remedy, step=step, explains=number == 0)
+        mig = Statement(state="ready", step="pending", warnings=(said,), remedy="kubectl delete pod x")
+        found = others | {"driver": driver} | ({"mig-manager": mig} if number == 0 else {})
+        make_software(cluster, f"software-{number}", found, minutes_ago=40)
+        make_software(cluster, f"software-{number}", found | {"dcgm": others["container-toolkit"]}, keep_changes=True)
+    once = {"gpu-operator": Statement(state="missing", why=said, remedy="kubectl get pods")}
+    make_software(cluster, "", once | {"clusterpolicy/x": Statement(state="ready", version="25.10")})
 
 
 def _findings() -> None:
@@ -155,7 +184,7 @@ def _said(number: int) -> str:
 
 
 def _validations(cluster: Cluster) -> None:
-    wrong = sentence("The card gave a wrong result: {text}", text="Result verification failed at element 7!")
+    wrong = sentence("Wrong result: {text}", text="Result verification failed at element 7!")
     for run in Run.objects.all():
         run.reasons = [one | {"text": str(wrong), "wording": stored(wrong)} for one in run.reasons]
         run.save(update_fields=["reasons"])
@@ -172,7 +201,7 @@ def _validations(cluster: Cluster) -> None:
         fit = _said(13)
         CampaignTarget.objects.filter(pk=target.pk).update(skipped=fit, wording=stored(fit))
     stays = sentence(
-        "The Job {name}, of no run of ours, is still in the cluster: {error}",
+        "Job {name}, which belongs to no run, still exists in the cluster: {error}",
         name="gpudash-1",
         error=of_error(ApiError(403, "Forbidden", FORBIDDEN)),
     )
@@ -184,10 +213,10 @@ def _validations(cluster: Cluster) -> None:
             "strays": {"gpudash-1": [2, timezone.now().isoformat(), stays, stored(stays)]},
         },
     )
-    error = sentence("The cluster was not reached: {error}", error=_unreached())
-    texts = {"last_error": error, "waiting_message": BACK_OFF}
+    error = sentence("Cannot reach the cluster: {error}", error=_unreached())
+    texts = {"last_error": error, "pending_message": BACK_OFF}
     forms = {name: form for name, text in texts.items() if name in TEXTS and (form := stored(text)) is not None}
-    Run.objects.filter(state="running").update(**texts, wordings=forms, waiting_reason="ImagePullBackOff")
+    Run.objects.filter(state="running").update(**texts, wordings=forms, pending_reason="ImagePullBackOff")
 
 
 def _processes() -> None:
@@ -204,7 +233,7 @@ def _audited() -> None:
     refuse(Action.SIGN_IN, "nora", by="proxy", why="no group with a role")
     for action, target, detail in (
         (Action.USER_STATE, "olga", {"state": "deactivated"}),
-        (Action.USER_SCOPE, "nora", {"places": "everything"}),
+        (Action.USER_SCOPE, "nora", {"scope": "everything"}),
         (Action.CLUSTER_SET, "far", {"usage": "no more"}),
         (Action.VIEW_SAVE, "nodes/mine", {"query": "stack=gpushare", "shared": "everything"}),
     ):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
+from inventory.mirror.software import services_needed
 from inventory.models import Allocation, Card, Cluster, DaemonSet, Node, NodeTotals, Pod, Watch
-from inventory.models.cluster import Kind, WatchState
+from inventory.models.cluster import LOOKED_FOR, Kind, WatchState
 from tests.cluster import expected
 from tests.cluster.expected import Hold, Totals
 from tests.controlplane.admin import Admin
@@ -19,6 +20,7 @@ Rows = dict[str, Any]
 RESTING = {
     Kind.DEVICETAINTRULES.value: WatchState.NOT_SERVED.value,
     Kind.DEVICES.value: WatchState.NOT_SERVED.value,
+    **{kind.value: WatchState.NOT_SERVED.value for kind in LOOKED_FOR},
 }
 #: Each of the others is held by one watcher.
 WATCHED = frozenset(Kind.values) - RESTING.keys()
@@ -30,6 +32,9 @@ def all_watching(cluster: Cluster) -> bool:
     wanted = dict.fromkeys(WATCHED, WatchState.WATCHING.value) | RESTING
     if Watch.objects.filter(cluster=cluster, kind=Kind.CONFIGMAPS, selection="[]").exists():
         wanted[Kind.CONFIGMAPS.value] = WatchState.NOT_NEEDED.value  # there is no plugin that names one
+    if not services_needed(cluster.pk) and states.get(Kind.SERVICES.value) == WatchState.NOT_NEEDED:
+        # Those that were needed once are watched on.
+        wanted[Kind.SERVICES.value] = WatchState.NOT_NEEDED.value
     return states == wanted
 
 
@@ -166,7 +171,7 @@ def _total_rows(cluster: Cluster) -> Rows:
 
 def _card_rows(cluster: Cluster) -> Rows:
     counts = dict.fromkeys(_metered(cluster).values_list("node_name", flat=True), 0)
-    present = Card.objects.filter(cluster=cluster, gone_at=None).exclude(node_name__startswith="directx")
+    present = Card.objects.filter(cluster=cluster, removed_at=None).exclude(node_name__startswith="directx")
     for name in present.values_list("node_name", flat=True):
         counts[name] = counts.get(name, 0) + 1
     return counts

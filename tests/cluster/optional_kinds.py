@@ -64,11 +64,11 @@ def unread(node: str) -> bool:
 
 def health(node: str) -> list[str]:
     return list(
-        Card.objects.filter(node_name=node, gone_at=None).order_by("index", "key").values_list("health", flat=True)
+        Card.objects.filter(node_name=node, removed_at=None).order_by("index", "key").values_list("health", flat=True)
     )
 
 
 def free(node_name: str) -> list[int | None]:
     """GiB that are free on each card, in order."""
-    rows = Card.objects.filter(node_name=node_name, gone_at=None).order_by("index")
+    rows = Card.objects.filter(node_name=node_name, removed_at=None).order_by("index")
     return [None if one is None else one // 2**30 for one in rows.values_list("memory_free_bytes", flat=True)]

@@ -40,9 +40,11 @@ def test_rows_that_somebody_changed_and_deleted_are_mended_and_it_is_said(
     assert differences(admin, audited) != []
     in_step(admin, audited)
     wait_until(lambda: pods(audited).audit_differences_total == 2, "both were counted", 60)
-    wait_until(lambda: Finding.objects.filter(code="mirror-differed").exists(), "it is said")
+    wait_until(lambda: Finding.objects.filter(code="synced-data-differed").exists(), "it is said")
     wait_until(lambda: pods(audited).audit_differences == 0, "the next audit finds nothing", 60)
-    wait_until(lambda: not Finding.objects.filter(code="mirror-differed", ended_at=None).exists(), "it is over", 60)
+    wait_until(
+        lambda: not Finding.objects.filter(code="synced-data-differed", ended_at=None).exists(), "it is over", 60
+    )
     assert pods(audited).audit_differences_total == 2
 
 

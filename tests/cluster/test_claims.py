@@ -90,7 +90,7 @@ def test_a_named_claim_is_held_once_by_two_pods_and_free_when_both_have_ended(dr
     dra.create(claims.pod("b", claim_name="shared"))
     wait_for(watched, {on(number, "a"), on(number, "b", 0)})
     totals = NodeTotals.objects.get(cluster=watched)
-    assert (totals.cards_free, totals.memory_allocated_bytes, totals.holders_count) == (1, 80 * GIB, 2)
+    assert (totals.cards_free, totals.memory_allocated_bytes, totals.allocations_count) == (1, 80 * GIB, 2)
     _end(dra, "a")
     wait_for(watched, {on(number, "b")})
     _end(dra, "b")
@@ -108,9 +108,9 @@ def test_claims_of_a_template_and_a_pod_that_finds_no_card(dra: Admin, watched: 
     )
     assert {card for _, card, _, _ in held(watched)} == {"GPU-n1-0", "GPU-n1-1"}
     dra.create(claims.pod("c", template_name="one"))
-    waiting = Pod.objects.filter(cluster=watched, name="c", waiting=True, waiting_reason="Unschedulable")
+    waiting = Pod.objects.filter(cluster=watched, name="c", pending=True, pending_reason="Unschedulable")
     wait_until(waiting.exists, "the third waits")
-    assert "cannot allocate all claims" in waiting.get().waiting_message
+    assert "cannot allocate all claims" in waiting.get().pending_message
     _end(dra, "a")
     wait_until(lambda: {pod for pod, *_ in held(watched)} == {"b", "c"}, "what ended is free, and the third has it")
     dra.delete({"kind": "Pod", "metadata": {"name": "b", "namespace": claims.NAMESPACE}})
@@ -127,7 +127,7 @@ def test_an_extended_resource_that_claims_serve_is_held_once(dra: Admin, watched
 def test_a_new_generation_of_a_pool_replaces_the_old_one(dra: Admin, watched: Cluster) -> None:
     wait_until(lambda: Card.objects.filter(cluster=watched).count() == 2, "both cards are there")
     dra.create(claims.resource_slice("n1", [claims.card(0, "n1"), claims.card(2, "n1")], generation=2, count=2))
-    present = Card.objects.filter(cluster=watched, gone_at=None)
+    present = Card.objects.filter(cluster=watched, removed_at=None)
     found = Finding.objects.filter(cluster=watched, code="dra-pool-incomplete", ended_at=None)
     wait_until(found.exists, "a slice of the new generation is missing")
     assert NodeTotals.objects.get(cluster=watched).cards_total is None

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from inventory import checks, clusters
-from inventory.models import Cluster, Watch
-from inventory.models.cluster import Kind, WatchState
+from inventory.models import Cluster
+from inventory.models.cluster import LOOKED_FOR, Kind, Watch, WatchState
 from tests.cluster.agreement import in_step
 from tests.cluster.credentials import grant, role, token_file_config
 from tests.cluster.fleet import Fleet
@@ -109,7 +109,8 @@ def test_the_shipped_role_is_enough(
     assert {answer.wanted.resource for answer in mine if not answer.served} == {
         "devices",
         "devicetaintrules",
-    }, "there is no Koordinator, and the gate of rules is off"
+        *LOOKED_FOR,
+    }, "there is no Koordinator and no operator, and the gate of rules is off"
     assert mine
     assert all(answer.allowed for answer in mine if answer.served)
     granted = [(one.wanted.verb, one.wanted.resource) for one in answers if one.allowed and one not in mine]
@@ -128,6 +129,11 @@ def test_the_shipped_role_gives_nothing_more(admin: Admin, plane: ControlPlane, 
         (("",), ("nodes", "pods"), tuple(READ), ()),
         (("",), ("configmaps",), tuple(READ), names),
         (("apps",), ("daemonsets",), tuple(READ), ()),
+        (("apps",), ("deployments",), tuple(READ), ()),
+        (("",), ("services",), tuple(READ), ("gpushare-schd-extender",)),
+        (("nvidia.com",), ("clusterpolicies", "gpuclusters", "nvidiadrivers"), tuple(READ), ()),
+        (("amd.com",), ("deviceconfigs",), tuple(READ), ()),
+        (("deviceplugin.intel.com",), ("gpudeviceplugins",), tuple(READ), ()),
         (("resource.k8s.io",), ("devicetaintrules", "resourceclaims", "resourceslices"), tuple(READ), ()),
         (("scheduling.koordinator.sh",), ("devices",), tuple(READ), ()),
     }

@@ -44,7 +44,7 @@ def beta(node_name: str, memory: str) -> Json:
 
 
 def memory_of(uuid: str) -> int | None:
-    found = Card.objects.filter(uuid=uuid, gone_at=None).values_list("memory_total_bytes", flat=True).first()
+    found = Card.objects.filter(uuid=uuid, removed_at=None).values_list("memory_total_bytes", flat=True).first()
     return found // 2**30 if found else None
 
 
@@ -101,9 +101,9 @@ def test_claims_that_are_not_served_are_found_when_they_are(
     apis("resource.k8s.io/v1=false")
     objects(claims.node("dra-0"))
     start(processes)
-    wait_until(lambda: rests(cluster, "resourceslices", WatchState.NOT_SERVED), "nobody watches slices")
+    wait_until(lambda: rests(cluster, "resourceslices", WatchState.NOT_SERVED), "not watched slices")
     wait_until(lambda: rests(cluster, "resourceclaims", WatchState.NOT_SERVED), "nor claims")
-    assert "does not serve" in processes.call("cluster", "check", "test")
+    assert "API not available" in processes.call("cluster", "check", "test")
     apis("resource.k8s.io/v1=false", "resource.k8s.io/v1beta2=true")
     wait_until(lambda: watches(cluster, "resourceslices"), "they are found in v1beta2", 60)
     made = {**claims.resource_slice("dra-0", [claims.card(0, "dra-0")]), "apiVersion": "resource.k8s.io/v1beta2"}

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from inventory import clusters
 from inventory.models import Cluster, Heartbeat, Role, Watch
-from inventory.models.cluster import Kind, WatchState
+from inventory.models.cluster import LOOKED_FOR, Kind, WatchState
 from tests.cluster.agreement import in_step
 from tests.cluster.fleet import Fleet
 from tests.controlplane.admin import Admin
@@ -27,8 +27,9 @@ from tests.services import wait_until
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300, func_only=True)]
 Fault = Callable[[str, float], None]
 BLACK_HOLES = 8
-#: What is asked of a cluster before anything of it is known: DaemonSets name the ConfigMaps that are read.
-ASKED = frozenset(Kind.values) - {"configmaps", "cards"}
+#: What is asked of a cluster before anything of it is known: DaemonSets name the ConfigMaps that are read, stacks that are there the
+#: Services, and the watcher of nodes looks which custom resources are served.
+ASKED = frozenset(Kind.values) - {"configmaps", "cards", "services", *LOOKED_FOR}
 #: Nine processes' worth of clusters begin at once, perhaps on a busy machine.
 START_S = 120.0
 #: What a change needs to be seen, with room for a busy machine; a thread that is held up would need minutes.

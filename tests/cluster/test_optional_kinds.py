@@ -42,7 +42,7 @@ def test_the_config_map_of_a_plugin_appears_changes_and_goes(
     admin: Admin, objects: Callable[..., list[Json]], soon: Cluster
 ) -> None:
     objects(plugins.directx_node("win-0", 8), plugins.config_map("other", {"password": "not to be read"}))
-    wait_until(lambda: rests(soon, "configmaps", WatchState.NOT_NEEDED), "no plugin names one, so nobody watches")
+    wait_until(lambda: rests(soon, "configmaps", WatchState.NOT_NEEDED), "no plugin names one, so not watched")
     objects(plugins.directx_plugin())
     wait_until(lambda: watches(soon, "configmaps"), "the plugin's ConfigMap is watched before it is there")
     wait_until(lambda: unread("win-0"), "that it is missing is told")
@@ -103,7 +103,7 @@ def test_the_shipped_role_reads_what_it_names_and_that_of_a_namespace_comes_with
     assert config_maps(cluster) == {plugins.SETTINGS}
     assert "unhealthy" not in health("npu-0")
     said = processes.call("cluster", "check", "test")
-    assert "to grant it, add to a Role in the namespace kube-system (deploy/watcher-role-ascend.yaml)" in said
+    assert "to grant it, add to the Role in namespace kube-system (deploy/watcher-role-ascend.yaml)" in said
     (of_namespace,) = shipped("watcher-role-ascend.yaml")
     grant_in_namespace(admin, of_namespace, "shipped")
     wait_until(lambda: health("npu-0") == ["healthy", "unhealthy"], "with the Role of that namespace it is read, too")
@@ -136,7 +136,7 @@ def test_cards_that_gpushares_scheduler_leaves_out_are_not_free(
     start(processes)
     wait_until(lambda: free("share-0") == [15, 15], "without the right to read it")
     said = processes.call("cluster", "check", "test")
-    assert "to grant it, add to a Role in the namespace kube-system (deploy/watcher-role-gpushare.yaml)" in said
+    assert "to grant it, add to the Role in namespace kube-system (deploy/watcher-role-gpushare.yaml)" in said
     (of_namespace,) = shipped("watcher-role-gpushare.yaml")
     grant_in_namespace(admin, of_namespace, "left-out")
     wait_until(lambda: free("share-0") == [15, 0], "card 1 is given to nobody")

@@ -14,7 +14,6 @@ from gpudash.celery import app
 from gpudash.queues import QUEUES
 from inventory import clusters
 from inventory.heartbeats import LATE_S
-from inventory.messages import headers_for
 from inventory.models import Cluster, Heartbeat, Message, Role, Watch, Worker
 from tests.cluster.agreement import WATCHED
 from tests.cluster.fleet import Fleet
@@ -22,7 +21,6 @@ from tests.cluster.test_takeover import START_S, holders
 from tests.controlplane.controlplane import ControlPlane
 from tests.processes import Processes
 from tests.services import wait_until
-from validations.models import Launcher
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300, func_only=True)]
 #: How long nobody takes messages: each entry of the schedule is due several times.
@@ -66,7 +64,7 @@ def test_clusters_that_are_added_later_leave_one_process_room_for_its_tasks(
     fleet.build()
     processes.manage("standalone", "--kubeconfig", str(plane.kubeconfig), "--name", "first", "--port", "0")
     held = Watch.objects.filter(expires_at__gt=Now(), synced_at__isnull=False)
-    wait_until(lambda: held.count() == len(WATCHED), "the first cluster is in sync", START_S)
+    wait_until(lambda: held.count() == len(WATCHED), "the first cluster in sync", START_S)
     for name in ("second", "third", "fourth"):
         clusters.add(name, str(plane.kubeconfig))
     wait_until(lambda: held.count() == 4 * len(WATCHED), "the others are, too", START_S)
@@ -93,30 +91,6 @@ def test_two_workers_share_the_clusters(
     assert min(by_worker().values()) >= len(total) * len(WATCHED) // 4, by_worker()
     assert not Watch.objects.filter(sent__gt=3).exists()
     assert not Worker.objects.filter(threads__lt=F("holds")).exists()
-
-
-def test_what_the_release_before_sent_is_done(cluster: Cluster, team: Processes, broker: str) -> None:
-    """Its `reconcile` lies in the queue `default`: the tasks worker hands it on, and the launch worker does it."""
-    name = "validations.tasks.reconcile"
-    headers = headers_for(f"{name}:{cluster.pk}", "default")
-    app.conf.broker_url, before = broker, app.conf.broker_url
-    try:
-        app.send_task(name, (cluster.pk,), queue="default", headers=headers)
-    finally:
-        app.conf.broker_url = before
-    assert queued(broker) == 1
-    team.default_worker()
-    wait_until(lambda: queue_length_of(broker, "launch") == 1, "it is handed on", START_S)
-    assert not Message.objects.get(key=f"{name}:{cluster.pk}").taken
-    team.launch_worker()
-    done = Launcher.objects.filter(cluster=cluster).exclude(reached_at=None, failing_since=None)
-    wait_until(done.exists, "there was a pass over the cluster", START_S)
-    assert Message.objects.get(key=f"{name}:{cluster.pk}").taken
-
-
-def queue_length_of(broker: str, queue: str) -> int:
-    with redis.Redis.from_url(broker) as client:
-        return int(str(client.llen(queue)))
 
 
 def test_permissions_are_asked_while_every_thread_of_a_watcher_is_taken(

@@ -33,9 +33,9 @@ def scheduler(plane: ControlPlane, fleet: Fleet) -> Iterator[None]:
 def test_a_pod_that_fits_nowhere_waits_with_the_schedulers_reason(fleet: Fleet, admin: Admin, watched: Cluster) -> None:
     fleet.node("count", 0)
     admin.create(pod("too-large", KINDS["count"], 9))
-    waiting = Pod.objects.filter(cluster=watched, name="too-large", waiting=True, waiting_reason="Unschedulable")
+    waiting = Pod.objects.filter(cluster=watched, name="too-large", pending=True, pending_reason="Unschedulable")
     wait_until(waiting.exists, "the row says that it waits, and why")
-    assert "Insufficient nvidia.com/gpu" in waiting.get().waiting_message
+    assert "Insufficient nvidia.com/gpu" in waiting.get().pending_message
     assert not Allocation.objects.filter(cluster=watched).exists()
 
 
@@ -46,7 +46,7 @@ def test_a_pod_that_the_scheduler_binds_becomes_an_allocation(fleet: Fleet, admi
     wait_until(Allocation.objects.filter(cluster=watched, pod="fits").exists, "the allocation is there")
     in_step(admin, watched)
     row = Pod.objects.get(cluster=watched, name="fits")
-    assert (row.node_name, row.waiting) == ("count-0", False)
+    assert (row.node_name, row.pending) == ("count-0", False)
 
 
 @pytest.mark.usefixtures("scheduler")
@@ -64,7 +64,7 @@ def test_what_the_scheduler_says_of_selector_taint_and_resource_is_a_table(
 
     def told() -> bool:
         row = Pod.objects.filter(cluster=watched, name="picky").first()
-        return row is not None and all(word in row.waiting_message for word in ("affinity", "taint", "Insufficient"))
+        return row is not None and all(word in row.pending_message for word in ("affinity", "taint", "Insufficient"))
 
     wait_until(told, "the row has all three reasons")
     page = get(
@@ -73,11 +73,11 @@ def test_what_the_scheduler_says_of_selector_taint_and_resource_is_a_table(
     reasons = {row[1]: row[0] for row in page.rows if row[0].endswith(" of 3")}
     assert set(reasons.values()) == {"1 of 3"}
     words = " ".join(reasons)
-    assert "node selector or node affinity does not admit these nodes" in words
-    assert "a taint that the pod does not tolerate" in words or "the taint dedicated" in words
-    assert "These nodes have too little nvidia.com/gpu free" in words
-    assert "gpudash does not know this reason" not in page.text
-    assert "no node has more than 8" in page.text
+    assert "node selector or node affinity excludes these nodes" in words
+    assert "Taint not tolerated" in words
+    assert "Insufficient nvidia.com/gpu" in words
+    assert "No explanation for this reason" not in page.text
+    assert "No node has more than 8" in page.text
     assert "taint dedicated=ml:NoSchedule" in page.text
 
 
@@ -98,7 +98,7 @@ def test_the_finder_and_the_scheduler_say_the_same_of_every_node(fleet: Fleet, a
         asking = pod(name, KINDS["count"], 2)
         asking["spec"]["nodeSelector"] = {"kubernetes.io/hostname": node}
         admin.create(asking)
-    decided = Pod.objects.filter(cluster=watched, name__in=names.values()).exclude(node_name="", waiting_reason="")
+    decided = Pod.objects.filter(cluster=watched, name__in=names.values()).exclude(node_name="", pending_reason="")
     wait_until(lambda: decided.count() == 4, "the scheduler has looked at all")
     bound = set(decided.exclude(node_name="").values_list("node_name", flat=True))
     assert {one.node for one in found.taking} == bound == {"count-0", "count-1"}

@@ -56,9 +56,7 @@ def test_the_api_server_is_away_for_a_while(
     in_step(admin, watched)
     kinds = Watch.objects.filter(cluster=watched, state=WatchState.WATCHING).exclude(kind=Kind.CARDS).count()
     plane.stop("apiserver")
-    backing_off = Watch.objects.filter(
-        cluster=watched, state=WatchState.BACKING_OFF, reason__contains="was not reached"
-    )
+    backing_off = Watch.objects.filter(cluster=watched, state=WatchState.BACKING_OFF, reason__contains="cannot reach")
     wait_until(lambda: backing_off.count() == kinds > 0, "each kind says that it backs off, and why")
     assert all(watch.next_try_at for watch in backing_off)
     plane.start("apiserver")
@@ -117,7 +115,7 @@ def test_a_list_whose_continuation_expires_is_begun_again(fleet: Fleet, plane: C
     finally:
         reflector.stop()
     begins = [message.reason for message in seen if isinstance(message, Relist)]
-    assert begins[0] == "first list"
+    assert begins[0] == "initial list"
     assert "compacted (410)" in begins[-1]
     last = max(index for index, message in enumerate(seen) if isinstance(message, Relist))
     names = [
@@ -132,7 +130,7 @@ def _until_complete(reflector: Reflector[Node]) -> list[Message[Node]]:
     def complete() -> bool:
         message = reflector.next(0.05)
         if message is not None:
-            assert not isinstance(message, Trouble) or "was not reached" in message.reason
+            assert not isinstance(message, Trouble) or "cannot reach" in message.reason
             seen.append(message)
         return isinstance(message, ListEnd)
 

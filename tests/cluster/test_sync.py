@@ -25,7 +25,9 @@ def test_the_first_sync_has_every_object(fleet: Fleet, admin: Admin, cluster: Cl
     synced = Watch.objects.filter(cluster=cluster).exclude(synced_at=None)
     assert set(synced.values_list("kind", flat=True)) == WATCHED
     assert "test configmaps: " in said
-    assert "0 kept" in said.partition("test configmaps: ")[2].partition("\n")[0], "nothing that no system reads is kept"
+    assert "0 stored" in said.partition("test configmaps: ")[2].partition("\n")[0], (
+        "nothing that no system reads is kept"
+    )
     assert "test devicetaintrules: not read" in said
     assert "test devices: not read" in said
 
@@ -104,7 +106,7 @@ def test_a_node_that_changes_changes_its_cards(fleet: Fleet, admin: Admin, watch
     admin.patch(made, {"status": {"capacity": amounts, "allocatable": amounts}}, "/status")
     admin.patch(made, {"spec": {"unschedulable": True}})
     in_step(admin, watched)
-    assert Card.objects.filter(cluster=watched, gone_at=None).count() == 8
+    assert Card.objects.filter(cluster=watched, removed_at=None).count() == 8
 
 
 def test_a_deleted_node_takes_its_cards_out_and_keeps_their_history(
@@ -116,7 +118,7 @@ def test_a_deleted_node_takes_its_cards_out_and_keeps_their_history(
     admin.delete(made)
     in_step(admin, watched)
     cards = Card.objects.filter(cluster=watched)
-    assert (cards.filter(gone_at=None).count(), cards.exclude(gone_at=None).count()) == (0, 8)
+    assert (cards.filter(removed_at=None).count(), cards.exclude(removed_at=None).count()) == (0, 8)
     (hold,) = Allocation.objects.filter(cluster=watched)
     assert hold.ended_at is not None
     assert hold.card_key == "2"
@@ -139,11 +141,16 @@ def test_the_steps_of_a_plugins_roll_out_recount_no_node(fleet: Fleet, admin: Ad
     fleet.build()
     in_step(admin, watched)
     made = admin.create(daemonset("GiB") | {"metadata": daemonset("GiB")["metadata"] | {"name": "rolling"}})
+    status = {"desiredNumberScheduled": 30, "currentNumberScheduled": 30, "numberMisscheduled": 0}
+    first = admin.patch(made, {"status": status | {"numberReady": 0, "observedGeneration": 1}}, "/status")
     in_step(admin, watched)
+    begun = Watch.objects.filter(
+        cluster=watched, kind="daemonsets", resource_version=first["metadata"]["resourceVersion"]
+    )
+    wait_until(begun.exists, "that it selects nodes has been read")
     wait_until(lambda: not DirtyNode.objects.exists(), "all nodes are accounted")
     last_mark = _last_mark()
-    for ready in range(30):
-        status = {"desiredNumberScheduled": 30, "currentNumberScheduled": 30, "numberMisscheduled": 0}
+    for ready in range(1, 30):
         admin.patch(made, {"status": status | {"numberReady": ready, "observedGeneration": 1}}, "/status")
     seen = admin.patch(made, {"metadata": {"annotations": {"rolled": "out"}}})["metadata"]["resourceVersion"]
     version = Watch.objects.filter(cluster=watched, kind="daemonsets", resource_version=seen)

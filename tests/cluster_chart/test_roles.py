@@ -136,11 +136,14 @@ def line(rule: dict[str, Any]) -> str:
 
 JOBS = f"/apis/batch/v1/namespaces/{RUNS}/jobs"
 LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{RUNS}/leases"
+SERVICES = "/api/v1/namespaces/kube-system/services"
 WORKS = {
     "watcher": (
         ("GET", "/api/v1/nodes"),
         ("GET", "/api/v1/pods"),
         ("GET", "/apis/apps/v1/daemonsets"),
+        ("GET", "/apis/apps/v1/deployments"),
+        ("GET", f"{SERVICES}?fieldSelector=metadata.name%3Dgpushare-schd-extender"),
         ("GET", "/apis/resource.k8s.io/v1/resourceslices"),
         ("GET", "/apis/resource.k8s.io/v1/resourceclaims"),
         ("GET", "/api/v1/namespaces/kube-system"),
@@ -160,6 +163,8 @@ IS_REFUSED = {
         ("GET", f"/api/v1/namespaces/{NAMESPACE}/secrets/gpudash-watcher"),
         ("GET", "/api/v1/configmaps"),
         ("GET", f"/api/v1/namespaces/{NAMESPACE}/configmaps"),
+        ("GET", SERVICES),
+        ("PATCH", "/apis/apps/v1/namespaces/kube-system/deployments/any"),
         ("GET", "/api/v1/namespaces/default"),
         ("GET", JOBS),
         ("POST", JOBS),

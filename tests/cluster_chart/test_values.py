@@ -31,7 +31,7 @@ GIVEN = (
     *("--set", "hosts={a.example}", "--set", "database.host=db", "--set", "broker.host=redis"),
     *("--set-json", 'networkPolicy.web.from=[{"podSelector": {"matchLabels": {"app": "ingress"}}}]'),
 )
-_OPEN = "X-Forwarded-For of everybody who reaches web"
+_OPEN = "X-Forwarded-For from every peer that reaches web"
 REFUSED = {
     "no hosts": (("--set", "hosts=null"), "hosts"),
     "no database": (("--set", "database.host="), "/database/host"),
@@ -45,7 +45,7 @@ REFUSED = {
     "an issuer without a client": (("--set", "signIn.openid.issuer=https://dex.example.com"), "signIn.openid.clientId"),
     "an issuer without groups": (
         ("--set", "signIn.openid.issuer=https://dex.example.com", "--set", "signIn.openid.clientId=gpudash"),
-        "signIn.groups must be set",
+        "signIn.groups is required",
     ),
     "scopes without openid": (("--set", "signIn.openid.scopes={profile}"), "/signIn/openid/scopes"),
     "a role that is none": (
@@ -56,8 +56,8 @@ REFUSED = {
         ("--set", "signIn.groups[0].group=a;b", "--set", "signIn.groups[0].role=viewer"),
         "/signIn/groups/0/group",
     ),
-    "nobody who could sign in": (("--set", "signIn.localAccounts=false"), "nobody could sign in"),
-    "one header of two": (("--set", "signIn.proxyHeaders.user=X-User"), "signIn.proxyHeaders wants both"),
+    "nobody who could sign in": (("--set", "signIn.localAccounts=false"), "no user could sign in"),
+    "one header of two": (("--set", "signIn.proxyHeaders.user=X-User"), "signIn.proxyHeaders requires both"),
     "headers of anybody": (
         ("--set", "signIn.proxyHeaders.user=X-User", "--set", "signIn.proxyHeaders.groups=X-Groups"),
         "proxy.trusted",

@@ -11,7 +11,7 @@ from tests.cluster_runs.kubelet import Kubelet, Script
 from tests.cluster_runs.test_runs import drive, jobs
 from tests.services import wait_until
 from tests.validations.recorded import PASSED, codes, wish
-from validations import campaigns, proof, tasks
+from validations import campaigns, tasks, validity
 from validations.coverage import coverage
 from validations.models import Campaign, Run
 from validations.requests import request_run
@@ -36,8 +36,8 @@ def whole(cluster: Cluster, *nodes: str) -> Campaign:
 
 def proven(node: str) -> list[str]:
     cards = list(Card.objects.filter(node_name=node).order_by("index"))
-    found = proof.of_cards([card.pk for card in cards])
-    return [card.key for card in cards if found[card.pk].state == "proven"]
+    found = validity.of_cards([card.pk for card in cards])
+    return [card.key for card in cards if found[card.pk].state == "validated"]
 
 
 def test_the_card_that_was_asked_for_is_the_one_that_runs(real: Cluster, kubelet: Kubelet) -> None:
@@ -55,7 +55,7 @@ def test_a_campaign_reaches_every_card_of_every_node(real: Cluster, kubelet: Kub
     for name in ("each-0", "each-1"):
         add_node(real, kubelet, name, script=Script(PASSED), stack="gpushare")
     found = coverage(whole(real, "each-0", "each-1"))
-    assert (found.asked, found.reached, found.proven, found.runs) == (8, 8, 8, 8)
+    assert (found.targets, found.tested, found.validated, found.runs) == (8, 8, 8, 8)
     assert proven("each-0") == proven("each-1") == ["0", "1", "2", "3"]
 
 
@@ -64,9 +64,9 @@ def test_a_stubborn_plugin_makes_one_proof_and_the_campaign_says_what_it_never_r
 ) -> None:
     add_node(real, kubelet, "stubborn", gpus=2, script=Script(PASSED, card=1), stack="gpushare")
     found = coverage(whole(real, "stubborn"))
-    assert (found.asked, found.reached, found.proven, found.not_reached) == (2, 1, 1, 1)
+    assert (found.targets, found.tested, found.validated, found.not_tested) == (2, 1, 1, 1)
     assert proven("stubborn") == ["1"]
-    stray = Run.objects.filter(card_asked="0").first()
+    stray = Run.objects.filter(card_requested="0").first()
     assert stray is not None
     assert (stray.card_key, codes(stray)) == ("1", ["other-card"])
 

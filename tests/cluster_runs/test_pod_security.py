@@ -198,7 +198,7 @@ def test_a_run_goes_through_in_the_shipped_namespace(real: Cluster, kubelet: Kub
 def test_a_run_that_is_not_admitted_says_so_and_ends(real: Cluster, kubelet: Kubelet, only_restricted: None) -> None:
     add_node(real, kubelet, "strict")
     run, _ = request_run(wish(node="strict", suite="dcgm-diag"))
-    drive(real, run, lambda: "violates PodSecurity" in run.waiting_message)
+    drive(real, run, lambda: "violates PodSecurity" in run.pending_message)
     later(run, 601)
     drive(real, run)
     assert codes(run) == ["unschedulable"]

@@ -89,7 +89,7 @@ def test_a_backup_from_the_midst_of_runs_is_put_back_under_a_running_worker(
     assert not Run.objects.filter(pk=later.pk).exists()
     wait(lambda: Launcher.objects.get().lock_state == "ahead", "the worker sees that an old backup was put back")
     assert set(jobs.now()) == {goes_on.job_name, queued.job_name, later.job_name}, "nothing is launched or deleted yet"
-    assert "an old backup was put back" in processes.call("cluster", "list")
+    assert "restored from an old backup" in processes.call("cluster", "list")
 
     assert "launches here" in processes.call("cluster", "take-over", "real")
     wait(lambda: state(queued) == "running", "the queued run finds the Job that it had")

@@ -46,8 +46,8 @@ def drive(cluster: Cluster, run: Run, until: Callable[[], bool] | None = None, p
     except AssertionError as error:
         told = (
             run.state,
-            run.waiting_reason,
-            run.waiting_message,
+            run.pending_reason,
+            run.pending_message,
             run.last_error,
             run.verdict,
             run.reasons,
@@ -99,7 +99,7 @@ def test_how_a_container_ends_is_what_the_run_says(
 def test_a_run_that_no_node_takes_says_why(real: Cluster, kubelet: Kubelet) -> None:
     add_node(real, kubelet, "full", gpus=0)
     run, _ = request_run(wish(node="full"))
-    drive(real, run, lambda: "Insufficient nvidia.com/gpu" in run.waiting_message)
+    drive(real, run, lambda: "Insufficient nvidia.com/gpu" in run.pending_message)
     later(run, 601)
     drive(real, run)
     assert (run.verdict, codes(run)) == ("errored", ["unschedulable"])

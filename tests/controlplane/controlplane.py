@@ -205,6 +205,7 @@ class ControlPlane:
                 "--token-auth-file", str(self.dir / "tokens.csv"), "--authorization-mode", "RBAC",
                 "--storage-media-type", "application/json", "--kubelet-preferred-address-types", "InternalIP",
                 "--disable-admission-plugins", "ServiceAccount", "--profiling=false",
+                "--allow-privileged=true",  # as kubeadm starts it; without it no pod of the host is admitted
                 *(["--runtime-config", ",".join(apis)] if (apis := self.state.get("apis")) else []),
                 *(["--feature-gates", gates] if (gates := self.state.get("gates")) else []),
             ]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from typing import Any
 
 import pytest
@@ -13,11 +11,10 @@ import yaml
 
 from inventory.condition import State as MirrorState
 from inventory.models import Role
-from inventory.models.choices import Severity
+from inventory.models.choices import ComponentState, Severity
 from inventory.models.cluster import Kind
-from tests import services
 from tests.docs.reading import ROOT, table_rows
-from tests.services import Missing
+from tests.promtool import promtool
 from validations.models import ACTIVE
 
 RULES = ROOT / "deploy" / "prometheus" / "alerts.yaml"
@@ -32,7 +29,8 @@ VALUES = {
     ("gpudash_mirror_last_event_timestamp_seconds", "kind"): set(Kind.values),
     ("gpudash_mirror_audit_timestamp_seconds", "kind"): set(Kind.values),
     ("gpudash_validation_runs", "state"): set(ACTIVE),
-    ("gpudash_finding_count", "severity"): set(Severity.values),
+    ("gpudash_findings", "severity"): set(Severity.values),
+    ("gpudash_component_state", "state"): set(ComponentState.values),
     ("gpudash_card_health", "state"): {"healthy", "degraded", "unhealthy", "unknown"},
     ("gpudash_node_health", "state"): {"healthy", "degraded", "unhealthy", "unknown"},
     ("gpudash_validation_run_last_verdict", "verdict"): {"passed", "failed", "warning", "errored", "skipped"},
@@ -73,14 +71,6 @@ def test_what_is_asked_for_is_exported() -> None:
             for label, _, values in MATCHER.findall(matchers):
                 if known := VALUES.get((metric, label)):
                     assert set(values.split("|")) <= known | {""}, f"{where}: {metric}{{{label}}}"
-
-
-def promtool(*words: str) -> str:
-    if shutil.which("promtool") is None:
-        services.or_skip(Missing("no promtool here; Debian: apt-get install prometheus"))
-    done = subprocess.run(["promtool", *words], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def test_promtool_takes_the_rules() -> None:

@@ -16,17 +16,17 @@ HEAD = """\
 
 <!-- Written by `python -m tests.docs.csv_columns` from resources/; do not edit. -->
 
-Every list is a CSV file too: *CSV* below the list on a page, or `?format=csv` in REST ([rest.md](rest.md#csv)). Both give the same
-file, with all rows that the filters choose.
+Every list can be downloaded as CSV: *CSV* below the list on a page, or `?format=csv` in REST ([rest.md](rest.md#csv)). Both return
+the same file with all rows that match the filters.
 
-- The file is UTF-8 with a comma between cells; the first line has the heads.
-- **An empty cell is not known**, not metered or none; it is never 0. A number that is known to be 0 is `0`.
-- Memory is in bytes, as whole numbers. A name that says no unit has a plain number; what it counts stands beside it here.
+- The file is UTF-8, comma-separated. The first line contains the column names.
+- **An empty cell** is unknown, not metered or absent, never 0. A value of 0 is `0`.
+- Memory is in bytes, as integers. A column without a unit in its name is a plain number, described here.
 - `true` and `false` are lower case.
-- **Times** stand twice. The column itself is ISO 8601 in UTC (`2026-11-22T02:00:00Z`), for programs. Behind all others the same time
-  is in a column of the same name with `_utc`, as `2026-11-22 02:00:00`: spreadsheets take that for a date; it is in UTC as well.
-- A text that a spreadsheet would take for a formula has an apostrophe before it.
-- Texts are English, whatever the language of the page.
+- **Times** are given twice. The column itself is ISO 8601 in UTC (`2026-11-22T02:00:00Z`), for programs. The last columns repeat the
+  times with the suffix `_utc`, as `2026-11-22 02:00:00` in UTC: spreadsheets recognize this as a date.
+- A text that a spreadsheet would run as a formula starts with an apostrophe.
+- Texts are in English, in every language of the pages.
 """
 
 

@@ -1,6 +1,6 @@
 """`python -m tests.docs.findings`: writes docs/findings.md from the catalogue of findings.
 
-Knows the catalogue and nothing of the mirror. A test compares the file with what this would write.
+Uses the catalogue only. A test compares the file with its output.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ PAGE = ROOT / "docs" / "findings.md"
 HEAD = """\
 # Findings
 
-<!-- Written by `python -m tests.docs.findings` from inventory/catalogue.py and the sharing systems; do not edit. -->
+<!-- Written by `python -m tests.docs.findings` from inventory/catalogue.py and the stacks; do not edit. -->
 
-A finding is something wrong that the mirror shows. It is there as long as its cause is, and then stays as history with
-the time at which it ended. Each has a code, a severity, a text with its numbers and what to do, and the time at which it
-was first seen. You find them on the findings page, at the node and card, in `/api/v1/findings`, in
-`gpudash_finding_count` and in `manage.py inspect`.
+A finding is a problem that gpudash has detected. It stays active as long as its cause exists. Then it stays in the
+history with its end time. Each finding has a code, a severity, a text with numbers and a remedy, and the time at which it
+was first seen. Findings are on the findings page, on the pages of nodes and cards, in `/api/v1/findings`, in
+`gpudash_findings` and in `manage.py inspect`.
 
-- **error**: a number is not kept, or a workload will fail.
-- **warning**: something will go wrong, or a number is not known that could be.
-- **info**: nothing is wrong; you should know it.
+- **error**: a workload will fail or a number is wrong.
+- **warning**: likely to become an error, or data is missing.
+- **info**: no action needed.
 """
 
 

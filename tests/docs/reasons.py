@@ -15,29 +15,29 @@ from validations.suites.engine.reasons import REASONS
 PAGE = ROOT / "docs" / "reasons.md"
 
 HEAD = """\
-# Reasons
+# Reason codes
 
 <!-- Written by `python -m tests.docs.reasons` from validations/suites; do not edit. -->
 
-Why a run has its verdict. Each reason has a code, a text with its particulars and, where a line of the log proves it, the number of
-that line. The first reason is the one that decided; a pass can have reasons too, which are remarks. You find them on the page of a
-run, in `/api/v1/runs`, and in what `manage.py validate` and `parse_log` print. A code keeps its meaning.
+Reasons explain the verdict of a run. Each reason has a code, a text with details and, if it comes from the log, the line number.
+The first reason decided the verdict. A pass can have reasons too: they are remarks. Reasons are shown on the page of a run, in
+`/api/v1/runs`, and by `manage.py validate` and `parse_log`. Codes are stable.
 """
 
 
 def page() -> str:
     """The whole page, as Markdown: the codes that any run can have, then those of single suites."""
-    parts = [HEAD, "## Of all suites\n", *_table(REASONS.values())]
+    parts = [HEAD, "## All suites\n", *_table(REASONS.values())]
     for suite in registry().values():
         if suite.reasons:
-            parts += [f"\n## Of {suite.id} alone\n", *_table(suite.reasons)]
+            parts += [f"\n## {suite.id} only\n", *_table(suite.reasons)]
     return "\n".join(parts) + "\n"
 
 
 def _table(rows: Iterable[ReasonWords]) -> list[str]:
     ordered = sorted(rows, key=lambda one: one.code)
     return [
-        "| Code | Means | What to do |",
+        "| Code | Meaning | Remedy |",
         "| --- | --- | --- |",
         *(f"| `{one.code}` | {one.headline} | {one.action} |" for one in ordered),
     ]

@@ -19,5 +19,5 @@ def test_every_action_is_in_the_table_and_no_other() -> None:
 
 
 def test_the_findings_of_figures_and_the_conditions_are_named() -> None:
-    assert FINDINGS.keys() - NAMED == {"exporter-check", "card-called-unhealthy", "node-condition"}
+    assert FINDINGS.keys() - NAMED == {"exporter-check", "card-unhealthy", "node-condition"}
     assert KNOWN.keys() - NAMED == {"GPUXIDErrors"}

@@ -1,4 +1,4 @@
-"""What docs/develop.md says of adding a sharing system is true: these files and no others."""
+"""What docs/develop.md says of adding a stack is true: these files and no others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMES = [stack.name for stack in STACKS]
 
 def section() -> str:
     text = DEVELOP.read_text(encoding="utf-8")
-    start = text.index("\n## Add a sharing system\n")
+    start = text.index("\n## Add a stack\n")
     return text[start : text.index("\n## ", start + 1)]
 
 

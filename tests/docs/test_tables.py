@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,6 +17,9 @@ from telemetry import figures, report, scrape
 from tests.docs import access_table, findings, reasons, verdicts
 from tests.docs.reading import ROOT, table_rows
 from validations.suites import registry
+from validations.suites.engine import placement
+from validations.suites.engine.base import Needs, Suite
+from validations.suites.engine.needs import driver_for
 
 DOCS = ROOT / "docs"
 
@@ -124,8 +128,36 @@ def test_examples_use_metrics_of_the_tables() -> None:
     assert set(re.findall(r"\bgpudash_[a-z_]+", page)) <= shown
 
 
+def needs_of(suite: Suite) -> str:
+    """What its own image needs of a node, as the table has it."""
+    return "; ".join(", ".join(_needs(one)) for one in suite.needs.values())
+
+
+def _needs(one: Needs) -> Iterator[str]:
+    if one.cuda:
+        yield f"driver {driver_for(one.cuda)} (CUDA {one.cuda})"
+    if one.driver:
+        yield f"driver {one.driver}"
+    if one.capability:
+        yield f"compute capability {one.capability}"
+    if one.builds:
+        yield f"Windows build {', '.join(one.builds)}"
+
+
 def test_every_suite_is_in_the_table_and_no_other() -> None:
-    rows = {row[0].strip("`"): row for row in table_rows(DOCS / "validations.md") if len(row) == 3 and "`" in row[0]}
+    rows = {row[0].strip("`"): row for row in table_rows(DOCS / "validations.md") if len(row) == 4 and "`" in row[0]}
     assert set(rows) == set(registry())
     for suite_id, suite in registry().items():
-        assert rows[suite_id][1].lower() == ", ".join(suite.os), suite_id
+        assert rows[suite_id][1:3] == [", ".join(suite.os).title(), needs_of(suite)], suite_id
+
+
+def test_what_devices_need_is_in_a_table_of_its_own() -> None:
+    rows = {row[0]: row[1] for row in table_rows(DOCS / "validations.md") if len(row) == 2}
+    shown = {name.strip("`"): needs for names, needs in rows.items() for name in names.split(", ")}
+    for family in placement.registry.families.values():
+        needs, said = family.needs, []
+        if needs.containerd:
+            said.append(f"containerd {needs.containerd}")
+        if needs.kubernetes:
+            said.append(f"kubelet {needs.kubernetes}")
+        assert [shown.get(name, "") for name in family.resources] == [", ".join(said)] * len(family.resources)

@@ -1,4 +1,4 @@
-"""`python -m tests.docs.verdicts`: writes docs/verdicts.md from what the suites declare of the logs that they read.
+"""`python -m tests.docs.verdicts`: writes docs/verdicts.md from the log patterns that the suites declare.
 
 Knows the declarations and nothing of runs. A test compares the file with what this would write, and
 `tests/validations/suites/test_phrases.py` holds the declarations to what the suites do.
@@ -16,25 +16,25 @@ from validations.suites.engine.phrases import Phrase
 PAGE = ROOT / "docs" / "verdicts.md"
 
 HEAD = """\
-# What a log says
+# Log patterns by suite
 
 <!-- Written by `python -m tests.docs.verdicts` from validations/suites; do not edit. -->
 
-By which texts of a log each suite comes to its verdict. Only the line that proves it makes a pass, and only with exit code 0; what is
-not in a table and keeps that line away ends as errored (`no-verdict`). Of several the worst decides: failed, then errored, then
-warning. A row stands for all lines that have its words; what words cannot say (a number that is zero, a name that is no GPU's) is
-described.
+Each suite derives its verdict from these log patterns. A pass needs the suite's success line and exit code 0. A log without that
+line and without a pattern below is errored (`no-verdict`). If several patterns match, the worst decides: failed, then errored,
+then warning. A row stands for all lines that contain its text. Conditions that fixed text cannot express (a number that is zero,
+a name that is not a GPU's) are described.
 
-*failed* is a "no" of hardware, driver or adapter; *errored* a test that could not be carried out; *warning* a pass that deserves a
-look. The codes are those of [reasons.md](reasons.md). Before a log is read, its time stamps, the prefix of `kubectl logs --prefix`,
-colours, carriage returns and Windows' encodings are taken off.
+*failed*: the hardware, driver or adapter reported a fault. *errored*: the test did not complete. *warning*: passed, with a
+warning. The codes are those of [reasons.md](reasons.md). Before parsing, gpudash removes time stamps, the prefix of `kubectl logs
+--prefix`, colours, carriage returns and Windows encodings.
 """
-SHARED = "Errors of CUDA"
-_TITLES = ("The log says", "Verdict", "Reason", "It means", "Read in")
+SHARED = "CUDA errors"
+_TITLES = ("Pattern", "Verdict", "Reason", "Meaning", "Source")
 
 
 def page() -> str:
-    """The whole page, as Markdown: a section for each suite, then what several of them read alike."""
+    """The whole page, as Markdown: a section for each suite, then the patterns that several of them share."""
     seen = Counter(_key(phrase) for suite in registry().values() for phrase in suite.phrases)
     parts = [HEAD]
     shared: dict[tuple[str, ...], Phrase] = {}
@@ -47,7 +47,7 @@ def page() -> str:
 
 
 def _section(suite: Suite, phrases: list[Phrase], alike: bool) -> list[str]:
-    more = " The messages of CUDA are in [a table of their own](#errors-of-cuda)." if alike else ""
+    more = " CUDA messages: see [CUDA errors](#cuda-errors)." if alike else ""
     rows = [_row(phrase, suite.source) for phrase in phrases]
     rows += [
         (f"exit code {number}", code.severity, f"`{code.code}`", _sentence(code.text), suite.source)
@@ -55,7 +55,7 @@ def _section(suite: Suite, phrases: list[Phrase], alike: bool) -> list[str]:
     ]
     return [
         f"## {suite.id}\n",
-        f"Passes on {_code(suite.proof)} ({suite.source}).{more}\n",
+        f"Success line: {_code(suite.proof)} ({suite.source}).{more}\n",
         *_table(rows),
         "",
     ]

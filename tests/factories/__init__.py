@@ -15,10 +15,11 @@ from typing import Any
 
 from django.utils import timezone
 
+from inventory.clusters import beginning
 from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeTotals, Pod, ResourceClaim, Unreadable, Watch
-from inventory.models.cluster import Kind, WatchState
+from inventory.models.cluster import LOOKED_FOR, Kind, WatchState
 from tests.factories.batch import Batch, mirror
-from tests.factories.objects import Thing, claim_object, claiming_pod, holders, node_object, waiting_pod
+from tests.factories.objects import Thing, claim_object, claiming_pod, holders, node_object, pending_pod
 from tests.factories.traits import DEFAULT_LOADS, FLEET, GIB, MIB, TRAITS, Trait
 
 __all__ = ["FLEET", "GIB", "MIB", "TRAITS", "Batch", "Trait"]
@@ -43,7 +44,10 @@ def make_cluster(name: str = "prod", *, synced: bool = True, age_s: float = 2.0,
             selection="[]" if kind == Kind.CONFIGMAPS else "",
         )
         for kind in Kind
+        if kind not in (*LOOKED_FOR, Kind.SERVICES)
     )
+    for kind in (*LOOKED_FOR, Kind.SERVICES):
+        Watch.objects.create(cluster=cluster, kind=kind, **beginning(kind))
     return cluster
 
 
@@ -73,7 +77,7 @@ def make_node(
 
 
 def make_fleet(
-    cluster: Cluster, nodes: int = 3, cards: int = 8, *, stacks: Sequence[str] = FLEET, waiting: int = 2
+    cluster: Cluster, nodes: int = 3, cards: int = 8, *, stacks: Sequence[str] = FLEET, pending: int = 2
 ) -> Batch:
     """Nodes of all traits in turn, waiting pods, and a finding on every tenth node."""
     batch = Batch(cluster)
@@ -82,15 +86,15 @@ def make_fleet(
         make_node(cluster, name, stacks[number % len(stacks)], cards, batch=batch)
         if number % 10 == 0:
             batch.findings.append(_finding(cluster, "card-over-committed", "error", name, "0"))
-    for number in range(waiting):
-        batch.pods.append(waiting_pod(f"waiting-{number}", "aliyun.com/gpu-mem", 8, number + 1, batch.now))
+    for number in range(pending):
+        batch.pods.append(pending_pod(f"pending-{number}", "aliyun.com/gpu-mem", 8, number + 1, batch.now))
     batch.write()
     return batch
 
 
-def make_waiting_pod(cluster: Cluster, name: str = "waiting", *, minutes: int = 5, quantity: int = 8) -> Pod:
+def make_pending_pod(cluster: Cluster, name: str = "pending", *, minutes: int = 5, quantity: int = 8) -> Pod:
     """A pod that no node takes yet."""
-    mirror(cluster, Kind.PODS, [waiting_pod(name, "aliyun.com/gpu-mem", quantity, minutes, timezone.now())])
+    mirror(cluster, Kind.PODS, [pending_pod(name, "aliyun.com/gpu-mem", quantity, minutes, timezone.now())])
     return Pod.objects.get(cluster=cluster, name=name)
 
 
@@ -152,8 +156,8 @@ def end_allocation(allocation: Allocation, *, minutes_ago: float = 1.0) -> None:
 
 def lose_card(card: Card) -> None:
     """The card is gone from its node; its row and its history stay."""
-    card.gone_at = timezone.now()
-    card.save(update_fields=["gone_at"])
+    card.removed_at = timezone.now()
+    card.save(update_fields=["removed_at"])
 
 
 def not_metered(*names: str) -> None:

@@ -83,7 +83,7 @@ def _holder(trait: Trait, node: str, index: int, number: int, quantity: int, now
     return pod
 
 
-def waiting_pod(name: str, resource: str, quantity: int, minutes: int, now: datetime) -> Thing:
+def pending_pod(name: str, resource: str, quantity: int, minutes: int, now: datetime) -> Thing:
     """A pod that no node takes."""
     pod = _pod(name, "team-a", {resource: str(quantity)})
     pod["metadata"] |= {
@@ -98,7 +98,7 @@ def waiting_pod(name: str, resource: str, quantity: int, minutes: int, now: date
 
 def claiming_pod(name: str, claim: str, minutes: int, now: datetime, template: str = "") -> Thing:
     """A pod that no node takes and that names one claim. claim: "" for one that has not been made from its template."""
-    pod = waiting_pod(name, "cpu", 1, minutes, now)
+    pod = pending_pod(name, "cpu", 1, minutes, now)
     named = {"resourceClaimTemplateName": template} if template else {"resourceClaimName": claim}
     pod["spec"]["resourceClaims"] = [{"name": "gpu", **named}]
     pod["status"]["conditions"][0]["message"] = "0/3 nodes are available: 3 cannot allocate all claims."

@@ -160,11 +160,11 @@ def test_a_full_node_leaves_the_pod_unschedulable_until_the_deadline(api: Client
     assert pods_of(api, "probe") == []
 
 
-def test_a_pod_without_the_toleration_is_kept_off_a_tainted_node(api: Client, simulated: Fleet) -> None:
+def test_a_pod_without_the_toleration_is_unavailable_reason_a_tainted_node(api: Client, simulated: Fleet) -> None:
     api.post(JOBS, make_job(node="ackwin0001"))
     pass_time(simulated, 3)
     [pod] = pods_of(api, "probe")
-    assert "7 node(s) had untolerated taint {os: windows}" in condition(pod, "PodScheduled")["message"]
+    assert "9 node(s) had untolerated taint {os: windows}" in condition(pod, "PodScheduled")["message"]
 
 
 def test_an_image_that_does_not_exist_is_never_run(api: Client, simulated: Fleet) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from fleetsim import Fleet
 from fleetsim.resources import DAEMONSETS, NODES, PODS, RESOURCECLAIMS, RESOURCESLICES
+from fleetsim.upgrade import POOL
 from inventory.stacks import owner, relevant_resource
 from inventory.stacks.engine.base import Context
 from inventory.stacks.engine.node_report import node_report
@@ -34,6 +35,11 @@ FOUND = {
     ("gpu-l40s-new-01", "label-without-resource"),
     ("gpu-l40s-new-01", "plugin-not-ready"),
     ("dev-t4-01", "plugin-not-ready"),
+    ("ackwinbj0001", "label-without-resource"),
+    ("ackwinbj0001", "plugin-not-ready"),
+    ("mig-a100-01", "mig-config"),
+    ("gpu-l40s-02", "driver-upgrade"),
+    ("mig-a100-02", "driver-upgrade"),
     ("dra-h100-02", "device-tainted"),
     ("dgx-h100-02", "device-unhealthy"),
 }
@@ -86,10 +92,13 @@ def test_each_mistake_is_found_where_it_was_planted_and_nothing_else(seed: int) 
 @pytest.mark.sweep
 def test_life_neither_mends_nor_adds_any() -> None:
     fleet = Fleet(seed=1, now=START)
+    # Where the driver is upgraded, what is found changes with each step of that.
+    moving = {kind.name.format(number) for kind, number, _ in POOL}
     for _ in range(20):
         for _ in range(30):
             fleet.step(fleet.now + 10)
-        assert findings(fleet) == expected(fleet)
+        kept = [{one for one in found if one[0] not in moving} for found in (findings(fleet), expected(fleet))]
+        assert kept[0] == kept[1]
 
 
 def test_the_cluster_has_nodes_in_gib_and_in_mib() -> None:

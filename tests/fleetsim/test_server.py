@@ -36,10 +36,11 @@ def test_health_and_version_are_open_to_anybody(api: Client) -> None:
 
 
 def test_discovery_names_each_kind_that_is_served(api: Client) -> None:
-    groups = [group["name"] for group in api.get("/apis")["groups"]]
     served = {row["name"] for row in api.get("/api/v1")["resources"]}
-    for group in groups:
-        served |= {row["name"] for row in api.get(f"/apis/{group}/v1")["resources"]}
+    for group in api.get("/apis")["groups"]:
+        assert api.get(f"/apis/{group['name']}")["versions"] == group["versions"]
+        for version in group["versions"]:
+            served |= {row["name"] for row in api.get(f"/apis/{version['groupVersion']}")["resources"]}
     wanted = {
         "nodes",
         "pods",
@@ -51,7 +52,10 @@ def test_discovery_names_each_kind_that_is_served(api: Client) -> None:
         "jobs",
         "selfsubjectaccessreviews",
     }
-    assert served == wanted | {"configmaps", "resourceslices", "resourceclaims"}
+    assert served == wanted | {
+        *("configmaps", "services", "deployments", "resourceslices", "resourceclaims"),
+        *("clusterpolicies", "deviceconfigs"),
+    }
 
 
 def test_an_access_review_is_allowed_and_keeps_what_was_asked(api: Client) -> None:

@@ -16,7 +16,7 @@ from kube.objects import Taint
 from tests.fleetsim.client import Client
 from tests.fleetsim.conftest import pass_time
 from validations.suites import find
-from validations.suites.engine.base import Outcome, Resource, Run, Target, read_log
+from validations.suites.engine.base import Facts, Outcome, Resource, Run, Target, read_log
 
 NS = "gpudash-validations"
 OWN_WINML = {"image": "registry.demo/own/winml:ltsc2022"}
@@ -71,7 +71,7 @@ def target_of(node: dict[str, Any]) -> Target:
     return Target(
         node=node["metadata"]["name"],
         os=labels["kubernetes.io/os"],
-        windows_build=labels.get("node.kubernetes.io/windows-build"),
+        facts=Facts(windows_build=labels.get("node.kubernetes.io/windows-build", "")),
         ready=True,
         taints=tuple(Taint(**taint) for taint in node["spec"].get("taints", [])),
         stack="hami" if "gpu" in labels else "",

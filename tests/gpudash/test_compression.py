@@ -72,7 +72,7 @@ def test_no_text_goes_out_as_it_is(cluster: Cluster) -> None:
             plain[path] = (len(text), response.headers["Content-Type"])
         if packed:
             assert "Accept-Encoding" in response.headers["Vary"], path
-    assert plain == {"/account/second-step": plain["/account/second-step"]}
+    assert plain == {"/account/two-factor": plain["/account/two-factor"]}
     assert large > 60
 
 
@@ -83,7 +83,7 @@ def test_a_page_that_shows_a_secret_is_not_compressed() -> None:
     assert b"gpd_" in shown.content
     assert "no-transform" in shown.headers["Cache-Control"]
     assert ("Content-Encoding" in shown.headers, "Content-Encoding" in again.headers) == (False, True)
-    app = client.get("/account/second-step", headers={"Accept-Encoding": "gzip"})
+    app = client.get("/account/two-factor", headers={"Accept-Encoding": "gzip"})
     assert "Content-Encoding" not in app.headers
 
 

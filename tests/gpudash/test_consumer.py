@@ -28,4 +28,4 @@ def test_a_half_closed_channel_does_not_end_the_worker(
         made = Consumer.__new__(Consumer)
         made.on_connection_error_after_connected(ConnectionResetError())
     made._looking.found.set()
-    assert "could not be closed" in caplog.text
+    assert "cannot close the lost connection" in caplog.text

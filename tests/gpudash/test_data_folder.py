@@ -65,7 +65,7 @@ def test_what_an_earlier_version_left_open_is_closed_with_a_warning(tmp_path: Pa
         keep_private(tmp_path, sqlite(elsewhere))
     assert {mode(tmp_path / name) for name in names} | {mode(elsewhere)} == {0o600}
     assert mode(tmp_path) == 0o700
-    assert all(f"{tmp_path / name} was open to others (-rw-rw-rw-)" in caplog.text for name in names)
+    assert all(f"{tmp_path / name} was readable by other users (-rw-rw-rw-)" in caplog.text for name in names)
     caplog.clear()
     keep_private(tmp_path, sqlite(elsewhere))
     assert caplog.text == ""

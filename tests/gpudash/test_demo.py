@@ -176,10 +176,11 @@ def test_the_running_demo_measures_its_cards_and_finds_who_is_idle(tmp_path: Pat
         _measured_in_time(visitor, began)
         assert re.search(
             "with [0-9]{4} allocations, .* 1[0-9]{2} runs and 2 campaigns",
-            _printed(processes, "The past is complete: .*"),
+            _printed(processes, "The history is complete: .*"),
         )
         assert time.monotonic() - began < PROMISED_S
         assert len(visitor.all("runs")) > 100
+        assert re.findall("^.* ERROR .*$", processes.log("demo").read_text(), re.MULTILINE) == []
         # What stopped after three minutes is told by name, as what never spoke.
         wait_until(
             lambda: "hami-device-plugin-" in processes.call("cluster", "list"),
@@ -228,17 +229,18 @@ def test_a_fleet_that_is_too_large_to_be_read_directly_starts_and_says_so(tmp_pa
     with processes.ended():
         running = processes.manage("demo", "--port", str(free_port()), "--nodes", "1000")
         link = _printed(processes, r"http://\S+/sign-in/link/\S+")
-        assert _printed(processes, r"Nothing is measured: exporters run on [0-9]+ nodes").endswith("504 nodes")
-        assert _printed(processes, "14 days of past are written in the background, of the first [0-9]+ nodes only")
+        assert _printed(processes, r"No metrics: exporters run on [0-9]+ nodes").endswith("501 nodes")
+        assert _printed(processes, "Writing 14 d of history in the background, for the first [0-9]+ nodes only")
         visitor = _Visitor(link, processes.call("token", "create", "local").split()[-1])
         wait_until(
-            lambda: "exporters run on more than 300 nodes" in processes.call("cluster", "list"),
+            lambda: "Direct reading is limited to 300 nodes" in processes.call("cluster", "list"),
             "the cluster says why nothing is measured",
             patience_s=120,
             every_s=3,
         )
         card = visitor.all("cards?node=dgx-h100-01")[0]
-        assert "Not collected: exporters run on more than 300 nodes" in visitor.page(f"/cards/{card['id']}")
+        assert "Direct reading is limited to 300 nodes" in visitor.page(f"/cards/{card['id']}")
         assert running.poll() is None
-        assert len(visitor.all("nodes")) > 990  # all but those without a card
-        assert _printed(processes, "The past is complete: .*")
+        # All but those without a card; cards are found after their nodes are listed.
+        wait_until(lambda: len(visitor.all("nodes")) > 990, "nodes with cards are listed", patience_s=60, every_s=3)
+        assert _printed(processes, "The history is complete: .*")

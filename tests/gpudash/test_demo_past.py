@@ -21,7 +21,7 @@ from gpudash.demo_past.rows import Rows
 from gpudash.demo_programs import demo_programs
 from inventory.catalogue import CATALOGUE
 from inventory.history import series
-from inventory.idle import holds
+from inventory.idle import allocations
 from inventory.models import Allocation, Card, Cluster, Finding, HistoryDay, NodeTotals, Subject
 from tests.cast import make_user, signed_in
 from tests.pages.reading import get
@@ -75,7 +75,7 @@ def _viewer() -> Client:
 
 @pytest.mark.django_db(transaction=True)
 def test_charts_have_values_a_gap_and_sums_that_are_sums(written: Written) -> None:
-    cards = Card.objects.filter(gone_at=None)
+    cards = Card.objects.filter(removed_at=None)
     whole = _day(Subject.CLUSTER, "", written)
     assert {"used", "allocated", "utilization", "activity", "total", "cards", "measured"} <= set(whole.columns)
     by_card = {card.pk: _day(Subject.CARD, str(card.pk), written).columns for card in cards}
@@ -102,7 +102,7 @@ def test_charts_have_values_a_gap_and_sums_that_are_sums(written: Written) -> No
     assert allocated == pytest.approx([whole.columns["allocated"][place] for place in (10, 100, 250)])
     # One node's exporter was silent for two hours: what was allocated is known all the same.
     begin, end = written.times.silent
-    silent = Card.objects.filter(gone_at=None, node_name=NodeTotals.objects.order_by("node_name").first().node_name)
+    silent = Card.objects.filter(removed_at=None, node_name=NodeTotals.objects.order_by("node_name").first().node_name)
     own = by_card[silent[0].pk]
     hours = [place for place in range(whole.length) if begin <= whole.begin.timestamp() + place * whole.step_s < end]
     assert len(hours) == 4
@@ -125,7 +125,7 @@ def test_what_was_held_goes_over_into_what_is_held(written: Written) -> None:
     # By the rule that adds up the past, the moment in which the fleet began is what the product says of it.
     nodes = list(NodeTotals.objects.values_list("node_name", flat=True))
     cards, of_nodes, _ = Rows(written.cluster, nodes, written.times).at(written.times.until - 0.001)
-    now = dict(Card.objects.filter(gone_at=None).values_list("pk", "memory_allocated_bytes"))
+    now = dict(Card.objects.filter(removed_at=None).values_list("pk", "memory_allocated_bytes"))
     assert {card: allocated for card, _, allocated in cards} == now
     totals = dict(NodeTotals.objects.values_list("node_name", "memory_allocated_bytes"))
     assert {node: allocated for node, _, _, allocated in of_nodes} == totals
@@ -179,7 +179,7 @@ def test_no_page_is_empty(written: Written) -> None:
     viewer = _viewer()
     held = Allocation.objects.exclude(ended_at=None).exclude(card=None).order_by("-ended_at")[0]
     page = get(viewer, f"/cards/{held.card_id}")
-    assert "Held it before" in page.text
+    assert "Past allocations" in page.text
     assert held.pod in page.text
     assert "demo" in get(viewer, "/findings?ended=true").text
     assert len(get(viewer, "/findings?ended=true").rows) >= 5
@@ -195,10 +195,10 @@ def test_no_page_is_empty(written: Written) -> None:
             history = get(viewer, f"/history{address}&window={window}")
             assert history.status == 200
             assert len(history.rows) > 5, (address, window)
-    holds.look()  # as the schedule does each minute
+    allocations.look()  # as the schedule does each minute
     idle = get(viewer, "/allocations/idle")
     assert len(idle.rows) >= 1
-    assert any(row.allocation.pod in idle.text for row in holds.idle_now())
+    assert any(row.allocation.pod in idle.text for row in allocations.idle_now())
     run = Run.objects.exclude(log_stored=0).order_by("-ended_at")[0]
     assert get(viewer, f"/validations/runs/{run.pk}").status == 200
 
@@ -216,5 +216,5 @@ def test_it_is_the_same_for_the_same_fleet(tmp_path: Path) -> None:
 def test_of_a_large_fleet_the_first_nodes_have_a_past() -> None:
     past = Past(Fleet(nodes=120, seed=1), (), days=1)
     assert not past.whole
-    assert f"of the first {past.nodes} nodes only" in past.words
+    assert f"for the first {past.nodes} nodes only" in past.words
     assert 20 < past.nodes < 120

@@ -73,7 +73,7 @@ def test_a_line_that_could_be_read_in_two_ways_is_refused(
     path = written(tmp_path, f"GPUDASH_A=1\n{line}\n", monkeypatch)
     with pytest.raises(BadSetting) as caught:
         env_file.load("GPUDASH_ENV_FILE")
-    assert f"GPUDASH_ENV_FILE: {path}, line 2: NAME=value is wanted" in str(caught.value)
+    assert f"GPUDASH_ENV_FILE: {path}, line 2: must be NAME=value" in str(caught.value)
     assert SECRET not in str(caught.value)
 
 
@@ -90,4 +90,4 @@ def test_a_command_of_a_user_who_may_not_read_it_stops_instead_of_using_another_
     clean = {name: value for name, value in os.environ.items() if not name.startswith("GPUDASH_")}
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=clean, capture_output=True, text=True)
     assert done.returncode == 1
-    assert "which nobody may not read. Run the command as the installation's user" in done.stderr
+    assert "Run the command as the user of the installation" in done.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -49,7 +48,6 @@ TASKS: dict[str, tuple[str, set[str]]] = {
     "inventory.tasks.watch": (WATCH, {WATCHER}),
     "validations.tasks.advance_campaign": (DEFAULT, set()),
     "validations.tasks.advance_campaigns": (DEFAULT, set()),
-    "validations.tasks.decide_proofs": (DEFAULT, set()),
     "validations.tasks.dispatch_reconcilers": (DEFAULT, set()),
     "validations.tasks.launch": (LAUNCH, {LAUNCHER}),
     "validations.tasks.prune_logs": (DEFAULT, set()),
@@ -141,66 +139,6 @@ def test_a_worker_has_the_threads_of_its_queue(queue: str, monkeypatch: pytest.M
         conf = SimpleNamespace(worker_pool="threads", worker_concurrency=None)
         celery._enough_threads(conf=conf, options={"queues": queues, "pool": None})
         assert conf.worker_concurrency == THREADS[queue]
-
-
-# Messages of the release before, which lie in the queue `default`.
-
-
-@pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Any, ...], str, dict[str, Any]]]:
-    """(task, arguments, queue, headers), as they are sent from now on."""
-    found: list[tuple[str, tuple[Any, ...], str, dict[str, Any]]] = []
-
-    def send(name: str, args: Any, kwargs: Any = None, *, queue: str, headers: dict[str, Any]) -> None:
-        found.append((name, tuple(args), queue, headers))
-
-    monkeypatch.setattr("celery.current_app.send_task", send)
-    return found
-
-
-def taken_from(queue: str, name: str, *args: Any, ticket: list[Any] | None = None) -> Callable[[], Any]:
-    """The call that a worker of this queue makes."""
-    task = ours()[name]
-
-    def call() -> Any:
-        task.push_request(delivery_info={"routing_key": queue}, **({"gpudash_message": ticket} if ticket else {}))
-        try:
-            return task(*args)
-        finally:
-            task.pop_request()
-
-    return call
-
-
-@pytest.mark.parametrize("name", [name for name, (queue, _) in TASKS.items() if queue in (LAUNCH, WATCH)])
-def test_the_tasks_worker_hands_on_what_is_another_workers(
-    name: str, busy: dict[str, Any], opened: set[str], sent: list[Any]
-) -> None:
-    args = [busy[word] for word in inspect.signature(ours()[name].run).parameters]
-    taken_from(DEFAULT, name, *args)()
-    assert sent == [(name, tuple(args), TASKS[name][0], {})]
-    assert opened == set()
-
-
-def test_a_message_that_is_handed_on_is_still_under_way(
-    busy: dict[str, Any], opened: set[str], sent: list[Any]
-) -> None:
-    """Its number goes with it, so the schedule sends no second one, and the launch worker carries it out once."""
-    from inventory.messages import Message, headers_for
-
-    name, cluster = "validations.tasks.reconcile", busy["cluster_id"]
-    headers = headers_for(f"{name}:{cluster}", DEFAULT)
-    assert headers is not None
-    ticket = headers["gpudash_message"]
-    taken_from(DEFAULT, name, cluster, ticket=ticket)()
-    assert not Message.objects.get(key=ticket[0]).taken
-    ((_, _, queue, handed),) = sent
-    assert (queue, handed) == (LAUNCH, headers)
-    taken_from(LAUNCH, name, cluster, ticket=handed["gpudash_message"])()
-    assert opened == {LAUNCHER}
-    opened.clear()
-    taken_from(LAUNCH, name, cluster, ticket=ticket)()
-    assert opened == set(), "the same message a second time"
 
 
 def test_watchers_that_a_worker_has_no_thread_for_are_left_to_others(db: None, monkeypatch: pytest.MonkeyPatch) -> None:

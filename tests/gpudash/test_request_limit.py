@@ -71,7 +71,7 @@ def test_rest_says_429_and_when_to_come_again(db: None, two_at_once: None) -> No
     refused = answers[-1]
     assert 1 <= int(refused.headers["Retry-After"]) <= 8
     assert refused.headers["Content-Type"] == "application/problem+json"
-    assert f"the next one is in {refused.headers['Retry-After']} s" in refused.json()["detail"]
+    assert f"Try again in {refused.headers['Retry-After']} s" in refused.json()["detail"]
     assert second.get("/api/v1/clusters").status_code == 200, "another token has a share of its own"
 
 

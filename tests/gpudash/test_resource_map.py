@@ -13,10 +13,10 @@ NAME = "GPUDASH_RESOURCES"
     ("value", "said"),
     [
         ("acme.example/npu=acme", "the entry 'acme.example/npu=acme' must be name=vendor:kind"),
-        ("npu=acme:whole", "must begin with the name of an extended resource"),
+        ("npu=acme:whole", "must start with the name of an extended resource"),
         ("acme.example/npu=Acme Inc:whole", "must have a vendor of lower case letters"),
         ("acme.example/npu=acme:part", "has the kind 'part'; write whole, shares or memory"),
-        ("acme.example/npu=acme:memory", "must say how much memory a device is"),
+        ("acme.example/npu=acme:memory", "must have the memory of a device"),
         ("acme.example/npu=acme:whole:9", "has the memory '9'; write a quantity from 1Mi to 4Ti"),
         ("a.example/b=a:whole, a.example/b=a:shares", "names a.example/b again"),
         ("nvidia.com/gpu=acme:whole", "NVIDIA device plugin is read already; leave it out"),

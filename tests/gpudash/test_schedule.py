@@ -137,5 +137,5 @@ def test_a_port_that_is_taken_is_named() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(CommandError, match=f"port {port} on 127.0.0.1 cannot be used"):
+        with pytest.raises(CommandError, match=f"cannot use port {port} on 127.0.0.1"):
             bound_server(f"127.0.0.1:{port}")

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.sweep, pytest.mark.timeout(240)]
 TASK = "validations.tasks.dispatch_reconcilers"
 EVERY_S = float(app.conf.beat_schedule["dispatch-reconcilers"]["schedule"])
 LEASE_S = 5
-WAITS = "another schedule sends; this one waits"
+WAITS = "another schedule is active; this one is on standby"
 
 
 class Bed:

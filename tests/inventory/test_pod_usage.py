@@ -149,7 +149,7 @@ class TestRows:
         make_node(cluster, "gpu-1", "nvidia", 1, loads=(1.0,))
         make_node(cluster, "gpu-2", "gpushare", 1, loads=(0.5,))
         own, shared = Card.objects.get(node_name="gpu-1"), Card.objects.get(node_name="gpu-2")
-        assert shared.holders_count > 1
+        assert shared.allocations_count > 1
         measure(own)
         measure(shared)
         found = {one["node"]: one for one in api.get("/api/v1/allocations").json()["results"]}
@@ -166,17 +166,17 @@ class TestRows:
         assert "9 GiB" in page
         assert "other pod" in page
         card = viewer.get(f"/cards/{own.pk}").content.decode()
-        assert "uses 9 GiB" in card
-        assert "nobody else is on it" in card
-        assert "counts the card only" in viewer.get(f"/cards/{shared.pk}").content.decode()
+        assert "9 GiB used" in card
+        assert "no other pod on the card" in card
+        assert "other pod" in viewer.get(f"/cards/{shared.pk}").content.decode()
 
     def test_the_node_names_who_uses_what_of_a_shared_card(self, cluster: Cluster, viewer: Client) -> None:
         make_node(cluster, "gpu-2", "gpushare", 1, loads=(0.5,))
         one = Allocation.objects.order_by("pk")[0]
         measure(Card.objects.get(), holders=[says(one.pod, one.container) | {"namespace": one.namespace}])
         page = viewer.get("/nodes/prod/gpu-2").content.decode()
-        assert "uses 2 GiB" in page
-        assert "counted for this holder by hami-monitor" in page
+        assert "2 GiB used" in page
+        assert "reported for this container by hami-monitor" in page
 
     def test_it_costs_the_same_at_any_size(self, cluster: Cluster) -> None:
         def cost(name: str, nodes: int) -> tuple[int, int]:

@@ -62,7 +62,7 @@ def test_an_answer_that_drips_ends_at_its_deadline(
     made.get("/version")  # the connection is there: it is the answer that drips
     line_.mode, line_.drip_s = Mode.DRIP, 0.02
     error, took = error_of(lambda: made.get("/version", timeout_s=0.6))
-    assert (error.status, "not complete after 0.6 s" in error.message) == (0, True)
+    assert (error.status, "incomplete after 0.6 s" in error.message) == (0, True)
     assert 0.5 < took < SOON_S
 
 
@@ -71,7 +71,7 @@ def test_what_is_sent_has_an_end_too(serve: Serve, tmp_path: Path, lossy: Callab
     line_ = lossy(server)
     line_.mode, line_.drip_s = Mode.DRIP, 0.02
     error, took = error_of(lambda: through(tmp_path, server, line_).send("POST", "/jobs", b"{}", timeout_s=0.6))
-    assert "not complete after 0.6 s" in error.message
+    assert "incomplete after 0.6 s" in error.message
     assert took < SOON_S
 
 
@@ -95,7 +95,7 @@ def test_a_stream_that_drips_ends_at_its_deadline(
 
     error, took = error_of(read)
     assert error.reason == "Stream"
-    assert error.message == "the stream was ended after 2 s"
+    assert error.message == "the stream was closed after 2 s"
     assert took < SOON_S
 
 

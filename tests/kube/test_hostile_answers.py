@@ -17,7 +17,7 @@ import pytest
 from kube import bodies, bundles, client, pages, reflector
 from kube.client import ApiError
 from kube.decode import Decoder, NotAList
-from kube.errors import TooLarge
+from kube.errors import NoRoom, TooLarge
 from kube.kinds import T
 from kube.messages import Changes, Listed, ListEnd, Trouble
 from kube.room import Budget, weight
@@ -162,7 +162,7 @@ def test_a_list_that_never_ends_is_given_up(serve: Serve, read: Read, monkeypatc
 def test_a_line_without_an_end_ends_the_watch(serve: Serve, read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundles, "MAX_LINE", 100_000)
     reading = read(serve(page(), stream(*[b" " * 10_000] * 11)))
-    assert "a watch event of more than" in reading.until_type(Trouble).reason
+    assert "received a watch event larger than" in reading.until_type(Trouble).reason
 
 
 def test_a_line_that_comes_in_many_pieces_is_read_once(serve: Serve, read: Read) -> None:
@@ -239,6 +239,67 @@ def test_what_waits_for_room_goes_on_when_it_is_given_back() -> None:
     threading.Timer(0.1, first.give_back).start()
     second.take(50, time.monotonic() + PATIENCE_S)
     assert budget.held == 50
+
+
+def test_nobody_waits_who_holds_something() -> None:
+    """Two that hold a part and want more would wait for each other until their time is up."""
+    budget, patient = Budget(100), time.monotonic() + PATIENCE_S
+    first, second = budget.room("a"), budget.room("b")
+    first.take(20, patient)
+    second.take(20, patient)
+    with pytest.raises(NoRoom) as refused:
+        first.take(30, patient)
+    assert refused.value.needed == 50
+    assert time.monotonic() < patient - PATIENCE_S / 2
+    first.give_back()
+    second.take(20, patient)
+
+
+def test_what_is_reserved_is_there_and_what_is_left_of_it_is_given_back() -> None:
+    budget, soon = Budget(100), time.monotonic()
+    room, other = budget.room("a"), budget.room("b")
+    room.reserve(40, soon)
+    with pytest.raises(TooLarge):
+        other.take(35, soon)
+    room.take(10, soon)
+    room.take(15, soon)
+    room.give_back_unused()
+    assert (room.size, budget.held) == (25, 25)
+    part = room.part(5)
+    room.give_back()
+    assert (part.size, budget.held) == (5, 5)
+
+
+def test_two_readers_who_hold_a_part_each_get_their_pages(
+    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, counted: Budget
+) -> None:
+    body = page(pod("a", labels={f"{number:x}": "x" for number in range(20_000)}))
+    servers = [serve(*[body] * 4) for _ in range(2)]
+    takes = weight(body.body)
+    counted.size = 2 * takes + 2  # room for one of them beside what the other has begun
+    met, wait = threading.Barrier(2), [True, True]
+
+    def weighed(read: bytes) -> int:
+        if wait:
+            wait.pop()
+            met.wait(PATIENCE_S)
+        return weight(read)
+
+    monkeypatch.setattr(pages, "weight", weighed)
+    got: list[int] = []
+
+    def read(place: int) -> None:
+        folder = tmp_path / str(place)
+        folder.mkdir()
+        got.append(pages.get_page(client_of(folder, servers[place].url), PODS, {}, 500).limit)
+
+    began, readers = time.monotonic(), [threading.Thread(target=read, args=(place,)) for place in range(2)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join(PATIENCE_S)
+    assert got == [500, 500], "whole pages, none in parts"
+    assert time.monotonic() - began < PATIENCE_S
 
 
 def test_messages_count_until_they_are_let_go(serve: Serve, read: Read, counted: Budget) -> None:

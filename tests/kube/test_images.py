@@ -84,7 +84,7 @@ def test_the_suites_own_images_are_a_word_of_the_list() -> None:
 
 @pytest.mark.parametrize("entry", ["*", "/*", "nvcr.io/../*", "a b", "nvcr.io/a:*", "nvcr.io/*/b", "http://nvcr.io/a"])
 def test_an_entry_that_is_none_is_named(entry: str) -> None:
-    with pytest.raises(ValueError, match="is no image"):
+    with pytest.raises(ValueError, match="invalid image"):
         allowed(["suites", entry])
 
 

@@ -43,55 +43,67 @@ CANNOT_WORK: dict[str, tuple[Any, str]] = {
     "a list": ([config(SERVER)], "not a kubeconfig"),
     "text": ("just text", "not a kubeconfig"),
     "a number": ("42", "not a kubeconfig"),
-    "no current context": (without("current-context"), "current-context is empty; name one of x"),
+    "no current context": (without("current-context"), "current-context is empty; choose one of x"),
     "an empty current context": (config(SERVER) | {"current-context": ""}, "current-context is empty"),
     "a current context that is a mapping": (config(SERVER) | {"current-context": {"a": 1}}, "current-context is empty"),
-    "an unknown current context": (config(SERVER) | {"current-context": "y"}, "contexts has no 'y'; there are: x"),
-    "no contexts": (without("contexts"), "contexts has no 'x'; there are: (none there)"),
+    "an unknown current context": (config(SERVER) | {"current-context": "y"}, "contexts has no 'y'; available: x"),
+    "no contexts": (without("contexts"), "contexts has no 'x'; available: (none)"),
     "contexts that are text": (config(SERVER) | {"contexts": "x"}, "contexts has no 'x'"),
     "contexts of nulls": (config(SERVER) | {"contexts": [None, 5, {"name": "x"}]}, "contexts has no 'x'"),
     "no clusters": (without("clusters"), "clusters has no 'c'"),
     "no users": (without("users"), "users has no 'u'"),
-    "no server": (without("clusters", "0", "cluster", "server"), "clusters[c].cluster.server: a URL is wanted"),
-    "a server without scheme": (config("127.0.0.1:6443"), "server: a URL is wanted"),
-    "a server of another scheme": (config("ftp://127.0.0.1"), "server: a URL is wanted"),
-    "a server without host": (config("https://"), "server: a URL is wanted"),
-    "a server with a bad port": (config("https://a:99999"), "server: a URL is wanted"),
+    "no server": (without("clusters", "0", "cluster", "server"), "clusters[c].cluster.server: must be a URL"),
+    "a server without scheme": (config("127.0.0.1:6443"), "server: must be a URL"),
+    "a server of another scheme": (config("ftp://127.0.0.1"), "server: must be a URL"),
+    "a server without host": (config("https://"), "server: must be a URL"),
+    "a server with a bad port": (config("https://a:99999"), "server: must be a URL"),
     "a server that is a list": (
         config("x") | {"clusters": [{"name": "c", "cluster": {"server": [1]}}]},
-        "server: a URL",
+        "server: must be a URL",
     ),
-    "a password in the server": (config(f"https://me:{SECRET}@a"), "must hold no user name or password"),
-    "a proxy of another scheme": (config(SERVER, proxy_url=f"ftp://me:{SECRET}@p"), "proxy-url: a URL is wanted"),
-    "a CA file that is missing": (config(SERVER, certificate_authority="no.pem"), "certificate-authority: the file"),
-    "a CA file that is a folder": (config(SERVER, certificate_authority="."), "certificate-authority: the file"),
+    "a password in the server": (config(f"https://me:{SECRET}@a"), "must not contain a user name or password"),
+    "a proxy of another scheme": (config(SERVER, proxy_url=f"ftp://me:{SECRET}@p"), "proxy-url: must be a URL"),
+    "a CA file that is missing": (
+        config(SERVER, certificate_authority="no.pem"),
+        "certificate-authority: cannot read the file",
+    ),
+    "a CA file that is a folder": (
+        config(SERVER, certificate_authority="."),
+        "certificate-authority: cannot read the file",
+    ),
     "a CA that is no certificate": (
         config(SERVER, certificate_authority_data="bm90IGE="),
-        "certificate-authority: holds",
+        "certificate-authority: no certificate found",
     ),
     "a CA that is not base64": (config(SERVER, certificate_authority_data="*"), "kubeconfig: "),
     "a certificate file that is missing": (
         config(SERVER, {"client-certificate": "no.pem", "client-key": "no.key"}),
-        "users[u].user.client-certificate: the file",
+        "users[u].user.client-certificate: cannot read the file",
     ),
     "a certificate without key": (config(SERVER, {"client-certificate-data": "YQ=="}), "client-key is missing"),
     "a key without certificate": (config(SERVER, {"client-key-data": "YQ=="}), "client-certificate is missing"),
-    "a token file that is missing": (config(SERVER, {"tokenFile": "none"}), "users[u].user.tokenFile: the file"),
-    "an exec plugin without command": (config(SERVER, {"exec": {"apiVersion": "v1"}}), "exec: names no command"),
-    "an exec plugin that is text": (config(SERVER, {"exec": SECRET}), "exec: names no command"),
+    "a token file that is missing": (
+        config(SERVER, {"tokenFile": "none"}),
+        "users[u].user.tokenFile: cannot read the file",
+    ),
+    "an exec plugin without command": (config(SERVER, {"exec": {"apiVersion": "v1"}}), "exec: no command"),
+    "an exec plugin that is text": (config(SERVER, {"exec": SECRET}), "exec: no command"),
     "an exec plugin without version": (config(SERVER, {"exec": {"command": "true"}}), "exec: apiVersion"),
     "an exec plugin that wants an answer": (
         config(SERVER, {"exec": PLUGIN | {"interactiveMode": "Always"}}),
-        "nobody sits",
+        "cannot answer prompts",
     ),
-    "an exec plugin whose args are text": (config(SERVER, {"exec": PLUGIN | {"args": SECRET}}), "exec.args: a list"),
+    "an exec plugin whose args are text": (
+        config(SERVER, {"exec": PLUGIN | {"args": SECRET}}),
+        "exec.args: must be a list",
+    ),
     "an exec plugin whose args are lists": (
         config(SERVER, {"exec": PLUGIN | {"args": [[SECRET]]}}),
-        "exec.args: a list",
+        "exec.args: must be a list",
     ),
     "an exec plugin whose env is a map": (
         config(SERVER, {"exec": PLUGIN | {"env": {"A": SECRET}}}),
-        "exec.env: a list",
+        "exec.env: must be a list",
     ),
     "a user that is text": (config(SERVER) | {"users": [{"name": "u", "user": SECRET}]}, "users has no 'u'"),
 }
@@ -160,7 +172,7 @@ def test_a_client_key_of_another_certificate_is_named(tmp_path: Path, authority:
     certificate, _ = authority.issue("one")
     _, key = authority.issue("two")
     user = {"client-certificate": str(certificate), "client-key": str(key)}
-    with pytest.raises(BadKubeconfig, match="client-certificate and client-key: not a certificate and its key"):
+    with pytest.raises(BadKubeconfig, match="client-certificate and client-key: not a certificate with its key"):
         client(tmp_path, SERVER, user)
 
 
@@ -169,7 +181,7 @@ def test_a_broken_certificate_is_named(tmp_path: Path, authority: Authority) -> 
     (tmp_path / "broken.pem").write_text(PEM)
     with pytest.raises(BadKubeconfig, match="client-certificate and client-key"):
         client(tmp_path, SERVER, {"client-certificate": "broken.pem", "client-key": str(key)})
-    with pytest.raises(BadKubeconfig, match="certificate-authority: holds no certificate"):
+    with pytest.raises(BadKubeconfig, match="certificate-authority: no certificate found"):
         client(tmp_path, SERVER, certificate_authority="broken.pem")
 
 
@@ -181,7 +193,7 @@ def test_a_context_can_be_chosen(serve: Callable[..., ScriptedServer], tmp_path:
     file = write_config(tmp_path, content)
     Client(file, "x2").get("/version")
     assert server.asked[0].headers["Authorization"] == "Bearer second"
-    with pytest.raises(BadKubeconfig, match="contexts has no 'x3'; there are: x, x2"):
+    with pytest.raises(BadKubeconfig, match="contexts has no 'x3'; available: x, x2"):
         Client(file, "x3")
 
 

@@ -53,7 +53,7 @@ def test_a_moved_address_is_found(serve: Serve, tmp_path: Path, follow: Callable
     path = write_config(tmp_path, config(gone.url))
     gone.close()
     reading = follow(Client(path))
-    assert "was not reached" in reading.until_type(Trouble).reason
+    assert "cannot reach" in reading.until_type(Trouble).reason
     replaced(path, config(good(serve).url))
     is_mirrored(reading)
 

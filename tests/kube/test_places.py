@@ -184,7 +184,7 @@ def test_what_was_granted_since_is_listed(serve: Serve, take: Take) -> None:
     taken.until(lambda: len(taken.of(Watching)) == 2)
     assert [end.refused for end in taken.of(ListEnd)] == [("a/one",), ()]
     assert (taken.names(), taken.of(Watching)[-1].refused) == (["one"], "")
-    assert "more of it may be read" in taken.of(Relist)[-1].reason
+    assert "permissions were extended" in taken.of(Relist)[-1].reason
 
 
 def test_a_right_that_is_taken_away_leaves_the_others(serve: Serve, take: Take) -> None:

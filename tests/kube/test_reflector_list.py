@@ -68,9 +68,9 @@ def test_versions_that_are_always_too_old_do_not_become_a_tight_loop(serve: Serv
         (refusal(500, "InternalError"), "500", False),
         (refusal(503, "ServiceUnavailable"), "503", False),
         (Answer(b"<!doctype html><p>Please sign in"), "HTML page", False),
-        (Answer(page_body(pod("a"))[:-9]), "ends in the middle", False),
-        (page(kind="NodeList"), "NodeList came instead of PodList", False),
-        (Answer(b"{}", missing=9), "broke off", False),
+        (Answer(page_body(pod("a"))[:-9]), "is cut off", False),
+        (page(kind="NodeList"), "received NodeList instead of PodList", False),
+        (Answer(b"{}", missing=9), "was interrupted", False),
         (page(pod("a"), version=""), "no resource version", False),
     ],
 )
@@ -112,7 +112,7 @@ def test_a_server_that_is_not_there_is_told(serve: Serve, read: Read) -> None:
     server = serve()
     server.close()
     trouble = read(server).until_type(Trouble)
-    assert "was not reached: connection refused" in trouble.reason
+    assert ": connection refused" in trouble.reason
     assert not trouble.refused
 
 

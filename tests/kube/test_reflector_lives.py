@@ -70,4 +70,4 @@ def test_an_error_of_another_kind_does_not_end_it_and_is_said_once(
             server.closing.set()
             reading.reflector.stop()
     assert broken.broken == 0
-    assert caplog.text.count("it goes on") == 1
+    assert caplog.text.count(": continuing") == 1

@@ -103,7 +103,7 @@ def test_where_discovery_is_refused_each_version_is_tried_in_turn(serve: Serve, 
         if len(tried) == 3:
             break
     assert [path.split("/")[3] for path in tried] == list(VERSIONS)
-    with pytest.raises(NotServed, match="does not tell"):
+    with pytest.raises(NotServed, match="API discovery is denied"):
         source.moved(asking)
     source.locate(asking)
     assert source.path == SLICES

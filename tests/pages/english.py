@@ -19,7 +19,11 @@ TERMS: Mapping[str, str] = {
         ("GiB KiB MiB TiB", "units"),
         ("API CPU CSV DLL DRA ECC GPU JSON REST SHA TLS UID URL UTC UUID", "abbreviations"),
         ("DCGM MIG MPS NCCL Xid", "what NVIDIA calls its parts"),
-        ("ClusterRole ConfigMap DaemonSet Device Job Pod ReplicaSet Role RuntimeClass Secret", "kinds of Kubernetes"),
+        ("Helm chart", "what Helm calls its package, in Chinese too"),
+        (
+            "ClusterRole ConfigMap DaemonSet Device Job Pod ReplicaSet ResourceClaim Role RuntimeClass Secret",
+            "kinds of Kubernetes",
+        ),
         (
             "allocatable allocatedResourcesStatus capacity NoSchedule ResourceHealthStatus",
             "fields and values of Kubernetes",
@@ -29,7 +33,10 @@ TERMS: Mapping[str, str] = {
             "parts of Kubernetes: API server, init container",
         ),
         ("Alpha Operator", "stage of a feature, GPU Operator"),
-        ("ACK Ascend Cambricon HAMi Intel Koordinator Linux NVIDIA OpenAPI Prometheus Volcano Windows", "products"),
+        (
+            "ACK AMD Ascend Cambricon containerd HAMi Intel Koordinator Linux NVIDIA OpenAPI Prometheus Volcano Windows",
+            "products",
+        ),
         (
             "Carlo CUDA deviceQuery DirectML DirectX ffmpeg Monte OpenCL Tiny vectorAdd Vulkan WinML",
             "programs of suites",

@@ -16,12 +16,16 @@ _VOID = {"meta", "link", "input", "br", "img", "hr"}
 
 @dataclass
 class Page:
-    """One answer. text: everything that is written on it, blanks made single. rows: cells of all table rows of bodies."""
+    """One answer. text: everything that is written on it, blanks made single.
+
+    rows: cells of all table rows of bodies; tables: the same by the caption of their table.
+    """
 
     status: int
     html: str
     text: str = ""
     rows: list[list[str]] = field(default_factory=list)
+    tables: dict[str, list[list[str]]] = field(default_factory=dict)
     links: list[str] = field(default_factory=list)
     titles: list[str] = field(default_factory=list)
     tags: list[tuple[str, dict[str, str]]] = field(default_factory=list)
@@ -35,6 +39,8 @@ class _Reader(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.texts: list[str] = []
         self.rows: list[list[str]] = []
+        self.captions: list[str] = []
+        self._caption = ""
         self.links: list[str] = []
         self.titles: list[str] = []
         self.tags: list[tuple[str, dict[str, str]]] = []
@@ -54,6 +60,9 @@ class _Reader(HTMLParser):
             self._body = True
         elif tag == "tr" and self._body:
             self.rows.append([])
+            self.captions.append(_single(self._caption))
+        elif tag == "caption":
+            self._caption = ""
         elif tag in ("td", "th") and self._body:
             self.rows[-1].append("")
             self._cell = True
@@ -73,6 +82,8 @@ class _Reader(HTMLParser):
         if self.open and self.open[-1] in ("script", "style"):
             return
         self.texts.append(data)
+        if "caption" in self.open:
+            self._caption += data
         if self._cell:
             self.rows[-1][-1] += data
 
@@ -83,7 +94,10 @@ def read(response: HttpResponse | Any) -> Page:
     reader.feed(html)
     rows = [[_single(cell) for cell in row] for row in reader.rows]
     text = _single(" ".join(reader.texts))
-    return Page(response.status_code, html, text, rows, reader.links, reader.titles, reader.tags)
+    tables: dict[str, list[list[str]]] = {}
+    for caption, row in zip(reader.captions, rows, strict=True):
+        tables.setdefault(caption, []).append(row)
+    return Page(response.status_code, html, text, rows, tables, reader.links, reader.titles, reader.tags)
 
 
 def get(client: Client, path: str, status: int = 200, **headers: str) -> Page:

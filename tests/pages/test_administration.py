@@ -49,8 +49,8 @@ def test_numbers_are_those_of_the_pages_that_they_lead_to(admin: Client, cluster
     gone.save()
     page = get(admin, "/administration")
     assert stats(page) == {
-        "/users?active=true": "Users 6 and 1 deactivated",
-        "/users?ordering=-tokens": "API tokens 4 1 ends within two weeks",
+        "/users?active=true": "Users 6 1 deactivated",
+        "/users?ordering=-tokens": "API tokens 4 1 expires within 2 weeks",
         "/clusters": "Clusters 1 watched",
         "/audit": stats(page)["/audit"],
     }
@@ -100,7 +100,7 @@ def test_many_clusters_are_not_all_named_and_those_that_are_not_in_step_come_fir
         page = get(admin, "/administration")
     named = re.findall(r'<a href="/clusters/(c-\d\d)">', page.html)
     assert named == ["c-11", *(f"c-{number:02}" for number in range(7))]
-    assert "8 of 12, those first that are not in sync." in page.text
+    assert "8 of 12, not in sync first" in page.text
     Cluster.objects.exclude(name="c-00").delete()
     with CaptureQueriesContext(connection) as few:
         get(admin, "/administration")
@@ -108,9 +108,9 @@ def test_many_clusters_are_not_all_named_and_those_that_are_not_in_step_come_fir
 
 
 def test_single_sign_on_is_named_where_colleagues_come_by_it(admin: Client, cluster: Cluster, settings: Any) -> None:
-    assert "account is made at the first sign-in" not in get(admin, "/administration").text
+    assert "creates the account at the first sign-in" not in get(admin, "/administration").text
     settings.OIDC = type("Issuer", (), {"name": "Example"})()
-    assert "Colleagues sign in with Example" in get(admin, "/administration").text
+    assert "Users sign in with Example" in get(admin, "/administration").text
     settings.LOCAL_ACCOUNTS = False
     assert "/users/new" not in get(admin, "/administration").links
 

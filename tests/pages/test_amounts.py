@@ -70,7 +70,7 @@ def test_spans_are_told_in_their_largest_unit(seconds: float, text: str) -> None
 def test_what_is_not_known_is_marked_by_every_filter() -> None:
     for filtered in (units.gib(None), units.gib_number(None), units.counted(None), units.ago(None), units.since(None)):
         assert 'class="not-known"' in filtered
-        assert "not known" in filtered
+        assert "unknown" in filtered
 
 
 def test_a_moment_carries_its_exact_time() -> None:
@@ -82,7 +82,7 @@ def test_a_moment_carries_its_exact_time() -> None:
 
 def test_a_sign_is_never_colour_alone() -> None:
     assert len({units.sign(level) for level in ("good", "error", "warning", "info", "none")}) == 5
-    assert "no statement" in units.sign("<odd>")
+    assert "no status" in units.sign("<odd>")
 
 
 @given(st.text())

@@ -71,10 +71,10 @@ def test_more_than_full_keeps_the_pieces_in_proportion_and_marks_full() -> None:
 @pytest.mark.parametrize(
     ("card", "words"),
     [
-        (_card(total=None), "nothing says how much memory the card has"),
-        (_card(held=None), "a holder's part of the memory cannot be read"),
-        (_card(mode="whole", state="unknown", held=None), "how many cards are held on this node, not which"),
-        (_card(mode="shares", state="unknown", held=None, shares=4), "how many cards are held on this node, not which"),
+        (_card(total=None), "no source reports the card's memory"),
+        (_card(held=None), "the memory of an allocation is unreadable"),
+        (_card(mode="whole", state="unknown", held=None), "the kubelet reports only a count for this node"),
+        (_card(mode="shares", state="unknown", held=None, shares=4), "the kubelet reports only a count for this node"),
     ],
 )
 def test_what_is_not_known_is_hatched_and_says_why(card: Card, words: str) -> None:

@@ -20,7 +20,7 @@ def _card(cluster: Cluster, trait: str = "gpushare", load: float = 0.4) -> Card:
 def test_it_says_what_is_free_of_what_and_where_that_comes_from(viewer: Client, cluster: Cluster) -> None:
     page = get(viewer, f"/cards/{_card(cluster).pk}")
     assert "9 GiB free of 15 GiB" in page.text
-    assert "Memory allocatable 15 GiB node total ÷ cards; unit by label aliyun.accelerator/nvidia_mem" in page.text
+    assert "Allocatable memory 15 GiB node total ÷ cards; unit by label aliyun.accelerator/nvidia_mem" in page.text
     assert "First seen 30 d ago" in page.text
 
 
@@ -28,8 +28,8 @@ def test_holders_now_and_before_are_told_apart(viewer: Client, cluster: Cluster)
     card = _card(cluster)
     end_allocation(Allocation.objects.get(pod="train-a-0-1"), minutes_ago=5)
     text = get(viewer, f"/cards/{card.pk}").text
-    assert "Holds it now default/train-a-0-0" in text
-    assert "Held it before default/train-a-0-1 5 min ago" in text
+    assert "Current allocations default/train-a-0-0" in text
+    assert "Past allocations default/train-a-0-1 5 min ago" in text
 
 
 def test_the_picture_has_the_same_numbers_as_a_table(viewer: Client, cluster: Cluster) -> None:
@@ -52,25 +52,25 @@ def test_a_card_whose_holders_are_not_known_has_no_curve(viewer: Client, cluster
     card = Card.objects.filter(index=0).get()
     page = get(viewer, f"/cards/{card.pk}")
     assert 'class="area"' not in page.html
-    assert "Holds it now not known" in page.text
+    assert "Current allocations unknown" in page.text
 
 
 def test_a_shared_card_has_holders_over_time_and_no_memory(viewer: Client, cluster: Cluster) -> None:
     card = _card(cluster, "time-sliced", 0.5)
     page = get(viewer, f"/cards/{card.pk}")
     assert page.rows[0][2:] == ["not metered", "2"]
-    assert "used by 2, memory not metered" in page.text
+    assert "allocated to 2 pods, memory not metered" in page.text
 
 
 def test_an_over_committed_card_says_so_first(viewer: Client, cluster: Cluster) -> None:
-    assert "Over-committed: 36 GiB is promised of 15 GiB" in get(viewer, f"/cards/{_card(cluster, load=2.4).pk}").text
+    assert "Overcommitted: 36 GiB allocated of 15 GiB" in get(viewer, f"/cards/{_card(cluster, load=2.4).pk}").text
 
 
 def test_a_card_that_is_gone_is_history(viewer: Client, cluster: Cluster) -> None:
     card = _card(cluster)
     lose_card(card)
     text = get(viewer, f"/cards/{card.pk}").text
-    assert "This card is gone from its node" in text
+    assert "Removed from its node" in text
     assert "9 GiB free of" not in text
 
 

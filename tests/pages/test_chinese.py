@@ -24,7 +24,7 @@ from inventory.models import Card, Cluster
 from inventory.stacks import STACKS
 from pages.catalogue_words import ACTIONS, MEANINGS, REFUSALS
 from tests.cast import PASSWORD, make_token, make_user, signed_in
-from tests.factories import make_finding, make_node, make_unreadable, make_waiting_pod
+from tests.factories import make_finding, make_node, make_pending_pod, make_unreadable
 from tests.pages.reading import get
 from tests.pages.validations.rows import PASSED_LOG, make_run, reason
 from tests.processes import ROOT
@@ -32,7 +32,7 @@ from validations.models import Campaign, CampaignTarget, Run
 from validations.suites import reasons, registry
 
 MESSAGES = ROOT / "locale" / "zh_Hans" / "LC_MESSAGES"
-MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy", "sentence"}
+MARKS = {"_", "lazy", "gettext", "gettext_lazy", "gettext_noop", "ngettext", "ngettext_lazy", "sentence"}
 #: What `templatize` makes of a mark: gettext(u'…'), ngettext(u'…', …), _("…").
 _MARK = re.compile(r"""(?:_|gettext)\(\s*(u?(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))""")
 #: Attributes with words for a reader; data-label and the others are printed by the style sheet or the script.
@@ -158,7 +158,7 @@ def busy(cluster: Cluster) -> dict[str, str]:
     """A cluster with something of everything; name → path of its pages."""
     for name, stack in (("gpu-1", "gpushare"), ("win-1", "directx"), ("gpu-3", "gpushare")):
         make_node(cluster, name, stack, 2, loads=(0.4, 0.0))
-    make_waiting_pod(cluster, "training")
+    make_pending_pod(cluster, "training")
     make_unreadable(cluster)
     make_finding(cluster, "units-mixed", "warning", "gpu-1")
     card = Card.objects.get(node_name="gpu-1", index=0)
@@ -183,10 +183,10 @@ def busy(cluster: Cluster) -> dict[str, str]:
 
 
 PAGES = (
-    "/", "/nodes", "/nodes/prod/gpu-1", "/nodes/prod/win-1", "/cards", "/allocations", "/allocations/waiting", "/allocations/idle",
+    "/", "/nodes", "/nodes/prod/gpu-1", "/nodes/prod/win-1", "/cards", "/allocations", "/allocations/pending", "/allocations/idle",
     "/namespaces", "/namespaces?by=owner", "/namespaces/chargeback",
-    "/history", "/fit?all=1", "/map", "/map?by=proof&pool=", "/pods/prod/team-a/training",
-    "/allocations?at=2020-01-01", "/cards?from=7d", "/findings", "/clusters", "/clusters/prod",
+    "/history", "/fit?all=1", "/map", "/map?by=validation&pool=", "/pods/prod/team-a/training",
+    "/allocations?at=2020-01-01", "/cards?from=7d", "/findings", "/components", "/components/list", "/clusters", "/clusters/prod",
     "/search?q=gpu", "/account", "/validations", "/validations/suites",
     "/validations/campaigns", "/validations/new?suite=cuda-vectoradd&cluster=prod&node=gpu-1",
     "/validations/campaigns/new?suite=cuda-nbody&target=prod/gpu-1", "/docs/access",
@@ -203,7 +203,7 @@ def english_left(html: str) -> set[str]:
 
 
 def test_an_english_page_is_seen_as_english(viewer: Client, busy: dict[str, str]) -> None:
-    assert {"Nodes", "Findings", "Cards with room"} <= english_left(get(viewer, "/").html)
+    assert {"Nodes", "Findings", "Free cards"} <= english_left(get(viewer, "/").html)
 
 
 def test_no_page_has_english_words_that_are_known_in_chinese(viewer: Client, busy: dict[str, str]) -> None:
@@ -212,7 +212,7 @@ def test_no_page_has_english_words_that_are_known_in_chinese(viewer: Client, bus
     for path in (*PAGES, *busy.values()):
         page = get(viewer, path)
         assert page.tags_of("html")[0]["lang"] == "zh-hans"
-        assert "总览 节点 卡 分配 命名空间 验证 问题 集群" in page.text
+        assert "总览 节点 卡 分配 命名空间 验证 问题 组件 集群" in page.text
         left[path] = english_left(page.html)
     assert {path: words for path, words in left.items() if words} == {}
 
@@ -232,7 +232,7 @@ def test_nor_have_the_pages_of_administrators_or_those_before_signing_in(
     left = {}
     for client, paths in (
         (known, ("/administration", "/users", "/users?q=nobody-is-called-so", "/users/new", f"/users/{ada.pk}", f"/users/{nora.pk}",
-                 "/account", "/account/password", "/account/second-step", "/audit", "/installation")),
+                 "/account", "/account/password", "/account/two-factor", "/audit", "/installation")),
         (Client(), ("/sign-in",)),
     ):  # fmt: skip
         client.post("/i18n/setlang/", {"language": "zh-hans", "next": "/"})
@@ -245,5 +245,5 @@ def test_what_a_suite_proves_and_a_finding_asks_for_is_said_in_chinese(viewer: C
     viewer.post("/i18n/setlang/", {"language": "zh-hans", "next": "/"})
     assert "读回正确结果" in get(viewer, "/validations/suites").text
     assert "所有设备插件使用相同的 --memory-unit 启动" in get(viewer, "/findings").text
-    assert "失败 : 卡给出了错误结果" in get(viewer, busy["failed run"]).text
-    assert "来源：Pod 注解 v1" in get(viewer, busy["passed run"]).text
+    assert "失败 : 结果错误" in get(viewer, busy["failed run"]).text
+    assert "识别来源：Pod 注解（v1）" in get(viewer, busy["passed run"]).text

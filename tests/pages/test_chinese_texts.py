@@ -32,12 +32,13 @@ from wording import said
 
 def run_together(text: str) -> str:
     """Without blanks and quotation marks: on a page what others said stands in elements of its own."""
-    return "".join(text.split()).replace("“", "").replace("”", "")
+    return "".join(text.split()).replace("“", "").replace("”", "").replace("`", "")
 
 
 #: English that Chinese readers of this field write as it is: names of programs, of things of Kubernetes and NVIDIA, units, values.
 TERMS = frozenset(
     (
+        "NAME ClusterPolicy ECC Exclusive GPUCluster gRPC kube-scheduler labeller multitenancy node ResourceClaim ResourceSlice spec "
         "AI all-disabled all_reduce_perf Ascend binder check cluster ConfigMap CPU Ctrl-C CUDA cudaGetDeviceCount DaemonSet DCGM "
         "DeadlineExceeded device devicequery Direct Direct3D DirectML DirectX Discovery DLL Dozen DRA Evicted failed false Feature "
         "ffmpeg GB/s GFLOP/s Gi GiB GPU gpudash gpudash.io/card-count gpudash.io/memory-unit gpushare HAMi infoROM JSON KiB "
@@ -162,8 +163,10 @@ def test_a_run_says_its_reasons_in_the_language_of_the_reader(cluster: Cluster, 
 #: Commands, settings, parts of those, and what stands in names: in sentences that no recorded case has.
 _MORE = frozenset(
     (
-        "admin AMD API celery ContainerCannotRun DaemonSet Fabric FAIL finalizer forbidden Intel Job kubeconfig Kubernetes "
-        "kubernetes.io/hostname OutOfcpu OutOfmemory reconciler server take-over threads usage UTC watch Windows worker"
+        "cordon devicePlugin.enabled Docker HostProcess items kind nodeSelector nvidia.com/gpu Service toolkit "
+        "admin Alpha AMD API celery containerd ContainerCannotRun DaemonSet Fabric FAIL finalizer forbidden Intel Job kubeadm "
+        "kubeconfig Kubernetes kubernetes.io/hostname OutOfcpu OutOfmemory reconciler server take-over threads usage UTC watch "
+        "Windows worker"
     )
     .lower()
     .split()

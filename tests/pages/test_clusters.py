@@ -29,11 +29,11 @@ def operator(db: None) -> Client:
 
 def test_it_counts_the_clusters_in_step(viewer: Client, fleet: Cluster) -> None:
     make_cluster("new", synced=False)
-    assert "1 of 2 clusters are in sync" in get(viewer, "/clusters").text
+    assert "1 of 2 clusters in sync" in get(viewer, "/clusters").text
 
 
 def test_each_kind_has_its_state_age_and_counts(viewer: Client, fleet: Cluster) -> None:
-    Watch.objects.filter(kind="pods").update(objects_seen=1200, objects_kept=30, relists=2)
+    Watch.objects.filter(kind="pods").update(objects_seen=1200, objects_stored=30, relists=2)
     order = (
         "nodes",
         "pods",
@@ -43,6 +43,13 @@ def test_each_kind_has_its_state_age_and_counts(viewer: Client, fleet: Cluster) 
         "resource claims",
         "device taint rules",
         "devices",
+        "deployments",
+        "services",
+        "cluster policies",
+        "NVIDIA drivers",
+        "GPU clusters",
+        "device configs",
+        "GPU device plugins",
         "cards",
     )
     rows = {next(kind for kind in order if row[0].startswith(kind)): row for row in get(viewer, "/clusters").rows}
@@ -56,24 +63,24 @@ def test_a_watch_that_backs_off_says_why_and_when_it_tries_again(viewer: Client,
     later = timezone.now() + timedelta(seconds=20)
     Watch.objects.filter(kind="pods").update(state="backing-off", reason="429 Too Many Requests", next_try_at=later)
     row = get(viewer, "/clusters/prod").rows[1]
-    assert "backing off" in row[1]
+    assert "retrying" in row[1]
     assert "429 Too Many Requests" in row[1]
-    assert f"next try {later:%H:%M:%S}" in row[1]
+    assert f"next retry {later:%H:%M:%S}" in row[1]
 
 
 def test_a_cluster_that_was_never_listed_shows_no_sums(viewer: Client) -> None:
     make_cluster("new", synced=False)
     text = get(viewer, "/clusters").text
-    assert "not complete" in text
+    assert "Initial list in progress" in text
     assert "with a GPU" not in text
 
 
 def test_daemonsets_that_may_not_be_read_are_a_warning_not_an_error(viewer: Client, fleet: Cluster) -> None:
     Watch.objects.filter(kind="daemonsets").update(state="refused", reason="403")
     page = get(viewer, "/nodes")
-    assert "may not be read: daemonsets" in page.text
+    assert "access denied: daemonsets" in page.text
     assert (
-        "What they say may be missing: the memory unit of Cambricon's plugin, the memory unit of gpushare, how"
+        "Possibly missing: the memory unit of the Cambricon plugin, the memory unit of gpushare, the number of shares"
         in page.text
     )
     assert "plugin components. daemonsets: 403" in page.text
@@ -94,7 +101,7 @@ def test_permissions_are_shown_as_the_last_check_found_them(viewer: Client, flee
         "✓good allowed",
         "!warning not allowed (optional)",
         "✕error not allowed",
-        "·no statement not known",
+        "·no status unknown",
     ]
 
 
@@ -120,9 +127,9 @@ def lapse(**ago: float) -> None:
 def test_dead_watchers_are_not_in_step(viewer: Client, fleet: Cluster, path: str) -> None:
     lapse(minutes=5)
     text = get(viewer, path).text
-    assert "nobody watches" in text
+    assert "not watched" in text
     assert "in sync" not in text.replace("Start the watchers", "").replace("keeps these numbers in sync", "").replace(
-        "0 of 1 cluster is in sync", ""
+        "0 of 1 cluster in sync", ""
     )
 
 
@@ -131,33 +138,34 @@ def test_a_cluster_that_was_never_reached_says_since_when_and_why(viewer: Client
     began = timezone.now() - timedelta(minutes=7)
     Watch.objects.update(state="backing-off", reason="connection refused", trouble_since=began)
     page = get(viewer, "/clusters")
-    assert "never reached 7 min" in page.text
+    assert "unreachable 7 min" in page.text
     assert "connection refused" in page.text
-    assert "no word yet" in page.text
+    assert "no update yet" in page.text
 
 
 def test_a_watch_that_is_open_again_but_silent_is_not_in_step(viewer: Client, fleet: Cluster) -> None:
     Watch.objects.exclude(kind="cards").update(last_event_at=timezone.now() - timedelta(minutes=9))
     rows = get(viewer, "/clusters/prod").rows
-    assert [row[1].split(" ")[0] for row in rows[: len(Kind)]] == [*["✕error"] * 8, "✓good"]
-    assert "no word 9 min" in rows[0][1]
+    assert [row[1].split(" ")[0] for row in rows[: len(Kind)]] == [*["✕error"] * 9, *["·no"] * 6, "✓good"]
+    assert "not reporting 9 min" in rows[0][1]
 
 
 def test_being_listed_anew_is_said(viewer: Client, fleet: Cluster) -> None:
     relist(fleet, "olga")
     Watch.objects.update(expires_at=timezone.now() + timedelta(seconds=9), state="listing")
     text = get(viewer, "/clusters/prod").text
-    assert "being listed anew" in text
-    assert "asked for by olga" in text
+    assert "relisting" in text
+    assert "requested by olga" in text
 
 
 def test_an_operator_has_it_listed_anew(operator: Client, fleet: Cluster) -> None:
     response = operator.post("/clusters/prod/relist", follow=True)
     assert (
-        "Asked to be listed anew: nodes, pods, daemonsets, config maps, resource slices, resource claims, device taint rules, "
-        "devices, cards." in response.content.decode()
+        "Relist requested: nodes, pods, daemonsets, config maps, resource slices, resource claims, device taint rules, "
+        "devices, deployments, services, cluster policies, NVIDIA drivers, GPU clusters, device configs, GPU device plugins, cards."
+        in response.content.decode()
     )
-    assert set(Watch.objects.values_list("relist_reason", flat=True)) == {"asked for by olga"}
+    assert set(Watch.objects.values_list("relist_reason", flat=True)) == {"requested by olga"}
 
 
 def test_a_viewer_may_not(viewer: Client, fleet: Cluster) -> None:
@@ -176,15 +184,15 @@ def test_it_takes_a_post_with_a_token_of_the_form(fleet: Cluster) -> None:
 def test_another_cluster_at_the_address_is_told(viewer: Client, fleet: Cluster) -> None:
     Cluster.objects.update(uid="b", recreated_at=timezone.now() - timedelta(minutes=3))
     text = get(viewer, "/clusters/prod").text
-    assert "Another cluster answers at this address; it was listed anew 3 min ago" in text
+    assert "Another cluster responded at this address. Relisted 3 min ago" in text
 
 
 def test_what_a_cluster_does_not_serve_is_calm(viewer: Client, fleet: Cluster) -> None:
     Watch.objects.filter(kind__startswith="resource").update(state="not-served", reason="404", synced_at=None)
     rows = {row[0]: row[1] for row in get(viewer, "/clusters/prod").rows}
     told = next(state for kind, state in rows.items() if kind.startswith("resource slices"))
-    assert "not served" in told
-    assert "1 of 1 cluster is in sync" in get(viewer, "/clusters").text
+    assert "API not available" in told
+    assert "1 of 1 cluster in sync" in get(viewer, "/clusters").text
     assert [tag for tag in get(viewer, "/nodes").tags_of("div") if "notice" in tag.get("class", "")] == []
 
 
@@ -196,21 +204,19 @@ def test_a_kind_that_nobody_watches_since_there_is_nothing_has_dashes(viewer: Cl
     rows = get(viewer, "/clusters/prod").rows
     devices = next(row for row in rows if row[0].startswith("devices"))
     maps = next(row for row in rows if row[0].startswith("config maps"))
-    assert devices[1].startswith("·no statement not served")
-    assert maps[1].startswith("·no statement nothing to read")
+    assert devices[1].startswith("·no status API not available")
+    assert maps[1].startswith("·no status not needed")
     assert devices[2:] == maps[2:] == ["–"] * 5
     assert "none is named" in maps[1]
-    assert "1 of 1 cluster is in sync" in get(viewer, "/clusters").text
+    assert "1 of 1 cluster in sync" in get(viewer, "/clusters").text
 
 
 def test_a_config_map_that_may_not_be_read_is_told_with_what_is_lost(viewer: Client, fleet: Cluster) -> None:
     said = "default/device-plugin-config: 403 Forbidden: no"
     Watch.objects.filter(kind="configmaps").update(state="refused", reason=said)
     text = get(viewer, "/nodes").text
-    assert "may not be read: config maps" in text
-    assert (
-        "settings of device plugins, and what they report of cards. config maps: default/device-plugin-config" in text
-    )
+    assert "access denied: config maps" in text
+    assert "device plugin settings and their card reports. config maps: default/device-plugin-config" in text
 
 
 def test_the_rule_that_is_missing_stands_beside_the_permission(viewer: Client, fleet: Cluster) -> None:
@@ -226,7 +232,7 @@ def test_the_rule_that_is_missing_stands_beside_the_permission(viewer: Client, f
         "!warning not allowed (optional)",
         'x To grant it, add to the ClusterRole: resourceNames: ["x"]',
     ]
-    assert absent[1:] == ["·no statement not served", "x"]
+    assert absent[1:] == ["·no status API not available", "x"]
 
 
 def test_its_state_is_that_of_what_it_serves(api: Client, fleet: Cluster) -> None:
@@ -267,26 +273,26 @@ def test_what_the_exporters_bring_is_said_with_what_was_left_out(viewer: Client,
     assert ["dcgm-exporter", "4.8.3", "1,200", "24,000"] in page.rows
     doubts = [row for row in page.rows if "sentinel" in row[0] or "a-later-code" in row[0]]
     assert [row[2] for row in doubts] == ["7", "1"]
-    assert doubts[0][0].startswith("The exporter says a number that stands for: not known")
+    assert doubts[0][0].startswith("The exporter reports a code for unknown, not supported or failed")
     assert doubts[0][3] == "<b>9223372036854775794</b>"
     assert "1,200 cards measured" in get(viewer, "/clusters").text
 
 
 def test_exporters_that_nobody_reads_or_that_refuse_are_said(viewer: Client, fleet: Cluster) -> None:
-    assert "Nobody has said where the exporters of this cluster are read" in get(viewer, "/clusters/prod").text
+    assert "No exporter source is set for this cluster" in get(viewer, "/clusters/prod").text
     source = source_of(fleet)
     UsageSource.objects.filter(pk=source.pk).update(due_at=timezone.now() - timedelta(minutes=9))
     page = get(viewer, "/clusters/prod").text
-    assert "✕ error nobody reads them" in page
+    assert "✕ error not being read" in page
     assert "celery -A gpudash worker -Q usage -P threads" in page
     soon = timezone.now() + timedelta(minutes=1)
     UsageSource.objects.filter(pk=source.pk).update(
         state="refused", reason="it wants a token", due_at=soon, trouble_since=timezone.now()
     )
     page = get(viewer, "/clusters/prod").text
-    assert "✕ error refused" in page
+    assert "✕ error failed" in page
     assert "it wants a token" in page
-    assert f"next try {soon:%H:%M:%S}" in page
+    assert f"next retry {soon:%H:%M:%S}" in page
 
 
 @pytest.mark.parametrize("stored", ["text", {"a": 1}, [1, None], [{"format": None, "versions": None, "cards": None}]])

@@ -12,7 +12,7 @@ from django.test import Client
 from inventory.models import Card, Cluster
 from resources.card import CARDS
 from resources.node import NODES
-from tests.factories import make_finding, make_waiting_pod
+from tests.factories import make_finding, make_pending_pod
 from tests.pages.reading import Page, get
 from tests.pages.validations.rows import make_run, reason
 from validations.models import Campaign, CampaignTarget
@@ -21,7 +21,7 @@ LISTS = (
     "/nodes",
     "/cards",
     "/allocations",
-    "/allocations/waiting",
+    "/allocations/pending",
     "/allocations/idle",
     "/namespaces",
     "/findings",
@@ -92,13 +92,13 @@ def campaign(fleet: Cluster) -> Campaign:
 def test_a_column_that_is_none_is_named(admin: Client, campaign: Campaign, path: str) -> None:
     for more in ("", "&format=csv"):
         page = get(admin, f"{path}?columns=colour,nonsense{more}", status=400)
-        assert "There is no column 'colour', 'nonsense'. There are: " in page.text
+        assert "Unknown column: 'colour', 'nonsense'. Valid columns: " in page.text
 
 
 @pytest.mark.parametrize("path", LISTS)
 def test_every_column_can_be_shown_on_every_list(admin: Client, fleet: Cluster, campaign: Campaign, path: str) -> None:
     make_finding(fleet, "units-mixed", "warning")
-    make_waiting_pod(fleet, "waits")
+    make_pending_pod(fleet, "waits")
     names = list(boxes(get(admin, path)))
     page = get(admin, f"{path}?columns={','.join(names)}")
     assert all(boxes(page).values())
@@ -135,11 +135,11 @@ def test_csv_of_a_list_has_the_columns_that_are_shown(viewer: Client, fleet: Clu
     ("path", "columns", "heads"),
     [
         ("/audit", "at,actor,kind,hash", ["at", "actor", "kind", "hash", "at_utc"]),
-        ("/users", "name,places,created_at", ["name", "places", "created_at", "created_at_utc"]),
+        ("/users", "name,scope,created_at", ["name", "scope", "created_at", "created_at_utc"]),
         (
             "/validations/campaigns/000000000000001",
             "node,why,took",
-            ["cluster", "node", "reason", "skipped", "not_reached", "started_at", "ended_at"],
+            ["cluster", "node", "reason", "skipped", "not_tested", "started_at", "ended_at"],
         ),
     ],
 )

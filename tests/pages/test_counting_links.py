@@ -15,7 +15,7 @@ from inventory import totals
 from inventory.free import free_cards
 from inventory.models import Card, Cluster, Node, NodeTotals
 from tests.cast import make_user, signed_in
-from tests.factories import TRAITS, lose_card, make_cluster, make_finding, make_fleet, make_node, make_waiting_pod
+from tests.factories import TRAITS, lose_card, make_cluster, make_finding, make_fleet, make_node, make_pending_pod
 from tests.pages.reading import get
 
 NUMBER = re.compile(r"([0-9][0-9,]*)")
@@ -33,8 +33,8 @@ def clusters(db: None) -> list[Cluster]:
                 make_node(cluster, f"empty-{name}", name, 2, loads=(0.0,))
         make_finding(cluster, severity="error")
         make_finding(cluster, "units-mixed", "warning", node_name="x")
-        make_waiting_pod(cluster, "a")
-    make_waiting_pod(made[0], "b")
+        make_pending_pod(cluster, "a")
+    make_pending_pod(made[0], "b")
     lose_card(Card.objects.filter(cluster=made[0], state="free")[0])
     NodeTotals.objects.filter(cluster=made[0], node_name="half-gpushare").delete()
     Node.objects.create(cluster=made[1], uid="plain", name="plain", facts="{}", digest=0)
@@ -60,7 +60,7 @@ def test_each_figure_of_the_overview_is_the_number_of_rows_behind_it(
     viewer: Client, clusters: list[Cluster], query: str
 ) -> None:
     found = stats(get(viewer, f"/{query}").html)
-    for title in ("Cards with room", "Pending pods", "Findings"):
+    for title in ("Free cards", "Pending pods", "Findings"):
         url, number = found[title]
         assert number == rows_behind(viewer, url), (title, url)
         assert number > 0
@@ -84,9 +84,9 @@ def test_each_figure_of_the_clusters_page_is_the_number_of_rows_behind_it(
 def test_each_figure_of_the_cards_page_is_the_number_of_rows_behind_it(viewer: Client, clusters: list[Cluster]) -> None:
     page = get(viewer, "/cards")
     for state, words in (
-        ("free", r"([0-9,]+) are free"),
-        ("partly", r"([0-9,]+) partly"),
-        ("unknown", r"([0-9,]+) are not known"),
+        ("free", r"([0-9,]+) free"),
+        ("partly", r"([0-9,]+) partially allocated"),
+        ("unknown", r"([0-9,]+) unknown"),
     ):
         found = re.search(words, page.text)
         assert found, state
@@ -97,17 +97,17 @@ def test_pages_rest_and_metrics_count_free_cards_alike(viewer: Client, api: Clie
     free = free_cards()
     summary = api.get("/api/v1/summary").json()
     assert sum(one["card_states"]["free"] for one in summary["clusters"]) == free.named
-    assert sum(one["cards_free_unnamed"] for one in summary["clusters"]) == free.unnamed > 0
+    assert sum(one["cards_free_unidentified"] for one in summary["clusters"]) == free.unidentified > 0
     # The sum over nodes that know how many of their cards are free is the same, and the others are told.
     lab = api.get("/api/v1/summary?cluster=lab").json()
     unsure = NodeTotals.objects.filter(cluster=clusters[1], cards_free=None).count()
-    own = lab["clusters"][0]["card_states"]["free"] + lab["clusters"][0]["cards_free_unnamed"]
+    own = lab["clusters"][0]["card_states"]["free"] + lab["clusters"][0]["cards_free_unidentified"]
     assert lab["totals"]["cards_free"] == {"value": own, "unknown_nodes": unsure}
     scrape = api.get("/metrics").content.decode()
     unheld = len(re.findall(r"^gpudash_card_allocations\{.*\} 0$", scrape, re.M))
-    assert unheld == free.named + sum(free.apart.values()) > free.named
-    assert f"{free.named} cards are wholly free" in get(viewer, "/nodes").text
-    assert f"{free.unnamed} more are free on nodes that do not say which" in get(viewer, "/nodes").text
+    assert unheld == free.named + sum(free.unavailable.values()) > free.named
+    assert f"{free.named} free cards" in get(viewer, "/nodes").text
+    assert f"{free.unidentified} more free, unidentified" in get(viewer, "/nodes").text
     for one in summary["clusters"]:
         assert one["nodes_gpu"] == rows_behind(viewer, f"/nodes?cluster={one['name']}")
 
@@ -120,12 +120,12 @@ def test_the_demo_fleet_counts_alike_too(tmp_path: Path) -> None:
         call_command("sync", "--once")
     viewer = signed_in(make_user("vera", Role.VIEWER))
     found = stats(get(viewer, "/").html)
-    for title in ("Cards with room", "Pending pods", "Findings"):
+    for title in ("Free cards", "Pending pods", "Findings"):
         assert found[title][1] == rows_behind(viewer, found[title][0]), title
     free, sums = free_cards(), totals.all_totals().cards_free
     assert free.named > 0
     if not sums.unknown_nodes:
-        assert sums.value == free.named + free.unnamed
+        assert sums.value == free.named + free.unidentified
     (summary,) = totals.summaries()
     assert summary.nodes_gpu == rows_behind(viewer, "/nodes?cluster=demo")
     assert summary.nodes_not_ready == rows_behind(viewer, "/nodes?cluster=demo&ready=false&ready=unknown")

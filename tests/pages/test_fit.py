@@ -29,16 +29,16 @@ def test_it_is_one_click_from_the_overview(viewer: Client, roomy: Cluster) -> No
 
 def test_the_page_says_which_nodes_and_cards_take_it_and_why_the_others_do_not(viewer: Client, roomy: Cluster) -> None:
     page = get(viewer, "/fit?cards=2&memory=20")
-    assert "1 of 3 nodes would take 2 × 20 GiB now." in page.text
+    assert "1 of 3 nodes fit 2 × 20 GiB now" in page.text
     [row] = page.rows
     assert row[0].startswith("large NVIDIA device plugin, whole cards")
     assert row[5] == "nvidia.com/gpu: 2"
     free = Card.objects.filter(node_name="large", state="free")
     assert {f"/cards/{card.pk}" for card in free} <= set(page.links)
-    assert "1 a pod gets a part of one card only" in page.text
+    assert "1 a pod can get a part of one card only" in page.text
     assert "1 taint not tolerated: nvidia.com/gpu=present:NoSchedule" in page.text
     [tolerate] = [link for link in page.links if "tolerate=" in link]
-    assert "2 of 3 nodes would take" in get(viewer, tolerate).text
+    assert "2 of 3 nodes fit" in get(viewer, tolerate).text
 
 
 def test_all_nodes_are_listed_when_asked(viewer: Client, cluster: Cluster) -> None:
@@ -54,7 +54,7 @@ def test_every_node_that_refuses_is_named_with_its_reason(viewer: Client, roomy:
     rows = get(viewer, "/fit?cards=2&memory=20&all=1").rows
     assert [(row[0], row[1]) for row in rows[1:]] == [
         ("kept", "taint not tolerated: nvidia.com/gpu=present:NoSchedule"),
-        ("small", "a pod gets a part of one card only"),
+        ("small", "a pod can get a part of one card only"),
     ]
 
 
@@ -76,7 +76,7 @@ def test_rest_has_the_same_answer(api: Client, roomy: Cluster) -> None:
     assert found["request"] | {"clusters": []} == {
         "cards": 2,
         "memory_bytes": 20 * GIB,
-        "systems": [],
+        "stacks": [],
         "models": [],
         "tolerations": [],
         "selector": {},
@@ -84,26 +84,26 @@ def test_rest_has_the_same_answer(api: Client, roomy: Cluster) -> None:
     }
     assert (found["nodes"], found["nodes_fitting"]) == (3, 1)
     [node] = found["fitting"]
-    assert (node["node"], node["system"], node["limits"]) == ("large", "nvidia", {"nvidia.com/gpu": 2})
+    assert (node["node"], node["stack"], node["limits"]) == ("large", "nvidia", {"nvidia.com/gpu": 2})
     assert [card["memory_total_bytes"] for card in node["cards"]] == [80 * GIB] * 2
     assert {(one["code"], one["about"], one["nodes"]) for one in found["reasons"]} == {
         ("one-card", None, 1),
         ("taint", "nvidia.com/gpu=present:NoSchedule", 1),
     }
     assert {one["node"] for one in found["refusing"]} == {"small", "kept"}
-    assert [one["name"] for one in found["systems"]] == ["nvidia"]
+    assert [one["name"] for one in found["stacks"]] == ["nvidia"]
 
 
 def test_rest_chooses_the_system_and_the_number_of_nodes(api: Client, roomy: Cluster) -> None:
-    found = ask(api, "memory=4&system=gpushare&limit=0")
+    found = ask(api, "memory=4&stack=gpushare&limit=0")
     assert (found["nodes_fitting"], found["fitting"], found["refusing"]) == (1, [], [])
-    [node] = ask(api, "memory=4&system=gpushare")["fitting"]
+    [node] = ask(api, "memory=4&stack=gpushare")["fitting"]
     # The scheduler extender takes the card with the least free memory first.
     assert [card["index"] for card in node["cards"]] == [1, 0]
     assert node["limits"] == {"aliyun.com/gpu-mem": 4}
 
 
-@pytest.mark.parametrize("query", ["cards=0", "memory=much", "system=abacus", "colour=red", "limit=-1", "cluster=x"])
+@pytest.mark.parametrize("query", ["cards=0", "memory=much", "stack=abacus", "colour=red", "limit=-1", "cluster=x"])
 def test_rest_refuses_what_makes_no_sense(api: Client, roomy: Cluster, query: str) -> None:
     answer = api.get(f"/api/v1/fit?{query}")
     assert answer.status_code == 400

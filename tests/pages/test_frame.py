@@ -6,6 +6,7 @@ import pytest
 from django.template.loader import get_template
 from django.test import Client
 
+from gpudash import __version__
 from inventory.models import Cluster
 from pages.frame import navigation as frame
 from tests.factories import make_node
@@ -68,14 +69,14 @@ def test_a_search_for_a_uuid_leads_to_the_card(viewer: Client, cluster: Cluster)
 def test_a_search_groups_what_it_finds_and_links_the_lists(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "gpu-7", "gpushare", 8, loads=(0.4,))
     page = get(viewer, "/search?q=team-a")
-    assert "Held now" in page.text
+    assert "Current allocations" in page.text
     assert "team-a/train-gpu-7-1-0" in page.text
     assert "/allocations?q=team-a" in page.links
 
 
 def test_a_search_that_finds_nothing_says_where_it_looked(viewer: Client, cluster: Cluster) -> None:
-    assert "Nothing of that name." in get(viewer, "/search?q=zzz").text
-    assert "Type a node" in get(viewer, "/search").text
+    assert "No results." in get(viewer, "/search?q=zzz").text
+    assert "Enter a node" in get(viewer, "/search").text
 
 
 @pytest.mark.parametrize("query", ["q=%00", f"q={'a+' * 9}", f"q={'a' * 600}", "p=1"])
@@ -85,12 +86,12 @@ def test_a_search_that_makes_no_sense_is_refused(viewer: Client, cluster: Cluste
 
 def test_nothing_at_an_address_is_said_in_the_style_of_the_house(viewer: Client, db: None) -> None:
     page = get(viewer, "/nowhere", 404)
-    assert "There is nothing at this address." in page.text
+    assert "Page not found" in page.text
     assert page.tags_of("nav")
 
 
 def test_a_mistake_of_ours_is_admitted_without_the_database(client: Client) -> None:
-    assert "The page could not be made" in get_template("500.html").render()
+    assert "gpudash could not create this page" in get_template("500.html").render()
 
 
 def test_every_page_has_one_heading_a_title_a_language_and_landmarks(viewer: Client, fleet: Cluster) -> None:
@@ -117,3 +118,9 @@ def test_every_page_has_one_heading_a_title_a_language_and_landmarks(viewer: Cli
 def test_no_page_carries_a_script_of_its_own(viewer: Client, fleet: Cluster) -> None:
     for tag in get(viewer, "/").tags_of("script"):
         assert tag["src"].startswith("/static/")
+
+
+def test_the_version_is_in_the_footer_and_on_the_page_of_the_installation(admin: Client, cluster: Cluster) -> None:
+    assert f"gpudash {__version__}" in get(admin, "/").text
+    assert f"gpudash {__version__}" in get(admin, "/installation").text.partition("Processes")[0]
+    assert __version__ not in get(Client(), "/sign-in").text

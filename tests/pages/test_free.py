@@ -50,21 +50,27 @@ def two(db: None) -> list[Cluster]:
     make_node(old, "silent", "gpushare", 5, loads=(0.0,))
     card = Card.objects.get(node_name="good", index=0)
     Card.objects.filter(pk=card.pk).update(
-        state="apart",
-        kept_off="unhealthy",
+        state="unavailable",
+        unavailable_reason="unhealthy",
         health="unhealthy",
-        memory_apart_bytes=card.memory_free_bytes,
+        memory_unavailable_bytes=card.memory_free_bytes,
         memory_free_bytes=0,
     )
-    NodeTotals.objects.filter(node_name="good").update(cards_free=1, cards_apart=1)
+    NodeTotals.objects.filter(node_name="good").update(cards_free=1, cards_unavailable=1)
     return [prod, old]
 
 
 def test_every_figure_of_free_cards_adds_up(viewer: Client, api: Client, two: list[Cluster]) -> None:
     free = free_cards()
-    assert (free.named, free.unnamed) == (1, 3)
-    assert free.apart == {"cordoned": 4, "not-ready": 1, "readiness-unknown": 2, "unhealthy": 1, "stale-cluster": 5}
-    assert free.apart_unnamed == 3
+    assert (free.named, free.unidentified) == (1, 3)
+    assert free.unavailable == {
+        "cordoned": 4,
+        "not-ready": 1,
+        "readiness-unknown": 2,
+        "unhealthy": 1,
+        "stale-cluster": 5,
+    }
+    assert free.unavailable_unidentified == 3
     _adds_up(viewer, api)
     assert {one.node for one in find(Request()).taking} == {"good", "counted"}
 
@@ -83,26 +89,26 @@ def _adds_up(viewer: Client, api: Client) -> None:
     free, sums = free_cards(), all_totals()
     summary = api.get("/api/v1/summary").json()
     scrape = api.get("/metrics").content.decode()
-    assert stats(get(viewer, "/").html)["Cards with room"][1] == free.named
+    assert stats(get(viewer, "/").html)["Free cards"][1] == free.named
     assert rows_behind(viewer, "/cards?state=free") == free.named
-    assert rows_behind(viewer, "/cards?state=apart") == sum(free.apart.values())
+    assert rows_behind(viewer, "/cards?state=unavailable") == sum(free.unavailable.values())
     for reason in REASONS:
-        number = free.apart.get(reason, 0)
-        assert rows_behind(viewer, f"/cards?state=apart&kept_off={reason}") == number, reason
-        assert _sum(scrape, "gpudash_card_apart_count", f'reason="{reason}"') == number
-        assert sum(one["cards_apart"].get(reason, 0) for one in summary["clusters"]) == number
+        number = free.unavailable.get(reason, 0)
+        assert rows_behind(viewer, f"/cards?state=unavailable&unavailable_reason={reason}") == number, reason
+        assert _sum(scrape, "gpudash_cards_unavailable", f'reason="{reason}"') == number
+        assert sum(one["cards_unavailable"].get(reason, 0) for one in summary["clusters"]) == number
     assert sum(one["card_states"]["free"] for one in summary["clusters"]) == free.named
-    assert sum(one["cards_free_unnamed"] for one in summary["clusters"]) == free.unnamed
-    assert sum(one["cards_apart_unnamed"] for one in summary["clusters"]) == free.apart_unnamed
-    assert _sum(scrape, "gpudash_card_count", 'state="free"') == free.named
-    assert _sum(scrape, "gpudash_card_unnamed_count", 'state="free"') == free.unnamed
+    assert sum(one["cards_free_unidentified"] for one in summary["clusters"]) == free.unidentified
+    assert sum(one["cards_unavailable_unidentified"] for one in summary["clusters"]) == free.unavailable_unidentified
+    assert _sum(scrape, "gpudash_cards", 'state="free"') == free.named
+    assert _sum(scrape, "gpudash_cards_unidentified", 'state="free"') == free.unidentified
     # The lists say of each row what they count.
     states = [one["state"] for one in api.get("/api/v1/cards?page_size=1000").json()["results"]]
     assert states.count("free") == free.named
-    assert states.count("apart") == sum(free.apart.values())
+    assert states.count("unavailable") == sum(free.unavailable.values())
     nodes = api.get("/api/v1/nodes?page_size=1000").json()["results"]
     assert sum(one["cards_free"] or 0 for one in nodes) == sums.cards_free.value
-    assert sum(one["cards_apart"] or 0 for one in nodes) == sums.cards_apart
+    assert sum(one["cards_unavailable"] or 0 for one in nodes) == sums.cards_unavailable
     assert sum(one["memory_free_bytes"] or 0 for one in nodes) == (sums.memory_free.value or 0)
     assert max((one["largest_gap_bytes"] or 0 for one in nodes), default=0) == (sums.largest_gap_bytes or 0)
     for one in summary["clusters"]:
@@ -116,15 +122,15 @@ def _sum(scrape: str, family: str, label: str) -> int:
 
 def test_the_overview_says_how_many_are_kept_apart_and_why(viewer: Client, two: list[Cluster]) -> None:
     page = get(viewer, "/")
-    assert "4 on cordoned nodes" in page.text
-    assert "5 in a cluster without word" in page.text
-    assert "/cards?state=apart&kept_off=cordoned" in [link.replace("&amp;", "&") for link in page.links]
+    assert "4 node cordoned" in page.text
+    assert "5 cluster data is stale" in page.text
+    assert "/cards?state=unavailable&unavailable_reason=cordoned" in [link.replace("&amp;", "&") for link in page.links]
 
 
 def test_no_row_of_a_cluster_without_a_word_says_free(viewer: Client, api: Client, two: list[Cluster]) -> None:
     rows = api.get("/api/v1/cards?cluster=old").json()["results"]
-    assert {(one["state"], one["kept_off"], one["memory_free_bytes"]) for one in rows} == {
-        ("apart", "stale-cluster", 0)
+    assert {(one["state"], one["unavailable_reason"], one["memory_free_bytes"]) for one in rows} == {
+        ("unavailable", "stale-cluster", 0)
     }
     assert api.get("/api/v1/cards?cluster=old&min_free_bytes=1").json()["results"] == []
     assert api.get("/api/v1/nodes?cluster=old&min_gap_bytes=1").json()["results"] == []
@@ -137,10 +143,15 @@ def test_a_node_that_is_let_in_again_has_free_cards_again(viewer: Client, cluste
     assert (NodeTotals.objects.get().cards_free, free_cards().named) == (3, 3)
     cordon(cluster, "a", 3)
     totals = NodeTotals.objects.get()
-    assert (totals.cards_free, totals.cards_apart, totals.kept_off) == (0, 3, "cordoned")
+    assert (totals.cards_free, totals.cards_unavailable, totals.unavailable_reason) == (0, 3, "cordoned")
     assert (totals.memory_free_bytes, totals.largest_gap_bytes) == (0, 0)
-    assert (totals.memory_apart_bytes or 0) > (totals.gap_apart_bytes or 0) > 0
+    assert (totals.memory_unavailable_bytes or 0) > (totals.gap_unavailable_bytes or 0) > 0
     mirror(cluster, Kind.NODES, [node_object(TRAITS["gpushare"], "a", 3, True, Batch(cluster).now)])
     reconcile(cluster, ["a"])
     totals = NodeTotals.objects.get()
-    assert (totals.cards_free, totals.cards_apart, totals.kept_off, totals.memory_apart_bytes) == (3, None, "", None)
+    assert (
+        totals.cards_free,
+        totals.cards_unavailable,
+        totals.unavailable_reason,
+        totals.memory_unavailable_bytes,
+    ) == (3, None, "", None)

@@ -25,7 +25,7 @@ XID = Told(
     level="unhealthy",
     code="xid-79",
     says="The card has fallen off the bus",
-    text="Xid 79, the last one that the driver keeps until a reset",
+    text="Xid 79, latest Xid since the driver was loaded",
     since=SINCE,
     action="reboot-or-replace",
 )
@@ -55,8 +55,8 @@ def sick(cluster: Cluster) -> Card:
     """The first of two cards has an Xid error; its node a condition whose source fell silent."""
     make_node(cluster, "gpu-1", "nvidia", 2, loads=(1.0,))
     card = Card.objects.earliest("pk")
-    Card.objects.filter(pk=card.pk).update(health="unhealthy", health_told=stored(XID, KUBELET))
-    NodeTotals.objects.update(health="unhealthy", health_told=stored(HOT))
+    Card.objects.filter(pk=card.pk).update(health="unhealthy", health_reports=stored(XID, KUBELET))
+    NodeTotals.objects.update(health="unhealthy", health_reports=stored(HOT))
     card.refresh_from_db()
     return card
 
@@ -65,11 +65,11 @@ def test_the_page_of_a_card_says_who_what_since_when_and_what_to_do(viewer: Clie
     text = get(viewer, f"/cards/{sick.pk}").text
     assert "Health ✕ error unhealthy ✕ error" in text
     assert "The card has fallen off the bus unhealthy dcgm-exporter" in text
-    assert "Restart the machine, of a virtual one its host" in text
-    assert "since when is not reported" in text
+    assert "Reboot the machine. If it is virtual, reboot its host" in text
+    assert "start unknown" in text
     assert "kubelet (allocatedResourcesStatus)" in text
-    assert "Said of its node" in text
-    assert "silent since" in text
+    assert "Node health" in text
+    assert "last reported" in text
 
 
 def test_what_a_cluster_wrote_is_text_and_no_markup(viewer: Client, sick: Card) -> None:
@@ -84,34 +84,34 @@ def test_a_card_of_which_nobody_speaks_is_not_told_and_says_what_was_looked_at(
     card = Card.objects.get()
     assert (card.health, card.found_health) == ("unknown", [])
     text = get(viewer, f"/cards/{card.pk}").text
-    assert "Health not reported" in text
-    assert "That no fault is told does not mean that it is well." in text
+    assert "Health unknown" in text
+    assert "Unknown does not mean healthy." in text
     for source in (
-        "The kubelet names",
-        "The device plugin does not say",
-        "No record of the sharing system",
-        "nobody has said where",
+        "Kubelet: reports health only of allocated devices",
+        "Device plugin: does not report",
+        "Stack: its record on the node",
+        "no metrics source is set",
     ):
         assert source in text
-    assert "No condition of the node speaks of cards." in text
+    assert "Node conditions: none reports on cards." in text
 
 
 def test_an_exporter_that_finds_nothing_is_named_as_such(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "gpu-1", "gpushare", 1, loads=(0.4,))
     measure(Card.objects.get())
-    assert "dcgm-exporter 4.8.2 tells no fault" in get(viewer, f"/cards/{Card.objects.get().pk}").text
+    assert "dcgm-exporter 4.8.2: reports no fault" in get(viewer, f"/cards/{Card.objects.get().pk}").text
 
 
 def test_sources_that_spoke_are_not_called_silent(sick: Card) -> None:
     lines = silent(sick, NOT_COLLECTED, "", [])
-    assert not any("kubelet" in line for line in lines)
-    assert any("device plugin" in line for line in lines)
+    assert not any("Kubelet" in line for line in lines)
+    assert any("Device plugin" in line for line in lines)
 
 
 def test_the_page_of_a_node_names_its_sick_cards_and_its_own_conditions(viewer: Client, sick: Card) -> None:
     text = get(viewer, "/nodes/prod/gpu-1").text
-    assert "Health ✕ error unhealthy Cards that are not well:" in text
-    assert "Look at temperatures, cooling and power of the node." in text
+    assert "Health ✕ error unhealthy Degraded or unhealthy cards:" in text
+    assert "Check temperatures, cooling and power supply of the node." in text
 
 
 @pytest.mark.parametrize(
@@ -131,35 +131,38 @@ def rest(viewer: Client, path: str) -> list[dict[str, Any]]:
 
 def test_rest_has_the_level_and_all_that_is_told(viewer: Client, sick: Card) -> None:
     (card,) = rest(viewer, "cards?health=unhealthy")
-    assert card["health_told"][0] == {
+    assert card["health_reports"][0] == {
         "source": "dcgm-exporter",
         "level": "unhealthy",
         "code": "xid-79",
-        "says": "The card has fallen off the bus",
-        "text": "Xid 79, the last one that the driver keeps until a reset",
+        "message": "The card has fallen off the bus",
+        "text": "Xid 79, latest Xid since the driver was loaded",
         "since": "2026-07-01T08:00:00Z",
         "action": "reboot-or-replace",
-        "what_to_do": "Restart the machine, of a virtual one its host; when the error comes again, have the card replaced.",
+        "remedy": "Reboot the machine. If it is virtual, reboot its host. If the error recurs, replace the card.",
         "lost_at": None,
     }
-    assert [one["source"] for one in card["health_told"]] == ["dcgm-exporter", "kubelet"]
+    assert [one["source"] for one in card["health_reports"]] == ["dcgm-exporter", "kubelet"]
     (node,) = rest(viewer, "nodes?health=unhealthy")
-    assert (node["health"], [one["lost_at"] for one in node["health_told"]]) == ("unhealthy", ["2026-07-01T08:00:00Z"])
+    assert (node["health"], [one["lost_at"] for one in node["health_reports"]]) == (
+        "unhealthy",
+        ["2026-07-01T08:00:00Z"],
+    )
     assert viewer.get("/api/v1/cards?health=splendid").status_code == 400
 
 
 def test_a_column_that_somebody_wrote_into_is_nothing_told(viewer: Client, sick: Card) -> None:
-    Card.objects.filter(pk=sick.pk).update(health_told='{"no": "list"}')
-    assert rest(viewer, "cards?health=unhealthy")[0]["health_told"] == []
+    Card.objects.filter(pk=sick.pk).update(health_reports='{"no": "list"}')
+    assert rest(viewer, "cards?health=unhealthy")[0]["health_reports"] == []
     Card.objects.filter(pk=sick.pk).update(
-        health_told=stored(Told(source="s", level="healthy", code="c", says="x", since=1e300))
+        health_reports=stored(Told(source="s", level="healthy", code="c", says="x", since=1e300))
     )
-    assert rest(viewer, "cards?health=unhealthy")[0]["health_told"][0]["since"] is None
+    assert rest(viewer, "cards?health=unhealthy")[0]["health_reports"][0]["since"] is None
 
 
 def test_csv_has_it_in_one_cell(viewer: Client, sick: Card) -> None:
     lines = b"".join(viewer.get("/api/v1/cards?format=csv&health=unhealthy")).decode().splitlines()
-    place = lines[0].split(",").index("health_told")
+    place = lines[0].split(",").index("health_reports")
     assert place == lines[0].split(",").index("health") + 1
     assert "dcgm-exporter: unhealthy, The card has fallen off the bus" in lines[1]
     assert "since 2026-07-01T08:00:00Z" in lines[1]
@@ -176,6 +179,6 @@ def test_the_scrape_has_one_series_for_each_card_and_node(sick: Card) -> None:
 def test_inspect_has_it_for_scripts(sick: Card, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("inspect", "-o", "json")
     (node,) = json.loads(capsys.readouterr().out)["nodes"]
-    assert (node["health"], node["health_told"][0]["code"]) == ("unhealthy", "GpuThermalMarginWatch")
+    assert (node["health"], node["health_reports"][0]["code"]) == ("unhealthy", "GpuThermalMarginWatch")
     assert [card["health"] for card in node["cards"]] == ["unhealthy", "healthy"]
-    assert node["cards"][0]["health_told"][0]["since"] == "2026-07-01T08:00:00Z"
+    assert node["cards"][0]["health_reports"][0]["since"] == "2026-07-01T08:00:00Z"

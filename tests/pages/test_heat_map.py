@@ -17,7 +17,7 @@ from tests.factories import make_cluster, make_fleet, make_node
 from tests.pages.reading import get
 
 GIB = 2**30
-COLOURINGS = ("free", "used", "health", "proof")
+COLOURINGS = ("free", "used", "health", "validation")
 
 
 def fill(cluster: Cluster, nodes: int, pools: int = 6, cards: int = 8) -> None:
@@ -86,7 +86,7 @@ def test_40000_cards_are_at_most_2000_elements(viewer: Client, large: Cluster) -
         assert elements(get(viewer, f"/map?by={by}").html) <= 2000, by
     page = get(viewer, "/map?pool=nvidia+·+card+1")
     assert elements(page.html) <= 2000
-    assert "several nodes that follow each other" in page.text
+    assert "several consecutive nodes" in page.text
     # The whole overview, with every pool open, keeps the same bound twice over: its tiles are links with words of their own.
     opened = "&".join(f"open=prod/nvidia · card {number}" for number in range(6))
     assert elements(get(viewer, "/").html) <= 700
@@ -116,25 +116,25 @@ def test_few_cards_are_cells_of_their_own_and_say_what_they_are(viewer: Client, 
     page = get(viewer, f"/map?pool={pool}")
     cards = [tag for tag in page.tags_of("a") if tag.get("href", "").startswith("/cards/")]
     assert [tag["class"] for tag in cards] == ["heat-s4", "heat-s2", "heat-s0", "heat-s4"]
-    assert cards[0]["aria-label"] == "a card 0: all free, 15 GiB free of 15 GiB"
-    assert "A cell is a card." in page.text
+    assert cards[0]["aria-label"] == "a card 0: 100%, 15 GiB free of 15 GiB"
+    assert "One cell per card" in page.text
 
 
-def test_what_is_kept_off_is_apart_and_says_why(viewer: Client, cluster: Cluster) -> None:
+def test_what_is_unavailable_reason_is_apart_and_says_why(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "down", "gpushare", 2, loads=(0.0,), ready=False)
     page = get(viewer, f"/map?pool={NodeTotals.objects.get().pool}")
     cards = [tag for tag in page.tags_of("a") if tag.get("href", "").startswith("/cards/")]
-    assert {tag["class"] for tag in cards} == {"heat-apart"}
+    assert {tag["class"] for tag in cards} == {"heat-unavailable"}
     assert "node not ready" in cards[0]["title"]
-    Card.objects.update(state="free", kept_off="", memory_free_bytes=15 * GIB)
+    Card.objects.update(state="free", unavailable_reason="", memory_free_bytes=15 * GIB)
     Cluster.objects.get().watches.update(last_event_at=None)
-    assert "cluster without word" in get(viewer, f"/map?pool={NodeTotals.objects.get().pool}").titles[-1]
+    assert "cluster data is stale" in get(viewer, f"/map?pool={NodeTotals.objects.get().pool}").titles[-1]
 
 
 def test_the_table_has_the_same_cells(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "gpushare", 3, loads=(0.0, 1.0, 1.0))
     page = get(viewer, "/map")
-    cells_told = [tag for tag in page.tags_of("td") if tag.get("data-label") == "nothing free"]
+    cells_told = [tag for tag in page.tags_of("td") if tag.get("data-label") == "0% free"]
     assert len(cells_told) == 1
     row = re.search(r"<tr data-key=\"heat-row-.*?</tr>", page.html, re.S)
     assert row

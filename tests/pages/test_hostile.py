@@ -7,7 +7,7 @@ from django.test import Client
 
 from inventory.models import Allocation, Card, Cluster, Finding, Node, NodeTotals, Pod
 from inventory.models.cluster import Watch
-from tests.factories import make_node, make_unreadable, make_waiting_pod
+from tests.factories import make_node, make_pending_pod, make_unreadable
 from tests.pages.reading import get
 from tests.sweeps import first_and_rest
 
@@ -23,7 +23,7 @@ PAGES = (
     "/nodes",
     "/cards",
     "/allocations",
-    "/allocations/waiting",
+    "/allocations/pending",
     "/allocations/idle",
     "/namespaces",
     "/namespaces/chargeback",
@@ -44,14 +44,14 @@ PAGES = (
 def strange(request: pytest.FixtureRequest, cluster: Cluster) -> str:
     name: str = request.param
     make_node(cluster, "a", "gpushare", 2)
-    make_waiting_pod(cluster, "w")
+    make_pending_pod(cluster, "w")
     make_unreadable(cluster, name)
     Pod.objects.filter(name="w").update(
         name=name,
         namespace=name,
         owner_name=name,
-        waiting_reason=name[:128],
-        waiting_message=name,
+        pending_reason=name[:128],
+        pending_message=name,
         requests={name: name},
     )
     Allocation.objects.update(pod=name, namespace=name, owner_name=name, container=name, node_name=name, resource=name)

@@ -26,7 +26,7 @@ def _shape(link: str) -> str:
 
 @pytest.mark.sweep
 def test_every_link_leads_somewhere(viewer: Client, cluster: Cluster) -> None:
-    make_fleet(cluster, nodes=60, cards=2, waiting=3)
+    make_fleet(cluster, nodes=60, cards=2, pending=3)
     make_finding(cluster, "count-zero", "error", "gpu-00000", "0")
     make_unreadable(cluster)
     end_allocation(Allocation.objects.order_by("pk")[0])

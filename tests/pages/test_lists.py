@@ -17,12 +17,12 @@ from tests.factories import (
     make_finding,
     make_fleet,
     make_node,
-    make_waiting_pod,
+    make_pending_pod,
     not_metered,
 )
 from tests.pages.reading import Page, get
 
-LISTS = ("/nodes", "/cards", "/allocations", "/allocations/waiting", "/findings")
+LISTS = ("/nodes", "/cards", "/allocations", "/allocations/pending", "/findings")
 
 
 def names(page: Page) -> list[str]:
@@ -32,22 +32,22 @@ def names(page: Page) -> list[str]:
 
 @pytest.mark.parametrize("path", LISTS)
 def test_a_list_without_rows_says_so(viewer: Client, cluster: Cluster, path: str) -> None:
-    assert "There is nothing here." in get(viewer, path).text
+    assert "No entries." in get(viewer, path).text
 
 
 @pytest.mark.parametrize("path", LISTS)
 def test_before_the_first_list_is_complete_nothing_is_not_the_same_as_none(viewer: Client, path: str) -> None:
     make_cluster("new", synced=False)
     page = get(viewer, path)
-    assert "new : the first list is under way" in page.text
-    assert "not known" in page.text
-    assert "Nothing yet." in page.text
+    assert "new : initial list" in page.text
+    assert "unknown" in page.text
+    assert "No data yet." in page.text
 
 
 @pytest.mark.parametrize("path", LISTS)
 def test_a_filter_that_finds_nothing_offers_the_whole_list(viewer: Client, fleet: Cluster, path: str) -> None:
     page = get(viewer, f"{path}?q=nosuchthing")
-    assert "Nothing matches this filter." in page.text
+    assert "No matches for this filter." in page.text
     assert path in page.links
 
 
@@ -158,10 +158,10 @@ def test_nodes_show_what_is_not_known_as_not_known(viewer: Client, cluster: Clus
     make_node(cluster, "counted", "nvidia-count", 8, loads=(1.0,), ready=None)
     not_metered("counted")
     row = get(viewer, "/nodes").rows[0]
-    assert row[1] == "·no statement readiness not known"
-    assert row[4] == "not known / 640"
-    assert row[5:7] == ["not known", "not known"]
-    assert row[7] == "8 8 without card"
+    assert row[1] == "·no status readiness unknown"
+    assert row[4] == "unknown / 640"
+    assert row[5:7] == ["unknown", "unknown"]
+    assert row[7] == "8 8 unidentified"
 
 
 def test_nodes_can_be_asked_for_room(viewer: Client, cluster: Cluster) -> None:
@@ -182,8 +182,8 @@ def test_a_card_whose_holders_are_not_known_has_no_number_of_holders(viewer: Cli
     make_node(cluster, "a", "nvidia-count", 2, loads=(1.0, 0.0))
     page = get(viewer, "/cards")
     row = page.rows[0]
-    assert "not known: the cluster says how many cards are held on this node, not which" in page.titles
-    assert [row[2], row[3], row[5], row[8]] == ["not known"] * 4
+    assert "unknown: the kubelet reports only a count for this node" in page.titles
+    assert [row[2], row[3], row[5], row[8]] == ["unknown"] * 4
 
 
 def test_an_over_committed_card_is_marked_with_a_sign_and_a_negative_rest(viewer: Client, cluster: Cluster) -> None:
@@ -196,17 +196,17 @@ def test_an_over_committed_card_is_marked_with_a_sign_and_a_negative_rest(viewer
 def test_cards_that_are_gone_are_listed_only_when_asked_for(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "gpushare", 2)
     card = Card.objects.get(index=1)
-    card.gone_at = card.changed_at
+    card.removed_at = card.changed_at
     card.save()
     assert len(get(viewer, "/cards").rows) == 1
-    assert "gone" in get(viewer, "/cards?gone=true").rows[0][0]
+    assert "removed" in get(viewer, "/cards?removed=true").rows[0][0]
 
 
 def test_allocations_say_how_the_card_is_known(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "gpushare", 1, loads=(1.0,))
     make_node(cluster, "b", "nvidia-count", 2, loads=(1.0, 0.0))
     cells = {row[5] for row in get(viewer, "/allocations").rows}
-    assert cells == {"a card 0 · annotation v1 of the pod", "b not known · count only"}
+    assert cells == {"a card 0 · pod annotation (v1)", "b unknown · unidentified (count only)"}
 
 
 def test_a_pod_that_is_being_deleted_still_holds_and_is_marked(viewer: Client, cluster: Cluster) -> None:
@@ -214,11 +214,11 @@ def test_a_pod_that_is_being_deleted_still_holds_and_is_marked(viewer: Client, c
     make_node(cluster, "b", "gpushare", 1, loads=(1.0,))
     Allocation.objects.update(terminating=True)
     page = get(viewer, "/allocations")
-    assert all("terminating, still holds" in row[0] for row in page.rows)
+    assert all("terminating, still allocated" in row[0] for row in page.rows)
     # What a system's own scheduler does is said of its pods only.
-    held = "Being deleted; it holds until it is gone."
+    held = "Terminating. Allocated until the pod is deleted."
     said = {title for title in page.titles if title.startswith(held)}
-    assert sorted(said) == [held, f"{held} The gpushare scheduler counts it free already."]
+    assert sorted(said) == [held, f"{held} The gpushare scheduler already counts it as free."]
 
 
 def test_history_is_a_table_of_its_own(viewer: Client, cluster: Cluster) -> None:
@@ -230,12 +230,12 @@ def test_history_is_a_table_of_its_own(viewer: Client, cluster: Cluster) -> None
 
 
 def test_waiting_pods_are_named_with_what_they_want_and_why_they_wait(viewer: Client, cluster: Cluster) -> None:
-    make_waiting_pod(cluster, "hungry", minutes=12, quantity=20)
-    row = get(viewer, "/allocations/waiting").rows[0]
+    make_pending_pod(cluster, "hungry", minutes=12, quantity=20)
+    row = get(viewer, "/allocations/pending").rows[0]
     assert row[0] == "hungry prod"
     assert row[3] == "aliyun.com/gpu-mem: 20"
     assert row[4].startswith("Unschedulable 0/3 nodes are available")
-    assert "1 pod waits, the oldest for 12 min" in get(viewer, "/allocations").text
+    assert "1 pending pod, oldest: 12 min" in get(viewer, "/allocations").text
 
 
 def test_a_pod_that_waits_for_its_claim_shows_what_was_asked_and_why_it_is_not_given(
@@ -245,7 +245,7 @@ def test_a_pod_that_waits_for_its_claim_shows_what_was_asked_and_why_it_is_not_g
     exactly = {"deviceClassName": "gpu.nvidia.com", "count": 2, "selectors": [{"cel": {"expression": condition}}]}
     make_claim(cluster, "fold-gpu-x7k2p", request={"exactly": exactly})
     make_claiming_pod(cluster, "fold", claim="fold-gpu-x7k2p", template="two-gpus")
-    row = get(viewer, "/allocations/waiting").rows[0]
+    row = get(viewer, "/allocations/pending").rows[0]
     assert row[3] == "gpu.nvidia.com: 2, memory >= 90Gi claim fold-gpu-x7k2p"
     assert row[4] == "Unschedulable 0/3 nodes are available: 3 cannot allocate all claims."
     for page in ("/", "/allocations"):
@@ -256,14 +256,14 @@ def test_each_way_to_fulfil_a_request_is_a_line(viewer: Client, cluster: Cluster
     ways = [{"name": "big", "deviceClassName": "mig.nvidia.com"}, {"name": "any", "deviceClassName": "gpu.nvidia.com"}]
     make_claim(cluster, "either", request={"firstAvailable": ways})
     make_claiming_pod(cluster, claim="either")
-    assert get(viewer, "/allocations/waiting").rows[0][3] == "mig.nvidia.com: 1 or gpu.nvidia.com: 1 claim either"
+    assert get(viewer, "/allocations/pending").rows[0][3] == "mig.nvidia.com: 1 or gpu.nvidia.com: 1 claim either"
 
 
 @pytest.mark.parametrize(
     ("claim", "template", "made", "said"),
     [
-        ("", "mig-3gg", None, "No claim has been made from the template mig-3gg yet."),
-        ("lost", "", None, "The claim lost is not mirrored:"),
+        ("", "mig-3gg", None, "No claim created from the template mig-3gg yet."),
+        ("lost", "", None, "The claim lost is not synced:"),
         (
             "held",
             "",
@@ -274,7 +274,7 @@ def test_each_way_to_fulfil_a_request_is_a_line(viewer: Client, cluster: Cluster
                     }
                 }
             },
-            "The claim held has its devices on dra-1: the pod can run there only.",
+            "The claim held is allocated on dra-1. The pod can run only there.",
         ),
     ],
 )
@@ -284,17 +284,17 @@ def test_what_keeps_a_pod_from_its_claim_is_said(
     if made is not None:
         make_claim(cluster, claim, **made)
     make_claiming_pod(cluster, claim=claim, template=template)
-    why = get(viewer, "/allocations/waiting").rows[0][4]
+    why = get(viewer, "/allocations/pending").rows[0][4]
     assert why.startswith(f"Unschedulable {said}".strip())
     assert why.endswith("3 cannot allocate all claims.")
 
 
 def test_a_pod_of_which_nothing_says_why_it_waits_says_what_its_claim_lacks(viewer: Client, cluster: Cluster) -> None:
     make_claiming_pod(cluster, template="typo")
-    Pod.objects.update(waiting_reason="", waiting_message="")
-    why = get(viewer, "/allocations/waiting").rows[0][4]
-    assert why.startswith("No claim has been made from the template typo yet.")
-    assert "not known" not in why
+    Pod.objects.update(pending_reason="", pending_message="")
+    why = get(viewer, "/allocations/pending").rows[0][4]
+    assert why.startswith("No claim created from the template typo yet.")
+    assert "unknown" not in why
 
 
 def test_findings_come_worst_first_with_what_to_do(viewer: Client, cluster: Cluster) -> None:
@@ -302,12 +302,12 @@ def test_findings_come_worst_first_with_what_to_do(viewer: Client, cluster: Clus
     make_finding(cluster, "units-mixed", "warning")
     make_finding(cluster, "card-over-committed", "error", "a", "0")
     page = get(viewer, "/findings")
-    assert [row[0] for row in page.rows] == ["✕error Card over-committed", "!warning Memory units mixed"]
+    assert [row[0] for row in page.rows] == ["✕error Card overcommitted", "!warning Mixed memory units"]
     assert page.rows[0][1] == "a card 0"
-    assert "Delete a pod that can be placed again" in page.rows[0][2]
+    assert "Delete a pod that can run elsewhere" in page.rows[0][2]
     assert "1 error" in page.text
 
 
 def test_a_finding_of_an_unknown_code_is_shown_by_its_code(viewer: Client, cluster: Cluster) -> None:
     make_finding(cluster, "never-heard-of", "info")
-    assert get(viewer, "/findings").rows[0][0] == "inote never-heard-of"
+    assert get(viewer, "/findings").rows[0][0] == "iinfo never-heard-of"

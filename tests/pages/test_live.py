@@ -17,7 +17,7 @@ PAGES = (
     "/nodes",
     "/cards",
     "/allocations",
-    "/allocations/waiting",
+    "/allocations/pending",
     "/allocations/idle",
     "/namespaces",
     "/fit",
@@ -76,4 +76,4 @@ def test_the_state_of_the_clusters_comes_when_it_changes(viewer: Client, cluster
     Watch.objects.update(state="refused", reason="401")
     answer = _ask(viewer, "/nodes", fingerprint)
     assert json.loads(answer.headers["HX-Trigger"])["sync"]["level"] == "error"
-    assert "the cluster refuses to be read" in answer.content.decode()
+    assert "access denied" in answer.content.decode()

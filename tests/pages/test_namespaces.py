@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from inventory.charges import days, now
-from inventory.models import Allocation, Card, ChargeDay, Cluster, NamespaceDay, NamespaceHold, OwnerDay
+from inventory.models import Allocation, Card, ChargeDay, Cluster, NamespaceAllocation, NamespaceDay, OwnerDay
 from inventory.models.charges import By
 from tests.factories import make_cluster, make_fleet
 from tests.factories.history import put_day
@@ -51,10 +51,10 @@ def test_the_file_of_a_month_adds_up_to_the_cluster(viewer: Client, api: Client,
     assert float(sums["card_hours"]) == answer["total_card_hours"]
     assert float(sums["memory_gib_hours"]) == answer["total_memory_gib_hours"]
     # The stranger's own sum: cards that there are, times the hours of a day.
-    assert sums["card_hours"] == Card.objects.filter(gone_at=None).count() * 24
+    assert sums["card_hours"] == Card.objects.filter(removed_at=None).count() * 24
     names = [line["namespace"] for line in lines if line["row"] == "namespace"]
     assert len(names) == len(set(names)) == NamespaceDay.objects.count() > 2
-    assert [line["row"] for line in lines[len(names) :]] == ["free", "unplaced", "unmetered", "not-known"]
+    assert [line["row"] for line in lines[len(names) :]] == ["unallocated", "unidentified", "not-metered", "no-data"]
     assert {line["until_utc"] for line in lines} == {
         ChargeDay.objects.get(done=True).until.strftime("%Y-%m-%d %H:%M:%S")
     }
@@ -63,11 +63,11 @@ def test_the_file_of_a_month_adds_up_to_the_cluster(viewer: Client, api: Client,
 
 def test_the_page_of_a_month_says_since_when_and_links_to_who_held(viewer: Client, month: Cluster) -> None:
     page = get(viewer, f"/namespaces/chargeback?month={MONTH}")
-    assert "before that nothing was recorded" in page.text
+    assert "Recorded since" in page.text
     assert len(page.rows) == NamespaceDay.objects.count() + 4
     name = NamespaceDay.objects.order_by("-card_us")[0].namespace
     assert f"/allocations?cluster=prod&namespace={name}&ended=any" in page.links
-    assert "used by nobody" in page.text
+    assert "not allocated" in page.text
 
 
 def test_a_month_by_owner_adds_up_to_the_same_cluster(viewer: Client, api: Client, month: Cluster) -> None:
@@ -83,7 +83,7 @@ def test_a_month_by_owner_adds_up_to_the_same_cluster(viewer: Client, api: Clien
         # Each row is rounded so that the whole adds up.
         assert abs(mine - hours) <= Decimal("0.001") * len(owners)
     rest = [line["row"] for line in lines[len(owners) :]]
-    assert rest == ["owner-not-recorded", "free", "unplaced", "unmetered", "not-known"]
+    assert rest == ["owner-not-recorded", "unallocated", "unidentified", "not-metered", "no-data"]
     assert lines[len(owners)]["card_hours"] == "0.000"
     answer = api.get(f"/api/v1/namespaces/chargeback?month={MONTH}&by=owner").json()
     assert (answer["by"], answer["owners_since"]) == ("owner", str(MIDNIGHT.date() - timedelta(days=1)))
@@ -94,14 +94,14 @@ def test_a_month_by_owner_adds_up_to_the_same_cluster(viewer: Client, api: Clien
     assert out.getvalue() == text.replace("\r\n", "\n")
     table = io.StringIO()
     call_command("chargeback", "--month", MONTH, "--by", "owner", stdout=table)
-    assert "owners are known since" in table.getvalue()
+    assert "owners recorded since" in table.getvalue()
     assert "(owner-not-recorded)" in table.getvalue()
 
 
 def test_the_page_of_a_month_by_owner_leads_to_what_the_owner_held(viewer: Client, month: Cluster) -> None:
     page = get(viewer, f"/namespaces/chargeback?month={MONTH}&by=owner")
     assert len(page.rows) == OwnerDay.objects.count() + 5
-    assert f"Owners of this month are known since {MIDNIGHT.date() - timedelta(days=1)}." in page.text
+    assert f"Owners recorded since {MIDNIGHT.date() - timedelta(days=1)}" in page.text
     row = OwnerDay.objects.exclude(owner_name="").order_by("-card_us")[0]
     link = f"/allocations?cluster=prod&namespace={row.namespace}&owner={row.owner_name}&ended=any"
     assert link in page.links
@@ -113,7 +113,7 @@ def test_what_was_held_before_owners_were_recorded_is_nobody_s_guess(viewer: Cli
     held = sum(row.card_us for row in NamespaceDay.objects.all())
     OwnerDay.objects.all().delete()
     page = get(viewer, f"/namespaces/chargeback?month={MONTH}&by=owner")
-    assert "Owners of this month are not known." in page.text
+    assert "Owners not recorded for this month" in page.text
     assert page.rows[0][0].startswith("owner not recorded")
     assert page.rows[0][1] == f"{Decimal(held) / 3_600_000_000:,.3f}"
     _, sums = as_a_stranger(viewer.get(f"/namespaces/chargeback?month={MONTH}&by=owner&format=csv").content.decode())
@@ -127,7 +127,7 @@ def test_owners_have_their_month_in_the_table(viewer: Client, month: Cluster) ->
 
 
 def test_a_month_of_which_nothing_is_known_says_so(viewer: Client, cluster: Cluster) -> None:
-    assert "Nothing of this month is recorded." in get(viewer, "/namespaces/chargeback?month=2020-01").text
+    assert "No records for this month" in get(viewer, "/namespaces/chargeback?month=2020-01").text
     assert get(viewer, "/namespaces/chargeback").rows == []
 
 
@@ -141,7 +141,7 @@ def test_of_several_clusters_one_is_to_be_named(api: Client, cluster: Cluster) -
     make_cluster("other")
     assert "There are: other, prod." in api.get("/api/v1/namespaces/chargeback").json()["detail"]
     assert api.get("/api/v1/namespaces/chargeback?cluster=other").json()["rows"][0] == {
-        "row": "free",
+        "row": "unallocated",
         "namespace": None,
         "owner_kind": None,
         "owner": None,
@@ -159,16 +159,16 @@ def test_the_command_says_the_same(api: Client, month: Cluster) -> None:
     assert out.getvalue() == told.replace("\r\n", "\n")
     table = io.StringIO()
     call_command("chargeback", "--month", MONTH, stdout=table)
-    assert "(free)" in table.getvalue()
+    assert "(unallocated)" in table.getvalue()
     with pytest.raises(CommandError, match="as 2026-11"):
         call_command("chargeback", "--month", "soon")
-    with pytest.raises(CommandError, match="There are: prod"):
+    with pytest.raises(CommandError, match="Clusters: prod"):
         call_command("chargeback", "--cluster", "none")
 
 
 def test_the_largest_namespace_stands_first_with_all_that_there_is_of_it(viewer: Client, month: Cluster) -> None:
     page = get(viewer, "/namespaces")
-    rows = list(NamespaceHold.objects.filter(by=By.NAMESPACE).order_by("-memory_bytes", "-cards", "id"))
+    rows = list(NamespaceAllocation.objects.filter(by=By.NAMESPACE).order_by("-memory_bytes", "-cards", "id"))
     assert len(page.rows) == len(rows)
     first = rows[0]
     assert first.namespace in page.rows[0][0]
@@ -179,16 +179,16 @@ def test_the_largest_namespace_stands_first_with_all_that_there_is_of_it(viewer:
 
 
 def test_what_is_not_counted_yet_is_not_said_to_be_nothing(viewer: Client, month: Cluster) -> None:
-    NamespaceHold.objects.all().delete()
+    NamespaceAllocation.objects.all().delete()
     page = get(viewer, "/namespaces")
-    assert "not counted yet" in page.text
-    assert "There is nothing here." not in page.text
+    assert "Not counted yet" in page.text
+    assert "No entries." not in page.text
     Allocation.objects.all().delete()
-    assert "There is nothing here." in get(viewer, "/namespaces").text
+    assert "No entries." in get(viewer, "/namespaces").text
 
 
 def test_owners_stand_apart(viewer: Client, api: Client, month: Cluster) -> None:
-    count = NamespaceHold.objects.filter(by=By.OWNER).count()
+    count = NamespaceAllocation.objects.filter(by=By.OWNER).count()
     assert len(get(viewer, "/namespaces?by=owner&page_size=200").rows) == count
     told = api.get("/api/v1/namespaces?by=owner&page_size=1000").json()["results"]
     assert {one["by"] for one in told} == {"owner"}
@@ -197,7 +197,7 @@ def test_owners_stand_apart(viewer: Client, api: Client, month: Cluster) -> None
 
 
 def test_a_part_of_a_name_finds_it(api: Client, month: Cluster) -> None:
-    name = NamespaceHold.objects.filter(by=By.NAMESPACE)[0].namespace
+    name = NamespaceAllocation.objects.filter(by=By.NAMESPACE)[0].namespace
     found = api.get(f"/api/v1/namespaces?q={name[1:].upper()}").json()["results"]
     assert name in {one["namespace"] for one in found}
     assert api.get("/api/v1/namespaces?q=nobody-is-called-so").json()["results"] == []

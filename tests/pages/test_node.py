@@ -8,7 +8,13 @@ from django.test import Client
 from inventory.models import Allocation, Card, Cluster, Node, NodeTotals, Pod
 from kube import objects as kube
 from tests.factories import GIB, end_allocation, make_cluster, make_finding, make_node
-from tests.pages.reading import get
+from tests.pages.reading import Page, get
+
+_CARDS = "Cards of the node and their allocations"
+
+
+def _cards(page: Page) -> list[list[str]]:
+    return page.tables[_CARDS]
 
 
 def test_a_bar_is_split_by_holder_and_the_rest_is_labelled(viewer: Client, cluster: Cluster) -> None:
@@ -33,7 +39,7 @@ def test_the_hue_of_a_holder_is_that_of_its_namespace_on_every_page(viewer: Clie
 def test_more_than_full_is_drawn_past_the_mark(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "gpushare", 1, loads=(2.0,))
     page = get(viewer, "/nodes/prod/a")
-    assert {"class": "full-mark", "style": "--w:0.5000", "title": "Full"} in page.tags_of("i")
+    assert {"class": "full-mark", "style": "--w:0.5000", "title": "Capacity"} in page.tags_of("i")
     assert "stack over" in page.html
 
 
@@ -41,16 +47,16 @@ def test_counted_cards_are_hatched_and_their_holders_stand_apart(viewer: Client,
     make_node(cluster, "a", "unknown", 4, loads=(1.0, 0.0))
     page = get(viewer, "/nodes/prod/a")
     assert page.html.count('class="stack unknown"') == 4
-    assert page.rows[4][0] == "card unknown 2 holders"
-    assert "allocatedResourcesStatus" in page.rows[4][3]
-    assert "2 of 4 cards have no holder; how much memory is free is not known" in page.text
+    assert _cards(page)[4][0] == "unidentified 2 allocations"
+    assert "allocatedResourcesStatus" in _cards(page)[4][3]
+    assert "2 of 4 cards free · free memory unknown" in page.text
 
 
 def test_time_slices_are_shares_and_memory_is_not_metered(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "time-sliced", 1, loads=(0.5,))
-    row = get(viewer, "/nodes/prod/a").rows[0]
+    row = _cards(get(viewer, "/nodes/prod/a"))[0]
     assert "2 of 4 shares free" in row[1]
-    assert "used by 2, memory not metered" in row[1]
+    assert "allocated to 2 pods, memory not metered" in row[1]
     assert row[2] == "not metered"
 
 
@@ -58,20 +64,20 @@ def test_the_memory_of_a_pod_without_a_card_is_shown_apart(viewer: Client, clust
     make_node(cluster, "a", "gpushare", 1, loads=(0.4,))
     Allocation.objects.filter(pod="train-a-0-0").update(card=None, card_key="", evidence="count-only")
     NodeTotals.objects.update(unplaced_count=1, memory_unplaced_bytes=3 * GIB)
-    row = get(viewer, "/nodes/prod/a").rows[1]
-    assert row[:3] == ["card unknown 1 holder", "default/train-a-0-0 3 GiB", "3"]
-    assert "no annotation that can be read names its card" in row[3]
+    row = _cards(get(viewer, "/nodes/prod/a"))[1]
+    assert row[:3] == ["unidentified 1 allocation", "default/train-a-0-0 3 GiB", "3"]
+    assert "no readable annotation identifies its card" in row[3]
 
 
-def test_a_component_that_is_not_ready_says_why(viewer: Client, cluster: Cluster) -> None:
+def test_a_pod_of_a_component_that_is_not_ready_says_why(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "nvidia", 1)
-    waiting = kube.ContainerState(waiting=kube.Waiting(reason="CrashLoopBackOff", message="back-off 5m0s"))
-    status = kube.PodStatus(phase="Running", containerStatuses=[kube.ContainerStatus(name="plugin", state=waiting)])
+    pending = kube.ContainerState(waiting=kube.Waiting(reason="CrashLoopBackOff", message="back-off 5m0s"))
+    status = kube.PodStatus(phase="Running", containerStatuses=[kube.ContainerStatus(name="plugin", state=pending)])
     _component(cluster, "nvidia-device-plugin", kube.Pod(status=status))
     _component(cluster, "nvidia-dcgm-exporter", None)
     page = get(viewer, "/nodes/prod/a")
     assert "error nvidia-device-plugin not ready · CrashLoopBackOff · plugin: back-off 5m0s" in page.text
-    assert "no statement nvidia-dcgm-exporter state cannot be read" in page.text
+    assert "no status nvidia-dcgm-exporter state unreadable" in page.text
 
 
 def _component(cluster: Cluster, name: str, pod: kube.Pod | None) -> None:
@@ -86,7 +92,7 @@ def test_findings_and_the_last_ended_allocations_are_on_the_page(viewer: Client,
     make_finding(cluster, "card-over-committed", "error", "a", "0")
     end_allocation(Allocation.objects.get(pod="train-a-0-0"), minutes_ago=3)
     page = get(viewer, "/nodes/prod/a")
-    assert "Card over-committed" in page.text
+    assert "Card overcommitted" in page.text
     assert page.rows[-1][0] == "default/train-a-0-0"
     assert page.rows[-1][4] == "3 min ago"
 
@@ -104,14 +110,14 @@ def test_a_node_whose_object_is_not_there_yet_is_shown_from_its_account(viewer: 
     make_node(cluster, "a", "gpushare", 1)
     Node.objects.all().delete()
     text = get(viewer, "/nodes/prod/a").text
-    assert "node not known" in text
-    assert "The node itself is not in the mirror." in text
+    assert "node unknown" in text
+    assert "The node is not in the synced data." in text
 
 
 def test_an_unknown_node_leads_to_names_that_are_close(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "gpu-00012", "gpushare", 1)
     page = get(viewer, "/nodes/prod/gpu-0012", 404)
-    assert "There is no GPU node gpu-0012 in the cluster prod." in page.text
+    assert "No GPU node gpu-0012 in cluster prod." in page.text
     assert "/nodes/prod/gpu-00012" in page.links
 
 
@@ -119,12 +125,12 @@ def test_a_node_that_went_says_that_its_cards_are_remembered(viewer: Client, clu
     make_node(cluster, "gone", "gpushare", 3)
     NodeTotals.objects.all().delete()
     page = get(viewer, "/nodes/prod/gone", 404)
-    assert "3 of its cards are remembered" in page.text
-    assert "/cards?cluster=prod&node=gone&gone=any" in page.links
+    assert "3 of its cards are stored" in page.text
+    assert "/cards?cluster=prod&node=gone&removed=any" in page.links
 
 
 def test_a_node_of_an_unknown_cluster_is_not_found(viewer: Client, cluster: Cluster) -> None:
-    assert "There is no cluster prode." in get(viewer, "/nodes/prode/a", 404).text
+    assert "Unknown cluster: prode." in get(viewer, "/nodes/prode/a", 404).text
 
 
 def test_only_the_notice_of_its_own_cluster_is_shown(viewer: Client, cluster: Cluster) -> None:
@@ -137,11 +143,11 @@ def test_only_the_notice_of_its_own_cluster_is_shown(viewer: Client, cluster: Cl
 def test_slices_are_told_from_cards(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "sliced", "mig", 7, loads=(1.0, 0.0))
     text = get(viewer, "/nodes/prod/sliced").text
-    assert "7 × NVIDIA-A100-SXM4-80GB-MIG-1g.10gb – slices included, on 1 card ·" in text
+    assert "7 × NVIDIA-A100-SXM4-80GB-MIG-1g.10gb – including slices, on 1 card ·" in text
     assert "slice …sliced-1, 1g.10gb" in text
-    card = Card.objects.filter(node_name="sliced", holders_count=1)[0]
+    card = Card.objects.filter(node_name="sliced", allocations_count=1)[0]
     assert (card.profile, card.parent, card.memory_total_bytes) == ("1g.10gb", "", 9728 * 2**20)
-    assert "Slice 1g.10gb nothing says of which card" in get(viewer, f"/cards/{card.pk}").text
+    assert "Slice 1g.10gb card unidentified" in get(viewer, f"/cards/{card.pk}").text
 
 
 def test_a_pod_that_uses_the_claim_of_another_is_named_beside_the_bar(viewer: Client, cluster: Cluster) -> None:
@@ -153,7 +159,7 @@ def test_a_pod_that_uses_the_claim_of_another_is_named_beside_the_bar(viewer: Cl
     holder.save()
     page = get(viewer, "/nodes/prod/a")
     assert page.html.count('class="seg') == 1
-    assert f"by the same claim: {holder.namespace}/beside" in page.rows[0][1]
+    assert f"same claim: {holder.namespace}/beside" in _cards(page)[0][1]
     card = get(viewer, f"/cards/{Card.objects.get().pk}")
-    assert f"by the same claim: {holder.namespace}/beside" in card.text
-    assert "by the same claim · main" in card.text
+    assert f"same claim: {holder.namespace}/beside" in card.text
+    assert "same claim · main" in card.text

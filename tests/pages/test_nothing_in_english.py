@@ -83,7 +83,7 @@ def test_nor_has_one_before_signing_in(full: Full) -> None:
     "html",
     [
         "<p>数字 <b>grow</b> 旧</p>",
-        '<a title="No word from the cluster">空闲</a>',
+        '<a title="Cluster not reporting">空闲</a>',
         '<td data-label="Free">0</td>',
         '<input type="submit" value="Filter">',
         '<p lang="en">Forbidden <span lang="zh-hans">because</span></p>',

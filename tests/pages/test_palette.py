@@ -23,7 +23,7 @@ def found(client: Client, text: str) -> dict[str, str]:
 
 def test_without_words_it_has_the_pages(viewer: Client, fleet: Cluster) -> None:
     links = found(viewer, "")
-    assert {"/", "/nodes", "/allocations/waiting", "/fit", "/views", "/keys"} <= set(links)
+    assert {"/", "/nodes", "/allocations/pending", "/fit", "/views", "/keys"} <= set(links)
     assert "/administration" not in links
 
 
@@ -37,9 +37,9 @@ def test_it_finds_pages_views_clusters_nodes_pods_namespaces_suites_and_document
     assert "/nodes/prod/gpu-00000" in found(viewer, "gpu-00000")
     assert "/allocations?namespace=team-a" in found(viewer, "team-a")
     assert "/validations?suite=cuda-vectoradd" in found(viewer, "vectoradd")
-    assert "/docs/find-room" in found(viewer, "find+room")
-    assert "/docs/words" in found(viewer, "words")
-    assert "Nothing of that name." in get(viewer, "/palette?q=nosuchthing").text
+    assert "/docs/find-room" in found(viewer, "find+capacity")
+    assert "/docs/words" in found(viewer, "glossary")
+    assert "No results." in get(viewer, "/palette?q=nosuchthing").text
 
 
 def test_too_many_words_and_strange_ones_find_pages_only(viewer: Client, fleet: Cluster) -> None:
@@ -76,7 +76,7 @@ def test_administrators_find_their_pages(fleet: Cluster) -> None:
 def test_every_key_is_on_a_page_and_in_a_part(viewer: Client, fleet: Cluster) -> None:
     page = get(viewer, "/keys")
     letters = {tag["data-go"] for tag in page.tags_of("a") if "data-go" in tag}
-    assert letters == {"o", "n", "c", "a", "m", "v", "f", "l"}
+    assert letters == {"o", "n", "c", "a", "m", "v", "f", "p", "l"}
     for letter in letters:
         assert f"g {letter}" in page.text
     assert "<html" not in get(viewer, "/keys", **{"HX-Request": "true"}).html

@@ -20,7 +20,7 @@ def test_units_of_a_resource(quantity: int, english: str, chinese: str) -> None:
         assert amount_of(held) == chinese
 
 
-@pytest.mark.parametrize(("unknown", "words"), [(0, ""), (1, ", not known on 1 node"), (2, ", not known on 2 nodes")])
+@pytest.mark.parametrize(("unknown", "words"), [(0, ""), (1, ", unknown on 1 node"), (2, ", unknown on 2 nodes")])
 def test_nodes_of_a_pool_that_do_not_know(unknown: int, words: str) -> None:
     held, free = Known(2 * GIB, unknown), Known(6 * GIB, unknown)
     pool = Totals(memory_metered=Known(8 * GIB, 0), memory_allocated=held, memory_free=free)

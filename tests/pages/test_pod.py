@@ -21,7 +21,7 @@ from tests.factories import (
     make_finding,
     make_fleet,
     make_node,
-    make_waiting_pod,
+    make_pending_pod,
 )
 from tests.pages.reading import get
 
@@ -30,9 +30,9 @@ AFFINITY = "node(s) didn't match Pod's node affinity/selector"
 
 def waits(cluster: Cluster, message: str = "", quantity: int = 20, **requests: int) -> str:
     """A pod that waits; requests: instead of memory. Returns the path of its page."""
-    pod = make_waiting_pod(cluster, "hungry", minutes=12, quantity=quantity)
+    pod = make_pending_pod(cluster, "hungry", minutes=12, quantity=quantity)
     if message:
-        pod.waiting_message = message
+        pod.pending_message = message
     if requests:
         pod.requests = {name.replace("__", "/").replace("_", "."): number for name, number in requests.items()}
     pod.save()
@@ -48,29 +48,29 @@ def test_the_message_is_a_table_of_counts_meanings_and_what_to_do(viewer: Client
     page = get(viewer, path)
     assert page.rows[0] == [
         "27 of 34",
-        f"The pod's node selector or node affinity does not admit these nodes. {AFFINITY}",
-        "Compare nodeSelector and affinity of the pod with the labels of the nodes that you mean.",
+        f"The pod's node selector or node affinity excludes these nodes. {AFFINITY}",
+        "Compare the pod's nodeSelector and affinity with the labels of the intended nodes.",
     ]
     assert page.rows[1][0] == "7 of 34"
-    assert page.rows[1][1].startswith("These nodes have the taint dedicated: ml, which the pod does not tolerate.")
-    assert "34: Removing pods would not help here" in page.text
-    assert "It waits: no node takes it yet." in page.text
-    assert "It waits for 12 min" in page.text
+    assert page.rows[1][1].startswith("Taint not tolerated: dedicated: ml.")
+    assert "34: Preemption would not help" in page.text
+    assert "Pending: no node assigned" in page.text
+    assert "Pending for 12 min" in page.text
 
 
 def test_what_the_system_s_own_scheduler_says_is_understood_and_summed(viewer: Client, cluster: Cluster) -> None:
     skip = ", ".join(f"1 The node cpu-{number} is not for GPU share, need skip" for number in range(3))
     page = get(viewer, waits(cluster, f"0/5 nodes are available: {skip}, 2 Insufficient GPU Memory in one device."))
     assert [row[0] for row in page.rows[:2]] == ["3 of 5", "2 of 5"]
-    assert "These nodes do not give out card memory in units." in page.rows[0][1]
-    assert "No single card of these nodes has that much memory free" in page.rows[1][1]
+    assert "These nodes do not offer card memory as a resource." in page.rows[0][1]
+    assert "No single card of these nodes has that much free memory" in page.rows[1][1]
 
 
 def test_what_nobody_knows_is_shown_as_text(viewer: Client, cluster: Cluster) -> None:
     page = get(viewer, waits(cluster, "0/2 nodes are available: 2 <b>moon</b> phase {{ x }} %(y)s."))
     assert page.rows[0][1] == "<b>moon</b> phase {{ x }} %(y)s"
     assert "<b>moon</b>" not in page.html
-    assert "gpudash does not know this reason" in page.rows[0][2]
+    assert "No explanation for this reason" in page.rows[0][2]
     other = get(viewer, waits(cluster, "pod group is not ready, 2 Pending"))
     assert "pod group is not ready, 2 Pending" in other.text
 
@@ -84,9 +84,9 @@ def test_the_closest_nodes_and_what_they_lack(viewer: Client, cluster: Cluster) 
     page = get(viewer, waits(cluster, quantity=12))
     near = {row[0].split(" ")[0]: row for row in page.rows if row[0].split(" ")[0] in ("full", "roomy", "away")}
     assert list(near) == ["roomy", "full", "away"]
-    assert near["roomy"][1] == "largest free piece of one card 9 GiB, asked for 12 GiB"
+    assert near["roomy"][1] == "largest free block on one card 9 GiB, requested 12 GiB"
     assert near["roomy"][2] == "aliyun.com/gpu-mem: 18 of 30"
-    assert near["full"][1].startswith("aliyun.com/gpu-mem: 0 free, asked for 12")
+    assert near["full"][1].startswith("aliyun.com/gpu-mem: 0 free, requested 12")
     assert near["away"][1] == "cordoned"
     assert "other" not in [row[0].split(" ")[0] for row in page.rows]
 
@@ -106,8 +106,8 @@ def test_a_taint_is_lacking_only_where_the_scheduler_does_not_say_another(viewer
     )
     none = get(viewer, waits(cluster, f"0/1 nodes are available: 1 {AFFINITY}.", 4))
     assert "taint dedicated" not in none.text
-    assert "nothing that the mirror knows of" in none.text
-    assert "The selector of this pod refuses some nodes" in none.text
+    assert "nothing found" in none.text
+    assert "The pod's selector excludes some nodes" in none.text
 
 
 @pytest.mark.parametrize(
@@ -116,16 +116,20 @@ def test_a_taint_is_lacking_only_where_the_scheduler_does_not_say_another(viewer
         (
             "gpushare",
             {"aliyun_com__gpu-mem": 8192},
-            "8,192 GiB: MiB meant? The largest card of the system gives out 15 GiB.",
+            "8,192 GiB. Use GiB if MiB was intended. The largest card of this stack has 15 GiB.",
         ),
         (
             "gpushare",
             {"aliyun_com__gpu-mem": 20},
-            "20 GiB is asked for, and the largest card of the system gives out 15 GiB.",
+            "20 GiB requested. The largest card of this stack has 15 GiB.",
         ),
-        ("gpushare-mib", {"aliyun_com__gpu-mem": 6}, "6 MiB: GiB meant?"),
-        ("nvidia", {"nvidia_com__gpu": 9}, "nvidia.com/gpu: 9 are asked for, and no node has more than 2."),
-        ("nvidia", {"nvidia_com__gpus": 1}, "No node of the cluster offers nvidia.com/gpus. Is nvidia.com/gpu meant?"),
+        ("gpushare-mib", {"aliyun_com__gpu-mem": 6}, "6 MiB. Use MiB if GiB was intended."),
+        ("nvidia", {"nvidia_com__gpu": 9}, "nvidia.com/gpu: 9 requested. No node has more than 2."),
+        (
+            "nvidia",
+            {"nvidia_com__gpus": 1},
+            "No node of the cluster offers nvidia.com/gpus. A similar resource is nvidia.com/gpu.",
+        ),
         ("nvidia", {"aliyun_com__gpu-mem": 4}, "No node of the cluster offers aliyun.com/gpu-mem"),
     ],
 )
@@ -134,7 +138,7 @@ def test_likely_mistakes_are_said(
 ) -> None:
     make_node(cluster, "a", stack, 2, loads=(0.0,))
     page = get(viewer, waits(cluster, **requests))
-    assert "Probably a mistake of the request" in page.text
+    assert "Likely request errors" in page.text
     assert said in page.text
 
 
@@ -152,14 +156,14 @@ def test_what_could_fit_somewhere_is_no_mistake(
 ) -> None:
     assert stack in TRAITS
     make_node(cluster, "a", stack, 2, loads=(1.0,))
-    assert "Probably a mistake" not in get(viewer, waits(cluster, **requests)).text
+    assert "Likely request errors" not in get(viewer, waits(cluster, **requests)).text
 
 
 def test_resources_of_two_systems_that_no_node_has_together(viewer: Client, cluster: Cluster) -> None:
     make_node(cluster, "a", "nvidia", 2)
     make_node(cluster, "b", "gpushare", 2)
     page = get(viewer, waits(cluster, **{"nvidia_com__gpu": 1, "aliyun_com__gpu-mem": 4}))
-    assert "No node that was looked at offers both aliyun.com/gpu-mem and nvidia.com/gpu" in page.text
+    assert "No checked node offers both aliyun.com/gpu-mem and nvidia.com/gpu" in page.text
 
 
 def test_what_it_asks_for_stands_in_the_field_s_terms(viewer: Client, cluster: Cluster) -> None:
@@ -169,7 +173,7 @@ def test_what_it_asks_for_stands_in_the_field_s_terms(viewer: Client, cluster: C
     make_claiming_pod(cluster, "fold", claim="fold-gpu")
     page = get(viewer, "/pods/prod/team-a/fold")
     assert "claim fold-gpu gpu.nvidia.com: 1" in page.text
-    assert "These nodes have no free devices that fulfil all claims of the pod." in page.text
+    assert "No free devices match all claims of the pod." in page.text
 
 
 def test_a_running_pod_shows_its_cards_owner_and_findings(viewer: Client, cluster: Cluster) -> None:
@@ -179,13 +183,13 @@ def test_a_running_pod_shows_its_cards_owner_and_findings(viewer: Client, cluste
     finding.pod = f"{held.namespace}/{held.pod}"
     finding.save()
     page = get(viewer, f"/pods/prod/{held.namespace}/{held.pod}")
-    assert "It runs." in page.text
+    assert "Running" in page.text
     assert f"/cards/{held.card_id}" in page.links
     assert "/nodes/prod/a" in page.links
     assert page.rows[0][0].startswith("a card …GPU-a-0")
     assert held.owner_name in page.text
-    assert "Bound pod without a card" in page.text
-    assert "Why it waits" not in page.text
+    assert "Pod without a recorded card" in page.text
+    assert "Why it is pending" not in page.text
 
 
 def test_an_ended_pod_is_remembered_by_what_it_held(viewer: Client, cluster: Cluster) -> None:
@@ -197,10 +201,10 @@ def test_an_ended_pod_is_remembered_by_what_it_held(viewer: Client, cluster: Clu
     path = f"/pods/prod/{held.namespace}/{held.pod}"
     Pod.objects.filter(name=held.pod).delete()
     page = get(viewer, path)
-    assert "It is gone. What it held is remembered." in page.text
-    assert "What it held last ended 3 min ago" in page.text
-    assert "still holds" not in page.text
-    assert "still holds" not in get(viewer, "/allocations?ended=true").text
+    assert "Deleted. Past allocations are below." in page.text
+    assert "Last allocation ended 3 min ago" in page.text
+    assert "still allocated" not in page.text
+    assert "still allocated" not in get(viewer, "/allocations?ended=true").text
     assert any("ended=any" in link and held.pod in link for link in page.links)
 
 
@@ -208,18 +212,18 @@ def test_a_pod_that_has_a_node_and_does_not_start_says_why(viewer: Client, clust
     make_node(cluster, "a", "nvidia", 1, loads=(1.0,))
     row = Pod.objects.exclude(node_name="").get(requests__has_key="nvidia.com/gpu")
     facts = msgspec.json.decode(row.facts, type=kube.Pod)
-    waiting = kube.ContainerState(waiting=kube.Waiting("ImagePullBackOff", "no such image"))
-    facts.status = kube.PodStatus(phase="Pending", containerStatuses=[kube.ContainerStatus("main", state=waiting)])
+    pending = kube.ContainerState(waiting=kube.Waiting("ImagePullBackOff", "no such image"))
+    facts.status = kube.PodStatus(phase="Pending", containerStatuses=[kube.ContainerStatus("main", state=pending)])
     Pod.objects.filter(pk=row.pk).update(facts=msgspec.json.encode(facts).decode(), phase="Pending")
     page = get(viewer, f"/pods/prod/{row.namespace}/{row.name}")
-    assert "It has a node and does not run yet." in page.text
+    assert "Node assigned, not running yet" in page.text
     assert "ImagePullBackOff: main: no such image" in page.text
 
 
 def test_a_name_that_is_not_there_offers_those_that_are_close(viewer: Client, cluster: Cluster) -> None:
     path = waits(cluster)
     page = get(viewer, f"{path}x", 404)
-    assert "There is no GPU pod" in page.text
+    assert "No GPU pod" in page.text
     assert path in page.links
 
 
@@ -262,8 +266,8 @@ def test_it_is_two_clicks_from_the_overview(viewer: Client, cluster: Cluster) ->
     path = waits(cluster)
     assert path in get(viewer, "/").links
     lists = {link.partition("?")[0] for link in get(viewer, "/").links}
-    assert "/allocations/waiting" in lists
-    assert path in get(viewer, "/allocations/waiting").links
+    assert "/allocations/pending" in lists
+    assert path in get(viewer, "/allocations/pending").links
     assert path in get(viewer, "/allocations").links
 
 

@@ -19,7 +19,7 @@ PAGES = (
     "/cards",
     "/cards?min_free_bytes=1Gi",
     "/allocations",
-    "/allocations/waiting",
+    "/allocations/pending",
     "/allocations/idle",
     "/namespaces",
     "/namespaces/chargeback",
@@ -28,12 +28,15 @@ PAGES = (
     "/history?cluster=prod&window=90d",
     "/allocations?ended=any",
     "/findings",
+    "/components",
+    "/components/list",
+    "/components/list?state=missing&q=gpu",
     "/clusters",
     "/clusters/prod",
     "/nodes/prod/gpu-00000",
     "/search?q=train",
     "/cards/{card}",
-    "/pods/prod/team-a/waiting-0",
+    "/pods/prod/team-a/pending-0",
     "/allocations?at=1h",
     "/cards?from=24h",
     "/findings?at=2020-01-01T02:00",
@@ -51,7 +54,7 @@ def _count(client: Client, path: str) -> int:
 
 def _counts(client: Client, nodes: int) -> dict[str, int]:
     cluster = make_cluster("prod")
-    make_fleet(cluster, nodes=nodes, cards=4, waiting=nodes)
+    make_fleet(cluster, nodes=nodes, cards=4, pending=nodes)
     make_finding(cluster, "units-mixed", "warning")
     for number in range(nodes // 5 + 1):
         make_claim(cluster, f"claim-{number}")

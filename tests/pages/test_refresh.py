@@ -75,7 +75,7 @@ def test_who_cannot_follow_gets_the_whole_part(viewer: Client, cluster: Cluster,
     Watch.objects.update(state="refused", reason="401")
     for one in (ask(viewer, path, fingerprint, "text/html, */*"), ask(viewer, path, "0" * 18 + ".000000")):
         assert one.headers["Content-Type"].startswith("text/html")
-        assert "the cluster refuses to be read" in one.content.decode()
+        assert "access denied" in one.content.decode()
 
 
 @pytest.mark.parametrize("path", SHARED)

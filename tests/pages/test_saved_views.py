@@ -135,7 +135,7 @@ def test_a_name_is_taken_once_unless_it_is_said_to_be_replaced(viewer: Client, f
     save(viewer)
     page = save(viewer, query="q=other")
     assert page.status_code == 400
-    assert "There is a view of this name." in page.content.decode()
+    assert "A view with this name exists." in page.content.decode()
     assert 'name="over"' in page.content.decode()
     assert SavedView.objects.get().query == "q=gpu"
     save(viewer, query="q=other", over="1")
@@ -150,7 +150,7 @@ def test_a_view_is_renamed_replaced_and_removed(viewer: Client, fleet: Cluster) 
     viewer.post(f"/views/{view.pk}/overwrite", {"query": "health=degraded"})
     view.refresh_from_db()
     assert (view.name, view.query) == ("Other", "health=degraded")
-    assert "“Other” is removed." in read_after(viewer, viewer.post(f"/views/{view.pk}/remove"))
+    assert "“Other”." in read_after(viewer, viewer.post(f"/views/{view.pk}/remove"))
     assert not SavedView.objects.exists()
     acts = list(Entry.objects.filter(action__startswith="view").order_by("number").values_list("action", "target"))
     assert acts == [
@@ -165,7 +165,7 @@ def test_a_rename_to_a_name_that_is_there_says_so(viewer: Client, fleet: Cluster
     save(viewer, name="One")
     save(viewer, name="Two")
     two = SavedView.objects.get(name="Two")
-    assert "There is a view of this name." in read_after(
+    assert "A view with this name exists." in read_after(
         viewer, viewer.post(f"/views/{two.pk}/rename", {"name": "One"})
     )
 
@@ -186,7 +186,7 @@ def test_one_person_has_so_many(viewer: Client, fleet: Cluster, monkeypatch: pyt
     monkeypatch.setattr(kept, "MOST", 2)
     save(viewer, name="One")
     save(viewer, name="Two")
-    assert "You have 2 views" in save(viewer, name="Three").content.decode()
+    assert "limit of 2 views" in save(viewer, name="Three").content.decode()
     assert save(viewer, name="Two", over="1").status_code == 302
 
 
@@ -199,7 +199,7 @@ def test_what_no_longer_makes_sense_is_said_and_the_rest_is_kept(viewer: Client,
     answer = viewer.get(f"/views/{view.pk}")
     assert answer.headers["Location"] == "/nodes?health=degraded&columns=name%2Cpool"
     text = get(viewer, answer.headers["Location"]).text
-    assert "The view “Mine” is shown without cluster, which no longer makes sense" in text
+    assert "View “Mine” opened without cluster, which is no longer valid" in text
     assert "without colour" in text
 
 
@@ -263,7 +263,7 @@ def test_an_operator_of_a_cluster_shares_with_who_sees_that_cluster(fleet: Clust
 
 def test_shared_with_a_namespace_it_names_no_other(operator: Client) -> None:
     nora, otto = (signed_in(scoped_user(name, f"prod/{name}")) for name in ("nora", "otto"))
-    told = {"shared": "1", "places": "prod/nora"}
+    told = {"shared": "1", "scope": "prod/nora"}
     for query in (
         f"namespace={SECRET}",
         f"q={SECRET}",
@@ -273,7 +273,7 @@ def test_shared_with_a_namespace_it_names_no_other(operator: Client) -> None:
     ):
         page = save(operator, "allocations", query, **told)
         assert page.status_code == 400, query
-        assert "may hold names that are not seen there" in page.content.decode()
+        assert "may contain names outside that scope" in page.content.decode()
     assert save(operator, "allocations", "namespace=nora&from=1h&stack=hami", **told).status_code == 302
     assert "Mine" in get(nora, "/views").text
     assert "Mine" not in get(otto, "/views").text
@@ -287,7 +287,7 @@ def test_a_view_shared_for_a_cluster_that_is_gone_is_seen_by_who_sees_everything
     viewer: Client, operator: Client
 ) -> None:
     make_cluster("other")
-    assert save(operator, query="stack=hami", shared="1", places="other").status_code == 302
+    assert save(operator, query="stack=hami", shared="1", scope="other").status_code == 302
     Cluster.objects.get(name="other").delete()
     assert "Mine" in get(viewer, "/views").text
     assert "Mine" not in get(signed_in(scoped_user("carl", "prod")), "/views").text

@@ -23,7 +23,7 @@ PAGES = (
         "/nodes",
         "/cards",
         "/allocations",
-        "/allocations/waiting",
+        "/allocations/pending",
         "/findings",
         "/validations",
         "/allocations/idle",
@@ -33,7 +33,7 @@ PAGES = (
 
 
 def fill(cluster: Cluster) -> None:
-    make_fleet(cluster, nodes=2, cards=2, waiting=2)
+    make_fleet(cluster, nodes=2, cards=2, pending=2)
     make_finding(cluster, "count-zero", "error", "gpu-00000", "0")
     make_finding(cluster, "index-out-of-range", "warning", "gpu-00001")
     for card in Card.objects.filter(cluster=cluster):
@@ -85,7 +85,7 @@ def test_links_of_one_name_lead_to_one_place(viewer: Client, two: list[Cluster],
 
 
 @pytest.mark.parametrize(
-    "path", ["/nodes", "/cards", "/allocations", "/allocations/waiting", "/findings", "/validations"]
+    "path", ["/nodes", "/cards", "/allocations", "/allocations/pending", "/findings", "/validations"]
 )
 def test_each_row_says_of_which_cluster_it_is(viewer: Client, two: list[Cluster], path: str) -> None:
     rows = get(viewer, path).rows
@@ -94,7 +94,7 @@ def test_each_row_says_of_which_cluster_it_is(viewer: Client, two: list[Cluster]
 
 
 def test_lists_beside_tables_say_it_too(viewer: Client, two: list[Cluster]) -> None:
-    for path, key in (("/", "finding"), ("/", "waiting"), ("/", "run"), ("/allocations", "longest")):
+    for path, key in (("/", "finding"), ("/", "pending"), ("/", "run"), ("/allocations", "longest")):
         html = get(viewer, path).html
         lines = re.findall(rf'<li data-key="{key}-\w+">.*?</li>', html, re.S)
         assert len(lines) >= 3, key
@@ -104,7 +104,7 @@ def test_lists_beside_tables_say_it_too(viewer: Client, two: list[Cluster]) -> N
 def test_where_there_is_one_cluster_nobody_has_to_read_its_name(viewer: Client) -> None:
     only = make_cluster("harbour")
     fill(only)
-    assert Pod.objects.filter(waiting=True).exists()
+    assert Pod.objects.filter(pending=True).exists()
     for path in ("/allocations", "/findings", "/validations", "/fit?cards=99"):
         rows: Any = get(viewer, path)
         assert not any("harbour" in " ".join(row) for row in rows.rows), path

@@ -33,7 +33,7 @@ PAGES = (
     "/cards",
     "/cards?state=free",
     "/allocations",
-    "/allocations/waiting",
+    "/allocations/pending",
     "/allocations/idle",
     "/findings",
 )
@@ -151,7 +151,7 @@ def test_a_change_of_the_mirror_is_seen(viewer: Client, cluster: Cluster, sharin
 def test_a_watcher_that_dies_is_seen_without_any_write(viewer: Client, cluster: Cluster, sharing: Any) -> None:
     viewer.get("/cards")
     Watch.objects.update(expires_at=timezone.now() - timedelta(minutes=5))
-    assert "No worker keeps these numbers in sync" in viewer.get("/cards").content.decode()
+    assert "No watch worker holds the lease" in viewer.get("/cards").content.decode()
 
 
 def test_nothing_is_kept_for_long_whatever_the_version_says(

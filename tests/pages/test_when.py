@@ -29,26 +29,26 @@ def night(cluster: Cluster) -> Cluster:
 
 def test_the_sentence_follows_the_time(viewer: Client, night: Cluster) -> None:
     page = get(viewer, f"/allocations?at={DAY}T02:00")
-    assert f"At {DAY} 02:00 UTC: held 1 ." in page.text
-    assert "Held now" not in page.text
-    assert "still holds" not in page.text
-    assert "What has ended is kept for 90 days." in page.text
-    assert f"At {DAY} 02:00 UTC: 2 in the table" in get(viewer, f"/cards?at={DAY}T02:00").text
-    assert f"At {DAY} 02:00 UTC: findings 0 ." in get(viewer, f"/findings?at={DAY}T02:00").text
-    assert f"At {DAY} 02:00 UTC: runs 0 , asked" in get(viewer, f"/validations?at={DAY}T02:00").text
+    assert f"At {DAY} 02:00 UTC · Allocations: 1" in page.text
+    assert "Active allocations" not in page.text
+    assert "still allocated" not in page.text
+    assert "Ended allocations are kept for 90 days." in page.text
+    assert f"At {DAY} 02:00 UTC · Cards: 2" in get(viewer, f"/cards?at={DAY}T02:00").text
+    assert f"At {DAY} 02:00 UTC · findings: 0" in get(viewer, f"/findings?at={DAY}T02:00").text
+    assert f"At {DAY} 02:00 UTC: 0 runs queued or active" in get(viewer, f"/validations?at={DAY}T02:00").text
     words = get(viewer, f"/allocations?from={DAY}T01:30&to={DAY}T02:00Z").text
-    assert f"At some time from {DAY} 01:30 UTC to {DAY} 02:00 UTC: held 1 ." in words
+    assert f"From {DAY} 01:30 UTC to {DAY} 02:00 UTC · Allocations: 1" in words
 
 
 def test_cards_say_who_held_them_and_what_is_not_known(viewer: Client, night: Cluster) -> None:
     held, free = get(viewer, f"/cards?at={DAY}T02:00").rows
     assert "train-a-0-0" in held[2]
-    assert held[4:] == ["not known", "1"]
-    assert "nobody is known to have held it" in free[2]
+    assert held[4:] == ["unknown", "1"]
+    assert "no recorded allocation" in free[2]
     assert free[5] == "0"
     page = get(viewer, f"/cards?at={DAY}T02:00")
-    assert "Not known for that time: of cards only who held them is kept." in page.titles
-    assert "How full, how well and how busy cards were then is not kept" in page.text
+    assert "Unknown for that time: only allocations are stored." in page.titles
+    assert "Past allocation sums, health and activity of cards are not stored" in page.text
     assert "free" not in held[2]
 
 
@@ -81,8 +81,8 @@ def test_a_bad_time_is_said_and_no_list_is_shown(
 
 
 def test_a_time_that_is_longer_ago_than_what_is_kept_says_so(viewer: Client, night: Cluster) -> None:
-    assert "longer ago: much of it is deleted" in get(viewer, "/allocations?at=2020-01-01").text
-    assert "longer ago" not in get(viewer, f"/allocations?at={DAY}T02:00").text
+    assert "The requested time is older: data is incomplete" in get(viewer, "/allocations?at=2020-01-01").text
+    assert "requested time is older" not in get(viewer, f"/allocations?at={DAY}T02:00").text
 
 
 def test_the_zone_of_the_installation_is_the_one_that_is_meant_and_named(
@@ -90,14 +90,14 @@ def test_the_zone_of_the_installation_is_the_one_that_is_meant_and_named(
 ) -> None:
     settings.TIME_ZONE = "Asia/Shanghai"  # type: ignore[attr-defined]
     page = get(viewer, f"/allocations?at={DAY}T10:00")
-    assert f"At {DAY} 10:00 CST: held 1 ." in page.text
+    assert f"At {DAY} 10:00 CST · Allocations: 1" in page.text
     assert "at (CST)" in page.text
 
 
 def test_a_card_s_page_asks_who_held_it(viewer: Client, night: Cluster) -> None:
     card = Card.objects.get(index=0) if Card.objects.filter(index=0).exists() else Card.objects.order_by("pk")[0]
     page = get(viewer, f"/cards/{card.pk}")
-    assert "Who held it at (UTC)" in page.text
+    assert "Allocations at (UTC)" in page.text
     names = {tag.get("name"): tag.get("value") for tag in page.tags_of("input")}
     assert names["card_id"] == str(card.pk)
     found = get(viewer, f"/allocations?cluster=prod&card_id={card.pk}&at={DAY}T02:00")
@@ -108,7 +108,7 @@ def test_a_card_s_page_asks_who_held_it(viewer: Client, night: Cluster) -> None:
 
 def test_chips_are_words(viewer: Client, night: Cluster) -> None:
     page = get(viewer, "/allocations?ended=any&ordering=-ended_at&node=a")
-    for text in ("what is and what was", "sorted by Ended, descending", "node: a"):
+    for text in ("current and past", "sorted by Ended, descending", "node: a"):
         assert text in page.text
     assert "ended: any" not in page.text
 

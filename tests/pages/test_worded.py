@@ -11,7 +11,7 @@ from pages.frame.labels import pool_words
 from pages.frame.worded import quoted, told, worded, worded_html
 from wording.said import quote, sentence, stored
 
-SAID = sentence("the answer broke off: {why}", why="Connection reset by <peer>")
+SAID = sentence("the response was interrupted: {why}", why="Connection reset by <peer>")
 NAMED = sentence("Node {node} is not ready.", node="gpu-1")
 
 
@@ -26,25 +26,25 @@ def shown(source: str, **values: object) -> str:
 
 
 def test_in_english_it_is_the_text_and_nothing_is_marked() -> None:
-    assert worded_html(SAID) == "the answer broke off: Connection reset by &lt;peer&gt;"
+    assert worded_html(SAID) == "the response was interrupted: Connection reset by &lt;peer&gt;"
     assert quoted("0/3 nodes") == "0/3 nodes"
     assert shown("{{ one|worded:10 }}", one=NAMED) == "Node gpu-…"
 
 
 @pytest.mark.usefixtures("in_chinese")
 def test_what_another_system_said_is_marked_as_english_and_a_name_as_a_name() -> None:
-    assert worded_html(SAID) == '应答中断：<span lang="en">Connection reset by &lt;peer&gt;</span>'
+    assert worded_html(SAID) == '响应中断：<span lang="en">Connection reset by &lt;peer&gt;</span>'
     assert '<span translate="no">gpu-1</span>' in worded_html(NAMED)
     assert quoted("back-off 5m0s") == '<span lang="en">back-off 5m0s</span>'
     assert (
-        worded_html(sentence("the answer broke off: {why}", why=sentence("an empty answer came")))
-        == "应答中断：返回的应答为空"
+        worded_html(sentence("the response was interrupted: {why}", why=sentence("received an empty response")))
+        == "响应中断：收到空响应"
     )
 
 
 @pytest.mark.usefixtures("in_chinese")
 def test_in_an_attribute_it_stands_in_quotation_marks() -> None:
-    assert worded(SAID) == "应答中断：“Connection reset by <peer>”"
+    assert worded(SAID) == "响应中断：“Connection reset by <peer>”"
 
 
 @pytest.mark.usefixtures("in_chinese")
@@ -66,23 +66,26 @@ def test_what_is_html_already_stays_it() -> None:
 def test_a_text_that_is_cut_keeps_its_elements_whole() -> None:
     cut = shown("{{ one|worded:14 }}", one=SAID)
     assert cut.count("<span") == cut.count("</span>") == 1
-    assert cut.startswith('应答中断：<span lang="en">Connec')
+    assert cut.startswith('响应中断：<span lang="en">Connec')
 
 
 @pytest.mark.usefixtures("in_chinese")
 def test_a_command_in_a_sentence_is_code() -> None:
     assert "<code>manage.py cluster take-over <span" in worded_html(
         sentence(
-            "{said} Nothing is launched, deleted or ended from here. If the other is gone for good: manage.py "
-            "cluster take-over {name}",
-            said=quote("x"),
+            "{cause} This database launches, deletes and ends nothing in the cluster. If the other database is permanently "
+            "removed, run `manage.py cluster take-over {name}`.",
+            cause=quote("x"),
             name="prod",
         )
     )
 
 
 def test_a_pool_is_called_by_names_and_by_what_is_not_known_of_it() -> None:
-    assert pool_words("gpushare · model not known") == "gpushare · model not known"
+    assert pool_words("gpushare · model not known") == "gpushare · model unknown"
     with translation.override("zh-hans"):
         assert pool_words("gpushare · model not known") == "gpushare · 型号未知"
-        assert shown("{{ pool|pool_words }}", pool="not understood · T4") == '未能识别 · <span translate="no">T4</span>'
+        assert (
+            shown("{{ pool|pool_words }}", pool="not understood · T4")
+            == '不支持的资源 · <span translate="no">T4</span>'
+        )

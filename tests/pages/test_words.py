@@ -29,12 +29,12 @@ PAGES = (
         "/namespaces",
         "/findings",
     ),
-    *("/validations", "/clusters", "/clusters/prod"),
+    *("/validations", "/components", "/components/list", "/clusters", "/clusters/prod"),
 )
 #: Addresses without a frame: parts, files, and what only leads elsewhere.
 NO_PAGE = {
     *("palette", "run-log-raw", "sign-in", "sign-in-link", "sign-in-code", "oidc", "oidc-callback", "sign-out"),
-    *("account-theme", "account-token-revoke", "campaign-change", "cluster-relist", "run-cancel", "run-again"),
+    *("account-theme", "account-token-revoke", "campaign-change", "cluster-relist", "run-cancel", "run-rerun"),
     *("run-reparse", "user-deactivate", "user-activate", "user-end-sessions", "user-end-tokens"),
     *("saved-view-rename", "saved-view-overwrite", "saved-view-remove"),
 }

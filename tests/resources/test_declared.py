@@ -19,6 +19,7 @@ from resources.audit import AUDIT
 from resources.campaign import CAMPAIGNS, MATRIX
 from resources.card import CARDS
 from resources.cluster import CLUSTERS
+from resources.component import CHANGES, COMPONENTS
 from resources.csv_export import csv_response
 from resources.declared import Reader, Resource, Shape, fact, orders_of
 from resources.filter_sets import StrictFilterSet
@@ -37,7 +38,9 @@ ALL: tuple[Resource[Any], ...] = (
     CAMPAIGNS,
     MATRIX,
     CARDS,
+    CHANGES,
     CLUSTERS,
+    COMPONENTS,
     FINDINGS,
     IDLE,
     NAMESPACES,
@@ -137,9 +140,9 @@ def test_every_order_is_one_of_the_filter_set(resource: Resource[Any]) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("resource", [CARDS, NODES, ALLOCATIONS, PODS, FINDINGS], ids=lambda one: one.name)
 def test_a_page_and_rest_give_the_same_csv(resource: Resource[Any], fleet: Cluster, admin_client: Client) -> None:
-    paths = {"pods": "/allocations/waiting", "nodes": "/nodes"}
+    paths = {"pods": "/allocations/pending", "nodes": "/nodes"}
     page = admin_client.get(f"{paths.get(resource.name, '/' + resource.name)}?format=csv")
-    rest = admin_client.get(f"/api/v1/{resource.name}?format=csv" + ("&waiting=true" if resource is PODS else ""))
+    rest = admin_client.get(f"/api/v1/{resource.name}?format=csv" + ("&pending=true" if resource is PODS else ""))
     assert b"".join(page) == b"".join(rest)
     straight = b"".join(csv_response(resource, resource.rows())).decode()
     assert next(csv.reader(io.StringIO(straight))) == resource.csv_heads

@@ -10,6 +10,7 @@ from django.urls import get_resolver
 from resources.allocation import ALLOCATIONS
 from resources.campaign import CAMPAIGNS
 from resources.card import CARDS
+from resources.component import CHANGES, COMPONENTS
 from resources.finding import FINDINGS
 from resources.idle import IDLE
 from resources.namespace import NAMESPACES
@@ -28,6 +29,7 @@ VALUES = {
     "<str:campaign_id>": CAMPAIGN,
     "(?P<campaign_id>[^/]+)": CAMPAIGN,
     "(?P<verb>pause|resume|stop)": "pause",
+    "<int:component_id>": "1",
     "<int:token_id>": "1",
     "<int:view_id>": "1",
     "<int:user_id>": "1",
@@ -39,7 +41,7 @@ VALUES = {
 PODS_NAMED = (
     (MINE, "mine-pod"),
     (f"namespace-{OTHERS}", f"pod-{OTHERS}"),
-    (f"namespace-{OTHERS}", f"waiting-{OTHERS}-{SEEN}"),
+    (f"namespace-{OTHERS}", f"pending-{OTHERS}-{SEEN}"),
     (f"namespace-{ELSEWHERE}", f"pod-{ELSEWHERE}"),
 )
 _PLACES = ((SEEN, "gpu-1"), (UNSEEN, f"gpu-{ELSEWHERE}"))
@@ -60,7 +62,7 @@ QUERIES = (
     "from=30d",
     "from=30d&format=csv",
     "ended=any",
-    "gone=any",
+    "removed=any",
     "format=csv",
     "ended=any&format=csv",
     "by=pod",
@@ -70,7 +72,7 @@ QUERIES = (
     "all=1",
     "memory=1",
 )
-LISTS = (NODES, CARDS, ALLOCATIONS, IDLE, NAMESPACES, PODS, FINDINGS, RUNS, CAMPAIGNS, VIEWS)
+LISTS = (NODES, CARDS, ALLOCATIONS, IDLE, NAMESPACES, PODS, FINDINGS, COMPONENTS, CHANGES, RUNS, CAMPAIGNS, VIEWS)
 
 
 def addresses(world: World) -> Iterator[str]:
@@ -122,10 +124,12 @@ def all_asked(world: World) -> list[str]:
         "/namespaces/chargeback",
         "/api/v1/summary",
     ]
-    lists += [f"/api/v1/clusters/{SEEN}/history", "/", "/nodes", "/cards", "/allocations", "/allocations/waiting"]
+    lists += [f"/api/v1/clusters/{SEEN}/history", "/", "/nodes", "/cards", "/allocations", "/allocations/pending"]
     lists += [
         "/allocations/idle",
         "/findings",
+        "/components",
+        "/components/list",
         "/validations",
         "/validations/campaigns",
         "/validations/new",

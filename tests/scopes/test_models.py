@@ -19,7 +19,7 @@ from tests.scopes.world import ELSEWHERE, MINE, OTHERS, SEEN, UNSEEN, make_world
 OF_THE_PROCESSES = {"DirtyNode", "Heartbeat", "Worker", "Message", "ScheduleLease", "Installation"}
 ROOT = Path(__file__).parents[2]
 #: Where what is counted must not depend on who asks (`inventory.scope.counting`), and nothing else is done with it.
-COUNTED = {"inventory/fit/rows.py", "inventory/pod_usage.py", "inventory/waiting/closest.py", "validations/targets.py"}
+COUNTED = {"inventory/fit/rows.py", "inventory/pod_usage.py", "inventory/pending/closest.py", "validations/targets.py"}
 #: Reads past the managers: those who write, and the scopes themselves.
 PAST_MANAGERS = {
     "inventory/clusters.py",

@@ -90,7 +90,7 @@ def test_the_names_are_there_for_who_may_see_them() -> None:
     """Else the test above could not fail."""
     make_world()
     everybody = identities()
-    lists = ("allocations", "pods", "findings", "runs", "campaigns", "idle", "namespaces", "cards")
+    lists = ("allocations", "pods", "findings", "runs", "campaigns", "idle", "namespaces", "cards", "components")
     for name in ("admin", "viewer of all"):
         for path in (*(f"/api/v1/{one}" for one in lists), "/allocations", "/findings", "/validations", "/"):
             text = body_of(everybody[name].client, path)
@@ -118,7 +118,7 @@ def test_what_is_shared_is_shared_only_by_who_see_the_same(settings: Any, monkey
     settings.SHARED_LOOK_S = 60.0
     make_world()
     everybody = identities()
-    shareable = ["/", "/nodes", "/cards", "/allocations", "/allocations/waiting", "/allocations/idle", "/findings"]
+    shareable = ["/", "/nodes", "/cards", "/allocations", "/allocations/pending", "/allocations/idle", "/findings"]
     shareable += [f"/api/v1/{one.name}" for one in LISTS if one is not NAMESPACES]
     for address in shareable:
         for name in ("admin", "viewer of all"):
@@ -179,7 +179,7 @@ def test_sums_of_a_cluster_are_those_of_an_installation_that_has_no_other() -> N
     [whole] = [
         one for one in everybody["admin"].client.get("/api/v1/clusters").json()["results"] if one["name"] == SEEN
     ]
-    for name in ("cards_total", "cards_free", "nodes_total", "waiting_pods", "memory_free_bytes"):
+    for name in ("cards_total", "cards_free", "nodes_total", "pending_pods", "memory_free_bytes"):
         if name in of_cluster and name in whole:
             assert of_cluster[name] == whole[name], name
     metrics = body_of(everybody["token of a viewer of a cluster"].client, "/metrics")

@@ -18,7 +18,7 @@ from accounts import saved_views
 from accounts.models import ApiToken, UserScope
 from accounts.roles import Role
 from inventory.charges import days, now
-from inventory.idle import holds
+from inventory.idle import allocations
 from inventory.models import (
     Allocation,
     Card,
@@ -30,6 +30,7 @@ from inventory.models import (
     Subject,
     UsageSource,
 )
+from inventory.stacks.engine.software.base import Statement
 from tests.cast import bearer, make_token, make_user, signed_in
 from tests.factories import (
     end_allocation,
@@ -38,13 +39,15 @@ from tests.factories import (
     make_cluster,
     make_finding,
     make_node,
+    make_pending_pod,
     make_unreadable,
-    make_waiting_pod,
 )
 from tests.factories.history import put_day
+from tests.factories.software import make_software
 from tests.factories.usage import hours_ago, measure
 from tests.pages.validations.rows import PASSED_LOG, make_run
 from validations.models import Campaign, CampaignTarget, LogChunk, Run
+from wording.said import sentence
 
 #: Too long to come about by chance, as in the token of a form.
 OTHERS, ELSEWHERE = "of-others-zq9", "of-elsewhere-xw7"
@@ -68,7 +71,7 @@ def make_world() -> World:
     Card.objects.filter(cluster=unseen).update(model=f"model-{ELSEWHERE}")
     NodeTotals.objects.filter(cluster=unseen).update(pool=f"pool-{ELSEWHERE}", model=f"model-{ELSEWHERE}")
     Node.objects.filter(cluster=unseen).update(zone=f"zone-{ELSEWHERE}", driver_version=f"driver-{ELSEWHERE}")
-    holds.look()
+    allocations.look()
     now.look()
     days.look()
     mine = _run(seen, MINE, "gpu-1")
@@ -104,15 +107,16 @@ def _fill(cluster: Cluster, node: str, mark: str) -> None:
     measure(first)
     measure(second, holders=named)
     measure(last, holders=named)
-    for name in ("waiting", f"waiting-{mark}"):
-        make_waiting_pod(cluster, f"{name}-{cluster.name}")
-        space = MINE if name == "waiting" and cluster.name == SEEN else f"namespace-{mark}"
+    for name in ("pending", f"pending-{mark}"):
+        make_pending_pod(cluster, f"{name}-{cluster.name}")
+        space = MINE if name == "pending" and cluster.name == SEEN else f"namespace-{mark}"
         told = f"0/4 nodes of {space}"
-        Pod.objects.filter(name=f"{name}-{cluster.name}").update(namespace=space, waiting_message=told, owner_name=told)
+        Pod.objects.filter(name=f"{name}-{cluster.name}").update(namespace=space, pending_message=told, owner_name=told)
     claim = make_claim(cluster, f"claim-{mark}")
     make_claiming_pod(cluster, f"claiming-{mark}", claim=claim.name)
     Pod.objects.filter(name=f"claiming-{mark}").update(namespace=f"namespace-{mark}", owner_name=f"owner-{mark}")
     _findings(cluster, node, mark)
+    _software(cluster, node, mark)
     make_unreadable(cluster, f"strange-{mark}")
     problems = [{"code": "no-card", "count": 1, "format": "dcgm-exporter", "example": f'pod="pod-{mark}"'}]
     UsageSource.objects.filter(cluster=cluster).update(reason=f"pod-{mark} does not answer", problems=problems)
@@ -133,6 +137,16 @@ def _copy(row: Allocation) -> dict[str, Any]:
     return {
         field.attname: getattr(row, field.attname) for field in row._meta.fields if field.name not in ("id", "card")
     }
+
+
+def _software(cluster: Cluster, node: str, mark: str) -> None:
+    """What names a pod in it: the source, the remedy, and that remedy's form."""
+    pod = f"namespace-{mark}/pod-{mark}"
+    remedy = sentence("Restart the plugin: {command}", command=f"kubectl delete pod {pod}")
+    why = sentence("The pod is not Ready.")
+    found = Statement(state="not ready", why=why, remedy=remedy, source=f"pod {pod}", step="upgrade-failed")
+    for place in (node, ""):
+        make_software(cluster, place, {"driver": found, "mig-manager": found}, keep_changes=True)
 
 
 def _findings(cluster: Cluster, node: str, mark: str) -> None:

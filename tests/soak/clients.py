@@ -25,7 +25,7 @@ PAGES = (
     "nodes",
     "cards",
     "allocations",
-    "allocations/waiting",
+    "allocations/pending",
     "allocations/idle",
     "namespaces",
     "namespaces/chargeback",
@@ -55,7 +55,7 @@ REST = ("summary", "clusters", "nodes", "cards", "allocations", "pods", "finding
 MORE_REST = (
     "nodes?format=csv",
     "cards?state=free&ordering=-memory_free_bytes",
-    "pods?waiting=true",
+    "pods?pending=true",
     "clusters/far",
     "clusters/far/history",
 )

@@ -19,7 +19,7 @@ MEASURED_S = 150.0
 #: Seconds of samples in which a queue must have been empty once: the schedule sends something every other second.
 QUIET_S = 20.0
 #: Findings that speak of gpudash and its way to the cluster.
-OUTAGES = ("never-reached", "no-word", "nobody-watches", "not-accounted")
+OUTAGES = ("never-reached", "cluster-not-reporting", "cluster-not-watched", "not-accounted")
 
 
 def patiently(what: str, wrong: Callable[[], list[str]], until: float) -> Check:
@@ -49,12 +49,14 @@ def mirror(bed: Bed, name: str, until: float) -> Check:
 
 
 def watching(until: float) -> Check:
+    from inventory.mirror.software import services_needed
     from inventory.models import Watch
     from inventory.models.cluster import WatchState
     from tests.cluster.agreement import RESTING
 
     def right(row: Watch) -> bool:
-        rest = RESTING.get(row.kind)
+        unneeded = row.kind == "services" and not services_needed(row.cluster_id) and row.state == WatchState.NOT_NEEDED
+        rest = WatchState.NOT_NEEDED if unneeded else RESTING.get(row.kind)
         return (row.state, row.holder != "") == ((rest, False) if rest else (WatchState.WATCHING, True))
 
     def wrong() -> list[str]:
@@ -86,7 +88,7 @@ def runs_ended(ids: Sequence[str], until: float) -> Check:
         left = Run.objects.exclude(state="ended", job_removed=True)
         return [f"campaign {row.pk} is {row.state}" for row in campaigns] + [
             f"run {row.pk} on {row.node_name}: {row.state} since {row.state_since:%H:%M:%S}, removed {row.job_removed}, "
-            f"{row.waiting_reason} {row.last_error[:200]}"
+            f"{row.pending_reason} {row.last_error[:200]}"
             for row in left.order_by("created_at")[: MOST_SHOWN * 3]
         ]
 
@@ -127,10 +129,10 @@ def left_out() -> list[str]:
     """Places of campaigns without a run, and why."""
     from validations.models import CampaignTarget
 
-    places = CampaignTarget.objects.filter(run=None).values_list("campaign", "node_name", "skipped", "not_reached")
+    places = CampaignTarget.objects.filter(run=None).values_list("campaign", "node_name", "skipped", "not_tested")
     return [
-        f"campaign {campaign} leaves {node} out: {skipped or not_reached or 'nobody says why'}"
-        for campaign, node, skipped, not_reached in places
+        f"campaign {campaign} leaves {node} out: {skipped or not_tested or 'nobody says why'}"
+        for campaign, node, skipped, not_tested in places
     ]
 
 
@@ -198,6 +200,15 @@ def measurements(bed: Bed, until: float) -> Check:
     return patiently("what cards use = what their exporters say", wrong, until)
 
 
+def audit_log() -> Check:
+    """The chain holds after all that was killed in the midst of acts, and has entries."""
+    from audit.chain import Broken, verify
+
+    found = list(verify())
+    broken = tuple(f"entry {one.number}: {one.why}" for one in found if isinstance(one, Broken))
+    return Check("the audit log is intact", bool(found) and not broken, f"{len(found) - len(broken)} entries", broken)
+
+
 def differing(shown: Mapping[tuple[str, int], int], stored: Mapping[tuple[str, int | None], int | None]) -> list[str]:
     """Pure. One line for each card whose figure is missing, left over or another one."""
     keys = sorted({*shown, *stored}, key=str)
@@ -217,5 +228,6 @@ def all_settled(bed: Bed, ids: Sequence[str]) -> Iterable[Check]:
     yield told(until)
     yield runs_ended(ids, until)
     yield no_job_left(bed, until)
+    yield audit_log()
     bed.exporters.stop()
     yield measurements(bed, time.monotonic() + MEASURED_S)

@@ -104,6 +104,13 @@ def _measurements() -> Check:
         played.close()
 
 
+def _audit_log() -> Check:
+    from audit.models import Head
+
+    Head.objects.update(seal="")
+    return settled.audit_log()
+
+
 def _traceback(folder: Path) -> Check:
     (folder / "web-1.log").write_text("Traceback (most recent call last):\nKeyError: 1\n")
     return report.tracebacks(folder)
@@ -134,6 +141,7 @@ PLANTED: dict[str, Callable[[], Check]] = {
     "no run is stuck": _stuck,
     "no run is lost or doubled": lambda: settled.lost_or_doubled(["c1"], ["c1"], 1, [RUN], []),
     "every run has passed": lambda: _failed_runs()[1],
+    "the audit log is intact": _audit_log,
     "no Job is left in the cluster": lambda: settled.no_job_left(_bed(), NOW),
     "what cards use = what their exporters say": _measurements,
 }

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -35,6 +36,8 @@ PRIVATE = (
     "notes.txt",
 )
 STORE = ("--storage-driver", "vfs")
+#: Each container starts with a copy of all files of the image (vfs): minutes on a disk that others use too.
+START_S = 300
 
 
 @pytest.fixture(scope="module")
@@ -196,17 +199,23 @@ def test_each_service_of_the_compose_file_starts_from_it(
             words = [word.replace("0.0.0.0:8000", f"127.0.0.1:{port}") for word in command if "--probes=" not in word]
             log = (tmp_path / f"{name}.log").open("wb")
             running.append(subprocess.Popen(run_words(*words, **environment), stdout=log, stderr=log))
-        wait_until(lambda: _ready(port, tmp_path), "web is ready, and launch, tasks and schedule are seen", 90, 1)
+        try:
+            wait_until(lambda: all(part["ok"] for part in _parts(port).values()), "all parts are ready", START_S, 1)
+        except AssertionError as error:
+            tails = "\n".join(f"--- {log.name}\n{log.read_text()[-2000:]}" for log in sorted(tmp_path.glob("*.log")))
+            raise AssertionError(f"{error}\n{_parts(port)}\n{tails}") from error
         assert [process.poll() for process in running] == [None] * len(running)
     finally:
         for process in running:
             services.end(process)
 
 
-def _ready(port: int, folder: Path) -> bool:
+def _parts(port: int) -> dict[str, dict[str, Any]]:
+    """What /readyz says of each part; one part that is not ready where nothing answers."""
     done = subprocess.run(
         ["curl", "--silent", "--max-time", "5", f"http://127.0.0.1:{port}/readyz"], capture_output=True
     )
     if not done.stdout.startswith(b"{"):
-        return False
-    return all(part["ok"] for part in json.loads(done.stdout)["parts"].values())
+        return {"web": {"ok": False, "reason": f"no answer: {done.stdout[:200]!r}"}}
+    parts: dict[str, dict[str, Any]] = json.loads(done.stdout)["parts"]
+    return parts

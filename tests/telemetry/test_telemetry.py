@@ -16,6 +16,7 @@ from inventory.models import Cluster, DirtyNode, Message, Watch, Worker
 from telemetry import checks, figures, report
 from telemetry.models import ProcessReport
 from tests.factories.usage import source_of
+from tests.promtool import promtool
 
 pytestmark = pytest.mark.django_db
 
@@ -90,7 +91,8 @@ def test_a_process_writes_its_row_and_takes_those_away_that_ended_long_ago() -> 
 
 
 def test_figures_of_all_processes_are_told_with_their_names(viewer: Client, cluster: Cluster) -> None:
-    text = "# TYPE gpudash_task_duration_seconds histogram\n" + "".join(
+    head = "# HELP gpudash_task_duration_seconds Duration of tasks.\n# TYPE gpudash_task_duration_seconds histogram\n"
+    text = head + "".join(
         f'gpudash_task_duration_seconds_{part}{{outcome="done",task="a"{more}}} {value}\n'
         for part, more, value in (("bucket", ',le="+Inf"', 3), ("count", "", 3), ("sum", "", 1.5))
     )
@@ -105,15 +107,16 @@ def test_figures_of_all_processes_are_told_with_their_names(viewer: Client, clus
     Message.objects.create(key="inventory.tasks.find_idle", sent_at=Now(), taken=True)
     response = viewer.get("/metrics/self")
     assert response.headers["Content-Type"].startswith("text/plain")
+    promtool("check", "metrics", given=response.content.decode())
     found = samples(response.content.decode())
     counts = {labels: value for (name, labels), value in found.items() if name == "gpudash_task_duration_seconds_count"}
     assert sorted(dict(labels)["process"] for labels in counts) == ["one/1/a", "two/2/b"]
     assert set(counts.values()) == {3.0}
     processes = [dict(labels)["process"] for (name, labels) in found if name == "gpudash_process_info"]
     assert sorted(processes) == ["one/1/a", "strange/4/d", "two/2/b"]
-    assert found["gpudash_nodes_to_count", (("cluster", "prod"),)] == 2
+    assert found["gpudash_dirty_nodes", (("cluster", "prod"),)] == 2
     task = (("task", "inventory.tasks.check_cluster"),)
-    assert found["gpudash_messages_waiting", task] == 1
+    assert found["gpudash_messages_queued", task] == 1
     assert 90 <= found["gpudash_message_oldest_seconds", task] < 120
     assert found["gpudash_usage_source_failures", (("cluster", "prod"),)] == 0
     assert found["gpudash_database_bytes", ()] > 10_000
@@ -169,7 +172,7 @@ def test_only_administrators_see_the_page_and_it_names_what_is_wrong(
     process("<b>two</b>/2/b", role="worker: default", code="bbb")
     assert viewer.get("/installation").status_code == 403
     page = admin.get("/installation").content.decode()
-    assert "Processes run different code" in page
+    assert "Processes run different builds" in page
     assert "&lt;b&gt;two&lt;/b&gt;" in page
     assert "<b>two</b>" not in page
     assert "celery -A gpudash beat" in page

@@ -27,7 +27,7 @@ EVIL = "registry.example.com/evil:1"
 MINE = "registry.example.com/team/mine:1"
 OWN = "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0"
 DIGEST = "sha256:" + "a" * 64
-SAID = f"The image {EVIL} is not one that may run here (GPUDASH_ALLOWED_IMAGES)."
+SAID = f"Image {EVIL} is not allowed (GPUDASH_ALLOWED_IMAGES)."
 
 
 @pytest.fixture
@@ -161,10 +161,10 @@ def namespaces_only(user: User) -> None:
     ("act", "words"),
     [
         (deactivate, "was deactivated"),
-        (delete, "is not there any more"),
-        (demote, "may not launch"),
-        (elsewhere, "may not launch any more in the cluster prod"),
-        (namespaces_only, "may not launch any more in the cluster prod"),
+        (delete, "no longer exists"),
+        (demote, "no longer has permission to launch"),
+        (elsewhere, "no longer has permission to launch in cluster prod"),
+        (namespaces_only, "no longer has permission to launch in cluster prod"),
     ],
 )
 def test_a_run_whose_requester_may_not_launch_any_more_is_not_launched(
@@ -173,7 +173,7 @@ def test_a_run_whose_requester_may_not_launch_any_more_is_not_launched(
     run, _ = request_run(wish(), olga)
     act(olga)
     passed_by(run, prod)
-    assert (run.state, run.verdict, codes(run)) == ("ended", "errored", ["requester"])
+    assert (run.state, run.verdict, codes(run)) == ("ended", "errored", ["requester-not-allowed"])
     assert "olga" in run.reasons[0]["text"]
     assert words in run.reasons[0]["text"]
     assert fake.created == []
@@ -232,5 +232,5 @@ def test_a_campaign_of_someone_who_may_not_launch_any_more_stops(two: Cluster, f
     assert "olga" in made.state_reason
     assert Run.objects.count() == 1
     tasks.reconcile(two.pk)
-    assert codes(Run.objects.get()) == ["requester"]
+    assert codes(Run.objects.get()) == ["requester-not-allowed"]
     assert CampaignTarget.objects.filter(campaign=made, run=None).count() == 1

@@ -96,7 +96,7 @@ def test_a_place_that_is_held_answers_409_with_the_run(api: Client) -> None:
         ({"options": []}, "options"),
         ({"colour": "red"}, "colour"),
         ({"suite": "winml-tinyyolov2"}, "node"),
-        ({"wait_for_room": "yes"}, "wait_for_room"),
+        ({"queue_if_full": "yes"}, "queue_if_full"),
     ],
 )
 def test_what_makes_no_sense_is_a_400_with_the_field(api: Client, change: dict[str, Any], field: str) -> None:
@@ -118,12 +118,12 @@ def test_a_full_node_is_refused_unless_the_run_may_wait(api: Client, prod: Clust
     refused = post(api, "runs", BODY | {"node": "full"})
     assert refused.status_code == 400
     assert "no-free" in refused.json()["detail"]
-    assert post(api, "runs", BODY | {"node": "full", "wait_for_room": True}).status_code == 201
+    assert post(api, "runs", BODY | {"node": "full", "queue_if_full": True}).status_code == 201
 
 
 def test_a_preview_shows_manifest_and_reasons_and_launches_nothing(api: Client, prod: Cluster) -> None:
     found = post(api, "runs/preview", BODY).json()
-    assert (found["launchable"], found["reasons"], found["held_by"]) == (True, [], None)
+    assert (found["launchable"], found["reasons"], found["active_run"]) == (True, [], None)
     assert found["manifest"]["spec"]["backoffLimit"] == 0
     assert found["manifest"]["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "gpudash"
     make_node(prod, "win", "directx", 1)
@@ -140,9 +140,9 @@ def test_a_run_is_cancelled_and_launched_again(api: Client, prod: Cluster) -> No
     done = get(api, f"runs/{run}").json()
     assert (done["verdict"], done["reasons"][0]["text"]) == ("errored", "Cancelled by olga.")
     assert post(api, f"runs/{run}/cancel").status_code == 409
-    again = post(api, f"runs/{run}/again", key="k")
-    assert (again.status_code, again.json()["repeats"]) == (201, run)
-    assert post(api, f"runs/{run}/again", key="k").status_code == 200
+    again = post(api, f"runs/{run}/rerun", key="k")
+    assert (again.status_code, again.json()["rerun_of"]) == (201, run)
+    assert post(api, f"runs/{run}/rerun", key="k").status_code == 200
 
 
 def test_a_log_is_read_again_by_rest(api: Client, prod: Cluster, fake: FakeCluster) -> None:
@@ -259,7 +259,7 @@ def test_a_campaign_that_makes_no_sense_is_a_400(api: Client, change: dict[str, 
 
 
 #: Path → body. Everybody who may look may preview; launching takes an operator.
-CHANGES = ("runs", "runs/{run}/cancel", "runs/{run}/again", "runs/{run}/reparse", "campaigns", "campaigns/{run}/pause")
+CHANGES = ("runs", "runs/{run}/cancel", "runs/{run}/rerun", "runs/{run}/reparse", "campaigns", "campaigns/{run}/pause")
 LOOKS = ("suites", "suites/nvidia-smi", "runs", "runs/{run}", "runs/{run}/log", "campaigns")
 
 

@@ -52,7 +52,7 @@ def test_a_campaign_takes_its_targets_in_order_some_at_a_time(fleet: Cluster, fa
     assert campaign.state == "done"
     assert campaign.ended_at is not None
     assert campaigns.progress(campaign) == {
-        "left": 0, "not_reached": 0, "skipped": 0, "active": 0, "passed": NODES, "warning": 0, "failed": 0, "errored": 0,
+        "left": 0, "not_tested": 0, "skipped": 0, "active": 0, "passed": NODES, "warning": 0, "failed": 0, "errored": 0,
     }  # fmt: skip
     assert Run.objects.filter(campaign=campaign).count() == NODES
 
@@ -70,7 +70,7 @@ def test_a_campaign_stops_after_so_many_failures(fleet: Cluster, fake: FakeClust
     for _ in range(5):
         turn(fleet, fake, FAILED, 1)
     campaign.refresh_from_db()
-    assert (campaign.state, campaign.state_reason) == ("stopped", "2 runs did not pass.")
+    assert (campaign.state, campaign.state_reason) == ("stopped", "2 runs failed or ended with errors.")
     assert Run.objects.count() == 2
 
 

@@ -79,8 +79,8 @@ def test_a_copy_in_another_place_touches_nothing_and_says_so(
     for row in (done, waiting):
         row.refresh_from_db()
     assert (set(fake.jobs), done.state, waiting.state) == (jobs, "pending", "queued")
-    assert "take-over prod" in querysets.runs().get(pk=waiting.pk).waiting_message
-    assert "take-over prod" in querysets.runs().get(pk=done.pk).waiting_message
+    assert "take-over prod" in querysets.runs().get(pk=waiting.pk).pending_message
+    assert "take-over prod" in querysets.runs().get(pk=done.pk).pending_message
     out = StringIO()
     call_command("cluster", "list", stdout=out)
     assert "Another database" in out.getvalue()
@@ -130,9 +130,9 @@ def test_a_role_that_knows_no_leases_launches_as_before_by_the_label_alone(
     elsewhere()
     fake.end(run.job_name, PASSED)
     passed_by(run, prod)
-    assert "made by another launcher" in run.last_error
+    assert "created by another launcher" in run.last_error
     later(run, 601)
-    assert codes(passed_by(run, prod, 2)) == ["foreign-job"]
+    assert codes(passed_by(run, prod, 2)) == ["job-of-other-launcher"]
     assert list(fake.jobs) == [run.job_name]
     assert not any(call.startswith("DELETE") for call in fake.calls)
 

@@ -38,7 +38,7 @@ def begun(*nodes: str, suite: str = "cuda-vectoradd", **more: Any) -> Campaign:
 
 
 def obeys(run: Run) -> int:
-    return int(run.card_asked)
+    return int(run.card_requested)
 
 
 def stubborn(_: Run) -> int:
@@ -72,7 +72,7 @@ def test_on_gpushare_every_card_is_reached_once_and_proven(three: Cluster, fake:
     campaign = begun("share-0", "share-1", "share-2")
     drive(three, fake, obeys)
     assert coverage(campaign) == Coverage(
-        asked=9, reached=9, proven=9, lower=0, failed=0, not_reached=0, waiting=0, runs=9, unplaced=0
+        targets=9, tested=9, validated=9, inconclusive=0, failed=0, not_tested=0, queued=0, runs=9, unidentified=0
     )
     assert set(CampaignTarget.objects.values_list("run__verdict", flat=True)) == {"passed"}
 
@@ -82,14 +82,14 @@ def test_a_plugin_that_always_gives_card_1_never_makes_nine_cards_of_three(three
     campaign = begun("share-0", "share-1", "share-2")
     drive(three, fake, stubborn)
     found = coverage(campaign)
-    assert (found.asked, found.reached, found.proven, found.not_reached, found.waiting) == (9, 3, 3, 6, 0)
+    assert (found.targets, found.tested, found.validated, found.not_tested, found.queued) == (9, 3, 3, 6, 0)
     # One run reaches card 1; then so many without a new card.
     assert found.runs <= 3 * (1 + 2 * CARDS + 2) + 3
     counts = campaigns.progress(campaign)
-    assert (counts["passed"], counts["not_reached"]) == (3, 6)
+    assert (counts["passed"], counts["not_tested"]) == (3, 6)
     for target in CampaignTarget.objects.exclude(card_key="1"):
         assert target.run is None
-        assert "took no card that none had taken before" in target.not_reached
+        assert "reached no new card" in target.not_tested
     assert set(CampaignTarget.objects.filter(card_key="1").values_list("run__card_key", flat=True)) == {"1"}
 
 
@@ -98,7 +98,7 @@ def test_a_card_that_comes_up_by_chance_is_reached_by_it(three: Cluster, fake: F
     given = iter([1, 1, 0, 1, 2, 2, 2, 2])
     drive(three, fake, lambda _run: next(given))
     found = coverage(campaign)
-    assert (found.reached, found.not_reached) == (3, 0)
+    assert (found.tested, found.not_tested) == (3, 0)
     assert {t.card_key: t.run.card_key for t in CampaignTarget.objects.select_related("run") if t.run} == {
         "0": "0", "1": "1", "2": "2",
     }  # fmt: skip
@@ -109,7 +109,7 @@ def test_where_no_run_can_say_its_card_one_run_is_made_and_no_card_proven(prod: 
     campaign = begun("counted")
     drive(prod, fake, obeys)
     found = coverage(campaign)
-    assert (found.asked, found.reached, found.proven, found.not_reached, found.runs, found.unplaced) == (
+    assert (found.targets, found.tested, found.validated, found.not_tested, found.runs, found.unidentified) == (
         8,
         0,
         0,
@@ -117,9 +117,9 @@ def test_where_no_run_can_say_its_card_one_run_is_made_and_no_card_proven(prod: 
         1,
         1,
     )
-    reasons = set(CampaignTarget.objects.values_list("not_reached", flat=True))
+    reasons = set(CampaignTarget.objects.values_list("not_tested", flat=True))
     assert len(reasons) == 1
-    assert "does not say which card it is" in reasons.pop()
+    assert "does not identify the card" in reasons.pop()
     assert campaigns.progress(campaign)["passed"] == 0
 
 
@@ -139,14 +139,14 @@ def test_a_pass_that_checks_nothing_proves_no_card(three: Cluster, fake: FakeClu
     campaign = begun("share-0", suite="nvidia-smi")
     drive(three, fake, obeys, log)
     found = coverage(campaign)
-    assert (found.reached, found.proven, found.lower) == (3, 0, 3)
+    assert (found.tested, found.validated, found.inconclusive) == (3, 0, 3)
 
 
 def test_a_failed_card_is_failed_whatever_else_passed_on_it(three: Cluster, fake: FakeCluster) -> None:
     campaign = begun("share-0")
     drive(three, fake, stubborn, FAILED)
     found = coverage(campaign)
-    assert (found.failed, found.proven, found.reached) == (1, 0, 1)
+    assert (found.failed, found.validated, found.tested) == (1, 0, 1)
 
 
 def test_a_campaign_that_was_stopped_gives_its_last_runs_to_the_cards_that_they_took(
@@ -161,9 +161,9 @@ def test_a_campaign_that_was_stopped_gives_its_last_runs_to_the_cards_that_they_
     fake.end(run.job_name, PASSED)
     tasks.reconcile(three.pk)
     tasks.advance_campaigns()
-    rows = {row.card_key: (row.run_id, row.not_reached) for row in CampaignTarget.objects.all()}
+    rows = {row.card_key: (row.run_id, row.not_tested) for row in CampaignTarget.objects.all()}
     assert rows["2"] == (run.pk, "")
-    assert rows["0"] == (None, f"Run {run.pk} took card 2, and the campaign had ended.")
+    assert rows["0"] == (None, f"Run {run.pk} tested card 2, but the campaign had ended.")
 
 
 def test_cards_named_by_index_or_uuid_are_the_same_card(prod: Cluster) -> None:
@@ -177,22 +177,22 @@ def test_page_rest_and_csv_count_cards(three: Cluster, fake: FakeCluster, operat
     drive(three, fake, stubborn)
     page = operator.get(f"/validations/campaigns/{campaign.pk}").content.decode()
     text = " ".join(page.split())
-    assert "<b>3</b> of 9 cards asked for were proven good." in text
-    assert "reached 3 distinct cards." in text
-    assert "6 not reached." in text
+    assert "<b>3 of 9 cards validated</b>" in text
+    assert "on 3 cards" in text
+    assert "6 not tested" in text
     told = operator.get(f"/api/v1/campaigns/{campaign.pk}").json()
-    assert {name: told["coverage"][name] for name in ("asked", "reached", "proven", "failed", "not_reached")} == {
-        "asked": 9, "reached": 3, "proven": 3, "failed": 0, "not_reached": 6,
+    assert {name: told["coverage"][name] for name in ("targets", "tested", "validated", "failed", "not_tested")} == {
+        "targets": 9, "tested": 3, "validated": 3, "failed": 0, "not_tested": 6,
     }  # fmt: skip
-    rows = operator.get(f"/api/v1/campaigns/{campaign.pk}/matrix?not_reached=true").json()["results"]
+    rows = operator.get(f"/api/v1/campaigns/{campaign.pk}/matrix?not_tested=true").json()["results"]
     assert len(rows) == 6
-    assert all(row["verdict"] is None and row["not_reached"] and row["tried"] for row in rows)
+    assert all(row["verdict"] is None and row["not_tested"] and row["tried"] for row in rows)
     body = operator.get(f"/api/v1/campaigns/{campaign.pk}/matrix?format=csv").getvalue().decode()
     lines = list(csv.DictReader(body.splitlines()))
-    assert [line["card_taken"] for line in lines if line["level"] == "right"] == ["1", "1", "1"]
-    assert sum(bool(line["not_reached"]) for line in lines) == 6
+    assert [line["tested_card"] for line in lines if line["level"] == "checked"] == ["1", "1", "1"]
+    assert sum(bool(line["not_tested"]) for line in lines) == 6
     shown = operator.get(f"/validations/campaigns/{campaign.pk}?format=csv").getvalue().decode()
-    assert sum(bool(line["not_reached"]) for line in csv.DictReader(shown.splitlines())) == 6
+    assert sum(bool(line["not_tested"]) for line in csv.DictReader(shown.splitlines())) == 6
 
 
 @pytest.fixture
@@ -207,7 +207,7 @@ def test_cards_that_are_gone_are_still_counted(three: Cluster, fake: FakeCluster
     campaign = begun("share-0")
     drive(three, fake, obeys)
     Card.objects.filter(node_name="share-0").delete()
-    assert coverage(campaign).reached == CARDS
+    assert coverage(campaign).tested == CARDS
 
 
 def test_cards_that_were_not_reached_are_counted_by_cause(three: Cluster, fake: FakeCluster, operator: Client) -> None:
@@ -222,18 +222,18 @@ def test_cards_that_were_not_reached_are_counted_by_cause(three: Cluster, fake: 
         tasks.advance_campaigns()
         tasks.reconcile(three.pk)
     found = coverage(campaign)
-    assert (found.reached, found.proven, found.not_reached) == (1, 1, 8)
-    assert found.why == {"not-ready": 3, "waiting": 4, "under-way": 1}
-    assert found.waiting == 5
+    assert (found.tested, found.validated, found.not_tested) == (1, 1, 8)
+    assert found.why == {"not-ready": 3, "queued": 4, "active": 1}
+    assert found.queued == 5
     campaigns.change(campaign, "stop")
-    assert coverage(campaign).why == {"not-begun": 4, "not-ready": 3, "under-way": 1}
+    assert coverage(campaign).why == {"not-started": 4, "not-ready": 3, "active": 1}
     told = operator.get(f"/api/v1/campaigns/{campaign.pk}").json()["coverage"]
-    assert told["why"] == {"not-begun": 4, "not-ready": 3, "under-way": 1}
+    assert told["why"] == {"not-started": 4, "not-ready": 3, "active": 1}
     text = " ".join(operator.get(f"/validations/campaigns/{campaign.pk}").content.decode().split())
-    assert "4 × the campaign ended before their turn; 3 × " in text
-    assert text.index("of 9 cards asked for were proven good.") < text.index("targets are finished")
+    assert "4 campaign ended before the run, 3 " in text
+    assert text.index("of 9 cards validated") < text.index("targets done")
     rows = operator.get(f"/api/v1/campaigns/{campaign.pk}/matrix").json()["results"]
-    assert Counter(row["outcome"] for row in rows) == {"proven": 1, "under-way": 1, "does-not-fit": 3, "waiting": 4}
+    assert Counter(row["outcome"] for row in rows) == {"validated": 1, "active": 1, "not-applicable": 3, "queued": 4}
     body = operator.get(f"/api/v1/campaigns/{campaign.pk}/matrix?format=csv").getvalue().decode()
     assert [line["outcome"] for line in csv.DictReader(body.splitlines())] == [row["outcome"] for row in rows]
 
@@ -243,7 +243,7 @@ def test_an_errored_or_cancelled_run_reaches_no_card(three: Cluster, fake: FakeC
     tasks.advance_campaigns()
     tasks.reconcile(three.pk)
     errored = Run.objects.order_by("id")[0]
-    _give(fake, errored, int(errored.card_asked))
+    _give(fake, errored, int(errored.card_requested))
     fake.end(errored.job_name, b"nothing that is a verdict\n")
     tasks.reconcile(three.pk)
     tasks.advance_campaigns()
@@ -251,7 +251,7 @@ def test_an_errored_or_cancelled_run_reaches_no_card(three: Cluster, fake: FakeC
     request_cancel(Run.objects.exclude(state="ended").order_by("id")[0], None)
     tasks.reconcile(three.pk)
     found = coverage(campaign)
-    assert (found.errored, found.why["errored"], found.why["cancelled"], found.reached) == (1, 1, 1, 0)
+    assert (found.errored, found.why["errored"], found.why["cancelled"], found.tested) == (1, 1, 1, 0)
 
 
 def test_one_card_is_told_in_the_singular(prod: Cluster, fake: FakeCluster, operator: Client) -> None:
@@ -259,5 +259,5 @@ def test_one_card_is_told_in_the_singular(prod: Cluster, fake: FakeCluster, oper
     campaign = begun("lone")
     drive(prod, fake, obeys)
     text = " ".join(operator.get(f"/validations/campaigns/{campaign.pk}").content.decode().split())
-    assert "<b>1</b> of 1 card asked for was proven good. 1 run reached one card." in text
+    assert "<b>1 of 1 card validated</b> · 1 run on 1 card" in text
     assert "1 cards" not in text

@@ -40,7 +40,7 @@ def test_a_quota_that_keeps_the_pod_away_is_told_by_the_jobs_events(prod: Cluste
     fake.events = [
         {"reason": "FailedCreate", "message": "exceeded quota: pods", "lastTimestamp": "2026-01-01T00:00:00Z"}
     ]
-    assert passed_by(run, prod).waiting_message == "FailedCreate: exceeded quota: pods"
+    assert passed_by(run, prod).pending_message == "FailedCreate: exceeded quota: pods"
     later(run, 601)
     assert "exceeded quota" in passed_by(run, prod).reasons[0]["text"]
 

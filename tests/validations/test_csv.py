@@ -150,4 +150,4 @@ def test_runs_say_why_and_which_card_was_asked_for(api: Client, campaign: Campai
     run = Run.objects.get(node_name="gpu-2")
     assert (found["gpu-2"]["reason"], found["gpu-2"]["reason_text"]) == (run.reasons[0]["code"], run.reasons[0]["text"])
     assert (found["gpu-1"]["reason"], found["gpu-1"]["reason_text"]) == ("", "")
-    assert "card_asked" in found["gpu-1"]
+    assert "card_requested" in found["gpu-1"]

@@ -16,10 +16,9 @@ from inventory.models import Card, Cluster, Node
 from tests.factories import lose_card, make_cluster, make_node
 from tests.pages.validations.rows import make_run
 from tests.validations.test_results import counted
-from validations import proof, proof_counts
+from validations import validity, validity_counts
 from validations.lastresults import Result, decide_anew, deciding
 from validations.models import LastResult, Run
-from validations.tasks import decide_proofs
 
 pytestmark = pytest.mark.django_db
 NOW = timezone.now()
@@ -27,7 +26,7 @@ SUITES = ("cuda-vectoradd", "cuda-nbody", "nvidia-smi")
 #: (last verdict about the hardware, level of what passed, minutes ago, driver)
 _results = st.tuples(
     st.sampled_from(["passed", "failed", ""]),
-    st.sampled_from(["right", "ran", "seen", "", "right+ran"]),
+    st.sampled_from(["checked", "ran", "detected", "", "checked+ran"]),
     st.integers(0, 3),
     st.sampled_from(["1", "2", ""]),
 )
@@ -43,11 +42,11 @@ def fleet() -> Cluster:
 
 
 def write(cluster: Cluster, run: Run, card: Card, results: Sequence[tuple[str, str, int, str]]) -> None:
-    """As a release writes them that does not know that one of them decides."""
+    """Written in bulk: none of them decides yet."""
     for suite, (said, level, minutes, driver) in zip(SUITES, results, strict=False):
         at = NOW - timedelta(minutes=minutes)
-        good = "right" in level
-        lower = level.removeprefix("right").removeprefix("+")
+        good = "checked" in level
+        lower = level.removeprefix("checked").removeprefix("+")
         LastResult.objects.create(
             cluster=cluster,
             node_name=card.node_name,
@@ -68,11 +67,11 @@ def write(cluster: Cluster, run: Run, card: Card, results: Sequence[tuple[str, s
         )
 
 
-def rests_on(one: proof.Proof) -> tuple[object, ...]:
+def rests_on(one: validity.Validity) -> tuple[object, ...]:
     """What a mark and its title say, without the suite: of two that failed in one moment nobody can say which is the newer."""
     if one.state == "failed":
         return one.state, one.bad_run, one.bad_at, one.driver_now
-    if one.state in ("ran", "seen"):
+    if one.state in ("ran", "detected"):
         return one.state, one.lower_level, one.lower_run, one.lower_at, one.driver_now
     return one.state, one.good_run, one.good_suite, one.good_at, one.good_driver, one.driver_now
 
@@ -87,13 +86,13 @@ def test_what_is_counted_is_what_is_said_of_each_card(
         LastResult.objects.all().delete()
         for card, own in zip(Card.objects.order_by("id"), results, strict=True):
             # Two proofs of one moment may be by two drivers: which of them is the newest nobody can say.
-            moments = [minutes for _, level, minutes, _ in own if "right" in level]
+            moments = [minutes for _, level, minutes, _ in own if "checked" in level]
             if len(moments) == len(set(moments)):
                 write(fleet, run, card, own)
         decide_anew()
-        found = proof.of_cards(Card.objects.values_list("pk", flat=True))
+        found = validity.of_cards(Card.objects.values_list("pk", flat=True))
         assert counted(fleet.pk) == {pk: one.state for pk, one in found.items()}
-        marks = proof_counts.of_cards(found)
+        marks = validity_counts.of_cards(found)
         assert {pk: rests_on(one) for pk, one in marks.items()} == {
             pk: rests_on(one) for pk, one in found.items() if one.state != "never"
         }
@@ -101,35 +100,37 @@ def test_what_is_counted_is_what_is_said_of_each_card(
 
 
 @pytest.fixture
-def proven(fleet: Cluster) -> Card:
+def validated(fleet: Cluster) -> Card:
     card = Card.objects.filter(node_name="a")[0]
     run = make_run(fleet, node="a", card=card)
     LastResult.objects.filter(run=run).update(good_driver="1")
-    assert counted(fleet.pk)[card.pk] == "proven"
+    assert counted(fleet.pk)[card.pk] == "validated"
     return card
 
 
-def test_what_a_release_before_has_written_is_decided_again(proven: Card, caplog: Any) -> None:
-    assert decide_proofs() == 0
+def test_rows_that_were_written_in_bulk_are_decided(validated: Card, caplog: Any) -> None:
+    assert decide_anew() == 0
     assert caplog.text == ""
     LastResult.objects.update(said_verdict="failed", decides=False)
-    assert counted(proven.cluster_id)[proven.pk] == "never"
-    assert decide_proofs() == 1
+    assert counted(validated.cluster_id)[validated.pk] == "never"
+    assert decide_anew() == 1
     assert "of 1 cards another result decides" in caplog.text
-    assert counted(proven.cluster_id)[proven.pk] == "failed"
-    assert decide_proofs() == 0
+    assert counted(validated.cluster_id)[validated.pk] == "failed"
+    assert decide_anew() == 0
 
 
-def test_a_card_that_is_gone_is_not_counted(proven: Card) -> None:
-    lose_card(proven)
-    assert counted(proven.cluster_id) == {card.pk: "never" for card in Card.objects.filter(gone_at=None)}
-    assert proof_counts.by_pool([proven.cluster_id], NOW) == {}
+def test_a_card_that_is_gone_is_not_counted(validated: Card) -> None:
+    lose_card(validated)
+    assert counted(validated.cluster_id) == {card.pk: "never" for card in Card.objects.filter(removed_at=None)}
+    assert validity_counts.by_pool([validated.cluster_id], NOW) == {}
 
 
-def test_only_what_is_young_and_on_a_known_driver_is_fresh_and_sure(proven: Card) -> None:
+def test_only_what_is_young_and_on_a_known_driver_is_fresh_and_sure(validated: Card) -> None:
     def figures() -> tuple[int, int]:
-        whole = proof_counts.added(proof_counts.by_pool([proven.cluster_id], NOW - timedelta(days=14)).values())
-        assert whole.states["proven"] == 1
+        whole = validity_counts.added(
+            validity_counts.by_pool([validated.cluster_id], NOW - timedelta(days=14)).values()
+        )
+        assert whole.states["validated"] == 1
         return whole.fresh, whole.sure
 
     assert figures() == (1, 1)
@@ -139,33 +140,33 @@ def test_only_what_is_young_and_on_a_known_driver_is_fresh_and_sure(proven: Card
     assert figures() == (0, 0)
 
 
-def test_of_a_card_that_failed_twice_the_newer_failure_is_told(proven: Card) -> None:
+def test_of_a_card_that_failed_twice_the_newer_failure_is_told(validated: Card) -> None:
     for suite, minutes in (("cuda-nbody", 2), ("nvidia-smi", 1)):
         row = LastResult.objects.filter(suite="cuda-vectoradd").get()
         row.pk, row.suite, row.decides = None, suite, False
         row.said_verdict, row.said_at = "failed", NOW - timedelta(minutes=minutes)
         row.save()
     decide_anew()
-    mark = proof_counts.of_cards([proven.pk])[proven.pk]
+    mark = validity_counts.of_cards([validated.pk])[validated.pk]
     assert (mark.state, mark.bad_suite) == ("failed", "nvidia-smi")
-    assert mark.bad_suite == proof.of_cards([proven.pk])[proven.pk].bad_suite
+    assert mark.bad_suite == validity.of_cards([validated.pk])[validated.pk].bad_suite
 
 
-def test_of_no_clusters_and_no_nodes_nothing_is_counted(proven: Card) -> None:
-    assert (proof_counts.by_pool([], NOW), proof_counts.by_node([]), proof_counts.by_card([])) == ({}, {}, {})
-    assert proof_counts.by_card([proven.cluster_id], []) == {}
-    assert proof_counts.of_cards([]) == {}
-    names = [proven.node_name]
-    assert list(proof_counts.by_card([proven.cluster_id], names).values()) == ["proven"]
-    assert proof_counts.by_card([proven.cluster_id], ["b"]) == {}
+def test_of_no_clusters_and_no_nodes_nothing_is_counted(validated: Card) -> None:
+    assert (validity_counts.by_pool([], NOW), validity_counts.by_node([]), validity_counts.by_card([])) == ({}, {}, {})
+    assert validity_counts.by_card([validated.cluster_id], []) == {}
+    assert validity_counts.of_cards([]) == {}
+    names = [validated.node_name]
+    assert list(validity_counts.by_card([validated.cluster_id], names).values()) == ["validated"]
+    assert validity_counts.by_card([validated.cluster_id], ["b"]) == {}
 
 
-def test_a_state_that_is_none_is_not_shown_as_one(proven: Card) -> None:
+def test_a_state_that_is_none_is_not_shown_as_one(validated: Card) -> None:
     LastResult.objects.update(good=None, good_at=None, lower_level="<b>")
-    assert proof_counts.by_node([proven.cluster_id]) == {}
+    assert validity_counts.by_node([validated.cluster_id]) == {}
 
 
-def test_two_results_cannot_decide(proven: Card) -> None:
+def test_two_results_cannot_decide(validated: Card) -> None:
     row = LastResult.objects.get()
     row.pk, row.suite = None, "cuda-nbody"
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -178,7 +179,7 @@ def test_a_failure_comes_before_a_proof_and_a_proof_before_what_only_ran() -> No
     newer = good._replace(id=3, good_at=NOW + timedelta(seconds=1))
     ran = Result(4, "passed", NOW, None, None, "ran", NOW, False)
     older = failed._replace(id=6, said_at=NOW - timedelta(seconds=1))
-    seen = Result(5, "passed", NOW, None, None, "seen", NOW + timedelta(seconds=1), False)
+    seen = Result(5, "passed", NOW, None, None, "detected", NOW + timedelta(seconds=1), False)
     assert [
         deciding(some) for some in ((newer, good, failed, older), (ran, newer, good), (seen, ran), (seen,), ())
     ] == [

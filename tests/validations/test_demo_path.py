@@ -38,7 +38,7 @@ def play(demo: Server, cluster: Cluster, run: Run, seconds: int = 900) -> Iterat
 def test_a_request_becomes_a_stored_verdict(
     demo: Server, demo_cluster: Cluster, suite: str, node: str, verdict: str, code: str
 ) -> None:
-    run, new = request_run(RunRequest(suite=suite, node=node, wait_for_room=True))
+    run, new = request_run(RunRequest(suite=suite, node=node, queue_if_full=True))
     assert new
     states = list(dict.fromkeys(play(demo, demo_cluster, run)))
     assert states[-1] == "ended"

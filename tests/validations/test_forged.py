@@ -201,7 +201,7 @@ def test_a_job_that_is_there_already_is_taken_up_only_when_it_is_what_was_posted
     foreign(fake, run, **({} if listed else {"app.kubernetes.io/managed-by": "helm"}))
     fake.end(run.job_name, PASSED)
     passed_by(run, prod)
-    assert (run.verdict, codes(run), run.job_uid) == ("errored", ["foreign-job"], "")
+    assert (run.verdict, codes(run), run.job_uid) == ("errored", ["job-of-other-launcher"], "")
     assert "spec.template.spec.containers[suite].command" in run.reasons[0]["text"]
 
 

@@ -22,7 +22,7 @@ def test_a_run_goes_through_its_states_to_a_verdict_and_leaves_nothing(prod: Clu
     fake.end(run.job_name, PASSED)
     passed_by(run, prod)
     assert (run.state, run.verdict, run.exit_code) == ("ended", "passed", 0)
-    assert (run.facts["elements"], run.proof_line) == (50000, 5)
+    assert (run.facts["elements"], run.evidence_line) == (50000, 5)
     assert logstore.whole(run) == PASSED
     assert run.log_complete is True
     assert run.image_digest.endswith("0" * 64)
@@ -61,8 +61,8 @@ def test_a_log_without_a_verdict_line_is_never_a_pass(prod: Cluster, fake: FakeC
 def test_an_unschedulable_run_says_why_and_ends_in_time(prod: Cluster, fake: FakeCluster) -> None:
     run = launched(prod)
     fake.pod(run.job_name, unschedulable="0/3 nodes are available: 3 Insufficient nvidia.com/gpu.")
-    assert passed_by(run, prod).waiting_reason == "Unschedulable"
-    assert "Insufficient" in run.waiting_message
+    assert passed_by(run, prod).pending_reason == "Unschedulable"
+    assert "Insufficient" in run.pending_message
     later(run, 601)
     passed_by(run, prod)
     assert (run.verdict, codes(run)) == ("errored", ["unschedulable"])
@@ -95,6 +95,6 @@ def test_a_slow_image_shows_the_newest_event_and_has_an_end(prod: Cluster, fake:
     text = {"reason": "Pulling", "message": 'Pulling image "big"', "lastTimestamp": "2026-01-01T00:00:09Z"}
     fake.events = [text | {"message": "older", "lastTimestamp": "2026-01-01T00:00:01Z"}, text]
     fake.pod(run.job_name, node="gpu-1", waiting="ContainerCreating")
-    assert passed_by(run, prod).waiting_message == 'Pulling: Pulling image "big"'
+    assert passed_by(run, prod).pending_message == 'Pulling: Pulling image "big"'
     later(run, 3601)
     assert codes(passed_by(run, prod)) == ["image"]

@@ -20,7 +20,7 @@ from tests.cast import make_user, signed_in
 from tests.factories import make_node
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import FAILED, PASSED, launched, passed_by
-from validations import campaigns, proof, tasks
+from validations import campaigns, tasks, validity
 from validations.coverage import coverage
 from validations.models import Run
 
@@ -80,7 +80,7 @@ def test_suites_count_it_apart(mine: Callable[..., Run], viewer: Client) -> None
     mine()
     mine(FAILED, 1)
     page = viewer.get("/validations/suites").content.decode()
-    assert "2 of another image" in page
+    assert "2 with another image" in page
     assert "own_image=false" in page
     assert "verdict=passed" not in page
 
@@ -103,13 +103,13 @@ def test_a_campaign_of_it_says_so(single: Cluster, fake: FakeCluster, viewer: Cl
     fake.end(Run.objects.get().job_name, PASSED)
     tasks.reconcile(single.pk)
     found = coverage(campaign)
-    assert (found.reached, found.proven, found.lower, found.other_image) == (1, 0, 1, 1)
+    assert (found.tested, found.validated, found.inconclusive, found.other_image) == (1, 0, 1, 1)
     told = viewer.get(f"/api/v1/campaigns/{campaign.pk}").json()
     assert told["coverage"]["other_image"] == 1
     [row] = viewer.get(f"/api/v1/campaigns/{campaign.pk}/matrix").json()["results"]
     assert (row["verdict"], row["level"], row["own_image"]) == ("passed", "none", False)
     page = viewer.get(f"/validations/campaigns/{campaign.pk}", follow=True).content.decode()
-    assert "1 ran another image than the suite" in page
+    assert "1 with another image, proves nothing" in page
     assert "passed (another image)" in page
 
 
@@ -123,9 +123,9 @@ def test_a_card_that_its_own_image_proved_besides_is_not_counted_as_such(
     fake.end(Run.objects.get(campaign=campaign).job_name, PASSED)
     tasks.reconcile(single.pk)
     Run.objects.update(campaign=campaign)
-    assert (coverage(campaign).proven, coverage(campaign).other_image) == (1, 0)
+    assert (coverage(campaign).validated, coverage(campaign).other_image) == (1, 0)
     card = Card.objects.get(node_name="one")
-    assert proof.of_cards([card.pk])[card.pk].state == "proven"
+    assert validity.of_cards([card.pk])[card.pk].state == "validated"
 
 
 def test_the_scrape_and_the_command_say_it(

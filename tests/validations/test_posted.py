@@ -72,8 +72,8 @@ def test_only_what_has_the_runs_own_name_is_read_and_deleted(prod: Cluster, fake
     ("columns", "code"),
     [
         ({"suite": "of-another-version"}, "suite-missing"),
-        ({"node_name": "gone"}, "no-place"),
-        ({"card_asked": "GPU-gone"}, "no-place"),
+        ({"node_name": "gone"}, "target-gone"),
+        ({"card_requested": "GPU-gone"}, "target-gone"),
         ({"options": {"no_such": 1}}, "bad-arguments"),
         ({"options": ["x"]}, ""),
         ({"suite": "directx-directml"}, "wrong-os"),

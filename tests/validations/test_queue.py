@@ -110,7 +110,7 @@ def test_a_pass_ends_some_runs_of_nodes_that_are_gone_however_many_slots_are_fre
         copies(run, size, node_name="gone-{}")
         counts.append(queries(lambda: tasks.reconcile(prod.pk)))
         ended = Run.objects.filter(state="ended")
-        assert [codes(one) for one in ended] == [["no-place"]] * queue.MOST_LOST
+        assert [codes(one) for one in ended] == [["target-gone"]] * queue.MOST_LOST
     assert fake.created == []
     assert abs(counts[1] - counts[0]) <= 2
     assert counts[0] < 40 * queue.MOST_LOST + 30
@@ -134,7 +134,7 @@ def test_a_pass_tries_some_runs_without_room_and_the_next_one_others(
     run, _ = request_run(wish(node="share", card="3"))
     run.delete()
     Node.objects.filter(name="share").update(ready=False)
-    tried = Run.objects.filter(waiting_message="The node share is not ready.")
+    tried = Run.objects.filter(pending_message="Node share is not ready.")
     counts = []
     for size in (60, 600):
         settings.MAX_RUNS_PER_CLUSTER = size
@@ -165,24 +165,24 @@ def test_why_a_queued_run_waits_is_said_when_somebody_looks(prod: Cluster, fake:
     launched(prod)
     queued(prod, 3)
     tasks.reconcile(prod.pk)
-    said = {run.waiting_message for run in querysets.runs().filter(state="queued")}
-    assert said == {"1 runs are under way in this cluster (GPUDASH_MAX_RUNS_PER_CLUSTER)."}
+    said = {run.pending_message for run in querysets.runs().filter(state="queued")}
+    assert said == {"Limit of active runs in this cluster reached: 1 (GPUDASH_MAX_RUNS_PER_CLUSTER)."}
     whole = querysets.run_whole("q00000000000001")
     assert whole is not None
-    assert whole.waiting_reason == "NoSlot"
-    assert set(Run.objects.filter(state="queued").values_list("waiting_message", flat=True)) == {""}
-    assert queries(lambda: list(querysets.runs())) == 4
+    assert whole.pending_reason == "NoSlot"
+    assert set(Run.objects.filter(state="queued").values_list("pending_message", flat=True)) == {""}
+    assert queries(lambda: list(querysets.runs())) == 5
 
 
 def test_a_run_that_no_worker_launches_says_so(prod: Cluster, fake: FakeCluster) -> None:
     (run,) = queued(prod, 1)
     (seen,) = querysets.runs().filter(pk=run.pk)
-    assert seen.waiting_reason == "no-worker"
-    assert seen.waiting_message.startswith("the launch worker (queue launch) has not been seen yet: no run moves")
-    assert "celery -A gpudash worker -Q launch" in seen.waiting_message
+    assert seen.pending_reason == "no-worker"
+    assert seen.pending_message.startswith("launch worker (queue launch) not seen yet: runs stay queued")
+    assert "celery -A gpudash worker -Q launch" in seen.pending_message
     beat(Role.LAUNCH)
     (seen,) = querysets.runs().filter(pk=run.pk)
-    assert (seen.waiting_reason, seen.waiting_message) == ("", "")
+    assert (seen.pending_reason, seen.pending_message) == ("", "")
 
 
 def test_an_overdue_run_ends_with_the_reason_of_its_waiting(prod: Cluster, fake: FakeCluster, settings: Any) -> None:
@@ -231,7 +231,7 @@ def test_a_campaign_does_not_wait_behind_places_that_are_held(prod: Cluster, fak
         else CampaignTarget(campaign=campaign, position=number, cluster=prod, node_name=node, card_key=f"c{number}")
         for number, node in enumerate(nodes)
     )
-    Run.objects.update(card_asked="0")
+    Run.objects.update(card_requested="0")
     assert campaigns.advance(campaign.pk) == 1
     assert Run.objects.get(campaign=campaign).node_name == "free"
 

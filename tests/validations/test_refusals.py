@@ -61,7 +61,7 @@ def test_a_refused_look_says_which_rule_is_missing_and_ends_within_the_steps_tim
     run = launched(prod)
     refuse(fake, call)
     passed_by(run, prod)
-    assert (run.active, run.waiting_reason) == (True, "forbidden")
+    assert (run.active, run.pending_reason) == (True, "forbidden")
     for words in (call[2], "gpudash-validations", "deploy/launcher-role.yaml"):
         assert words in run.last_error
     assert "not reached" not in run.last_error
@@ -79,7 +79,7 @@ def test_credentials_that_are_not_accepted_are_told_from_a_cluster_that_is_away(
 ) -> None:
     run = launched(prod)
     fake.fail("GET", "/jobs$", 401, "Unauthorized")
-    assert passed_by(run, prod).waiting_reason == "unauthorized"
+    assert passed_by(run, prod).pending_reason == "unauthorized"
     assert "kubeconfig" in run.last_error
     later(run, 601, seen=False)
     assert codes(passed_by(run, prod)) == ["unauthorized"]
@@ -88,14 +88,14 @@ def test_credentials_that_are_not_accepted_are_told_from_a_cluster_that_is_away(
 def test_a_cluster_that_is_away_reads_as_that(prod: Cluster, fake: FakeCluster) -> None:
     run = launched(prod)
     fake.fail("GET", "/jobs$", 0)
-    assert passed_by(run, prod).waiting_reason == "unreachable"
-    assert "was not reached" in run.last_error
+    assert passed_by(run, prod).pending_reason == "unreachable"
+    assert "Cannot reach the cluster" in run.last_error
 
 
 def test_a_kubeconfig_that_cannot_be_used_is_a_reason_of_its_own(prod: Cluster, fake: FakeCluster) -> None:
     run = launched(prod)
     Cluster.objects.update(kubeconfig="/nowhere/config")
-    assert passed_by(run, prod).waiting_reason == "kubeconfig"
+    assert passed_by(run, prod).pending_reason == "kubeconfig"
     later(run, 601, seen=False)
     assert codes(passed_by(run, prod)) == ["kubeconfig"]
 
@@ -141,7 +141,7 @@ def test_a_job_that_may_not_be_deleted_is_remembered_and_said(prod: Cluster, fak
     fake.end(run.job_name, PASSED)
     passed_by(run, prod, 2)
     assert (run.verdict, run.job_removed) == ("passed", False)
-    assert "still in the cluster" in run.last_error
+    assert "still exists in the cluster" in run.last_error
     assert "delete jobs" in run.last_error
     no.times = 0
     later(run, 11)

@@ -123,7 +123,7 @@ def test_by_the_worker_when_who_asked_may_not_any_more(prod: Cluster, olga: User
     assert passed_by(run, prod).state == "ended"
     (entry,) = refused()
     assert told(entry, "why", "by", "run") == (
-        "olga", "process", "run-launch", "prod/gpu-1", "requester", "worker", run.pk,
+        "olga", "process", "run-launch", "prod/gpu-1", "requester-not-allowed", "worker", run.pk,
     )  # fmt: skip
 
 
@@ -131,7 +131,7 @@ def test_a_campaign_for_an_image_once_and_not_for_each_place(prod: Cluster, olga
     with pytest.raises(Refused):
         campaigns.create("cuda-vectoradd", [("prod", "gpu-1", "")], olga, name="night", options={"image": EVIL})
     (entry,) = refused()
-    assert (entry.action, entry.target, entry.detail["why"]) == ("campaign-make", "night", "image-not-allowed")
+    assert (entry.action, entry.target, entry.detail["why"]) == ("campaign-create", "night", "image-not-allowed")
 
 
 @pytest.mark.parametrize(

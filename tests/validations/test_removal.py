@@ -54,7 +54,7 @@ def test_a_forbidden_delete_makes_few_calls_and_one_line_a_minute(
         a_minute(prod, run)
         assert deletes(fake) <= 5
         assert len(fake.calls) - before < 20
-        assert len([one for one in caplog.records if "still in the cluster" in one.getMessage()]) == 1
+        assert len([one for one in caplog.records if "still exists in the cluster" in one.getMessage()]) == 1
         fake.faults.clear()
         later(run, 600)
         assert passed_by(run, prod, 2).job_removed
@@ -87,7 +87,7 @@ def test_a_job_of_no_run_backs_off_too(prod: Cluster, fake: FakeCluster) -> None
     Run.objects.all().delete()
     tasks.reconcile(prod.pk)
     (entry,) = Launcher.objects.get().strays.values()
-    assert "of no run of ours" in entry[2]
+    assert "which belongs to no run" in entry[2]
     assert isinstance(restored(entry[2], entry[3]), Said)
     tasks.reconcile(prod.pk)
     count = deletes(fake)
@@ -105,8 +105,8 @@ def test_pages_and_commands_say_how_many_stay_and_why(
     run = stuck(prod, fake)
     client.force_login(admin_user)
     page = client.get(reverse("cluster", args=[prod.name])).content.decode()
-    assert "1 Job that is to be deleted stays in the cluster." in page
-    assert "still in the cluster" in client.get(reverse("run", args=[run.pk])).content.decode()
+    assert "1 Job to be deleted remains in the cluster." in page
+    assert "still exists in the cluster" in client.get(reverse("run", args=[run.pk])).content.decode()
     out = StringIO()
     call_command("cluster", "list", stdout=out)
-    assert "1 Job that is to be deleted stays" in out.getvalue()
+    assert "1 Job to be deleted remains" in out.getvalue()

@@ -44,8 +44,8 @@ def campaign(prod: Cluster) -> Campaign:
         make_run(prod, card=cards[4], verdict="errored", ending=["cancelled", "by olga"], **both),
         None,
     ]
-    tried = make_run(prod, card=cards[0], card_asked=cards[3].key, **both)
-    words = {3: {"not_reached": "took another", "tried": tried}, 5: {"skipped": "Node h is not ready. (not-ready)"}}
+    tried = make_run(prod, card=cards[0], card_requested=cards[3].key, **both)
+    words = {3: {"not_tested": "took another", "tried": tried}, 5: {"skipped": "Node h is not ready. (not-ready)"}}
     for position, (card, run) in enumerate(zip(cards, runs, strict=True)):
         CampaignTarget.objects.create(
             campaign=made,
@@ -67,27 +67,33 @@ def command(*words: str) -> str:
 
 def test_each_place_has_its_outcome_and_what_ran_there(campaign: Campaign) -> None:
     found = report.content(campaign)
-    assert [one["outcome"] for one in found["places"]] == [
-        "proven", "failed", "lower", "another-card", "cancelled", "not-ready",
+    assert [one["outcome"] for one in found["targets"]] == [
+        "validated", "failed", "inconclusive", "another-card", "cancelled", "not-ready",
     ]  # fmt: skip
-    first = found["places"][0]
+    first = found["targets"][0]
     assert (first["cluster"], first["node"], first["index"], first["uuid"]) == (
         "prod",
         "h",
         0,
         "GPU-h-0",
     )
-    assert (first["verdict"], first["level"], first["driver"]) == ("passed", "right", "550.54.15")
-    assert found["places"][1]["reason_text"] == "The card gave a wrong result."
-    assert found["places"][5]["why_not"] == "Node h is not ready. (not-ready)"
+    assert (first["verdict"], first["level"], first["driver"]) == ("passed", "checked", "550.54.15")
+    assert found["targets"][1]["reason_text"] == "The card gave a wrong result."
+    assert found["targets"][5]["why_not"] == "Node h is not ready. (not-ready)"
     assert {(one["image"], one["own"]) for one in found["images"]} == {
         ("registry.example/suite:1", True),
         ("mine:1", False),
     }
-    assert [one["run"] for one in found["other_runs"]] == [Run.objects.get(card_asked__gt="").pk]
+    assert [one["run"] for one in found["other_runs"]] == [Run.objects.get(card_requested__gt="").pk]
     cards = found["coverage"]
-    assert (cards["asked"], cards["proven"], cards["failed"], cards["lower"], cards["not_reached"]) == (6, 1, 1, 1, 3)
-    outcomes = [one["outcome"] for one in found["places"] if one["outcome"] not in report.REACHED]
+    assert (cards["targets"], cards["validated"], cards["failed"], cards["inconclusive"], cards["not_tested"]) == (
+        6,
+        1,
+        1,
+        1,
+        3,
+    )
+    outcomes = [one["outcome"] for one in found["targets"] if one["outcome"] not in report.TESTED]
     assert cards["why"] == {name: outcomes.count(name) for name in outcomes}
 
 
@@ -112,23 +118,23 @@ def test_page_rest_and_command_give_one_hash_that_a_reader_can_repeat(
 def test_verify_says_whether_the_stored_campaign_gives_the_same(campaign: Campaign, tmp_path: Path) -> None:
     file = tmp_path / "report.json"
     file.write_text(command(campaign.pk, "--json"))
-    assert "gives the same report" in command("verify", str(file))
-    Run.objects.filter(verdict="failed").update(verdict="passed", level="right")
+    assert "Identical: the file matches" in command("verify", str(file))
+    Run.objects.filter(verdict="failed").update(verdict="passed", level="checked")
     out = io.StringIO()
-    with pytest.raises(CommandError, match="does not give this report") as caught:
+    with pytest.raises(CommandError, match="The file differs from") as caught:
         call_command("report", "verify", str(file), stdout=out)
     assert caught.value.returncode == 1
-    assert 'places[1].verdict: "failed" in the file, "passed" stored' in out.getvalue()
+    assert 'targets[1].verdict: "failed" in the file, "passed" stored' in out.getvalue()
 
 
 def test_a_file_that_was_changed_is_found_out(campaign: Campaign, tmp_path: Path) -> None:
     told = command(campaign.pk, "--json")
     file = tmp_path / "report.json"
-    file.write_text(told.replace('"outcome":"failed"', '"outcome":"proven"'))
-    with pytest.raises(CommandError, match="does not give this report"):
+    file.write_text(told.replace('"outcome":"failed"', '"outcome":"validated"'))
+    with pytest.raises(CommandError, match="The file differs from"):
         command("verify", str(file))
     file.write_text(told + "\n")
-    with pytest.raises(CommandError, match="bytes are not those of the canonical form"):
+    with pytest.raises(CommandError, match="not in canonical form"):
         command("verify", str(file))
     for text in ("[]", "{}", "nothing", '{"campaign": {"id": "nope"}, "format": "gpudash-campaign-report/1"}'):
         file.write_text(text)
@@ -139,11 +145,11 @@ def test_a_file_that_was_changed_is_found_out(campaign: Campaign, tmp_path: Path
 
 def test_the_page_has_absolute_times_and_tells_why_cards_were_not_reached(campaign: Campaign, viewer: Client) -> None:
     page = get(viewer, f"/validations/campaigns/{campaign.pk}/report")
-    assert "1 of 6 cards asked for were proven good. 1 card failed." in page.text
-    assert "3 not reached." in page.text
+    assert "1 of 6 cards validated · 1 card failed" in page.text
+    assert "3 not tested" in page.text
     for text in (
-        "the run took another card",
-        "the run was cancelled",
+        "another card was allocated",
+        "run cancelled",
         "UTC",
         "another image",
         "sha256:" + "a" * 64,

@@ -17,7 +17,7 @@ from inventory.models import Allocation, Card, Cluster, Node, NodeTotals
 from tests.factories import make_node
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import FAILED, PASSED, codes, launched, passed_by
-from validations import baseline, proof, proof_counts
+from validations import baseline, validity, validity_counts
 from validations.models import LastResult, Measurement, Reparse, Run
 from validations.reparse import NotEnded, reparse
 from validations.requests import request_again
@@ -60,19 +60,19 @@ def ended(single: Cluster, fake: FakeCluster, settings: Any) -> Callable[..., Ru
 
 def counted(cluster_id: int) -> dict[int, str]:
     """Id of a card → its state, of all that are present: counted by card, by node and by pool alike."""
-    present = Card.objects.filter(cluster_id=cluster_id, gone_at=None)
-    by_card = proof_counts.by_card([cluster_id])
+    present = Card.objects.filter(cluster_id=cluster_id, removed_at=None)
+    by_card = validity_counts.by_card([cluster_id])
     states = {
-        pk: by_card.get((cluster_id, node, key), proof.NEVER)
+        pk: by_card.get((cluster_id, node, key), validity.NEVER)
         for pk, node, key in present.values_list("pk", "node_name", "key")
     }
     found = Counter(states.values())
-    whole = proof_counts.added(proof_counts.by_pool([cluster_id], timezone.now()).values())
-    assert whole.of(present.count()) == {one: found[one] for one in proof.STATES}
+    whole = validity_counts.added(validity_counts.by_pool([cluster_id], timezone.now()).values())
+    assert whole.of(present.count()) == {one: found[one] for one in validity.STATES}
     of_nodes: Counter[str] = Counter()
-    for counts in proof_counts.by_node([cluster_id]).values():
+    for counts in validity_counts.by_node([cluster_id]).values():
         of_nodes.update(counts)
-    assert {**of_nodes, proof.NEVER: found[proof.NEVER]} == {proof.NEVER: 0, **found}
+    assert {**of_nodes, validity.NEVER: found[validity.NEVER]} == {validity.NEVER: 0, **found}
     return states
 
 
@@ -100,7 +100,7 @@ def test_a_slower_run_is_a_warning_that_says_by_how_much(ended: Callable[..., Ru
     third = ended(nbody(52.0, 2512.0), node="one", suite="cuda-nbody")
     assert (third.verdict, codes(third)[0]) == ("warning", "slower")
     assert second.pk in third.reasons[0]["text"]
-    assert "100 %" in third.reasons[0]["text"]
+    assert "100% slower" in third.reasons[0]["text"]
     row = Measurement.objects.get(run=third, name="time")
     assert (row.baseline_id, row.baseline_value) == (second.pk, 26.0)
     assert row.slower_percent == pytest.approx(100.0)
@@ -131,7 +131,7 @@ def test_runs_that_are_not_alike_are_not_compared(ended: Callable[..., Run], cha
 
 def test_a_run_on_some_card_is_the_nodes_until_the_mirror_saw_which_it_took(prod: Cluster, fake: FakeCluster) -> None:
     run = launched(prod)
-    assert (run.card_key, run.target_text) == ("", "some card of node gpu-1")
+    assert (run.card_key, run.target_text) == ("", "any card of node gpu-1")
     pod = fake.pod(run.job_name, node="gpu-1", running=True)
     card = Card.objects.get(uuid="GPU-gpu-1-2")
     common = {"cluster": prod, "node_name": "gpu-1", "card": card, "card_key": card.key, "namespace": "n", "pod": "p"}
@@ -142,12 +142,12 @@ def test_a_run_on_some_card_is_the_nodes_until_the_mirror_saw_which_it_took(prod
     fake.end(run.job_name, PASSED)
     passed_by(run, prod)
     assert (run.card_id, run.card_key, run.card_evidence) == (card.pk, card.key, "device-status")
-    assert proof.of_cards([card.pk])[card.pk].state == "proven"
+    assert validity.of_cards([card.pk])[card.pk].state == "validated"
 
 
 def test_a_card_that_was_asked_for_and_cannot_be_chosen_is_kept_as_a_wish(prod: Cluster, fake: FakeCluster) -> None:
     run = launched(prod, card="GPU-gpu-1-1")
-    assert (run.card, run.card_key, run.card_asked) == (None, "", "GPU-gpu-1-1")
+    assert (run.card, run.card_key, run.card_requested) == (None, "", "GPU-gpu-1-1")
 
 
 def test_a_log_is_read_again_and_the_old_result_is_kept(ended: Callable[..., Run]) -> None:
@@ -189,7 +189,7 @@ def test_again_asks_for_the_same_once_more(ended: Callable[..., Run]) -> None:
     run = ended(PASSED, node="one", card="GPU-one-0", options={"host_memory": "2Gi"})
     again, new = request_again(run, None)
     assert new
-    assert (again.repeats_id, again.card_key, again.options, again.suite) == (
+    assert (again.rerun_of_id, again.card_key, again.options, again.suite) == (
         run.pk,
         run.card_key,
         run.options,
@@ -202,8 +202,8 @@ def test_the_proof_of_a_card_follows_its_runs(ended: Callable[..., Run]) -> None
     account = NodeTotals.objects.get(node_name="one")
 
     def state() -> str:
-        found = proof.of_cards([card.pk])[card.pk]
-        assert proof.of_nodes([account.pk])[account.pk].state == found.state
+        found = validity.of_cards([card.pk])[card.pk]
+        assert validity.of_nodes([account.pk])[account.pk].state == found.state
         assert counted(card.cluster_id)[card.pk] == found.state
         return found.state
 
@@ -211,19 +211,19 @@ def test_the_proof_of_a_card_follows_its_runs(ended: Callable[..., Run]) -> None
     errored = ended(b"nothing", node="one")
     assert (errored.verdict, state()) == ("errored", "never")
     good = ended(PASSED, node="one")
-    assert state() == "proven"
-    found = proof.of_cards([card.pk])[card.pk]
+    assert state() == "validated"
+    found = validity.of_cards([card.pk])[card.pk]
     assert (found.good_run, found.good_suite, found.good_driver) == (good.pk, "cuda-vectoradd", "550.54.15")
     Node.objects.filter(name="one").update(driver_version="560.1")
     assert state() == "driver-changed"
     Node.objects.filter(name="one").update(driver_version="")
-    assert state() == "proven"
+    assert state() == "validated"
     ended(FAILED, 1, node="one")
     assert state() == "failed"
     ended(b"nothing", node="one")
     assert state() == "failed"
     ended(PASSED, node="one")
-    assert state() == "proven"
+    assert state() == "validated"
     assert LastResult.objects.filter(node_name="one").count() == 1
 
 
@@ -235,10 +235,10 @@ def test_proofs_of_many_cards_take_one_query(ended: Callable[..., Run]) -> None:
         with CaptureQueriesContext(
             connection,
         ) as queries:
-            proof.of_cards(ids)
-            proof_counts.by_pool(clusters, timezone.now())
-            proof_counts.by_node(clusters)
-            proof_counts.by_card(clusters)
+            validity.of_cards(ids)
+            validity_counts.by_pool(clusters, timezone.now())
+            validity_counts.by_node(clusters)
+            validity_counts.by_card(clusters)
         assert len(queries) == 4
 
 
@@ -246,26 +246,26 @@ def test_a_lower_level_is_shown_as_what_it_is_and_proves_nothing(ended: Callable
     card = Card.objects.get(node_name="one")
 
     def state() -> str:
-        found = proof.of_cards([card.pk])[card.pk]
+        found = validity.of_cards([card.pk])[card.pk]
         assert counted(card.cluster_id)[card.pk] == found.state
         return found.state
 
     smi = ended(SMI, node="one", suite="nvidia-smi")
-    assert (smi.verdict, smi.level, state()) == ("passed", "seen", "seen")
+    assert (smi.verdict, smi.level, state()) == ("passed", "detected", "detected")
     ran = ended(nbody(10.0, 9000.0), node="one", suite="cuda-nbody")
     assert (ran.level, state()) == ("ran", "ran")
-    found = proof.of_cards([card.pk])[card.pk]
+    found = validity.of_cards([card.pk])[card.pk]
     assert (found.lower_run, found.lower_suite, found.good_run) == (ran.pk, "cuda-nbody", None)
     own = ended(PASSED, node="one", options={"image": "example.org/mine:1"})
     assert (own.verdict, own.level, state()) == ("passed", "none", "ran")
     assert "not the suite's own" in own.level_note
-    assert (ended(PASSED, node="one").level, state()) == ("right", "proven")
+    assert (ended(PASSED, node="one").level, state()) == ("checked", "validated")
     assert ended(FAILED, 1, node="one").level == ""
     assert state() == "failed"
     ended(PASSED, node="one", options={"image": "example.org/mine:1"})
     assert state() == "failed", "an image of one's own takes no failure back"
     ended(PASSED, node="one")
-    assert state() == "proven"
+    assert state() == "validated"
 
 
 def test_the_short_diagnostic_takes_no_failure_of_the_long_one_back(ended: Callable[..., Run]) -> None:
@@ -282,8 +282,8 @@ def test_the_short_diagnostic_takes_no_failure_of_the_long_one_back(ended: Calla
         (report("memory", "Pass"), 0, 2),
     ):
         ended(log, code, node="one", suite="dcgm-diag", options={"level": level})
-        states.append(proof.of_cards([card.pk])[card.pk].state)
-    assert states == ["failed", "failed", "proven"]
+        states.append(validity.of_cards([card.pk])[card.pk].state)
+    assert states == ["failed", "failed", "validated"]
 
 
 @pytest.mark.parametrize("unknown", ["driver", "model"])
@@ -301,7 +301,7 @@ def test_what_is_not_known_is_not_the_same(ended: Callable[..., Run], unknown: s
 def test_a_comparison_names_node_and_card(ended: Callable[..., Run]) -> None:
     ended(nbody(10.0, 9000.0), node="two", suite="cuda-nbody")
     run = ended(nbody(90.0, 1000.0), node="one", suite="cuda-nbody")
-    assert "on node two, card GPU-two-0: " in run.reasons[0]["text"]
+    assert "on node two, card GPU-two-0)" in run.reasons[0]["text"]
 
 
 def test_the_scrape_tells_a_pass_from_a_proof(ended: Callable[..., Run]) -> None:
@@ -324,10 +324,10 @@ def test_the_scrape_tells_a_pass_from_a_proof(ended: Callable[..., Run]) -> None
     assert smi.ended_at
     assert good.ended_at
     assert own.ended_at
-    assert series("last_proven_timestamp_seconds") == {"cuda-vectoradd": good.ended_at.timestamp()}
+    assert series("last_validated_timestamp_seconds") == {"cuda-vectoradd": good.ended_at.timestamp()}
     assert series("last_passed_timestamp_seconds") == {
         "nvidia-smi": smi.ended_at.timestamp(),
         "cuda-vectoradd": own.ended_at.timestamp(),
     }
-    assert series("last_level") == {"nvidia-smi/seen": 1.0, "cuda-vectoradd/none": 1.0}
+    assert series("last_level") == {"nvidia-smi/detected": 1.0, "cuda-vectoradd/none": 1.0}
     assert series("last_verdict") == {"nvidia-smi": 1.0, "cuda-vectoradd": 1.0}

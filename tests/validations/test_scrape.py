@@ -67,7 +67,7 @@ def test_moments_are_unix_time_and_what_never_was_is_absent(prod: Cluster) -> No
     assert found == {
         ("end_timestamp_seconds", good.uuid): passed.ended_at.timestamp(),
         ("passed_timestamp_seconds", good.uuid): passed.ended_at.timestamp(),
-        ("proven_timestamp_seconds", good.uuid): passed.ended_at.timestamp(),
+        ("validated_timestamp_seconds", good.uuid): passed.ended_at.timestamp(),
         ("end_timestamp_seconds", bad.uuid): failed.ended_at.timestamp(),
     }
 

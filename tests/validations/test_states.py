@@ -80,11 +80,11 @@ def test_a_run_whose_log_has_grown_meanwhile_is_not_ended_on_what_was_read_befor
 def test_a_state_keeps_nothing_that_was_said_of_the_one_before(run: Run) -> None:
     put_into(run, State.PENDING)
     moves.note(
-        run, waiting_reason="Unschedulable", waiting_message="0/3 nodes are available", trouble_since=timezone.now()
+        run, pending_reason="Unschedulable", pending_message="0/3 nodes are available", trouble_since=timezone.now()
     )
     moves.move(run, State.RUNNING, timezone.now())
     stored = Run.objects.get()
-    assert (stored.waiting_reason, stored.waiting_message, stored.trouble_since) == ("", "", None)
+    assert (stored.pending_reason, stored.pending_message, stored.trouble_since) == ("", "", None)
 
 
 def test_another_writer_of_states_is_found() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inventory.models import Card, Cluster
+from inventory.models import Card, Cluster, NodeTotals
 from tests.factories import make_node
 from validations.targets import find_place
 
@@ -33,3 +33,10 @@ def test_instances_of_a_card_in_mig_mode_are_not_whole(prod: Cluster) -> None:
 def test_of_a_node_without_known_cards_nothing_is_said(prod: Cluster) -> None:
     Card.objects.filter(cluster=prod, node_name="gpu-1").delete()
     assert whole(prod, "gpu-1") is None
+
+
+def test_what_a_pod_holds_on_an_unknown_card_is_held_against_each_card_until_it_is_known(prod: Cluster) -> None:
+    make_node(prod, "mib-1", "gpushare-mib", 2, loads=(0.0, 0.0))
+    assert find_place(prod.name, "mib-1", "0").target.card_free == 7611
+    NodeTotals.objects.filter(node_name="mib-1").update(memory_unplaced_bytes=6717 * 2**20)
+    assert find_place(prod.name, "mib-1", "0").target.card_free == 894

@@ -34,7 +34,7 @@ def test_a_strange_end_is_that_runs_own_trouble(prod: Cluster, fake: FakeCluster
     good.refresh_from_db()
     assert (strange.state, good.state) == ("ended", "ended")
     if isinstance(value, int):
-        assert (strange.verdict, "strange-status" in codes(strange)) == ("errored", True)
+        assert (strange.verdict, "invalid-container-status" in codes(strange)) == ("errored", True)
         assert str(value) in str(strange.reasons)
 
 
@@ -57,10 +57,10 @@ def test_a_row_that_cannot_be_stored_ends_in_its_time_and_its_neighbours_at_once
         fake.end(run.job_name, PASSED)
     judged = end.judge
 
-    def judge(run: Run, rest: bytes) -> Any:
+    def judge(run: Run, *rest: Any) -> Any:
         if run.pk == bad.pk:
             raise DataError("integer out of range")
-        return judged(run, rest)
+        return judged(run, *rest)
 
     monkeypatch.setattr(end, "judge", judge)
     passed_by(bad, prod)

@@ -84,7 +84,7 @@ def test_a_job_that_cannot_be_read_is_not_taken_for_deleted(prod: Cluster, fake:
     fake.strange = {"JobList": [{**job, "status": {"conditions": "none"}}]}
     passed_by(run, prod)
     assert run.active
-    assert "could not be read" in run.last_error
+    assert "Cannot read the answer of the cluster" in run.last_error
     fake.strange, fake.jobs[run.job_name] = {}, job
     fake.end(run.job_name, PASSED)
     assert passed_by(run, prod).verdict == "passed"

@@ -45,8 +45,8 @@ def test_nothing_of_it_is_needed_to_mirror_a_cluster() -> None:
 def test_the_check_names_the_namespace_of_the_settings(demo_cluster: Cluster, settings: Any) -> None:
     settings.VALIDATION_NAMESPACE = "gpu-tests"
     lines = checked(demo_cluster)
-    assert "  may create jobs: needed for validations (namespace gpu-tests), optional" in lines
-    assert "  may get pods/log: needed for validations (namespace gpu-tests), optional" in lines
+    assert "  allowed: create jobs (needed for validations (namespace gpu-tests), optional)" in lines
+    assert "  allowed: get pods/log (needed for validations (namespace gpu-tests), optional)" in lines
 
 
 def test_the_page_and_rest_keep_the_answers(demo_cluster: Cluster) -> None:

@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from inventory.models import Allocation, Card, Cluster, Node, NodeTotals
 from inventory.models import Pod as PodRow
-from tests.factories import make_node, make_waiting_pod
+from tests.factories import make_node, make_pending_pod
 from tests.validations.fakecluster import FakeCluster
 from tests.validations.recorded import FAILED, PASSED, codes, later, launched, passed_by, wish
-from validations import proof
+from validations import validity
 from validations.models import Run
 from validations.planning import Refused, plan
 from validations.requests import request_run
@@ -91,26 +91,26 @@ def test_a_run_that_got_its_card_proves_it(shared: Cluster, fake: FakeCluster) -
     end(shared, fake, run)
     assert (run.verdict, run.card_key, run.card_evidence, run.card_note) == ("passed", "3", "annotation-v2", "")
     assert run.reasons == []
-    assert proof.of_cards([card_of(3).pk])[card_of(3).pk].state == "proven"
+    assert validity.of_cards([card_of(3).pk])[card_of(3).pk].state == "validated"
 
 
 def test_a_plugin_that_gives_another_card_is_believed_and_the_run_says_so(shared: Cluster, fake: FakeCluster) -> None:
     run = asked(shared, "3")
     assign(fake, run, card=1)
     end(shared, fake, run)
-    assert (run.card_key, run.card_asked, run.card_id) == ("1", "3", card_of(1).pk)
+    assert (run.card_key, run.card_requested, run.card_id) == ("1", "3", card_of(1).pk)
     assert codes(run) == ["other-card"]
-    assert "Card 3 was asked for; the pod took card 1" in run.reasons[0]["text"]
-    states = {pk: found.state for pk, found in proof.of_cards([card_of(3).pk, card_of(1).pk]).items()}
-    assert states == {card_of(3).pk: "never", card_of(1).pk: "proven"}
+    assert "Card 3 was requested, card 1 was allocated" in run.reasons[0]["text"]
+    states = {pk: found.state for pk, found in validity.of_cards([card_of(3).pk, card_of(1).pk]).items()}
+    assert states == {card_of(3).pk: "never", card_of(1).pk: "validated"}
 
 
 @pytest.mark.parametrize(
     ("written", "text"),
     [
-        ({"assigned": "false"}, "has never said that it gave it out"),
+        ({"assigned": "false"}, "never confirmed the allocation"),
         ({f"{V1}_IDX": "1"}, "name different cards"),
-        ({f"{V2}.allocation": '{"0":{"9":1}}', f"{V1}_IDX": "9"}, "does not say which card it is"),
+        ({f"{V2}.allocation": '{"0":{"9":1}}', f"{V1}_IDX": "9"}, "does not identify the card"),
     ],
 )
 def test_a_card_that_is_not_sure_gets_no_result(
@@ -121,7 +121,7 @@ def test_a_card_that_is_not_sure_gets_no_result(
     end(shared, fake, run)
     assert (run.verdict, run.card_key, run.card, codes(run)) == ("passed", "", None, ["card-unknown"])
     assert text in run.card_note
-    assert not any(found.state == "proven" for found in proof.of_cards(c.pk for c in Card.objects.all()).values())
+    assert not any(found.state == "validated" for found in validity.of_cards(c.pk for c in Card.objects.all()).values())
 
 
 def test_a_failure_on_an_unknown_card_is_the_nodes(shared: Cluster, fake: FakeCluster) -> None:
@@ -130,8 +130,8 @@ def test_a_failure_on_an_unknown_card_is_the_nodes(shared: Cluster, fake: FakeCl
     end(shared, fake, run, FAILED, 1)
     assert (run.verdict, run.card_key) == ("failed", "")
     account = NodeTotals.objects.get(node_name="share")
-    assert proof.of_nodes([account.pk])[account.pk].state == "failed"
-    assert proof.of_cards([card_of(3).pk])[card_of(3).pk].state == "never"
+    assert validity.of_nodes([account.pk])[account.pk].state == "failed"
+    assert validity.of_cards([card_of(3).pk])[card_of(3).pk].state == "never"
 
 
 def test_a_run_that_said_nothing_stays_where_it_was_to_go(shared: Cluster, fake: FakeCluster) -> None:
@@ -155,7 +155,7 @@ def test_pods_of_one_request_that_waited_together_may_have_been_mixed(shared: Cl
     )  # fmt: skip
     end(shared, fake, run)
     assert run.card_key == ""
-    assert "The pod team/train waited on this node for as much memory of card 0" in run.card_note
+    assert "Pod team/train requested the same memory on card 0" in run.card_note
 
 
 def test_hami_says_which_card_it_gave(prod: Cluster, fake: FakeCluster) -> None:
@@ -199,7 +199,7 @@ def test_what_ran_on_another_node_says_nothing_of_this_one(prod: Cluster, fake: 
 
 
 def test_a_full_card_is_refused_though_the_node_has_room(shared: Cluster) -> None:
-    with pytest.raises(Refused, match=r"are needed on card 2; 0 are free there. \(no-free\)"):
+    with pytest.raises(Refused, match=r"Card 2 has 0 of \d+ required \S+ free. \(no-free\)"):
         request_run(wish(node="share", card="2"))
     assert plan(wish(node="share", card="1", options={"gpu_memory_mib": 9 * 1024})).reasons == []
     assert [one.code for one in plan(wish(node="share", card="1", options={"gpu_memory_mib": 10 * 1024})).reasons] == [
@@ -217,10 +217,10 @@ def test_where_the_room_of_a_card_is_not_known_the_scheduler_chooses(shared: Clu
 
 
 def test_a_run_waits_in_the_queue_while_its_card_is_full(shared: Cluster, fake: FakeCluster) -> None:
-    run, _ = request_run(wish(node="share", card="2", wait_for_room=True))
+    run, _ = request_run(wish(node="share", card="2", queue_if_full=True))
     passed_by(run, shared)
     assert (run.state, fake.created) == ("queued", [])
-    assert run.waiting_message == "1 units are needed on card 2; 0 are free there."
+    assert run.pending_message == "Card 2 has 0 of 1 required units free."
     Card.objects.filter(pk=card_of(2).pk).update(memory_free_bytes=2 * 2**30)
     later(run, 6)
     passed_by(run, shared)
@@ -230,7 +230,7 @@ def test_a_run_waits_in_the_queue_while_its_card_is_full(shared: Cluster, fake: 
 def test_a_run_waits_while_the_node_is_not_ready(shared: Cluster, fake: FakeCluster) -> None:
     run, _ = request_run(wish(node="share", card="3"))
     Node.objects.filter(name="share").update(ready=False)
-    assert passed_by(run, shared).waiting_message == "The node share is not ready."
+    assert passed_by(run, shared).pending_message == "Node share is not ready."
 
 
 def test_two_runs_are_never_on_their_way_to_cards_of_one_node_together(shared: Cluster, fake: FakeCluster) -> None:
@@ -238,7 +238,7 @@ def test_two_runs_are_never_on_their_way_to_cards_of_one_node_together(shared: C
     second, _ = request_run(wish(node="share", card="0"))
     passed_by(second, shared, times=2)
     assert fake.created == [first.job_name]
-    assert f"Run {first.pk} waits for its card" in second.waiting_message
+    assert f"Run {first.pk} is pending for a card on this node" in second.pending_message
     assign(fake, first)
     fake.pod(first.job_name, node="share", running=True)
     passed_by(second, shared)
@@ -252,7 +252,7 @@ def test_two_runs_are_never_on_their_way_to_cards_of_one_node_together(shared: C
 def test_a_pod_of_others_that_is_assumed_with_the_same_request_is_waited_for(
     shared: Cluster, fake: FakeCluster
 ) -> None:
-    pod = make_waiting_pod(shared, "train", quantity=1)
+    pod = make_pending_pod(shared, "train", quantity=1)
     facts = (
         f'{{"metadata":{{"name":"train","namespace":"team-a","annotations":{{"{V1}_IDX":"0","{V1}_ASSIGNED":"false"}}}},'
         '"spec":{"nodeName":"share","containers":[{"resources":{"limits":{"aliyun.com/gpu-mem":"1"}}}]},"status":{"phase":"Pending"}}'
@@ -260,7 +260,7 @@ def test_a_pod_of_others_that_is_assumed_with_the_same_request_is_waited_for(
     PodRow.objects.filter(pk=pod.pk).update(node_name="share", facts=facts)
     run, _ = request_run(wish(node="share", card="3"))
     passed_by(run, shared)
-    assert "team-a/train waits for as much memory on this node" in run.waiting_message
+    assert "team-a/train is pending on this node with the same memory request" in run.pending_message
     PodRow.objects.filter(pk=pod.pk).update(facts=facts.replace('_ASSIGNED":"false"', '_ASSIGNED":"true"'))
     later(run, 6)
     assert passed_by(run, shared).state == "pending"

@@ -55,12 +55,12 @@ def _made(run: Run, moment: datetime) -> Built:
     if suite is None:
         raise CannotBuild(
             "suite-missing",
-            sentence("The suite {suite} is not part of this version of gpudash.", suite=run.suite[:64]),
+            sentence("This version of gpudash has no suite {suite}.", suite=run.suite[:64]),
         )
     if text := gone(run.requested_by, run.requested_by_name, run.cluster):
-        raise CannotBuild("requester", text)
+        raise CannotBuild("requester-not-allowed", text)
     try:
-        place = find_place(run.cluster.name, run.node_name, run.card_asked)
+        place = find_place(run.cluster.name, run.node_name, run.card_requested)
         options = dict(suite.settle(run.options if isinstance(run.options, dict) else {}))
         _check(run, suite, place, options)
         namespace = settings.VALIDATION_NAMESPACE
@@ -68,14 +68,14 @@ def _made(run: Run, moment: datetime) -> Built:
         made = build(suite, place, options, run.pk, moment, images=allowed_images(), **names)
     except NoPlace as error:
         raise CannotBuild(
-            "no-place", sentence("The place of this run is not there any more: {error}", error=str(error))
+            "target-gone", sentence("The target of this run no longer exists: {error}", error=str(error))
         ) from None
     except OptionError as error:
         texts = series(
             (sentence("{name}: {text}", name=name, text=text) for name, text in error.problems.items()), "; "
         )
         raise CannotBuild(
-            "bad-arguments", sentence("The options of this run are not taken: {texts}", texts=texts)
+            "bad-arguments", sentence("The options of this run are invalid: {texts}", texts=texts)
         ) from None
     except ValueError as error:
         raise CannotBuild("no-resource", str(error)) from None
@@ -91,7 +91,7 @@ def _check(run: Run, suite: Suite, place: Place, options: dict[str, Any]) -> Non
     card = sure_card(suite, place, options)
     if run.card_evidence == "target" and (card is None or card.key != run.card_key):
         text = sentence(
-            "Node {node_name} has changed: the run would not be sure to take card {card_key} any more.",
+            "Node {node_name} has changed: the run can no longer request card {card_key}.",
             node_name=run.node_name,
             card_key=run.card_key,
         )

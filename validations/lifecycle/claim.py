@@ -29,9 +29,9 @@ def claim(run: Run, now: datetime) -> bool:
         if no_slot(run):
             return False
         if full := no_room(run):
-            note(run, waiting_reason="NoSlot", waiting_message=full)
+            note(run, pending_reason="NoSlot", pending_message=full)
             return False
-        return move(run, State.CREATING, now, waiting_reason="", waiting_message="")
+        return move(run, State.CREATING, now, pending_reason="", pending_message="")
 
 
 def no_slot(run: Run) -> str:

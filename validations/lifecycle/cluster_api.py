@@ -5,6 +5,7 @@ Knows no tables. Errors are `ApiError` of the client that name the call; a 200 t
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -28,7 +29,9 @@ MOST_PAGES = 200
 #: Until the whole answer is there, whatever hangs on the way: name, connection, credentials, server.
 LIST_S = 10.0
 CALL_S = 10.0
-EVENTS_S = 5.0
+#: The same of one object: what a pass may ask for each of its runs.
+ONE_S = 3.0
+DELETE = "delete jobs"
 
 
 @contextmanager
@@ -72,6 +75,7 @@ class ClusterApi:
     def __init__(self, client: Caller, namespace: str, instance: str) -> None:
         self.client, self.namespace, self.instance = client, namespace, instance
         self.meanwhile: Callable[[], None] = _nothing
+        self._hung: dict[str, ApiError] = {}
         self._selector = f"{MANAGED_BY}=gpudash,{INSTANCE_LABEL}={instance}"
         self._jobs = f"/apis/batch/v1/namespaces/{quote(namespace, safe='')}/jobs"
         self._core = f"/api/v1/namespaces/{quote(namespace, safe='')}"
@@ -82,15 +86,33 @@ class ClusterApi:
         except TooSlow as error:
             raise ApiError(0, "Slow", of_error(error)) from None
 
+    def hangs(self, call: str) -> bool:
+        """Whether a call of this kind got no answer."""
+        return call in self._hung
+
+    @contextmanager
+    def _of_one(self, call: str) -> Iterator[None]:
+        """A call that is made for each of many runs: when one has got no answer the next ones are not made, so all cost ONE_S."""
+        if call in self._hung:
+            raise self._hung[call]
+        began = time.monotonic()
+        try:
+            with _calling(call):
+                yield
+        except ApiError as error:
+            if not error.status and time.monotonic() - began > ONE_S / 2:
+                self._hung[call] = error
+            raise
+
     def get(
         self, path: str, query: dict[str, Any] | None = None, seconds: float = CALL_S, most: int = MAX_ANSWER
     ) -> bytes:
         """The whole answer, of so many bytes at most. Raises ApiError."""
         return self._within(seconds, partial(self.client.get, path, query, seconds, most=most))
 
-    def send(self, method: str, path: str, body: dict[str, Any]) -> bytes:
+    def send(self, method: str, path: str, body: dict[str, Any], seconds: float = CALL_S) -> bytes:
         """POST, PUT or DELETE. Raises ApiError; after `Slow` it may have been carried out all the same."""
-        return self._within(CALL_S, partial(self.client.send, method, path, msgspec.json.encode(body)))
+        return self._within(seconds, partial(self.client.send, method, path, msgspec.json.encode(body)))
 
     def jobs(self) -> Listed[Job]:
         with _calling("list jobs"):
@@ -138,8 +160,8 @@ class ClusterApi:
     def job(self, name: str) -> Job | None:
         """The Job of this name, None when there is none. Raises ApiError."""
         try:
-            with _calling("get jobs"):
-                job = read_job(self.get(f"{self._jobs}/{quote(name, safe='')}"))
+            with self._of_one("get jobs"):
+                job = read_job(self.get(f"{self._jobs}/{quote(name, safe='')}", seconds=ONE_S))
         except ApiError as error:
             if error.status == 404:
                 return None
@@ -154,8 +176,8 @@ class ClusterApi:
         if uid:
             options["preconditions"] = {"uid": uid}
         try:
-            with _calling("delete jobs"):
-                self.send("DELETE", f"{self._jobs}/{quote(name, safe='')}", options)
+            with self._of_one(DELETE):
+                self.send("DELETE", f"{self._jobs}/{quote(name, safe='')}", options, ONE_S)
         except ApiError as error:
             if error.status != 404 and not (error.status == 409 and uid):
                 raise
@@ -178,7 +200,8 @@ class ClusterApi:
         """Events of one object, as they come; [] where they may not be read."""
         query = {"fieldSelector": f"involvedObject.uid={uid}", "limit": 100}
         try:
-            return read_list(self.get(f"{self._core}/events", query, EVENTS_S), Event).objects
+            with self._of_one("list events"):
+                return read_list(self.get(f"{self._core}/events", query, ONE_S), Event).objects
         except (ApiError, NotAList):
             return []
 

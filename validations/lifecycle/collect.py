@@ -28,7 +28,7 @@ KNOWN = 1024
 
 def _silent(run: Run, error: ApiError) -> str:
     return sentence(
-        "The log cannot be read now: node {node} does not give it ({error}). It is tried again.",
+        "Cannot read the log from node {node}: {error}. gpudash will retry.",
         node=run.node_name,
         error=of_error(error),
     )
@@ -87,9 +87,9 @@ def _elsewhere(run: Run, seen: Seen | None) -> Ending | None:
     if spec is None or not spec.nodeName or spec.nodeName == run.node_name:
         return None
     text = sentence(
-        "The pod ran on node {took}, not on {asked}: both have the same label kubernetes.io/hostname.",
-        took=spec.nodeName,
-        asked=run.node_name,
+        "The pod ran on node {actual}, not on {requested}: both have the same label kubernetes.io/hostname.",
+        actual=spec.nodeName,
+        requested=run.node_name,
     )
     return Ending("wrong-node", text)
 
@@ -128,7 +128,7 @@ def _rest(run: Run, look: Look, seen: Seen | None, patient: bool) -> _Rest | Non
 
 def _columns(run: Run, seen: Seen | None, ending: Ending | None, complete: bool) -> dict[str, Any]:
     found: dict[str, Any] = {"log_complete": complete, "ending": ending.stored() if ending else []}
-    found |= {"waiting_reason": "", "waiting_message": ""}
+    found |= {"pending_reason": "", "pending_message": ""}
     if seen is not None:
         ended = seen.terminated
         found |= {
@@ -153,8 +153,8 @@ def strange(seen: Seen | None) -> Ending | None:
     if not wrong:
         return None
     return Ending(
-        "strange-status",
-        sentence("The cluster said of the container: {names}. No container has that.", names=", ".join(wrong)[:200]),
+        "invalid-container-status",
+        sentence("The cluster reports an invalid container status: {names}.", names=", ".join(wrong)[:200]),
     )
 
 

@@ -115,7 +115,7 @@ def _found(run: Run, api: ClusterApi, mine: Mine, now: datetime, posted: Iterabl
         text = foreign(name)
     else:
         text = sentence(
-            "There is a Job {name} in {namespace} that is not of this run; rename or delete it.",
+            "Job {name} in {namespace} does not belong to this run. Rename or delete it.",
             name=name,
             namespace=api.namespace,
         )
@@ -131,11 +131,11 @@ def _created(run: Run, api: ClusterApi, job: Job, now: datetime) -> None:
 def end_foreign(run: Run, place: str) -> None:
     """The Job of this name was not posted by us: nothing of it is read."""
     text = sentence(
-        "The Job {name} is not the one that gpudash creates: {place} differs. Delete it, then launch the run again.",
+        "Job {name} differs from the one that gpudash creates ({place}). Delete it, then launch the run again.",
         name=job_name(run.pk),
         place=place,
     )
-    end_run(run, run.state, ending=Ending("foreign-job", text).stored(), log_complete=False, job_removed=True)
+    end_run(run, run.state, ending=Ending("job-of-other-launcher", text).stored(), log_complete=False, job_removed=True)
 
 
 def adopt(run: Run, job: Job, now: datetime) -> bool:

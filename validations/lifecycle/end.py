@@ -16,6 +16,7 @@ from validations.attribution import CARD_COLUMNS, Taken
 from validations.lastresults import add_ended, refresh_last
 from validations.lifecycle.judge import judge
 from validations.lifecycle.moves import end
+from validations.lifecycle.unstarted import software_of
 from validations.models import SAYS, Measurement, Run, State
 from wording.said import stored
 
@@ -41,7 +42,7 @@ def end_run(
         setattr(run, name, value)
     if at is not None:
         run.ended_at = at
-    judged = judge(run, rest)
+    judged = judge(run, rest, software_of(run, rest))
     says_nothing = judged.result.verdict not in SAYS
     if says_nothing and not run.card_key:
         # Nothing was said of a card: the run stays where it was to go.

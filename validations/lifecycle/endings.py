@@ -11,7 +11,7 @@ from wording.said import Said, cut, restored, sentence
 
 CANCELLED = "cancelled"
 #: What ran was not the run's: its log says nothing, good or bad.
-NOT_THE_RUNS = frozenset(("pod-changed", "foreign-job"))
+NOT_THE_RUNS = frozenset(("pod-changed", "job-of-other-launcher"))
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -30,7 +30,8 @@ def cancelled_by(name: str) -> Ending:
 
 
 def of_row(stored: object, form: object = None) -> Ending | None:
-    """The ending as it is kept in a run's row, with the form of its text; None for none."""
+    """The ending as it is kept in a run's row, with the form of its text; None for none. One that is not written yet has its form."""
     if isinstance(stored, list) and len(stored) == 2:
-        return Ending(str(stored[0]), restored(str(stored[1]), form))
+        code, text = stored
+        return Ending(str(code), text if isinstance(text, Said) else restored(str(text), form))
     return None

@@ -10,8 +10,10 @@ import msgspec
 from validations import baseline, logstore
 from validations.lifecycle.endings import of_row
 from validations.lifecycle.judging import PASSING, graded, judged, without_log
+from validations.lifecycle.unstarted import with_software
 from validations.models import SAYS, Run
 from validations.models.run import said_of
+from validations.software import CODE
 from validations.suites import find
 from validations.suites.engine.base import Outcome, Reason, Result
 from wording.said import Said, restored, sentence, stored
@@ -32,7 +34,7 @@ class Judged(msgspec.Struct, frozen=True):
             "reasons": [kept(one) for one in result.reasons],
             "facts": clean(result.facts),
             "parser_version": result.parser_version,
-            "proof_line": result.proof if result.verdict in PASSING else None,
+            "evidence_line": result.proof if result.verdict in PASSING else None,
             **_level(result),
         }
 
@@ -42,11 +44,14 @@ def outcome_of(run: Run) -> Outcome:
     return Outcome(exit_code=run.exit_code, reason=run.end_reason, signal=run.signal)
 
 
-def judge(run: Run, rest: bytes = b"") -> Judged:
-    """The result of a run from what is stored of it, and from the rest of its log, which is not stored yet."""
+def judge(run: Run, rest: bytes = b"", software: Reason | None = None) -> Judged:
+    """The result of a run from what is stored of it, and from the rest of its log, which is not stored yet.
+
+    software: what of the node kept it from starting. Of a run that has ended what was known at its end counts.
+    """
     suite = find(run.suite)
     if suite is None:
-        return Judged(_without_suite(run), None, [])
+        return Judged(with_software(_without_suite(run), run, software or _known(run)), None, [])
     result = judged(
         suite,
         logstore.whole(run) + rest,
@@ -54,19 +59,25 @@ def judge(run: Run, rest: bytes = b"") -> Judged:
         of_row(run.ending, said_of(run, "ending")),
         run.log_complete is not False,
     )
-    result = graded(suite, result, run.options)
+    result = with_software(graded(suite, result, run.options), run, software or _known(run))
     before = baseline.baseline_of(run) if result.measurements else None
     compared = baseline.compare(run.suite, result.measurements, baseline.stored(before)) if before else []
     return Judged(_with_card(run, baseline.with_baseline(result, before, compared)), before, compared)
+
+
+def _known(run: Run) -> Reason | None:
+    """The reason that an earlier judgement had: what the software of the node was then is not asked again."""
+    for one in run.reasons if isinstance(run.reasons, list) else ():
+        if isinstance(one, dict) and one.get("code") == CODE:
+            return Reason(CODE, restored(str(one.get("text") or ""), one.get("wording")))
+    return None
 
 
 def _without_suite(run: Run) -> Result:
     """A run outlives its suite when gpudash is changed: it still comes to its end."""
     ending = of_row(run.ending, said_of(run, "ending"))
     reasons = [Reason(ending.code, ending.text)] if ending else []
-    gone = Reason(
-        "suite-missing", sentence("The suite {suite} is not part of this version of gpudash.", suite=run.suite)
-    )
+    gone = Reason("suite-missing", sentence("This version of gpudash has no suite {suite}.", suite=run.suite))
     if not any(one.code == gone.code for one in reasons):
         reasons.append(gone)
     return without_log(run.suite, run.parser_version or 0, reasons)
@@ -74,7 +85,7 @@ def _without_suite(run: Run) -> Result:
 
 def _with_card(run: Run, result: Result) -> Result:
     """A run that did not take the card that was asked for, or is not known to, says so beside its reasons."""
-    if not run.card_note or not run.card_asked or result.verdict not in SAYS:
+    if not run.card_note or not run.card_requested or result.verdict not in SAYS:
         return result
     told = Reason("other-card" if run.card_key else "card-unknown", restored(run.card_note, said_of(run, "card_note")))
     return msgspec.structs.replace(result, reasons=[*result.reasons, told])

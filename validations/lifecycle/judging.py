@@ -17,7 +17,7 @@ from wording.said import sentence
 
 logger = logging.getLogger(__name__)
 
-INCOMPLETE = Reason("log-incomplete", sentence("A part of the log is missing, so the verdict line proves nothing."))
+INCOMPLETE = Reason("log-incomplete", sentence("The log is incomplete, so the verdict line proves nothing."))
 #: What ends a run from outside and what follows from it, cause first: a lost node loses its pod and the log, a deleted Job its pod.
 #: Every other reason (exit code, missing verdict line, what the log says) comes after these, in the order of the suite.
 CAUSES = (
@@ -38,7 +38,7 @@ CAUSES = (
     "kubeconfig",
     "unreadable",
     "internal",
-    "strange-status",
+    "invalid-container-status",
     "job-failed",
     "killed",
     INCOMPLETE.code,
@@ -67,7 +67,7 @@ def _parsed(suite: Suite, raw: bytes, outcome: Outcome) -> Result:
     except Exception as error:
         logger.exception("the parser of %s failed on a log", suite.id)
         text = sentence(
-            "The parser of {id} failed on this log ({name}); that is a mistake of gpudash.",
+            "The parser of {id} failed on this log ({name}). This is a bug in gpudash.",
             id=suite.id,
             name=type(error).__name__,
         )

@@ -10,6 +10,7 @@ from validations.lifecycle.cluster_api import ClusterApi
 from validations.lifecycle.creations import Creations
 from validations.lifecycle.logreads import LogReads
 from validations.lifecycle.mine import Mine
+from validations.models import Run
 
 
 class Look(msgspec.Struct, frozen=True):
@@ -20,5 +21,5 @@ class Look(msgspec.Struct, frozen=True):
     logs: LogReads
     mine: Mine
     creations: Creations
-    #: Runs whose Job was deleted, or could not be, in this pass.
-    tried: set[str] = msgspec.field(default_factory=set)
+    #: Runs that ended in this pass, and whose Job is to go away.
+    ended: list[Run] = msgspec.field(default_factory=list)

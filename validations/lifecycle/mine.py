@@ -15,7 +15,7 @@ from wording.said import sentence
 def foreign(name: str) -> str:
     """What is said of a Job of this name that is not ours."""
     return sentence(
-        "The Job {name} was made by another launcher (a copy of this database, or the one that this is a copy of).",
+        "Job {name} was created by another launcher: a copy of this database, or its original.",
         name=name,
     )
 

@@ -39,7 +39,7 @@ def move(run: Run, new: State, now: datetime, **columns: Any) -> bool:
     if new.rank <= State(run.state).rank:
         return False
     assert new is not State.ENDED
-    told = {"waiting_reason": "", "waiting_message": ""} | columns
+    told = {"pending_reason": "", "pending_message": ""} | columns
     return _enter(run, Run.objects.filter(state=run.state), new, now, step_deadline_at=deadline(run, new, now), **told)
 
 

@@ -91,7 +91,7 @@ def _complete(job: Job, seen: Seen) -> Seen:
     if done is None or seen.state is State.COLLECTING:
         return seen
     return msgspec.structs.replace(
-        seen, reason="Complete", message=sentence("The Job is complete; the pod's status is awaited.")
+        seen, reason="Complete", message=sentence("The Job is complete. Waiting for the status of the pod.")
     )
 
 
@@ -100,7 +100,7 @@ def _awaited(seen: Seen) -> Seen:
     killed = seen.terminated is not None and seen.terminated.exitCode != 0
     if seen.state is not State.COLLECTING or not seen.terminating_since or not killed:
         return seen
-    message = sentence("The pod is being deleted; the Job's word why is awaited.")
+    message = sentence("The pod is being deleted. Waiting for the status of the Job.")
     return msgspec.structs.replace(seen, state=State.RUNNING, reason="Terminating", message=message)
 
 
@@ -111,10 +111,10 @@ def _without_pod(job: Job, failure: Condition | None, was: State) -> Seen:
     if _condition(conditions, "Complete"):
         return Seen(
             state=State.COLLECTING,
-            ending=Ending("pod-deleted", sentence("The pod is gone, and its exit code with it.")),
+            ending=Ending("pod-deleted", sentence("The pod no longer exists. Its exit code is unknown.")),
         )
     if _condition(conditions, "Suspended"):
-        return Seen(state=State.PENDING, reason="Suspended", message=sentence("The Job is suspended by the cluster."))
+        return Seen(state=State.PENDING, reason="Suspended", message=sentence("The Job is suspended in the cluster."))
     return Seen(state=State.PENDING, reason="NoPod", message=sentence("The Job has no pod yet."))
 
 
@@ -123,7 +123,7 @@ def _why_failed(failure: Condition, seen: Seen | None, was: State) -> Ending:
     if failure.reason == "DeadlineExceeded":
         return _deadline(seen, was, text)
     if seen is None or seen.terminating_since:
-        return Ending("pod-deleted", sentence("The pod was deleted before its end ({text}).", text=text))
+        return Ending("pod-deleted", sentence("The pod was deleted before it finished ({text}).", text=text))
     return Ending("job-failed", sentence("The Job failed: {text}.", text=text))
 
 
@@ -137,14 +137,18 @@ def _deadline(seen: Seen | None, was: State, text: str) -> Ending:
     if was not in (State.PULLING, State.RUNNING, State.COLLECTING):
         return Ending(
             "unschedulable",
-            sentence("No node took the pod within the Job's deadline ({text}).{where}", text=text, where=where),
+            sentence(
+                "No node accepted the pod within the deadline of the Job ({text}).{where}", text=text, where=where
+            ),
         )
     if was is State.PULLING:
         return Ending(
             "image",
-            sentence("The image was not there within the Job's deadline ({text}).{where}", text=text, where=where),
+            sentence(
+                "The image was not pulled within the deadline of the Job ({text}).{where}", text=text, where=where
+            ),
         )
-    return Ending("timeout", sentence("The run took longer than the Job's deadline ({text}).", text=text))
+    return Ending("timeout", sentence("The run exceeded the deadline of the Job ({text}).", text=text))
 
 
 def _of_pod(pod: Pod) -> Seen:
@@ -188,7 +192,7 @@ def _ended(seen: Seen, pod: Pod, terminated: Terminated | None) -> Seen:
         text = f"{seen.pod_reason}: {message}" if message else f"{seen.pod_reason}."
         ending = Ending(
             _POD_REASONS.get(seen.pod_reason, "killed"),
-            sentence("The pod was ended from outside: {text}", text=text[:900]),
+            sentence("The pod was ended by the cluster: {text}", text=text[:900]),
         )
     elif terminated is None:
         ending = Ending(
@@ -234,7 +238,7 @@ def _unscheduled(seen: Seen, pod: Pod) -> Seen:
     refused = next((one for one in conditions if one.type == "PodScheduled" and one.status == "False"), None)
     if refused is None:
         return msgspec.structs.replace(
-            seen, reason="Scheduling", message=sentence("The scheduler has not answered yet.")
+            seen, reason="Scheduling", message=sentence("The scheduler has not reported yet.")
         )
     return msgspec.structs.replace(
         seen, reason=refused.reason or "Unschedulable", message=(refused.message or "")[:1000]
@@ -252,5 +256,5 @@ def last_word(events: list[Event]) -> str:
 
 
 def _without_a_word(message: str) -> str:
-    said = sentence("The pod ended without a word about its container.")
-    return sentence("{said} {message}", said=said, message=message) if message.strip() else said
+    said = sentence("The pod ended without a container status.")
+    return sentence("{cause} {message}", said=said, message=message) if message.strip() else said

@@ -37,9 +37,7 @@ _AT_CREATION = "create jobs"
 def not_seen(lease: Lease, launcher: Launcher, runs: list[Run], error: ApiError, now: datetime) -> None:
     """Write why nobody could look, to the launcher's row and to the runs; end those that need not wait for it."""
     refused = refusal(error, settings.VALIDATION_NAMESPACE)
-    text = (
-        refused.text if refused else sentence("The cluster was not reached: {error}", error=cut(of_error(error), 1900))
-    )
+    text = refused.text if refused else sentence("Cannot reach the cluster: {error}", error=cut(of_error(error), 1900))
     known: dict[str, Any] = {}
     if refused:
         known["refused"] = {
@@ -52,7 +50,7 @@ def not_seen(lease: Lease, launcher: Launcher, runs: list[Run], error: ApiError,
     again = now + timedelta(seconds=wait_s(launcher.tries))
     known |= {"failing_since": launcher.failing_since or now, "tries": min(launcher.tries + 1, 1000)}
     lease.update(error=text, wording=stored(text), next_try_at=again, **known)
-    told = {"last_error": text, "waiting_reason": refused.code if refused else "unreachable", "waiting_message": ""}
+    told = {"last_error": text, "pending_reason": refused.code if refused else "unreachable", "pending_message": ""}
     _tell(runs, told)
     for run in runs:
         if ending := _ending(run, refused, text, now):
@@ -90,7 +88,7 @@ def still_refused(launcher: Launcher) -> dict[str, Any]:
 def mistaken(run: Run, error: Exception, now: datetime) -> None:
     """A mistake of ours with one run. It may pass; it keeps nobody from cancelling the run, and the run from its end."""
     text = sentence(
-        "gpudash made a mistake with this run ({name}); the log of the launch worker has it in full.",
+        "Internal error in gpudash ({name}). The log of the launch worker has the details.",
         name=type(error).__name__,
     )
     try:

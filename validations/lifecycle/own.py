@@ -55,10 +55,10 @@ def forged(run: Run, pods: list[Pod]) -> str:
     """Why what these pods (its own) say is not the result of this run; "" when there is no reason to think so."""
     uids = {pod.metadata.uid for pod in pods} | ({run.pod_uid} - {""})
     if len(uids) > 1:
-        return sentence("The Job has {number} pods; gpudash asks for one.", number=len(uids))
+        return sentence("The Job has {number} pods instead of 1.", number=len(uids))
     template = _template(run.manifest)
     found = next((place for pod in pods if (place := difference(_spec(template), pod.whole_spec))), "")
-    return sentence("The pod is not as gpudash posted it: {place} differs.", place=found) if found else ""
+    return sentence("The pod differs from the one that gpudash created ({place}).", place=found) if found else ""
 
 
 def other_job(job: Job, manifests: Iterable[Any]) -> str:

@@ -50,9 +50,9 @@ def end_in_queue(cluster_id: int, now: datetime) -> None:
     for run in overdue:
         told = why[run.pk].message
         text = sentence(
-            "No slot came free within {run_queue_timeout_s} s (GPUDASH_RUN_QUEUE_TIMEOUT_S). {told}",
+            "No free slot within {run_queue_timeout_s} s (GPUDASH_RUN_QUEUE_TIMEOUT_S). {detail}",
             run_queue_timeout_s=settings.RUN_QUEUE_TIMEOUT_S,
-            told=told,
+            detail=told,
         )
         end_run(run, State.QUEUED, ending=Ending("timeout", text).stored(), job_removed=True)
 

@@ -1,9 +1,9 @@
 """One pass over the runs of a cluster: what should be, beside what is. Level-triggered: it may come late, twice, or not at all.
 
 It reads the runs under way, and of the queue only those that end there or get a slot. Two list calls (Jobs, pods), then one call
-for each run that moves. Logs and creations are waited for last, and not for long. Runs are read before the lists, so that what is
-missing from a list was really there before; orphans are looked up after it. Nothing in it blocks for longer than its deadline, and
-its lease is renewed all the while.
+for each run that moves. Logs and creations are waited for last, and not for long; then what is over is deleted. Runs are read
+before the lists, so that what is missing from a list was really there before; orphans are looked up after it. Nothing in it
+blocks for longer than its deadline, and its lease is renewed all the while.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _look_at(runs: list[Run], lease: Lease, reality: Reality, look: Look, launch
     finally:
         Run.objects.filter(pk__in=seen).exclude(state=State.ENDED).update(looked_at=look.now)
     lease.tick()
-    removal.reap(lease, launcher, reality, look)
+    removal.remove(lease, launcher, reality, look)
 
 
 def _again(reality: Reality, look: Look, run: Run, ends: bool) -> None:

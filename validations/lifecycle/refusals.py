@@ -23,8 +23,8 @@ def refusal(error: ApiError, namespace: str) -> Ending | None:
         return Ending(
             "unauthorized",
             sentence(
-                "The cluster does not accept the launcher's credentials (401, asked to {error}). Renew the token or "
-                "certificate of its kubeconfig. {message}",
+                "The cluster rejected the launcher credentials (401, {error}). Renew the token or certificate in "
+                "the kubeconfig. {message}",
                 error=_call(error),
                 message=message,
             ),
@@ -39,7 +39,7 @@ def _forbidden(error: ApiError, namespace: str, message: str) -> Ending:
         return Ending(
             "quota",
             sentence(
-                "A quota of the namespace {namespace} does not admit the Job: {message}",
+                "A quota of namespace {namespace} rejected the Job: {message}",
                 namespace=namespace,
                 message=message,
             ),
@@ -47,13 +47,13 @@ def _forbidden(error: ApiError, namespace: str, message: str) -> Ending:
     if "being terminated" in message:
         return Ending(
             "namespace",
-            sentence("The namespace {namespace} is being deleted: {message}", namespace=namespace, message=message),
+            sentence("Namespace {namespace} is being deleted: {message}", namespace=namespace, message=message),
         )
     if not by_rule(error):
         return Ending(
             "forbidden",
             sentence(
-                "The cluster did not admit to {error} in the namespace {namespace}: {message}",
+                "Admission denied: {error} in namespace {namespace}. {message}",
                 error=_call(error),
                 namespace=namespace,
                 message=message,
@@ -61,7 +61,7 @@ def _forbidden(error: ApiError, namespace: str, message: str) -> Ending:
         )
     return Ending(
         "forbidden",
-        sentence("{error} The cluster says: {message}", error=missing_rule(_call(error), namespace), message=message),
+        sentence("{error} API server: {message}", error=missing_rule(_call(error), namespace), message=message),
     )
 
 
@@ -77,13 +77,12 @@ def at_creation(error: ApiError, namespace: str) -> Ending:
     message = error.message or str(error)
     if error.status == 404:
         text = sentence(
-            "The namespace {namespace} does not exist in the cluster; create it (GPUDASH_VALIDATION_NAMESPACE). "
-            "{message}",
+            "Namespace {namespace} does not exist in the cluster. Create it (GPUDASH_VALIDATION_NAMESPACE). {message}",
             namespace=namespace,
             message=message,
         )
         return Ending("namespace", text)
-    return Ending("refused", sentence("The API server refused the Job: {error}", error=of_error(error)))
+    return Ending("refused", sentence("The API server rejected the Job: {error}", error=of_error(error)))
 
 
 def _call(error: ApiError) -> str:

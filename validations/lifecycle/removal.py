@@ -1,12 +1,13 @@
-"""The Job of an ended run goes away. Where the cluster does not let it, it is tried again ever more rarely, and said once.
+"""The Job of an ended run goes away, at the end of the pass: no run waits for a deletion, and all of them have REMOVE_S.
 
-Each Job gets one DELETE in a pass at most. When it is tried next stands in the run's row; for a Job that no row knows, in the
-launcher's (`Launcher.strays`).
+Where the cluster does not let it, it is tried again ever more rarely, and said once. Each Job gets one DELETE in a pass at most.
+When it is tried next stands in the run's row; for a Job that no row knows, in the launcher's (`Launcher.strays`).
 """
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from kube.client import ApiError
 from kube.workloads import Job
 from leases.lease import Lease
+from validations.lifecycle.cluster_api import DELETE
 from validations.lifecycle.look import Look
 from validations.lifecycle.mine import delete_job
 from validations.lifecycle.reality import Reality
@@ -31,6 +33,8 @@ LOOK_S = 5
 FIRST_S, LONGEST_S = 10, 600
 #: Tries after which a Job that is being deleted counts as held by its finalizers.
 PATIENT = 3
+#: How long one pass deletes. It stops at the first call that hangs: that one comes again ever more rarely, the others in the next.
+REMOVE_S = 5.0
 #: Jobs that one pass deletes at most.
 MOST = 100
 MOST_STRAYS = 1000
@@ -41,9 +45,25 @@ def later(now: datetime, tries: int) -> datetime:
     return now + timedelta(seconds=min(FIRST_S * 2 ** min(tries - 2, 10), LONGEST_S) if tries > 1 else 0)
 
 
-def remove(run: Run, look: Look) -> None:
-    """Delete the Job of a run that has just ended. Whether it is really away says the next list: finalizers take their time."""
-    look.tried.add(run.pk)
+def remove(lease: Lease, launcher: Launcher, reality: Reality, look: Look) -> None:
+    """The Jobs of runs that have just ended; then what is left of others."""
+    until = time.monotonic() + REMOVE_S
+    tried: set[str] = set()
+    for run in look.ended:
+        if not _may(look, until):
+            break
+        lease.tick()
+        tried.add(run.pk)
+        _remove(run, look)
+    _reap(lease, launcher, reality, look, tried, until)
+
+
+def _may(look: Look, until: float) -> bool:
+    return time.monotonic() < until and not look.api.hangs(DELETE)
+
+
+def _remove(run: Run, look: Look) -> None:
+    """Whether it is really away says the next list: finalizers take their time."""
     try:
         delete_job(run, look.api, look.mine)
     except ApiError as error:
@@ -55,7 +75,7 @@ def remove(run: Run, look: Look) -> None:
 def _words(run_id: str, error: ApiError, look: Look) -> str:
     told = refusal(error, look.api.namespace)
     return sentence(
-        "The Job {job} is still in the cluster: {text}",
+        "Job {job} still exists in the cluster: {text}",
         job=job_name(run_id),
         text=told.text if told else cut(of_error(error), 1800),
     )
@@ -75,18 +95,18 @@ def _next(run: Run, at: datetime, **columns: Any) -> None:
     Run.objects.filter(pk=run.pk, state=State.ENDED).update(delete_next_at=at, **columns)
 
 
-def reap(lease: Lease, launcher: Launcher, reality: Reality, look: Look) -> None:
+def _reap(lease: Lease, launcher: Launcher, reality: Reality, look: Look, tried: set[str], until: float) -> None:
     """Our Jobs whose run has ended, or was never there; then the runs whose Jobs are known to be away."""
     known = {run.pk: run for run in _rows(reality.by_run)}
     strays: dict[str, Any] = {}
     done = 0
     for run_id, job in reality.by_run.items():
         run = known.get(run_id)
-        if (run is not None and run.active) or not look.mine.ours(job, run) or run_id in look.tried:
+        if (run is not None and run.active) or not look.mine.ours(job, run) or run_id in tried:
             continue
         if run is None:
             strays |= _kept(launcher, job)
-        if done < MOST and _due(launcher, run, job, look.now):
+        if done < MOST and _due(launcher, run, job, look.now) and _may(look, until):
             lease.tick()
             done += 1
             if run is None:
@@ -136,9 +156,9 @@ def _held(job: Job) -> str:
     """Why a Job that is being deleted is still there; "" for one that is not."""
     if not job.metadata.deletionTimestamp:
         return ""
-    names = ", ".join(job.metadata.finalizers or [])[:1800].replace("\0", "") or sentence("none that can be seen")
+    names = ", ".join(job.metadata.finalizers or [])[:1800].replace("\0", "") or sentence("none visible")
     return sentence(
-        "The Job {name} is still in the cluster: it is being deleted, and its finalizers keep it ({names}).",
+        "Job {name} still exists in the cluster: finalizers block its deletion ({names}).",
         name=job.metadata.name,
         names=names,
     )
@@ -154,7 +174,7 @@ def _remove_stray(launcher: Launcher, job: Job, look: Look) -> dict[str, Any]:
             look.api.delete(name, job.metadata.uid)
         except ApiError as error:
             text = sentence(
-                "The Job {name}, of no run of ours, is still in the cluster: {error}",
+                "Job {name}, which belongs to no run, still exists in the cluster: {error}",
                 name=name,
                 error=cut(of_error(error), 900),
             )

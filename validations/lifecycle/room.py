@@ -40,25 +40,23 @@ def no_room(run: Run) -> str:
 def _of_node(run: Run) -> str:
     node = Node.objects.filter(cluster_id=run.cluster_id, name=run.node_name).only("ready").first()
     if node is None:
-        return sentence("The node {node_name} is not in the cluster now.", node_name=run.node_name)
-    return sentence("The node {node_name} is not ready.", node_name=run.node_name) if node.ready is False else ""
+        return sentence("Node {node_name} does not exist in the cluster.", node_name=run.node_name)
+    return sentence("Node {node_name} is not ready.", node_name=run.node_name) if node.ready is False else ""
 
 
 def _of_card(run: Run, units: int) -> str:
     """The device plugin does not count: a card that is full would be promised twice."""
     where = {"cluster_id": run.cluster_id, "node_name": run.node_name}
     node_totals = NodeTotals.objects.filter(**where).defer("tiles").first()
-    card = Card.objects.filter(**where, key=run.card_key, gone_at=None).first()
+    card = Card.objects.filter(**where, key=run.card_key, removed_at=None).first()
     if card is None:
-        return sentence(
-            "The node {node_name} has no card {card_key} now.", node_name=run.node_name, card_key=run.card_key
-        )
+        return sentence("Node {node_name} has no card {card_key}.", node_name=run.node_name, card_key=run.card_key)
     free = free_units(card, node_totals, UNIT_BYTES.get(node_totals.unit) if node_totals else None)
     if free is None:
-        return sentence("How much of card {card_key} is free is not known now.", card_key=run.card_key)
+        return sentence("Free memory of card {card_key} is unknown.", card_key=run.card_key)
     return (
         sentence(
-            "{units} units are needed on card {card_key}; {free} are free there.",
+            "Card {card_key} has {free} of {units} required units free.",
             units=units,
             card_key=run.card_key,
             free=free,
@@ -79,7 +77,7 @@ def _of_runs(run: Run) -> str:
     others = Run.objects.filter(cluster_id=run.cluster_id, node_name=run.node_name, state__in=_NOT_ASSIGNED)
     other = others.filter(card_evidence=ASKED).exclude(pk=run.pk).exclude(card_key="").only("id").first()
     return (
-        sentence("Run {pk} waits for its card on this node; two at once might get each other's.", pk=other.pk)
+        sentence("Run {pk} is pending for a card on this node. Two pending runs may swap cards.", pk=other.pk)
         if other
         else ""
     )
@@ -92,7 +90,8 @@ def _of_pods(run: Run, units: int, record: PodRecord, settings: Settings) -> str
         pod = _pod.decode(facts)
         if record.waiting(pod, settings) == units:
             return sentence(
-                "{pod} waits for as much memory on this node; the device plugin might take the two for each other.",
+                "{pod} is pending on this node with the same memory request. The device plugin cannot "
+                "distinguish the two.",
                 pod=name_of(pod),
             )
     return ""

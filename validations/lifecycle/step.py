@@ -9,7 +9,7 @@ from django.conf import settings
 from inventory.models import Node
 from kube.workloads import Job, Pod
 from validations import attribution
-from validations.lifecycle import collect, own, removal
+from validations.lifecycle import collect, own
 from validations.lifecycle.create import adopt, end_foreign
 from validations.lifecycle.end import end_run
 from validations.lifecycle.endings import Ending, cancelled_by, of_row
@@ -22,7 +22,7 @@ from validations.models.run import said_of
 from validations.suites.engine.manifest import job_name
 from wording.said import sentence
 
-UNREADABLE = sentence("The cluster's answer about the Job or the pod of this run could not be read.")
+UNREADABLE = sentence("Cannot read the answer of the cluster about the Job or pod of this run.")
 #: A pod that is being deleted this long is not let go by its node.
 STUCK_S = 120
 #: Events of a waiting run are asked for at the first look at its state, then this often.
@@ -79,8 +79,8 @@ def _look(run: Run, seen: Seen, look: Look) -> None:
     reason, message = seen.reason[:128].replace("\0", ""), seen.message.replace("\0", "")
     note(
         run,
-        waiting_reason=reason,
-        waiting_message=_told(run, seen, message, look),
+        pending_reason=reason,
+        pending_message=_told(run, seen, message, look),
         **collect.where(run, seen),
         **attribution.confirmed(run, seen.pod),
     )
@@ -121,9 +121,9 @@ def _told(run: Run, seen: Seen, message: str, look: Look) -> str:
     uid = {"NoPod": run.job_uid, "ContainerCreating": seen.pod_uid}.get(seen.reason)
     if not uid:
         return message
-    if run.waiting_message and _period(run, look.now) == _period(run, run.looked_at or run.state_since):
-        return run.waiting_message
-    return last_word(look.api.events(uid)).replace("\0", "") or run.waiting_message or message
+    if run.pending_message and _period(run, look.now) == _period(run, run.looked_at or run.state_since):
+        return run.pending_message
+    return last_word(look.api.events(uid)).replace("\0", "") or run.pending_message or message
 
 
 def _period(run: Run, moment: datetime) -> int:
@@ -155,46 +155,48 @@ def _stuck(run: Run, seen: Seen, now: datetime) -> Ending | None:
     if node is None:
         return Ending(
             "node-lost",
-            sentence("The node {node_name} left the cluster while the run was on it.", node_name=run.node_name),
+            sentence("Node {node_name} was removed from the cluster during the run.", node_name=run.node_name),
         )
     if node.ready is not True:
         return Ending(
             "node-lost",
             sentence(
-                "The node {node_name} was lost while the run was on it: {ready_reason}",
+                "Node {node_name} was lost during the run: {ready_reason}",
                 node_name=run.node_name,
                 ready_reason=node.ready_reason[:900],
             ),
         )
-    return Ending("pod-deleted", sentence("The pod was deleted from outside, and its node does not let it go."))
+    return Ending(
+        "pod-deleted", sentence("The pod was deleted, not by gpudash, and its node does not confirm the deletion.")
+    )
 
 
 def _check_deadline(run: Run, seen: Seen, look: Look) -> None:
     if not too_late(run, look.now):
         return
-    told = f"{run.waiting_reason}: {run.waiting_message}".strip(": ")
+    told = f"{run.pending_reason}: {run.pending_message}".strip(": ")
     endings = {
         State.PENDING.value: Ending(
             "unschedulable",
             sentence(
-                "No node took the pod within {run_schedule_timeout_s} s. {told}",
+                "No node accepted the pod within {run_schedule_timeout_s} s. {detail}",
                 run_schedule_timeout_s=settings.RUN_SCHEDULE_TIMEOUT_S,
-                told=told,
+                detail=told,
             ),
         ),
         State.PULLING.value: Ending(
             "image",
             sentence(
-                "The container did not start within {run_pull_timeout_s} s. {told}",
+                "The container did not start within {run_pull_timeout_s} s. {detail}",
                 run_pull_timeout_s=settings.RUN_PULL_TIMEOUT_S,
-                told=told,
+                detail=told,
             ),
         ),
         State.RUNNING.value: Ending(
-            "timeout", sentence("The run took longer than its deadline, and its Job was not ended by the cluster.")
+            "timeout", sentence("The run exceeded its deadline, and the cluster did not end its Job.")
         ),
     }
-    _end(run, look, seen, endings.get(run.state, Ending("timeout", sentence("The run took too long."))), patient=False)
+    _end(run, look, seen, endings.get(run.state, Ending("timeout", sentence("The run timed out."))), patient=False)
 
 
 def _without_job(run: Run, pods: list[Pod], unreadable: bool, look: Look) -> None:
@@ -207,22 +209,22 @@ def _without_job(run: Run, pods: list[Pod], unreadable: bool, look: Look) -> Non
     there = look.api.job(job_name(run.pk))
     if there is not None and there.metadata.uid == run.job_uid:
         return  # the list was not whole
-    text = sentence("The Job {job} was deleted from outside before its end.", job=job_name(run.pk))
+    text = sentence("Job {job} was deleted before it finished, not by gpudash.", job=job_name(run.pk))
     newest = max(pods, key=lambda pod: pod.metadata.creationTimestamp or "", default=None)
     seen = observe(Job(), [newest]) if newest else None
     _end(run, look, seen, Ending("job-deleted", text), patient=False)
 
 
 def _end(run: Run, look: Look, seen: Seen | None, ending: Ending | None, patient: bool) -> None:
-    """Log and verdict first, when the log is there; only then the Job is deleted. When that fails, a later pass finds it."""
+    """Log and verdict first, when the log is there; only then, at the end of the pass, the Job is deleted (`removal`)."""
     if collect.finish(run, look, seen, ending, patient):
-        removal.remove(run, look)
+        look.ended.append(run)
 
 
 def _end_forged(run: Run, text: str, look: Look) -> None:
     """What ran was not what was posted: no log of it is read, and the Job goes away."""
     if end_run(run, run.state, ending=Ending("pod-changed", text).stored(), log_complete=False):
-        removal.remove(run, look)
+        look.ended.append(run)
 
 
 def _not_ours(run: Run, look: Look) -> None:
@@ -230,5 +232,5 @@ def _not_ours(run: Run, look: Look) -> None:
     text = foreign(job_name(run.pk))
     note(run, last_error=text)
     if run.cancel_requested_at is not None or too_late(run, look.now):
-        ending = cancelled_by(run.cancelled_by) if run.cancel_requested_at else Ending("foreign-job", text)
+        ending = cancelled_by(run.cancelled_by) if run.cancel_requested_at else Ending("job-of-other-launcher", text)
         end_run(run, run.state, ending=ending.stored(), log_complete=False, job_removed=True)

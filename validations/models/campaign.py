@@ -86,7 +86,7 @@ class CampaignTarget(OfCluster):
     """One place of a campaign: a node, or a card of it.
 
     run: the run under way for it, then the run whose result is the place's: for a card one that ran on this card. skipped,
-    not_reached: why it is settled without one. tried: the last run that was made for it and took another card, or no known one.
+    not_tested: why it is settled without one. tried: the last run that was made for it and took another card, or no known one.
     """
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="targets")
@@ -98,7 +98,7 @@ class CampaignTarget(OfCluster):
     #: The suite cannot run there: what is wrong with the target.
     skipped = models.TextField(blank=True)
     #: Runs were made and none is known to have taken this card: why not.
-    not_reached = models.TextField(blank=True, default="", db_default="")
+    not_tested = models.TextField(blank=True, default="", db_default="")
     #: How the one or the other was made, see `wording.said`.
     wording = models.JSONField(null=True)
     tried = models.ForeignKey("validations.Run", null=True, on_delete=models.SET_NULL, related_name="+")
@@ -112,7 +112,7 @@ class CampaignTarget(OfCluster):
         ]
         indexes = [
             models.Index(
-                fields=["campaign", "position"], condition=Q(run=None, skipped="", not_reached=""), name="targets_left"
+                fields=["campaign", "position"], condition=Q(run=None, skipped="", not_tested=""), name="targets_left"
             )
         ]
 

@@ -57,8 +57,8 @@ class Reparse(OfRun):
 class LastResult(OfCluster):
     """The last run of one suite on one card (card_key "": on some card of the node), and what is proven by this suite.
 
-    good: the last run that passed and whose result was checked (level "right"): the only proof. lower: the last that passed on a
-    lower level, and which ("ran", "seen"). passed_at: the last that passed at all, on whatever level.
+    good: the last run that passed and whose result was checked (level "checked"): the only proof. lower: the last that passed on a
+    lower level, and which ("ran", "detected"). passed_at: the last that passed at all, on whatever level.
     decides: of all suites on the card, whether this row says in which state it is; at most one does (`lastresults.deciding`).
     Made from the runs in the transaction that ends or re-reads one; never written otherwise.
     """

@@ -24,7 +24,7 @@ _STARTED = Q(state__in=STARTED)
 
 
 #: Texts of a run's row whose form is kept in `wordings`; of `ending` the second of the pair.
-TEXTS = ("card_note", "level_note", "waiting_message", "last_error", "ending")
+TEXTS = ("card_note", "level_note", "pending_message", "last_error", "ending")
 
 
 class Run(OfNamespace):
@@ -37,7 +37,7 @@ class Run(OfNamespace):
 
     card, card_key, card_uuid: until the end the card that the run is to take; from then on the card that it took, as its pod
     says. card_evidence: how that is known: "target" (asked for), "only-card", or the evidence of the allocation. Empty means
-    "any card of this node". card_asked: key of the card that was asked for. card_note: why the card is another one, or not known.
+    "any card of this node". card_requested: key of the card that was asked for. card_note: why the card is another one, or not known.
     level: what a pass says of the card (`suites.engine.verdict.LEVELS`), "" for other verdicts; level_note: why it is less
     than its suite can prove. level_possible: what a pass would have said, also of a run that failed.
     driver_version, node_snapshot: as the mirror knew them when the run was made.
@@ -51,7 +51,7 @@ class Run(OfNamespace):
     card_key = models.CharField(max_length=128, blank=True)
     card_uuid = models.CharField(max_length=128, blank=True)
     card_model = models.CharField(max_length=128, blank=True)
-    card_asked = models.CharField(max_length=128, blank=True)
+    card_requested = models.CharField(max_length=128, blank=True)
     card_evidence = models.CharField(max_length=16, blank=True)
     card_note = models.TextField(blank=True, default="", db_default="")
     driver_version = models.CharField(max_length=64, blank=True)
@@ -70,8 +70,8 @@ class Run(OfNamespace):
     state = models.CharField(max_length=16, choices=State.choices, default=State.QUEUED)
     state_since = models.DateTimeField()
     #: Why it is where it is, in the cluster's words.
-    waiting_reason = models.CharField(max_length=128, blank=True)
-    waiting_message = models.TextField(blank=True)
+    pending_reason = models.CharField(max_length=128, blank=True)
+    pending_message = models.TextField(blank=True)
     #: Since when its container cannot start (image, configuration); None when nothing is wrong.
     trouble_since = models.DateTimeField(null=True)
     last_error = models.TextField(blank=True)
@@ -109,7 +109,7 @@ class Run(OfNamespace):
     #: How texts of this row were made, by their names, see `wording.said`; of the reasons it stands in each.
     wordings = models.JSONField(null=True)
     #: Line of the stored text that the verdict rests on besides the lines of its reasons; None for none.
-    proof_line = models.IntegerField(null=True)
+    evidence_line = models.IntegerField(null=True)
     #: The stored log is to be read again, by a worker; None when it is not, or has been.
     reparse_requested_at = models.DateTimeField(null=True)
     reparse_requested_by = models.CharField(max_length=150, blank=True)
@@ -136,7 +136,7 @@ class Run(OfNamespace):
     request_key = models.CharField(max_length=255, blank=True)
     request_digest = models.CharField(max_length=64, blank=True)
     campaign = models.ForeignKey(Campaign, null=True, on_delete=models.SET_NULL, related_name="runs")
-    repeats = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="repeated_by")
+    rerun_of = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="repeated_by")
     created_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
@@ -230,7 +230,7 @@ class Run(OfNamespace):
         """ "node gpu-1, card 0" or "some card of node gpu-1"."""
         if self.card_key:
             return sentence("node {node}, card {card}", node=self.node_name, card=self.card_key)
-        return sentence("some card of node {node}", node=self.node_name)
+        return sentence("any card of node {node}", node=self.node_name)
 
 
 def said_of(run: Run, name: str) -> Any:

@@ -21,11 +21,11 @@ class State(models.TextChoices):
     """
 
     QUEUED = "queued", _("queued")
-    CREATING = "creating", _("creating the Job")
-    PENDING = "pending", _("waiting for a node")
-    PULLING = "pulling", _("pulling the image")
+    CREATING = "creating", _("creating Job")
+    PENDING = "pending", _("pending")
+    PULLING = "pulling", _("pulling image")
     RUNNING = "running", _("running")
-    COLLECTING = "collecting", _("collecting the log")
+    COLLECTING = "collecting", _("collecting log")
     ENDED = "ended", _("ended")
 
     @property
@@ -51,14 +51,14 @@ class VerdictChoice(models.TextChoices):
 class LevelChoice(models.TextChoices):
     """What a pass says of the card, as `validations.suites.engine.verdict.LEVELS` has it."""
 
-    NONE = "none", _("nothing proven")
-    SEEN = "seen", _("seen")
-    RAN = "ran", _("ran")
-    RIGHT = "right", _("right")
+    NONE = "none", _("proves nothing")
+    DETECTED = "detected", _("detected only")
+    RAN = "ran", _("ran, result not checked")
+    CHECKED = "checked", _("result checked")
 
 
 #: Levels of a pass that says something of the card and does not prove it good; best first.
-LOWER = (LevelChoice.RAN.value, LevelChoice.SEEN.value)
+LOWER = (LevelChoice.RAN.value, LevelChoice.DETECTED.value)
 #: Verdicts that say something about the hardware; the others say that nobody asked it.
 SAYS = (VerdictChoice.PASSED.value, VerdictChoice.WARNING.value, VerdictChoice.FAILED.value)
 

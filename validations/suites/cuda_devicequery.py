@@ -12,6 +12,7 @@ from validations.suites.engine.base import (
     Demo,
     Image,
     Lines,
+    Needs,
     Option,
     Past,
     Reading,
@@ -49,7 +50,7 @@ _COUNT_FAILED = re.compile(r"cudaGetDeviceCount returned (\d{1,6})")
 
 def read(lines: Lines) -> Reading:
     """Facts `devices`, `driver_version` and `runtime_version` (CUDA's); the proof is PASS with one device or more."""
-    reading = Reading(missing=sentence("The log has no result of deviceQuery."))
+    reading = Reading(missing=sentence("The log has no deviceQuery result."))
     devices: list[dict[str, Any]] = []
     seen: dict[str, list[tuple[int, int]]] = {"detected": [], "summary": [], "pass": []}
     for line, text in lines:
@@ -81,15 +82,15 @@ def _property(reading: Reading, devices: list[dict[str, Any]], text: str, line: 
         if match[1] in _NO_CAPABILITY:
             reading.failed(
                 "unreadable-card",
-                sentence("{name} has the compute capability {capability}.", name=device["name"], capability=match[1]),
+                sentence("{name} reports compute capability {capability}.", name=device["name"], capability=match[1]),
                 line,
             )
     elif match := _MEMORY.match(text):
         device["memory_bytes"] = count(match[1]) or None
         if not count(match[1]):
-            reading.failed("unreadable-card", sentence("{name} has no memory.", name=device["name"]), line)
+            reading.failed("unreadable-card", sentence("{name} reports no memory.", name=device["name"]), line)
     elif (match := _MULTIPROCESSORS.match(text)) and not int(match[1]):
-        reading.failed("unreadable-card", sentence("{name} has no multiprocessors.", name=device["name"]), line)
+        reading.failed("unreadable-card", sentence("{name} reports no multiprocessors.", name=device["name"]), line)
     elif (match := _COMPUTE_MODE.match(text)) and match["mode"] == "Prohibited":
         device["compute_mode"] = match["mode"]
         reading.warning(
@@ -111,26 +112,26 @@ def _failure(reading: Reading, text: str, line: int) -> None:
     elif (match := _COUNT_FAILED.match(text)) and match[1] != "0":
         reading.remark("cuda-error", sentence("cudaGetDeviceCount returned {error}.", error=match[1]), line)
     elif "no available device(s) that support CUDA" in text:
-        reading.failed("no-device", sentence("There is no CUDA device in the container."), line)
+        reading.failed("no-device", sentence("No CUDA device in the container."), line)
     elif text.rstrip() == "Result = FAIL" and not reading.has("failed", "errored"):
-        reading.failed("cuda-error", sentence("deviceQuery says FAIL."), line)
+        reading.failed("cuda-error", sentence("deviceQuery reports FAIL."), line)
 
 
 def _conclude(reading: Reading, seen: dict[str, list[tuple[int, int]]], devices: list[dict[str, Any]]) -> None:
     if not seen["pass"] or not seen["summary"]:
         return
     if any(len(found) > 1 for found in seen.values()):
-        reading.errored("mixed-log", sentence("The log holds more than one run."), seen["pass"][-1][1])
+        reading.errored("mixed-log", sentence("The log contains more than one run."), seen["pass"][-1][1])
         return
     number, line = seen["summary"][0]
     detected = seen["detected"][0][0] if seen["detected"] else None
     if number == 0:
-        reading.failed("no-device", sentence("PASS with no device at all."), line)
+        reading.failed("no-device", sentence("deviceQuery reports PASS without a device."), line)
     elif detected != number or len(devices) != number:
         reading.missing = sentence(
-            "{number} devices are summed up, the details of {told} are in the log.",
+            "The log sums up {number} devices but has details of {detailed}.",
             number=number,
-            told=len(devices),
+            detailed=len(devices),
         )
     else:
         reading.proof = seen["pass"][0][1]
@@ -139,22 +140,22 @@ def _conclude(reading: Reading, seen: dict[str, list[tuple[int, int]]], devices:
 def _workload(target: Target, values: Values) -> Workload:
     given = str(values["image"])
     if target.os == "windows":
-        return tensorworks.workload(_WINDOWS, values | {"image": given or _WINDOWS})
+        return tensorworks.workload(values | {"image": given or _WINDOWS})
     return Workload(image=given or _LINUX, host_memory=str(values["host_memory"]))
 
 
 SUITE = Suite(
     id="cuda-devicequery",
     title="CUDA deviceQuery",
-    proves=gettext_noop("The CUDA runtime in a container sees a card and reads its properties; no kernel is run."),
-    level="seen",
+    proves=gettext_noop("The CUDA runtime in a container detects a card and reads its properties. No kernel runs."),
+    level="detected",
     os=("linux", "windows"),
     families=with_api("cuda"),
     parser_version=VERSION,
     options=(
         Option(
             name="image",
-            help=gettext_noop("Container image; empty: NVIDIA's sample on Linux, TensorWorks' on Windows."),
+            help=gettext_noop("Container image. Empty: the NVIDIA sample on Linux, the TensorWorks sample on Windows."),
             default="",
             pattern=IMAGE,
         ),
@@ -164,6 +165,7 @@ SUITE = Suite(
     read=read,
     pod_security="restricted",
     workload=_workload,
+    needs={"linux": Needs(cuda="12.5"), "windows": tensorworks.NEEDS},
     demo=Demo(
         images=(Image(mark="devicequery", seconds=2),),
         nodes={"gpu-t4-04": "driver-too-old"},
@@ -176,12 +178,12 @@ SUITE = Suite(
         Phrase(
             "There are no available device(s) that support CUDA",
             "no-device",
-            "There is no CUDA device in the container",
+            "No CUDA device in the container",
         ),
         Phrase(
             "  Total amount of global memory:                 0 MBytes (0 bytes)",
             "unreadable-card",
-            "The properties of the card read as zero",
+            "The card properties are all zero",
             example='Device 1: "Tesla T4"\n  Total amount of global memory:                 0 MBytes (0 bytes)',
         ),
         Phrase(
@@ -196,8 +198,8 @@ SUITE = Suite(
     reasons=(
         ReasonWords(
             "unreadable-card",
-            gettext_noop("the properties of the card cannot be true"),
-            "Look at the driver's messages on the node; reset the card or take it out of use.",
+            gettext_noop("invalid card properties"),
+            "Check the messages of the driver on the node. Reset the card or stop using it.",
         ),
     ),
 )

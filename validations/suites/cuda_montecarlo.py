@@ -25,7 +25,7 @@ from validations.suites.engine.figures import count, duration, name, number
 from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
 from validations.suites.shared import cuda_texts
-from validations.suites.shared.tensorworks import example, options, workload
+from validations.suites.shared.tensorworks import NEEDS, example, options, workload
 from wording.said import sentence
 
 VERSION = 3
@@ -82,9 +82,9 @@ def _performance(reading: Reading, estimates: list[_Estimate], match: re.Match[s
 
 def _failure(reading: Reading, text: str, line: int) -> None:
     if "does not match expected result" in text:
-        reading.failed("verification", sentence("The card gave a wrong result: {text}", text=name(text)), line)
+        reading.failed("verification", sentence("Wrong result: {text}", text=name(text)), line)
     elif text.startswith("could not get device count"):
-        reading.failed("no-device", sentence("The runtime could not count the devices."), line)
+        reading.failed("no-device", sentence("The CUDA runtime could not count the devices."), line)
     elif "untime error" in text and (match := _RUNTIME.search(text)):
         cuda_texts.report(reading, match[1], text, line)
     elif text.startswith("CUDA error at "):
@@ -100,14 +100,12 @@ def _conclude(reading: Reading, estimates: list[_Estimate]) -> None:
     line = estimates[-1].performance
     if False in right:
         wrong = estimates[right.index(False)]
-        reading.failed(
-            "verification", sentence("The estimate is further from pi than the tolerance allows."), wrong.performance
-        )
+        reading.failed("verification", sentence("The estimate of pi is outside the tolerance."), wrong.performance)
     elif None not in right and line is not None:
         if all(estimate.measured for estimate in estimates):
             reading.proof = line
         else:
-            reading.missing = sentence("The performance is no measurement.")
+            reading.missing = sentence("Invalid performance value.")
 
 
 def _right(estimate: _Estimate) -> bool | None:
@@ -122,14 +120,14 @@ def _right(estimate: _Estimate) -> bool | None:
 
 
 def _workload(target: Target, values: Values) -> Workload:
-    return workload(_IMAGE, values)
+    return workload(values)
 
 
 SUITE = Suite(
     id="cuda-montecarlo",
     title="CUDA Monte Carlo",
-    proves=gettext_noop("A CUDA kernel runs on the card in a Windows container and its answer is right."),
-    level="right",
+    proves=gettext_noop("A CUDA kernel runs on the card in a Windows container with the right result."),
+    level="checked",
     os=("windows",),
     families=with_api("cuda", os="windows"),
     parser_version=VERSION,
@@ -137,6 +135,7 @@ SUITE = Suite(
     read=read,
     pod_security="baseline",
     workload=_workload,
+    needs={"windows": NEEDS},
     measures=True,
     demo=Demo(
         images=(Image(mark="example-cuda-montecarlo", seconds=5, size=3_800_000_000),),
@@ -149,9 +148,9 @@ SUITE = Suite(
         Phrase(
             "computed result (2.9e+00) does not match expected result (3.1e+00).",
             "verification",
-            "The card gave a wrong result, though the program exits with 0",
+            "Wrong result, although the exit code is 0",
         ),
-        Phrase("could not get device count.", "no-device", "The runtime could not count the devices"),
+        Phrase("could not get device count.", "no-device", "The CUDA runtime could not count the devices"),
         *cuda_texts.phrases("CUDA error at piestimator.cu:152 code=999({})"),
     ),
 )

@@ -11,6 +11,7 @@ from validations.suites.engine.base import (
     Demo,
     Image,
     Lines,
+    Needs,
     Option,
     Reading,
     Suite,
@@ -61,10 +62,10 @@ def read(lines: Lines) -> Reading:
             _failure(reading, text, line)
     if unmeasured and reading.proof is not None:
         reading.proof = None
-        reading.missing = sentence("Bodies, iterations and time are no measurement.")
+        reading.missing = sentence("Invalid values for bodies, iterations or time.")
     elif reading.proof is not None and "gpu_name" not in reading.facts:
         reading.proof = None
-        reading.missing = sentence("The log names no CUDA device.")
+        reading.missing = sentence("No CUDA device in the log.")
     return reading
 
 
@@ -89,7 +90,7 @@ def _speed(reading: Reading, text: str, line: int) -> None:
         value = duration(match[1])
         reading.measure("gflops", value, "GFLOP/s")
         if value is None:
-            reading.missing = sentence("The speed is {speed}, which is no measurement.", speed=name(match[1]))
+            reading.missing = sentence("Invalid speed: {speed}.", speed=name(match[1]))
         else:
             reading.proof = line
 
@@ -108,13 +109,13 @@ def _refused(reading: Reading, text: str, line: int) -> bool:
     if match := _TOO_FEW.match(text):
         reading.failed(
             "no-device",
-            sentence("{there} devices are there, {asked} were asked for.", there=match[1], asked=match[2]),
+            sentence("{available} of {requested} requested devices available.", available=match[1], requested=match[2]),
             line,
         )
     elif text.startswith(_BAD):
         reading.errored("bad-arguments", name(text), line)
     elif text.startswith("Error: (host)"):
-        reading.failed("verification", sentence("Card and processor disagree: {text}", text=name(text)), line)
+        reading.failed("verification", sentence("Results of card and CPU differ: {text}", text=name(text)), line)
     else:
         return False
     return True
@@ -157,7 +158,7 @@ def _bodies(container: Container) -> int:
 SUITE = Suite(
     id="cuda-nbody",
     title="CUDA n-body",
-    proves=gettext_noop("A card sustains arithmetic work, and how fast; no result is checked."),
+    proves=gettext_noop("A card sustains arithmetic work. The speed is measured, the result is not checked."),
     level="ran",
     os=("linux",),
     families=with_api("cuda", os="linux"),
@@ -174,7 +175,7 @@ SUITE = Suite(
         ),
         Option(
             name="precision",
-            help=gettext_noop("Precision of the arithmetic."),
+            help=gettext_noop("Arithmetic precision."),
             default="single",
             choices=("single", "double"),
         ),
@@ -184,6 +185,7 @@ SUITE = Suite(
     read=read,
     pod_security="restricted",
     workload=_workload,
+    needs={"linux": Needs(cuda="11.7", capability="3.5")},
     measures=True,
     demo=Demo(
         images=(Image(mark="nbody", seconds=6),),
@@ -197,10 +199,10 @@ SUITE = Suite(
         Phrase(
             "Error: only 1 Devices available, 2 requested.  Exiting.",
             "no-device",
-            "Fewer cards are there than asked for",
+            "Fewer cards available than requested",
         ),
-        Phrase("> Simulation with CPU", "cpu-only", "The simulation ran on the processor"),
-        Phrase("Error: (host)1.0 != (device)0.0", "verification", "Card and processor disagree"),
+        Phrase("> Simulation with CPU", "cpu-only", "The simulation ran on the CPU"),
+        Phrase("Error: (host)1.0 != (device)0.0", "verification", "Results of card and CPU differ"),
         Phrase('Error: "number of bodies" specified 0 is invalid.', "bad-arguments", "An option is wrong", "errored"),
         *cuda_texts.phrases('CUDA error at bodysystemcuda_impl.h:160 code=999({}) "cudaSetDevice(0)"'),
     ),

@@ -13,6 +13,7 @@ from validations.suites.engine.base import (
     Demo,
     Image,
     Lines,
+    Needs,
     Past,
     Reading,
     Suite,
@@ -46,7 +47,7 @@ class _Marks(msgspec.Struct):
 
 def read(lines: Lines) -> Reading:
     """The proof is the whole sequence of one run, each line alone on its line, once and in order."""
-    reading = Reading(missing=sentence("The log does not have all lines of one vectorAdd run."))
+    reading = Reading(missing=sentence("The log has no complete vectorAdd run."))
     marks = _Marks()
     for at, raw in enumerate(lines.texts):
         text = raw.strip()
@@ -69,11 +70,11 @@ def _failure(reading: Reading, text: str, line: int) -> None:
     if text.startswith("Failed to ") and (match := _FAILED.match(text)):
         cuda_texts.report(reading, match["message"], text, line)
     elif text.startswith("Failed to allocate host vectors!"):
-        reading.errored("out-of-memory", sentence("The container has too little main memory."), line)
+        reading.errored("out-of-memory", sentence("Not enough host memory in the container."), line)
     elif text.startswith("Result v") and _VERIFICATION.match(text):
-        reading.failed("verification", sentence("The card gave a wrong result: {text}", text=name(text)), line)
+        reading.failed("verification", sentence("Wrong result: {text}", text=name(text)), line)
     elif text.startswith("Test FAILED"):
-        reading.failed("verification", sentence("The test says that it failed."), line)
+        reading.failed("verification", sentence("The test reports a failure."), line)
 
 
 def _sizes(reading: Reading, marks: _Marks) -> None:
@@ -89,7 +90,7 @@ def _sizes(reading: Reading, marks: _Marks) -> None:
 def _proof(reading: Reading, marks: _Marks, lines: Lines) -> None:
     places = [[one[0] for one in marks.headers], [one[0] for one in marks.launches], marks.passed, marks.done]
     if twice := next((found for found in places if len(found) > 1), None):
-        reading.errored("mixed-log", sentence("The log holds the lines of more than one run."), lines.numbers[twice[1]])
+        reading.errored("mixed-log", sentence("The log contains lines of more than one run."), lines.numbers[twice[1]])
         return
     order = [found[0] for found in places if found]
     if len(order) < len(places) or order != sorted(order):
@@ -100,7 +101,7 @@ def _proof(reading: Reading, marks: _Marks, lines: Lines) -> None:
         return
     if not (blocks - 1) * threads < elements <= blocks * threads:
         text = sentence(
-            "{blocks} blocks of {threads} threads do not suit {elements} elements: lines of several runs are mixed.",
+            "{blocks} blocks of {threads} threads do not match {elements} elements: the log mixes several runs.",
             blocks=blocks,
             threads=threads,
             elements=elements,
@@ -118,7 +119,7 @@ SUITE = Suite(
     id="cuda-vectoradd",
     title="CUDA vectorAdd",
     proves=gettext_noop("A container gets an NVIDIA card, runs a kernel on it and reads back the right result."),
-    level="right",
+    level="checked",
     os=("linux",),
     families=with_api("cuda", os="linux"),
     parser_version=VERSION,
@@ -130,6 +131,7 @@ SUITE = Suite(
     read=read,
     pod_security="restricted",
     workload=_workload,
+    needs={"linux": Needs(cuda="12.5", capability="5.0")},
     demo=Demo(
         images=(Image(mark="vectoradd", seconds=3), Image(mark="cuda-vector-add", seconds=3)),
         nodes={"gpu-t4-04": "driver-too-old", "gpu-v100-02": "verification"},
@@ -145,9 +147,9 @@ SUITE = Suite(
     proof="Test PASSED",
     source="NVIDIA/cuda-samples `vectorAdd.cu`",
     phrases=(
-        Phrase("Result verification failed at element 7!", "verification", "The card gave a wrong result"),
+        Phrase("Result verification failed at element 7!", "verification", "Wrong result"),
         Phrase(
-            "Failed to allocate host vectors!", "out-of-memory", "The container has too little main memory", "errored"
+            "Failed to allocate host vectors!", "out-of-memory", "Not enough host memory in the container", "errored"
         ),
         *cuda_texts.phrases("Failed to launch vectorAdd kernel (error code {})!"),
     ),

@@ -22,7 +22,7 @@ from validations.suites.engine.base import (
 from validations.suites.engine.figures import name, number
 from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
-from validations.suites.shared.tensorworks import example, options, workload
+from validations.suites.shared.tensorworks import NEEDS, example, options, workload
 from wording.said import sentence
 
 VERSION = 2
@@ -33,7 +33,7 @@ _ADAPTER_LABELS = ("adapter:", "description:", "gpu:", "device:", "using adapter
 
 def read(lines: Lines) -> Reading:
     """The proof is an output line of 24 finite numbers equal to the input line."""
-    reading = Reading(missing=sentence("The log does not have both tensors."))
+    reading = Reading(missing=sentence("The log is missing a tensor."))
     tensors: dict[str, list[tuple[int, list[float | None]]]] = {"input": [], "output": []}
     for line, text in lines:
         low = text[:32].lower()
@@ -43,9 +43,7 @@ def read(lines: Lines) -> Reading:
         if low.startswith(_ADAPTER_LABELS):
             _adapter(reading, text, line)
     if "gpu_name" not in reading.facts:
-        reading.lower(
-            "none", sentence("The program does not say on which adapter it ran: nothing is known of the card.")
-        )
+        reading.lower("none", sentence("The program does not name its adapter, so this proves nothing about the card."))
     if len(tensors["input"]) == len(tensors["output"]) == 1:
         _compare(reading, tensors["input"][0][1], *tensors["output"][0])
     return reading
@@ -56,9 +54,7 @@ def _adapter(reading: Reading, text: str, line: int) -> None:
     if adapter:
         reading.facts.setdefault("gpu_name", adapter)
     if is_software(adapter):
-        reading.failed(
-            "software-adapter", sentence("The work ran on a software adapter: {adapter}.", adapter=adapter), line
-        )
+        reading.failed("software-adapter", sentence("Ran on a software adapter: {adapter}.", adapter=adapter), line)
 
 
 def _compare(reading: Reading, given: list[float | None], line: int, got: list[float | None]) -> None:
@@ -67,28 +63,26 @@ def _compare(reading: Reading, given: list[float | None], line: int, got: list[f
     elif len(got) < _LENGTH:
         reading.missing = sentence("The output line does not have {length} numbers.", length=_LENGTH)
     elif not any(given):
-        reading.missing = sentence("The input is all zeros: an output that is equal to it proves nothing.")
+        reading.missing = sentence("The input is all zeros, so an equal output proves nothing.")
     elif got != given:
-        reading.failed("verification", sentence("The output tensor is not equal to the input tensor."), line)
+        reading.failed("verification", sentence("The output tensor differs from the input tensor."), line)
     else:
         reading.proof = line
         if "gpu_name" not in reading.facts:
-            reading.remark(
-                "adapter-not-named", sentence("DirectML works; the program does not say on which adapter."), line
-            )
+            reading.remark("adapter-not-named", sentence("DirectML works. The adapter is unidentified."), line)
 
 
 def _workload(target: Target, values: Values) -> Workload:
-    return workload(_IMAGE, values)
+    return workload(values)
 
 
 SUITE = Suite(
     id="directx-directml",
-    title=gettext_noop("DirectML works"),
+    title=gettext_noop("DirectML check"),
     proves=gettext_noop(
-        "DirectML gives the right answer in a container; the adapter is not named, so no GPU is proven."
+        "DirectML returns the right result in a container. The adapter is unidentified, so no GPU is validated."
     ),
-    level="right",
+    level="checked",
     os=("windows",),
     families=with_api("directx"),
     parser_version=VERSION,
@@ -96,6 +90,7 @@ SUITE = Suite(
     read=read,
     pod_security="baseline",
     workload=_workload,
+    needs={"windows": NEEDS},
     demo=Demo(
         images=(Image(mark="example-directml", seconds=3, size=3_500_000_000),),
         past=Past(days=1),
@@ -106,16 +101,16 @@ SUITE = Suite(
         Phrase(
             "output tensor: other numbers than input tensor:",
             "verification",
-            "DirectML gave a wrong answer",
+            "Wrong DirectML result",
             example=f"input tensor:{' 1.62' * _LENGTH}\noutput tensor:{' 0.00' * _LENGTH}",
         ),
-        Phrase("Adapter: Microsoft Basic Render Driver", "software-adapter", "The work ran on a software adapter"),
+        Phrase("Adapter: Microsoft Basic Render Driver", "software-adapter", "Ran on a software adapter"),
     ),
     reasons=(
         ReasonWords(
             "adapter-not-named",
-            gettext_noop("the program does not name the adapter"),
-            "Nothing. The pass says nothing of the card, since the program does not say where it ran.",
+            gettext_noop("adapter unidentified"),
+            "No action. The pass proves nothing about the card, since the program does not name its adapter.",
         ),
     ),
 )

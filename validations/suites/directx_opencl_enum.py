@@ -25,7 +25,7 @@ from validations.suites.engine.base import (
 from validations.suites.engine.figures import count, name
 from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.placement import with_api
-from validations.suites.shared.tensorworks import example, options, workload
+from validations.suites.shared.tensorworks import NEEDS, example, options, workload
 from wording.said import sentence
 
 VERSION = 2
@@ -62,7 +62,7 @@ class _Walk:
 
 def read(lines: Lines) -> Reading:
     """Facts `devices`; the proof is a device of type GPU on one of the platforms."""
-    reading = Reading(missing=sentence("The log does not have the whole enumeration."))
+    reading = Reading(missing=sentence("The enumeration in the log is incomplete."))
     walk = _Walk()
     for line, text in lines:
         if not text or text.isspace():
@@ -78,7 +78,7 @@ def _line(walk: _Walk, reading: Reading, line: int, text: str) -> None:
         walk.platforms = (int(match[1] or match[2]), line)
         walk.clinfo = match[2] is not None
     elif text.startswith("Error getting device info"):
-        reading.failed("device-info", sentence("A device gave no information: {text}", text=name(text)), line)
+        reading.failed("device-info", sentence("A device returned no information: {text}", text=name(text)), line)
     elif text.strip() == "Done.":
         walk.done = True
     elif _PLATFORM.match(text):
@@ -123,9 +123,9 @@ def _conclude(reading: Reading, walk: _Walk) -> None:
             "software-adapter", sentence("Only software devices: {name}.", name=gpus[0][1]["name"]), gpus[0][0]
         )
     elif any("CPU" in _types(device) for _, device in walk.devices):
-        reading.failed("cpu-only", sentence("OpenCL has CPU devices only."), walk.devices[0][0])
+        reading.failed("cpu-only", sentence("OpenCL finds only CPU devices."), walk.devices[0][0])
     else:
-        reading.failed("no-device", sentence("OpenCL has no GPU device in the container."), line)
+        reading.failed("no-device", sentence("OpenCL finds no GPU device in the container."), line)
 
 
 def _types(device: dict[str, Any]) -> set[str]:
@@ -134,14 +134,14 @@ def _types(device: dict[str, Any]) -> set[str]:
 
 
 def _workload(target: Target, values: Values) -> Workload:
-    return workload(_IMAGE, values)
+    return workload(values)
 
 
 SUITE = Suite(
     id="directx-opencl-enum",
     title=gettext_noop("OpenCL enumeration"),
-    proves=gettext_noop("A container on the node sees an OpenCL device of type GPU; nothing is run on it."),
-    level="seen",
+    proves=gettext_noop("A container on the node detects an OpenCL device of type GPU. Nothing runs on it."),
+    level="detected",
     os=("windows",),
     families=with_api("opencl", os="windows"),
     parser_version=VERSION,
@@ -149,6 +149,7 @@ SUITE = Suite(
     read=read,
     pod_security="baseline",
     workload=_workload,
+    needs={"windows": NEEDS},
     demo=Demo(
         images=(Image(mark="example-opencl-enum", seconds=2, size=3_500_000_000),),
         past=Past(days=1),
@@ -156,18 +157,18 @@ SUITE = Suite(
     proof="Type:           GPU",
     source="bashbaug/SimpleOpenCLSamples `enumopencl`; clinfo",
     phrases=(
-        Phrase("Enumerated 0 platforms.", "no-device", "No driver of OpenCL is in the container"),
+        Phrase("Enumerated 0 platforms.", "no-device", "No OpenCL driver in the container"),
         Phrase("Error getting device info for device 1.", "device-info", "A device gave no information"),
         Phrase(
             "Type: CPU, and no GPU",
             "cpu-only",
-            "OpenCL has the processor only",
+            "OpenCL finds only CPU devices",
             example="Enumerated 1 platforms.\n\nDevice[0]:\n\tType:           CPU \n\tName:           pthread\n\nDone.",
         ),
         Phrase(
             "Type: GPU with the name of a software adapter",
             "software-adapter",
-            "OpenCL runs on top of a software adapter",
+            "OpenCL runs on a software adapter",
             example="Enumerated 1 platforms.\n\nDevice[0]:\n\tType:           GPU \n"
             "\tName:           Microsoft Basic Render Driver\n\nDone.",
         ),
@@ -175,8 +176,8 @@ SUITE = Suite(
     reasons=(
         ReasonWords(
             "device-info",
-            gettext_noop("a device gave no information"),
-            "Look at the OpenCL driver of the adapter.",
+            gettext_noop("a device returned no information"),
+            "Check the OpenCL driver of the adapter.",
         ),
     ),
 )

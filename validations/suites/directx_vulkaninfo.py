@@ -24,7 +24,7 @@ from validations.suites.engine.base import (
 from validations.suites.engine.figures import count, name
 from validations.suites.engine.phrases import Phrase, first, tell
 from validations.suites.engine.placement import with_api
-from validations.suites.shared.tensorworks import SERVER, options, workload
+from validations.suites.shared.tensorworks import NEEDS, SERVER, options, workload
 from wording.said import sentence
 
 VERSION = 3
@@ -36,7 +36,7 @@ _HEAP = re.compile(r"\s{1,20}memoryHeaps\[\d{1,4}\]:?")
 _SIZE = re.compile(r"\s{1,20}size\s{0,40}= ?(\d{1,16})\b")
 _DOTTED = re.compile(r"\d{1,5}(?:\.\d{1,5}){1,3}")
 _SOURCE = "KhronosGroup/Vulkan-Tools `vulkaninfo.h`"
-_LIMIT = sentence("The driver offers no Vulkan in containers, a known limit of NVIDIA's")
+_LIMIT = sentence("The driver does not support Vulkan in containers (known NVIDIA limitation)")
 _PHRASES = (
     Phrase(
         "Registry lookup failed to get ICD manifest files",
@@ -48,20 +48,20 @@ _PHRASES = (
     Phrase(
         "loader is not installed, not found, or failed to load",
         "driver-missing",
-        sentence("The container has no loader of Vulkan: the device plugin mounts it from the driver"),
+        sentence("No Vulkan loader in the container (the device plugin mounts it from the driver)"),
         source=_SOURCE,
     ),
     Phrase(
         "failed with ERROR_OUT_OF_DEVICE_MEMORY",
         "out-of-memory",
-        sentence("Others hold the memory"),
+        sentence("Other processes use the memory"),
         "errored",
         _SOURCE,
     ),
     Phrase(
         "failed with ERROR_OUT_OF_HOST_MEMORY",
         "out-of-memory",
-        sentence("The container has too little"),
+        sentence("Not enough memory in the container"),
         "errored",
         _SOURCE,
     ),
@@ -79,7 +79,10 @@ _PHRASES = (
         source=_SOURCE,
     ),
     Phrase(
-        "could not find any GPU's", "no-adapter", sentence("The driver has no device in the container"), source=_SOURCE
+        "could not find any GPU's",
+        "no-adapter",
+        sentence("The driver finds no device in the container"),
+        source=_SOURCE,
     ),
 )
 _LABELS = {
@@ -95,7 +98,7 @@ _HARDWARE = ("DISCRETE_GPU", "INTEGRATED_GPU", "VIRTUAL_GPU")
 
 def read(lines: Lines) -> Reading:
     """Facts `devices`; the proof is the properties of a device that is hardware."""
-    reading = Reading(missing=sentence("The log has no complete properties of a Vulkan device."))
+    reading = Reading(missing=sentence("The log has no complete Vulkan device properties."))
     devices: dict[str, dict[str, Any]] = {}
     current: dict[str, Any] | None = None
     heap: int | None = None
@@ -164,14 +167,14 @@ def _layered(device: dict[str, Any]) -> bool:
 
 
 def _workload(target: Target, values: Values) -> Workload:
-    return workload(SERVER, values, ("vulkaninfo.exe",))
+    return workload(values, ("vulkaninfo.exe",))
 
 
 SUITE = Suite(
     id="directx-vulkaninfo",
     title=gettext_noop("Vulkan information"),
-    proves=gettext_noop("A container on the node sees a hardware Vulkan device; nothing is run on it."),
-    level="seen",
+    proves=gettext_noop("A container on the node detects a hardware Vulkan device. Nothing runs on it."),
+    level="detected",
     os=("windows",),
     families=with_api("vulkan", os="windows"),
     parser_version=VERSION,
@@ -179,6 +182,7 @@ SUITE = Suite(
     read=read,
     pod_security="baseline",
     workload=_workload,
+    needs={"windows": NEEDS},
     # NVIDIA's driver is on all Windows nodes of the demo.
     demo=Demo(
         images=(Image(mark="vulkaninfo", seconds=2, size=5_100_000_000),),
@@ -192,7 +196,7 @@ SUITE = Suite(
         Phrase(
             "deviceName = Microsoft Direct3D12 (Microsoft Basic Render Driver)",
             "software-adapter",
-            "Mesa's Dozen on Windows' software adapter",
+            "Mesa Dozen on the Windows software adapter",
             source="Mesa `dzn_device.c`",
             example="GPU0:\nVkPhysicalDeviceProperties:\n\tdeviceType        = PHYSICAL_DEVICE_TYPE_CPU\n"
             "\tdeviceName        = Microsoft Direct3D12 (Microsoft Basic Render Driver)",
@@ -200,7 +204,7 @@ SUITE = Suite(
         Phrase(
             "deviceName = Microsoft Direct3D12 (NVIDIA Tesla T4)",
             "layered-driver",
-            "Mesa's Dozen on a GPU, and no Vulkan driver of the GPU's own",
+            "Mesa Dozen on a GPU, without a native Vulkan driver",
             "warning",
             source="Mesa `dzn_device.c`",
             example="GPU0:\nVkPhysicalDeviceProperties:\n\tdeviceType        = PHYSICAL_DEVICE_TYPE_DISCRETE_GPU\n"
@@ -211,7 +215,7 @@ SUITE = Suite(
         ReasonWords(
             "layered-driver",
             gettext_noop("Vulkan ran on Direct3D 12"),
-            "Check the GPU driver on the node: Direct3D 12 works, and the driver's own Vulkan is not in the container.",
+            "Check the GPU driver on the node: Direct3D 12 works, but the Vulkan driver is not in the container.",
         ),
     ),
 )

@@ -13,15 +13,13 @@ from audit.models import GENESIS, Entry
 
 
 class Command(BaseCommand):
-    help = "The audit log: verify, export"
+    help = "Verify or export the audit log."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
-        check = verbs.add_parser("verify", help="read the whole chain; status 1 where it was changed")
-        check.add_argument(
-            "--hash", default="", help="the hash of an entry, noted before: it must still be in the chain"
-        )
-        verbs.add_parser("export", help="all entries, oldest first, one JSON object a line")
+        check = verbs.add_parser("verify", help="verify the whole chain; exit code 1 if it was changed")
+        check.add_argument("--hash", default="", help="hash of an earlier entry; it must still be in the chain")
+        verbs.add_parser("export", help="print all entries, oldest first, one JSON object per line")
 
     def handle(self, *args: Any, **options: Any) -> None:
         verb: Any = getattr(self, f"_{options['verb']}")
@@ -32,13 +30,13 @@ class Command(BaseCommand):
         for one in verify():
             if isinstance(one, Broken):
                 raise CommandError(
-                    f"The audit log was changed: entry {one.number}: {one.why}. Those before it hold ({count})."
+                    f"The audit log was changed at entry {one.number}: {one.why}. Intact entries before it: {count}."
                 )
             count, last = one
             found = found or last == wanted
         if wanted and not found:
-            raise CommandError(f"No entry has the hash {wanted}: the log was made anew since it was noted.")
-        self.stdout.write(f"{count} entries, unchanged. The last: {last}")
+            raise CommandError(f"No entry has the hash {wanted}. The log was recreated since this hash was stored.")
+        self.stdout.write(f"{count} entries, intact. Last hash: {last}")
 
     def _export(self, options: dict[str, Any]) -> None:
         names = ("number", "at", "actor", "kind", "token", "address", "request", "action", "target", "outcome")

@@ -6,4 +6,4 @@ from gpudash.management.refused import RefusedCommand
 
 
 class Command(RefusedCommand, changepassword.Command):
-    instead = "Set another password with: manage.py user set-password NAME"
+    instead = "To set a new password: manage.py user set-password NAME"

@@ -19,22 +19,20 @@ from resources.charge import as_csv
 
 
 class Command(ShownCommand):
-    help = "What each namespace held of a cluster in a month, and what nobody did; it adds up to what the cluster was"
+    help = "Allocated and unallocated card hours and memory of a cluster, by namespace, for one month"
     #: They load every page and the REST API, which takes longer than the answer; other commands run them.
     requires_system_checks: Any = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--cluster", help="name of the cluster; may be left out where there is one")
-        parser.add_argument("--month", help="as 2026-11 (UTC); this month when left out")
-        parser.add_argument(
-            "--by", choices=By.values, default=By.NAMESPACE.value, help="what rows are of (default namespace)"
-        )
-        parser.add_argument("--csv", action="store_true", help="for a spreadsheet")
+        parser.add_argument("--cluster", help="name of the cluster; optional if there is only one")
+        parser.add_argument("--month", help="month as 2026-11, UTC (default: this month)")
+        parser.add_argument("--by", choices=By.values, default=By.NAMESPACE.value, help="rows by (default: namespace)")
+        parser.add_argument("--csv", action="store_true", help="print CSV")
 
     def handle(self, *args: Any, **options: Any) -> None:
         first = first_of(options["month"]) if options["month"] else this_month(database_now())
         if first is None:
-            raise CommandError("--month: a month is wanted, as 2026-11.")
+            raise CommandError("--month must be a month such as 2026-11.")
         found = charge(_cluster(options["cluster"] or ""), first, By(options["by"]))
         if options["csv"]:
             self.stdout.write(as_csv(found).replace("\r\n", "\n"), ending="")
@@ -48,25 +46,21 @@ def _cluster(name: str) -> Cluster:
         return next(iter(rows.values()))
     if name not in rows:
         raise CommandError(
-            f"--cluster: the name of a cluster is wanted. There are: {', '.join(sorted(rows)) or 'none yet'}."
+            f"--cluster must be the name of a cluster. Clusters: {', '.join(sorted(rows)) or 'none yet'}."
         )
     return rows[name]
 
 
 def _lines(found: Charge) -> Iterator[str]:
     if found.since is None or found.until is None:
-        yield f"Nothing of {found.month} is recorded of {found.cluster}."
+        yield f"No data for {found.month} in {found.cluster}."
         return
     yield (
-        f"{found.cluster}, {found.month}, summed until {found.until:%Y-%m-%d %H:%M} UTC; "
-        f"recorded since {found.since:%Y-%m-%d %H:%M} UTC"
+        f"{found.cluster}, {found.month}, until {found.until:%Y-%m-%d %H:%M} UTC; recorded since "
+        f"{found.since:%Y-%m-%d %H:%M} UTC"
     )
     if found.by == By.OWNER:
-        yield (
-            f"owners are known since {found.owners_since}"
-            if found.owners_since
-            else "owners of this month are not known"
-        )
+        yield (f"owners recorded since {found.owners_since}" if found.owners_since else "owners unknown in this month")
     rows = [("NAMESPACE, OWNER" if found.by == By.OWNER else "NAMESPACE") + "\tCARD HOURS\t%\tGIB HOURS\t%\t"]
     for one in found.rows:
         name = _name(one)

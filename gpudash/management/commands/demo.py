@@ -32,13 +32,13 @@ FIRST_ROUND = timedelta(seconds=10)
 
 
 class Command(ShownCommand):
-    help = "Show gpudash on a simulated fleet. Prints a link that signs in."
+    help = "Run gpudash with a simulated fleet. Prints a sign-in link."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000)
-        parser.add_argument("--nodes", type=int, default=NODES, help="how many nodes the fleet has")
-        parser.add_argument("--no-past", action="store_true", help="begin without the days before")
-        parser.add_argument("--seed", type=int, default=1, help="another number gives another fleet")
+        parser.add_argument("--nodes", type=int, default=NODES, help="number of nodes in the fleet")
+        parser.add_argument("--no-past", action="store_true", help="start without history")
+        parser.add_argument("--seed", type=int, default=1, help="seed; another number creates another fleet")
 
     def handle(self, *args: Any, **options: Any) -> None:
         prepare()
@@ -62,7 +62,7 @@ class Command(ShownCommand):
         # A round before the mirror knows the cards would join none of them.
         UsageSource.objects.filter(pk=source.pk).update(due_at=Now() + FIRST_ROUND)
         service.start()
-        self.stdout.write(f"A simulated fleet of {options['nodes']} nodes; nothing here is a real cluster.")
+        self.stdout.write(f"Simulated fleet of {options['nodes']} nodes, no real cluster.")
         self.stdout.write(_measured(fleet))
         if past is not None:
             self.stdout.write(past.words)
@@ -86,10 +86,5 @@ def _measured(fleet: Fleet) -> str:
     """What the exporters of this fleet give, in a line."""
     nodes = len({one.node for one in targets(fleet)})
     if nodes > MOST_NODES:
-        return (
-            f"Nothing is measured: exporters run on {nodes} nodes, and their pods are read directly on {MOST_NODES} at most. "
-            "A cluster of this size has a Prometheus."
-        )
-    return (
-        f"Exporters on {nodes} nodes are read each minute: used memory, work and temperature come with the first round."
-    )
+        return f"No metrics: exporters run on {nodes} nodes, and direct reading is limited to {MOST_NODES} nodes."
+    return f"Exporters on {nodes} nodes are read every minute. Used memory, activity and temperature appear after the first read."

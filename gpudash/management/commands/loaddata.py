@@ -6,4 +6,4 @@ from gpudash.management.refused import RefusedCommand
 
 
 class Command(RefusedCommand, loaddata.Command):
-    instead = "Put a backup back as docs/team.md has it."
+    instead = "To restore a backup, see docs/team.md."

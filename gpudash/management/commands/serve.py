@@ -19,44 +19,44 @@ from inventory.management.shown import ShownCommand
 
 
 class Command(ShownCommand):
-    help = "Serve the pages, REST and /metrics. With --probes, /healthz is answered also while all threads are busy."
+    help = "Serve pages, REST and /metrics. With --probes, /healthz responds even if all threads are in use."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "--listen",
             action="append",
             metavar="HOST:PORT",
-            help="where to listen (127.0.0.1:8000); may be repeated",
+            help="address to listen on (127.0.0.1:8000); may be repeated",
         )
         parser.add_argument(
             "--probes",
             default="",
             metavar="HOST:PORT",
-            help="where /healthz and /readyz alone are answered, whatever the pages have to do",
+            help="separate address for /healthz and /readyz",
         )
-        parser.add_argument("--threads", type=int, default=THREADS, help=f"requests at once ({THREADS})")
+        parser.add_argument("--threads", type=int, default=THREADS, help=f"parallel requests ({THREADS})")
         parser.add_argument(
             "--trusted-proxy",
             default=settings.TRUSTED_PROXY,
             metavar="ADDRESS",
-            help="the proxy whose word about the client is believed (GPUDASH_TRUSTED_PROXY); without it nobody's is",
+            help="address of the proxy whose client headers are trusted (GPUDASH_TRUSTED_PROXY; default: none)",
         )
         parser.add_argument(
             "--trusted-proxy-headers",
             default=" ".join(FORWARDED),
             metavar="NAMES",
-            help=f"what is believed of it ({' '.join(FORWARDED)})",
+            help=f"trusted headers of the proxy ({' '.join(FORWARDED)})",
         )
-        parser.add_argument("--trusted-proxy-count", type=int, default=1, help="how many proxies are in a row (1)")
+        parser.add_argument("--trusted-proxy-count", type=int, default=1, help="number of chained proxies (1)")
 
         parser.add_argument(
-            "--processes", type=int, default=1, help="web processes behind the same address (1); about one per core"
+            "--processes", type=int, default=1, help="web processes on the same address (1); about one per core"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         for name in ("threads", "processes"):
             if options[name] < 1:
-                raise CommandError(f"--{name}: a number from 1 on is wanted")
+                raise CommandError(f"--{name} must be 1 or more")
         wait_briefly_for_database()
         listen = options["listen"] or ["127.0.0.1:8000"]
         headers = tuple(options["trusted_proxy_headers"].replace(",", " ").split())

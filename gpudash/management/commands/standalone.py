@@ -19,16 +19,16 @@ from kube.client import BadKubeconfig
 
 
 class Command(ShownCommand):
-    help = "Run everything in one process on loopback, against a real cluster. Migrates its own data folder."
+    help = "Run gpudash in one process on loopback, with a real cluster. Migrates the data folder."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "--kubeconfig",
             default=settings.KUBECONFIG or os.environ.get("KUBECONFIG", ""),
-            help="a kubeconfig file (default: $GPUDASH_KUBECONFIG, $KUBECONFIG, ~/.kube/config, or the pod's service account)",
+            help="kubeconfig file (default: $GPUDASH_KUBECONFIG, $KUBECONFIG, ~/.kube/config, or the pod's service account)",
         )
-        parser.add_argument("--context", default="", help="a context of it (default: its current one)")
-        parser.add_argument("--name", default="", help="what to call the cluster (default: the context's name)")
+        parser.add_argument("--context", default="", help="context of the kubeconfig (default: the current context)")
+        parser.add_argument("--name", default="", help="name of the cluster (default: the context)")
         parser.add_argument("--port", type=int, default=8000)
 
     def handle(self, *args: Any, **options: Any) -> None:

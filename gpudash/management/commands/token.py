@@ -24,21 +24,30 @@ class Command(ShownCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
-        create = verbs.add_parser("create", help="make a token and print it once")
+        create = verbs.add_parser("create", help="create a token and print it once")
         create.add_argument("user")
         create.add_argument(
-            "--role", choices=Role.values, default=Role.VIEWER.value, help="not above the user's (viewer)"
+            "--role",
+            choices=Role.values,
+            default=Role.VIEWER.value,
+            help="role, at most the role of the user (default: viewer)",
         )
-        create.add_argument("--expires", type=int, default=DEFAULT_DAYS, metavar="DAYS", help=f"days ({DEFAULT_DAYS})")
         create.add_argument(
-            "--scope", nargs="+", default=[], metavar="PLACE", help="only for: cluster, cluster/namespace, */namespace"
+            "--expires",
+            type=int,
+            default=DEFAULT_DAYS,
+            metavar="DAYS",
+            help=f"days until the token expires (default: {DEFAULT_DAYS})",
         )
         create.add_argument(
-            "--from", nargs="+", default=[], dest="networks", metavar="NETWORK", help="only from these addresses"
+            "--scope", nargs="+", default=[], metavar="PLACE", help="scope: cluster, cluster/namespace, */namespace"
         )
-        create.add_argument("--name", default="command line", help="what it is for")
-        verbs.add_parser("list", help="all tokens, without their secrets")
-        verbs.add_parser("revoke", help="stop a token at once").add_argument("id", type=int)
+        create.add_argument(
+            "--from", nargs="+", default=[], dest="networks", metavar="NETWORK", help="allowed addresses"
+        )
+        create.add_argument("--name", default="command line", help="name of the token")
+        verbs.add_parser("list", help="list all tokens, without secrets")
+        verbs.add_parser("revoke", help="revoke a token").add_argument("id", type=int)
 
     def handle(self, *args: Any, **options: Any) -> None:
         verb: Any = getattr(self, f"_{options['verb']}")
@@ -47,14 +56,14 @@ class Command(ShownCommand):
     def _create(self, options: dict[str, Any]) -> None:
         user = get_user_model().objects.filter(username=options["user"]).first()
         if user is None:
-            raise CommandError(f"There is no user {options['user']!r}. Make one with: manage.py user create NAME")
+            raise CommandError(f"There is no user {options['user']!r}. Create one: manage.py user create NAME")
         role, own = Role(options["role"]), role_of(user)
         if own is None or not own.covers(role):
             raise CommandError(
-                f"{user} has the role {own.value if own else 'none'}; a token cannot have the role {role.value}"
+                f"{user} has the role {own.value if own else 'none'}. The token cannot have the role {role.value}."
             )
         if not 1 <= options["expires"] <= MAX_DAYS:
-            raise CommandError(f"--expires: days from 1 to {MAX_DAYS} are wanted")
+            raise CommandError(f"--expires must be 1 to {MAX_DAYS} days.")
         places, networks = _limits(options, role)
         expires_at = timezone.now() + timedelta(days=options["expires"])
         try:
@@ -63,7 +72,7 @@ class Command(ShownCommand):
             )
         except TooManyTokens:
             raise CommandError(
-                f"{user} has {settings.TOKENS_PER_USER} tokens that work, as many as one may have "
+                f"{user} has reached the limit of {settings.TOKENS_PER_USER} active tokens "
                 "(GPUDASH_TOKENS_PER_USER). Revoke one: manage.py token list, manage.py token revoke ID"
             ) from None
         self.stderr.write(
@@ -86,9 +95,11 @@ class Command(ShownCommand):
     def _revoke(self, options: dict[str, Any]) -> None:
         token = ApiToken.objects.filter(pk=options["id"]).first()
         if token is None:
-            raise CommandError(f"There is no token {options['id']}. `manage.py token list` shows them.")
+            raise CommandError(f"There is no token {options['id']}. To list tokens: manage.py token list")
         more = token.revoke() - 1
-        self.stdout.write(f"Token {token.pk} is revoked." + (f" So are {more} that it made." if more > 0 else ""))
+        self.stdout.write(
+            f"Revoked token {token.pk}." + (f" Tokens created with it, also revoked: {more}." if more > 0 else "")
+        )
 
 
 def _limits(options: dict[str, Any], role: Role) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -101,12 +112,12 @@ def _limits(options: dict[str, Any], role: Role) -> tuple[tuple[str, ...], tuple
         raise CommandError(f"--from: {error}") from None
     most = most_role(places)
     if not most.covers(role):
-        raise CommandError(f"--scope: for these places the role is {most.value} at most, not {role.value}")
+        raise CommandError(f"--scope: for this scope the role can be at most {most.value}, not {role.value}.")
     return places, networks
 
 
 def _told(token: ApiToken) -> str:
     """What it is limited to; "" for nothing."""
     limits = token.limits
-    places, networks = limits.get("places"), limits.get("networks")
+    places, networks = limits.get("scope"), limits.get("networks")
     return (f" for {places}" if places else "") + (f" from {networks}" if networks else "")

@@ -14,39 +14,39 @@ from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from accounts import second_step, users
+from accounts import two_factor, users
 from accounts.models import ApiToken
 from accounts.roles import Role, granted
 from accounts.scopes import BadScope, places_in
 from inventory.management.shown import ShownCommand
 
-_PLACES = "what the role is for: cluster, cluster/namespace, */namespace; 'everything' for no limit"
+_PLACES = "scope of the role: cluster, cluster/namespace, */namespace; 'everything' for all clusters"
 _EVERYTHING = "everything"
 _SIMPLE = {
-    "deactivate": "the account signs in nowhere; its sessions and tokens end",
-    "activate": "the account may sign in again",
+    "deactivate": "deactivate a user, end sessions and revoke tokens",
+    "activate": "activate a user",
     "end-sessions": "sign a user out everywhere",
     "end-tokens": "revoke all tokens of a user",
-    "end-second-step": "no code is asked for any more, for who has lost the app and the codes",
+    "end-second-step": "switch 2FA off, if the user has lost the app and the recovery codes",
 }
 
 
 class Command(ShownCommand):
-    help = "Users: create, list, set, set-password, deactivate, activate, end-sessions, end-tokens, end-second-step"
+    help = "Create, list and change users."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
-        create = verbs.add_parser("create", help="make a user who signs in with a password")
+        create = verbs.add_parser("create", help="create a user who signs in with a password")
         create.add_argument("name")
-        create.add_argument("--role", choices=Role.values, default=Role.VIEWER.value, help="viewer when not given")
+        create.add_argument("--role", choices=Role.values, default=Role.VIEWER.value, help="role (default: viewer)")
         create.add_argument("--scope", nargs="+", default=[], metavar="PLACE", help=_PLACES)
         create.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
-        verbs.add_parser("list", help="all users with their roles")
-        change = verbs.add_parser("set", help="another role, or another scope")
+        verbs.add_parser("list", help="list all users with their roles")
+        change = verbs.add_parser("set", help="change the role or scope of a user")
         change.add_argument("name")
-        change.add_argument("--role", choices=[*Role.values, "none"], help="none: signs in and sees nothing")
+        change.add_argument("--role", choices=[*Role.values, "none"], help="none: no access")
         change.add_argument("--scope", nargs="+", metavar="PLACE", help=_PLACES)
-        word = verbs.add_parser("set-password", help="another password; sessions and tokens of the user end")
+        word = verbs.add_parser("set-password", help="set a new password, end sessions and revoke tokens")
         word.add_argument("name")
         word.add_argument("--password-stdin", action="store_true", help="read the password from standard input")
         for verb, text in _SIMPLE.items():
@@ -65,7 +65,7 @@ class Command(ShownCommand):
             user = users.create(options["name"], password, Role(options["role"]), places)
         except ValidationError as error:
             raise CommandError("; ".join(error.messages)) from None
-        self.stdout.write(f"User {user} with the role {options['role']}{_for(places)} is there.")
+        self.stdout.write(f"Created user {user} (role {options['role']}{_for(places)}).")
 
     def _list(self, options: dict[str, Any]) -> None:
         for user in User.objects.order_by("username"):
@@ -78,7 +78,7 @@ class Command(ShownCommand):
         user = _user(options["name"])
         role, places = granted(user)
         if options["role"] is None and options["scope"] is None:
-            raise CommandError("--role or --scope is wanted")
+            raise CommandError("--role or --scope is required")
         if options["role"] is not None:
             role = None if options["role"] == "none" else Role(options["role"])
         given = tuple(places) if options["scope"] is None else _places(options["scope"])
@@ -91,33 +91,33 @@ class Command(ShownCommand):
             users.set_password(user, password)
         except ValidationError as error:
             raise CommandError("; ".join(error.messages)) from None
-        self.stdout.write(f"User {user} has another password; sessions and tokens have ended.")
+        self.stdout.write(f"Password of {user} changed. Sessions ended, tokens revoked.")
 
     def _deactivate(self, options: dict[str, Any]) -> None:
         users.set_active(user := _user(options["name"]), False)
-        self.stdout.write(f"User {user} is deactivated; sessions and tokens have ended.")
+        self.stdout.write(f"User {user} deactivated. Sessions ended, tokens revoked.")
 
     def _activate(self, options: dict[str, Any]) -> None:
         users.set_active(user := _user(options["name"]), True)
-        self.stdout.write(f"User {user} is active.")
+        self.stdout.write(f"User {user} activated.")
 
     def _end_sessions(self, options: dict[str, Any]) -> None:
         ended = users.end_sessions(user := _user(options["name"]))
-        self.stdout.write(f"{ended} sessions of {user} have ended.")
+        self.stdout.write(f"Ended sessions of {user}: {ended}.")
 
     def _end_tokens(self, options: dict[str, Any]) -> None:
         ended = ApiToken.revoke_all(user := _user(options["name"]))
-        self.stdout.write(f"{ended} tokens of {user} are revoked.")
+        self.stdout.write(f"Revoked tokens of {user}: {ended}.")
 
     def _end_second_step(self, options: dict[str, Any]) -> None:
-        was = second_step.switch_off(user := _user(options["name"]))
-        self.stdout.write(f"The second step of {user} {'is off' if was else 'was not on'}.")
+        was = two_factor.switch_off(user := _user(options["name"]))
+        self.stdout.write(f"2FA of {user} {'switched off' if was else 'was not on'}.")
 
 
 def _user(name: str) -> User:
     found = User.objects.filter(username=name).first()
     if found is None:
-        raise CommandError(f"There is no user {name!r}. `manage.py user list` shows them.")
+        raise CommandError(f"There is no user {name!r}. To list users: manage.py user list")
     return found
 
 
@@ -143,5 +143,5 @@ def _password(from_stdin: bool) -> str:
     except (EOFError, KeyboardInterrupt):
         raise CommandError("No password was given.") from None
     if first != again:
-        raise CommandError("The two passwords are not the same.")
+        raise CommandError("The two passwords do not match.")
     return first

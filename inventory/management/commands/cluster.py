@@ -1,4 +1,4 @@
-"""`manage.py cluster add|set|list|check|relist|take-over|remove`."""
+"""`manage.py cluster add|set|list|check|prepare|relist|take-over|remove`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from inventory.collect.prometheus import BadAddress
 from inventory.condition import condition_of
 from inventory.heartbeats import pulses
 from inventory.management.arguments import chosen_clusters
+from inventory.management.prepare import add_prepare_arguments, run_prepare
 from inventory.management.shown import ShownCommand
 from inventory.management.usage_arguments import add_usage_arguments, set_usage
 from inventory.mirror import anew
@@ -31,44 +32,43 @@ from kube.plugin import LIMIT_S as PLUGIN_S
 
 
 class Command(ShownCommand):
-    help = "Add, set, list, check or remove clusters, or have them listed anew."
+    help = "Add, set, list, check, prepare, relist or remove clusters."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         verbs = parser.add_subparsers(dest="verb", required=True)
-        add = verbs.add_parser("add", help="add a cluster, or change where its credentials are")
+        add = verbs.add_parser("add", help="add a cluster, or change its credentials")
         add.add_argument("name")
         add.add_argument("--kubeconfig", default=settings.KUBECONFIG or os.environ.get("KUBECONFIG", ""))
         add.add_argument("--context", default="")
         add.add_argument(
             "--launcher-kubeconfig",
             default="",
-            help="the credentials that launch validations, for the launch workers (default: those of --kubeconfig)",
+            help="kubeconfig of the launch workers, for validations (default: the one of --kubeconfig)",
         )
         add.add_argument("--in-cluster", action="store_true", help="use the service account of the pod")
         add_usage_arguments(add)
-        change = verbs.add_parser(
-            "set", help="say where the exporters of a cluster are read, or what launches validations"
-        )
+        change = verbs.add_parser("set", help="set the exporters or the launcher of a cluster")
         change.add_argument("name")
         change.add_argument(
             "--launcher-kubeconfig",
-            help="the credentials that launch validations, said where they can be read ('': those of the watchers)",
+            help="kubeconfig of the launch workers; run this where they run ('': the kubeconfig of the watchers)",
         )
         add_usage_arguments(change)
-        change.add_argument(
-            "--no-usage", action="store_true", help="read its exporters no more, and forget what they said"
-        )
-        verbs.add_parser("list", help="the clusters and how they are in sync")
+        change.add_argument("--no-usage", action="store_true", help="stop reading the exporters, and delete their data")
+        verbs.add_parser("list", help="list the clusters and their sync state")
         for verb, text in (
-            ("check", "say what the credentials may do and what is missing"),
-            ("remove", "delete a cluster with all its rows"),
-            ("take-over", "launch from this database from now on: the one that did is gone for good"),
+            ("check", "check the permissions of the credentials"),
+            ("remove", "delete a cluster with all its data"),
+            ("take-over", "make this database the launcher (the previous one is permanently gone)"),
         ):
             verbs.add_parser(verb, help=text).add_argument("name")
-        relist = verbs.add_parser("relist", help="have the watchers list anew and the reconciler count all")
+        add_prepare_arguments(
+            verbs.add_parser("prepare", help="render the manifests that a stack needs in a cluster; nothing is applied")
+        )
+        relist = verbs.add_parser("relist", help="reread all objects and recalculate all cards")
         which = relist.add_mutually_exclusive_group(required=True)
         which.add_argument("name", nargs="?")
-        which.add_argument("--all", action="store_true", help="every cluster")
+        which.add_argument("--all", action="store_true", help="all clusters")
 
     def handle(self, *args: Any, **options: Any) -> None:
         getattr(self, f"_{options['verb'].replace('-', '_')}")(options)
@@ -76,7 +76,7 @@ class Command(ShownCommand):
     def _add(self, options: dict[str, Any]) -> None:
         path = "" if options["in_cluster"] else options["kubeconfig"]
         if not path and not options["in_cluster"]:
-            raise CommandError("--kubeconfig FILE is wanted (or --in-cluster in a pod)")
+            raise CommandError("--kubeconfig FILE is required (or --in-cluster in a pod)")
         try:
             cluster = clusters.add(options["name"], path, options["context"], options["launcher_kubeconfig"])
         except (BadKubeconfig, ValidationError) as error:
@@ -91,11 +91,11 @@ class Command(ShownCommand):
         launcher = self._set_launcher(cluster, options["launcher_kubeconfig"])
         if options["no_usage"]:
             removed = sources.remove(cluster)
-            text = "its exporters are read no more" if removed else "its exporters were not read"
+            text = "exporters are no longer read" if removed else "exporters were not being read"
             self.stdout.write(f"{cluster.name}: {text}")
         elif not self._set_usage(cluster, options) and not launcher:
             raise CommandError(
-                "nothing is set: give --launcher-kubeconfig FILE, --prometheus URL, --exporters-directly, or --no-usage"
+                "Nothing to set. Use --launcher-kubeconfig FILE, --prometheus URL, --exporters-directly or --no-usage."
             )
 
     def _set_launcher(self, cluster: Cluster, kubeconfig: str | None) -> bool:
@@ -128,7 +128,7 @@ class Command(ShownCommand):
         for cluster in querysets.clusters():
             self.stdout.write(f"{cluster.name}  {cluster.server}")
             if cluster.recreated_at:
-                self.stdout.write(f"  another cluster answers at this address since {_at(cluster.recreated_at)}")
+                self.stdout.write(f"  another cluster responds at this address since {_at(cluster.recreated_at)}")
             for watch in cluster.watches.all():
                 self.stdout.write(_watch_line(watch))
             self._told(cluster)
@@ -152,9 +152,7 @@ class Command(ShownCommand):
         who = f"{_user()} (manage.py cluster relist)"
         for cluster in chosen_clusters(None if options["all"] else options["name"]):
             kinds = anew.relist(cluster, who)
-            self.stdout.write(
-                f"{cluster.name}: asked to be listed anew: {', '.join(kinds)}. See: manage.py cluster list"
-            )
+            self.stdout.write(f"{cluster.name}: relist requested: {', '.join(kinds)}.")
 
     def _check(self, options: dict[str, Any]) -> None:
         cluster = chosen_clusters(options["name"])[0]
@@ -177,9 +175,12 @@ class Command(ShownCommand):
             self.stdout.write(f"  to grant it, add to {rule}")
         missing = sorted({one.wanted.role for one in answers if one.wanted.optional and one.allowed is False})
         if missing:
-            self.stdout.write(f"  what is optional and not granted is in {', '.join(missing)}")
+            self.stdout.write(f"  optional permissions are in {', '.join(missing)}")
         if any(answer.allowed is not True and not answer.wanted.optional for answer in answers):
-            raise CommandError("permissions are missing; deploy/watcher-role.yaml has the ClusterRole that is needed")
+            raise CommandError("Missing permissions. Apply deploy/watcher-role.yaml.")
+
+    def _prepare(self, options: dict[str, Any]) -> None:
+        run_prepare(options, self.stdout.write)
 
     def _remove(self, options: dict[str, Any]) -> None:
         counts = clusters.remove(chosen_clusters(options["name"])[0])
@@ -192,9 +193,9 @@ def _watch_line(watch: Watch) -> str:
     reason = f": {one_line(now.reason)}" if now.reason else ""
     last = watch.last_event_at
     if watch.kind == Kind.CARDS:
-        seen = f"; last counted {_at(last)}" if last else "; never counted"
+        seen = f"; last calculated {_at(last)}" if last else "; not calculated yet"
     else:
-        seen = f"; last event {_at(last)}, {span(now.age_s or 0)} ago" if last else "; no word from the cluster yet"
+        seen = f"; last update {_at(last)}, {span(now.age_s or 0)} ago" if last else "; no update yet"
     return f"  {watch.kind}: {now.state.label}{since}{reason}{seen}"
 
 
@@ -212,17 +213,15 @@ def _at(moment: datetime) -> str:
 def _of_launcher(cluster: Cluster) -> str:
     """Where the answers about the launcher come from, when they were not asked for here."""
     at = cluster.launcher_checked_at
-    said = (
-        f"is what the launch worker was told {_at(at)}" if at else "is not known: the launch worker has not asked yet"
-    )
-    return f"what the launcher may do {said}; its kubeconfig is not read here"
+    said = f"checked by the launch worker {_at(at)}" if at else "unknown: not checked by the launch worker yet"
+    return f"launcher permissions {said}; its kubeconfig is not read here"
 
 
 def _permission_line(answer: checks.Answer) -> str:
     wanted = answer.wanted
     if not answer.served:
-        return f"  does not serve {wanted.resource}: {wanted.needed_for}, optional"
-    word = {True: "may", False: "may NOT", None: "not known whether it may"}[answer.allowed]
+        return f"  API not available: {wanted.resource} ({wanted.needed_for}, optional)"
+    word = {True: "allowed", False: "denied", None: "unknown"}[answer.allowed]
     optional = ", optional" if wanted.optional else ""
     why = f" ({one_line(answer.reason)})" if answer.reason and not answer.allowed else ""
-    return f"  {word} {wanted.verb} {wanted.resource}: {wanted.needed_for}{optional}{why}"
+    return f"  {word}: {wanted.verb} {wanted.resource} ({wanted.needed_for}{optional}){why}"

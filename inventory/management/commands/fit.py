@@ -1,6 +1,6 @@
-"""`manage.py fit --cards 2 --memory 20GiB [--system S] [--model M] [--tolerate key=value:Effect]`: where such a pod would go now.
+"""`manage.py fit --cards 2 --memory 20GiB [--stack S] [--model M] [--tolerate key=value:Effect]`: where such a pod would go now.
 
-The exit code is 0 when some node takes it, 1 when none does, so that a script can wait for room.
+The exit code is 0 when a node fits, else 1, so that a script can wait for capacity.
 """
 
 from __future__ import annotations
@@ -27,25 +27,27 @@ _CARDS_SHOWN = 8
 
 
 class Command(ShownCommand):
-    help = "Where a pod that asks for cards would go now, and why not elsewhere"
+    help = "Find nodes that fit a GPU pod now, and the reasons of the other nodes."
     #: They load every page and the REST API, which takes longer than the answer; other commands run them.
     requires_system_checks: Any = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--cards", default="1", help="cards on one node, for one container (1)")
-        parser.add_argument("--memory", help="memory of each: 20, 20GiB, 20000MiB; a number alone is GiB")
+        parser.add_argument("--cards", default="1", help="cards per container, on one node (default: 1)")
+        parser.add_argument("--memory", help="memory per card: 20, 20GiB, 20000MiB; without a unit: GiB")
         ways = ", ".join(WAYS)
-        told_ = f"how it is asked for; several times for any of them: {ways}"
-        parser.add_argument("--system", "--stack", action="append", default=[], help=told_)
+        told_ = f"way of the request; repeat for alternatives: {ways}"
+        parser.add_argument("--stack", action="append", default=[], help=told_)
         parser.add_argument("--model", action="append", default=[], help="part of the name of the card model")
-        parser.add_argument("--tolerate", action="append", default=[], help="key, key=value or key=value:NoSchedule")
-        parser.add_argument("--selector", action="append", default=[], help="label of the node: key=value")
-        parser.add_argument("--cluster", action="append", default=[], help="name of a cluster; all when left out")
-        parser.add_argument("--all", action="store_true", help=f"every node, not {_SHOWN}")
-        parser.add_argument("--json", action="store_true", help="as REST has it (/api/v1/fit)")
+        parser.add_argument(
+            "--tolerate", action="append", default=[], help="toleration: key, key=value or key=value:NoSchedule"
+        )
+        parser.add_argument("--selector", action="append", default=[], help="node label: key=value")
+        parser.add_argument("--cluster", action="append", default=[], help="name of a cluster (default: all)")
+        parser.add_argument("--all", action="store_true", help=f"show all nodes, not only {_SHOWN}")
+        parser.add_argument("--json", action="store_true", help="print JSON as in REST (/api/v1/fit)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        names = ("system", "model", "tolerate", "selector", "cluster")
+        names = ("stack", "model", "tolerate", "selector", "cluster")
         given = {name: options[name] for name in names} | {"cards": [options["cards"]]}
         given["memory"] = [options["memory"]] if options["memory"] is not None else []
         try:
@@ -64,15 +66,15 @@ class Command(ShownCommand):
 
 
 def _lines(found: Found, limit: int) -> Iterator[str]:
-    yield f"{len(found.taking)} of {found.nodes} nodes with a GPU take it now{':' if found.taking else '.'}"
+    yield f"{len(found.taking)} of {found.nodes} GPU nodes fit now{':' if found.taking else '.'}"
     if found.taking:
         rows = [_row(one) for one in found.taking[:limit]]
-        head = "NODE\tCLUSTER\tSYSTEM\tCARDS\tLARGEST FREE BLOCK\tASKED FOR\tTO BE KNOWN\t"
+        head = "NODE\tCLUSTER\tSTACK\tCARDS\tLARGEST FREE BLOCK\tREQUEST\tNOTES\t"
         yield aligned("\n".join([head, *rows])).rstrip("\n")
     if len(found.taking) > limit:
         yield f"and {len(found.taking) - limit} more: --all"
     if found.reasons:
-        yield "Not elsewhere:"
+        yield "Rejected:"
         for one in found.reasons:
             about = f" ({one_line(one.about)})" if one.about else ""
             examples = ", ".join(_name(example, len(found.clusters) > 1) for example in one.examples)
@@ -80,7 +82,7 @@ def _lines(found: Found, limit: int) -> Iterator[str]:
             yield f"  {one.nodes}: {REASONS[one.code]}{about}: {examples}{more}"
     for way in found.ways:
         yield f"{way.label}: {way.rule}"
-    yield f"Not looked at: {'; '.join(NOT_LOOKED_AT)}."
+    yield f"Not considered: {'; '.join(NOT_LOOKED_AT)}."
 
 
 def _name(one: Refusing, several: bool) -> str:

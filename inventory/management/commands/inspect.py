@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 from django.core.management.base import CommandError
 
-from inventory.close_names import close_names
 from inventory.inspection import report
 from inventory.inspection.columns import aligned
 from inventory.inspection.table import blocks
+from inventory.management.arguments import no_node, one_cluster
 from inventory.management.shown import ShownCommand
 from inventory.models import Cluster, Node, NodeTotals, Pod
 from inventory.stack_context import stack_context
@@ -30,18 +30,18 @@ REPORTS = {stack.name: stack.report for stack in STACKS if stack.report is not N
 
 
 class Command(ShownCommand):
-    help = "Nodes, cards and who holds them, from the mirror"
+    help = "Nodes, cards and allocations, from the synced data"
     #: They load every page and the REST API, which takes longer than the answer; other commands run them.
     requires_system_checks: Any = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("node", nargs="?", help="only this node")
-        parser.add_argument("-d", "--details", action="store_true", help="a line per card, with its holders")
+        parser.add_argument("-d", "--details", action="store_true", help="one line per card, with its allocations")
         parser.add_argument("-o", "--output", choices=("text", "json", *REPORTS), default="text")
-        parser.add_argument("--cluster", help="name of the cluster; needed when there are several")
+        parser.add_argument("--cluster", help="name of the cluster; required if there are several")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        cluster = _cluster(options["cluster"])
+        cluster = one_cluster(options["cluster"])
         name = options["node"]
         if name is not None:
             _check_node(cluster, name, options["output"])
@@ -51,13 +51,13 @@ class Command(ShownCommand):
             return
         with _without_collector():
             found = report.inspect(cluster, name, options["details"] or options["output"] == "json")
-        if options["output"] == "json":
-            for piece in report.as_json(found):
-                self.stdout.write(piece, ending="")
-            self.stdout.write("")
-        else:
-            for block in blocks(found, options["details"]):
-                self.stdout.write(f"{block}\n", ending="")
+            if options["output"] == "json":
+                for piece in report.as_json(found):
+                    self.stdout.write(piece, ending="")
+                self.stdout.write("")
+            else:
+                for block in blocks(found, options["details"]):
+                    self.stdout.write(f"{block}\n", ending="")
 
 
 @contextmanager
@@ -68,18 +68,6 @@ def _without_collector() -> Iterator[None]:
         yield
     finally:
         gc.enable()
-
-
-def _cluster(name: str | None) -> Cluster:
-    known = {cluster.name: cluster for cluster in Cluster.objects.all()}
-    listed = ", ".join(known)
-    if not known:
-        raise CommandError("There is no cluster yet. Add one with: manage.py cluster add NAME --kubeconfig FILE")
-    if name is None and len(known) > 1:
-        raise CommandError(f"There are several clusters: {listed}. Choose one with --cluster.")
-    if name is not None and name not in known:
-        raise CommandError(f"There is no cluster {name!r}. There are: {listed}.")
-    return known[name] if name is not None else next(iter(known.values()))
 
 
 def _check_node(cluster: Cluster, name: str, output: str) -> None:
@@ -95,10 +83,8 @@ def _check_node(cluster: Cluster, name: str, output: str) -> None:
     if name in names:
         return
     if nodes.filter(name=name).exists():
-        raise CommandError(f"Node {name!r} of cluster {cluster} has no GPU that is known.")
-    close = close_names(name, names)
-    hint = f" Close to it: {', '.join(close)}." if close else ""
-    raise CommandError(f"Cluster {cluster} has no node {name!r}.{hint}")
+        raise CommandError(f"Node {name!r} of cluster {cluster} has no known GPU.")
+    raise no_node(cluster, name, names)
 
 
 def _reported(report: Report, cluster: Cluster, name: str | None, details: bool) -> str:
@@ -119,4 +105,4 @@ def _decoded(row: Any, kind: Any) -> Any:
     try:
         return msgspec.json.decode(row.facts, type=kind)
     except msgspec.MsgspecError as error:
-        raise CommandError(f"{kind.__name__} {row.name!r} cannot be read from the mirror: {error}") from None
+        raise CommandError(f"{kind.__name__} {row.name!r}: cannot read synced data: {error}") from None

@@ -36,13 +36,18 @@ logger = logging.getLogger(__name__)
 #: Between two looks at a database whose tables are not there yet.
 TRY_AGAIN_S = 1.0
 
+#: DaemonSets and Deployments say which ConfigMaps and Services are read, and cards are counted of all that was read.
+LAST = (Kind.CONFIGMAPS, Kind.SERVICES, Kind.CARDS)
+
 
 class Command(ShownCommand):
-    help = "Bring the mirror in sync with the cluster, in the foreground."
+    help = "Sync with the clusters in the foreground."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--cluster", help="only this cluster")
-        parser.add_argument("--once", action="store_true", help="list, write, print counts and seconds, and exit")
+        parser.add_argument(
+            "--once", action="store_true", help="list and store all objects once, print counts and seconds, and exit"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         collect_rarely()
@@ -60,7 +65,7 @@ class Command(ShownCommand):
             except DatabaseError as error:
                 text = one_line(str(error))
                 if text != told:
-                    self.stderr.write(f"Waiting for the database: run manage.py migrate, or look why it says: {text}")
+                    self.stderr.write(f"Waiting for the database. Run manage.py migrate, or check this error: {text}")
                 told = text
             connections.close_all()
             time.sleep(TRY_AGAIN_S)
@@ -72,14 +77,13 @@ class Command(ShownCommand):
         threads = [
             threading.Thread(target=_one, args=(cluster, kind, counts, failures))
             for kind in Kind.values
-            if kind not in (Kind.CONFIGMAPS, Kind.CARDS)
+            if kind not in LAST
         ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        # DaemonSets name the ConfigMaps that are read, and cards are counted of all that was read.
-        for last in (Kind.CONFIGMAPS, Kind.CARDS):
+        for last in LAST:
             if not failures:
                 _one(cluster, last, counts, failures)
         if not failures and (source := told.source_of(cluster.pk)):
@@ -91,9 +95,9 @@ class Command(ShownCommand):
                 self.stdout.write(f"{cluster.name} {watch.kind}: not read ({one_line(watch.reason)}){_lost(watch)}")
                 continue
             written, seconds = counts[watch.kind]
-            seen = f"{watch.objects_seen} seen, {watch.objects_kept} kept, " if watch.kind != Kind.CARDS else ""
+            seen = f"{watch.objects_seen} seen, {watch.objects_stored} stored, " if watch.kind != Kind.CARDS else ""
             self.stdout.write(f"{cluster.name} {watch.kind}: {seen}{written} rows written in {seconds:.2f} s")
-        cards = Card.objects.filter(cluster=cluster, gone_at=None).aggregate(n=Count("id"))["n"]
+        cards = Card.objects.filter(cluster=cluster, removed_at=None).aggregate(n=Count("id"))["n"]
         self.stdout.write(f"{cluster.name}: {cards} cards, in sync after {time.perf_counter() - started:.2f} s")
 
     def _exporters(self, source: UsageSource, counts: dict[str, tuple[int, float]], failures: list[str]) -> None:
@@ -118,7 +122,7 @@ class Command(ShownCommand):
         UsageSource.objects.filter(pk=source.pk).update(due_at=None)
         lease = collectors.acquire(source.cluster_id)
         if lease is None:
-            failures.append("exporters: another process reads them (its lease is held); wait a moment")
+            failures.append("exporters: another process is reading them; try again later")
             return source
         try:
             return collector.collect(lease)
@@ -144,7 +148,7 @@ class Command(ShownCommand):
 def _lost(watch: Watch) -> str:
     """What is not known without it."""
     refused = watch.kind == Kind.DAEMONSETS and watch.state == WatchState.REFUSED
-    return "; labels must tell the memory unit" if refused else ""
+    return "; node labels must state the memory unit" if refused else ""
 
 
 def _hold(cluster_id: int, kind: str) -> None:
@@ -159,9 +163,7 @@ def _one(cluster: Cluster, kind: str, counts: dict[str, tuple[int, float]], fail
     lease = acquire(cluster.id, kind)
     try:
         if lease is None:
-            failures.append(
-                f"{kind}: another process watches this cluster (its lease is held); stop it or leave --once away"
-            )
+            failures.append(f"{kind}: another process watches this cluster; stop it, or run without --once")
             return
         counts[kind] = (_written(cluster, lease), time.perf_counter() - started)
     except BadKubeconfig as error:

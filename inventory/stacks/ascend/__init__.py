@@ -89,7 +89,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     findings += _without_cores(groups)
     for group in groups:
         findings += shortfall(
-            group.resource, group.offer, sentence("The plugin has marked chips unhealthy, or has lost them.")
+            group.resource, group.offer, sentence("The plugin marked chips as unhealthy, or lost them.")
         )
     findings += of_chips(context, node.metadata.name, kept)
     parts = [group for group in groups if group.profile and group.number]
@@ -149,8 +149,7 @@ def _held(pod: Pod, needs: list[Need], findings: list[Finding]) -> list[_Held]:
         wanted = sum(need.quantity for need in mine)
         if named is not None and resource != CORES and len(named) != wanted:
             said = sentence(
-                "{pod} asks for {wanted} of {resource}, but {number} chips are recorded on it. They are shown as not "
-                "known.",
+                "{pod} requests {wanted} of {resource}, but its record has {number}. Its chips are shown as unidentified.",
                 pod=name_of(pod),
                 wanted=wanted,
                 resource=resource,
@@ -179,7 +178,7 @@ def _recorded(pod: Pod, resource: str, findings: list[Finding]) -> list[Device] 
             continue
         named = names(value)
         if named is None:
-            said = sentence("The annotation {key} of {pod} cannot be read.", key=key, pod=name_of(pod))
+            said = sentence("The annotation {key} of {pod} is invalid.", key=key, pod=name_of(pod))
             findings.append(_finding("annotation-unreadable", WARNING, said, pod))
             continue
         return named
@@ -218,7 +217,7 @@ def _placed(item: _Held, group: Group | None, cards: dict[str, Card], findings: 
     strange = [one.key for one in names if one.key not in cards]
     if strange:
         said = sentence(
-            "{pod} is recorded on {names}, but the node's capacity has no room for one more chip.",
+            "{pod} is recorded on {names}, but the node has no capacity for one more chip.",
             pod=name_of(item.pod),
             names=", ".join(strange[:5]),
         )
@@ -255,8 +254,8 @@ def _without_cores(groups: list[Group]) -> list[Finding]:
             code="resource-not-understood",
             severity=INFO,
             text=sentence(
-                "{cores} counts AI cores, and no label {server} (such as Ascend910-20) of which they are a multiple "
-                "says how many a chip has: how many chips there are is not known.",
+                "{cores} counts AI cores, but no label {server} (such as Ascend910-20) gives a matching number of "
+                "cores per chip. The number of chips is unknown.",
                 cores=CORES,
                 server=SERVER,
             ),

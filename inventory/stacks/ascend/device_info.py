@@ -38,8 +38,8 @@ FINDINGS = {
     "chip-fault": Entry(
         "Chip fault reported",
         WARNING,
-        "The device plugin of the node reports a fault of a chip, or has set it apart.",
-        "Look the fault code up in the vendor's table; a chip that was set apart comes back when its name is taken out of "
+        "The device plugin reports a fault of a chip, or has taken the chip out of service.",
+        "Look up the fault code in the table of the vendor. To put a chip back into service, remove its name from "
         "ManuallySeparateNPU.",
     )
 }
@@ -180,14 +180,13 @@ def findings(context: Context, node: str, keys: Container[str]) -> list[Finding]
         return []
     if chips is None:
         text = sentence(
-            "The ConfigMap {place} cannot be read, so no fault of a chip is known. Look at the log of the device "
-            "plugin.",
+            "The ConfigMap {place} is invalid. Faults of chips are unknown. Check the device plugin log.",
             place=place,
         )
         return [Finding(code="annotation-unreadable", severity=WARNING, text=text)]
     words = {
-        sentence("is not healthy"): chips.unhealthy,
-        sentence("was set apart"): chips.apart,
+        sentence("is unhealthy"): chips.unhealthy,
+        sentence("is out of service"): chips.apart,
         sentence("has no network"): chips.network,
         sentence("is recovering"): chips.recovering,
     }
@@ -200,9 +199,9 @@ def findings(context: Context, node: str, keys: Container[str]) -> list[Finding]
             [*said, *([sentence("reports the fault {faults}", faults=series(faults, "; "))] if faults else [])], " and "
         )
         text = sentence(
-            "The chip {number} {told}, as the device plugin writes into the ConfigMap {place}.",
+            "The chip {number} {state}. Source: the ConfigMap {place} of the device plugin.",
             number=number,
-            told=told,
+            state=told,
             place=place,
         )
         card = number if number in keys else None
@@ -214,6 +213,6 @@ CONFIG_MAPS = ConfigMaps(
     wanted=_wanted,
     kept=_kept,
     node_of=_node_of,
-    read_for="which Ascend chips are not healthy, and why",
+    read_for="unhealthy Ascend chips and the reasons",
     role="deploy/watcher-role-ascend.yaml",
 )

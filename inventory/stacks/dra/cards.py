@@ -191,7 +191,7 @@ def _card(key: str, device: Offered) -> Card:
 
 
 def _health(device: Offered) -> str:
-    if device.kept_off:
+    if device.unavailable_reason:
         return UNHEALTHY
     return HEALTHY if any(one.level == HEALTHY for one in device.told) else HEALTH_UNKNOWN
 
@@ -208,7 +208,7 @@ def _divided(key: str, parts: list[Offered], offered: Pools, held: Container[Key
         uuid=key if first.text("parentUUID") == key else None,
         model=model or None,
         model_source=f"attribute of device {first.key[2]}" if model else "",
-        health=UNHEALTHY if all(one.kept_off for one in parts) else HEALTH_UNKNOWN,
+        health=UNHEALTHY if all(one.unavailable_reason for one in parts) else HEALTH_UNKNOWN,
         told=tuple(dict.fromkeys(_told(parts)))[:_MOST_TOLD],
         memory_total_bytes=memory,
         memory_source=source,
@@ -219,7 +219,7 @@ def _given_out(parts: list[Offered], offered: Pools, held: Container[Key]) -> tu
     """(bytes that claims can have of the parts, how that is known)."""
     counters = {(*one.key[:2], name) for one in parts for name in one.counters}
     if not counters:
-        given = [one.memory for one in parts if not one.kept_off or one.key in held]
+        given = [one.memory for one in parts if not one.unavailable_reason or one.key in held]
         known = [one for one in given if one is not None]
         return (sum(known), "capacity of its parts together") if known and len(known) == len(given) else (None, "")
     metered = len(counters) == 1 and all("memory" in takes for one in parts for _, takes in one.takes)
@@ -229,7 +229,7 @@ def _given_out(parts: list[Offered], offered: Pools, held: Container[Key]) -> tu
 
 def _told(parts: list[Offered]) -> Iterator[Told]:
     """What is said of parts. Against some of them only it does not speak against all of the card."""
-    some = not all(one.kept_off for one in parts)
+    some = not all(one.unavailable_reason for one in parts)
     for one in parts:
         for said in one.told:
             worse = some and said.level == UNHEALTHY

@@ -13,10 +13,11 @@ from kube.claims import DeviceRequest, ResourceClaim, ResourceSlice
 class Driver(NamedTuple):
     """How a driver names what it gives out.
 
-    shared: whether other sharing systems here may give out the same cards.
+    shared: whether other stacks here may give out the same cards.
     parts: values of the attribute `type` of devices that are parts of a card.
     passed: of those that are a card under another name, to be given to a virtual machine.
     parents: attributes of a part that name its card; identities: those of the card, in the same order.
+    cuda: whether the driver version of its devices is that of NVIDIA's driver.
     """
 
     shared: bool = False
@@ -24,12 +25,13 @@ class Driver(NamedTuple):
     passed: tuple[str, ...] = ("vfio",)
     parents: tuple[str, ...] = ("parentUUID",)
     identities: tuple[str, ...] = ("uuid",)
+    cuda: bool = False
 
 
 #: Sources: kubernetes-sigs/dra-driver-nvidia-gpu 9593204, ROCm/k8s-gpu-dra-driver 2622427,
 #: intel/intel-resource-drivers-for-kubernetes gpu-v0.11, Project-HAMi/k8s-dra-driver v0.1.0.
 DRIVERS = {
-    "gpu.nvidia.com": Driver(shared=True),
+    "gpu.nvidia.com": Driver(shared=True, cuda=True),
     "hami-core-gpu.project-hami.io": Driver(shared=True),
     "gpu.amd.com": Driver(
         False, ("amdgpu-partition",), (), ("parentPciAddr", "parentDeviceID"), ("pciAddr", "deviceID")

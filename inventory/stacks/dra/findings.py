@@ -19,40 +19,41 @@ MOST_DEVICES = 128 * 128
 
 FINDINGS = {
     "dra-pool-incomplete": Entry(
-        "Pool of devices incomplete",
+        "Device pool incomplete",
         WARNING,
-        "Not all ResourceSlices of a pool are there. The scheduler gives out nothing of such a pool, so its devices are not counted.",
-        "Look at the log of the DRA driver's pod on the node; it publishes the slices.",
+        "ResourceSlices of a pool are missing. The scheduler allocates no devices from an incomplete pool. gpudash "
+        "does not count them.",
+        "Check the log of the DRA driver pod on the node. The driver publishes the slices.",
     ),
     "dra-device-gone": Entry(
-        "Claimed device gone",
+        "Allocated device no longer exists",
         ERROR,
-        "A claim holds a device that no driver offers any more. Its pod may work on with it, or have lost its card.",
-        "Look at the driver's log and at the card; delete the pod and its claim when the card is gone.",
+        "A ResourceClaim has a device that no driver offers any more. Its pod may still run on the device or may have lost it.",
+        "Check the driver log and the card. If the card was removed, delete the pod and its claim.",
     ),
     "dra-claim-idle": Entry(
-        "Claim that nobody uses",
+        "Unused ResourceClaim",
         INFO,
-        "A claim holds a device and no pod uses the claim. The device is not free for others.",
-        "Delete the claim, or start the pod that is to use it.",
+        "A device is allocated to a ResourceClaim that no pod uses. Other claims cannot get the device.",
+        "Delete the claim, or start the pod that needs it.",
     ),
     "dra-claim-terminating": Entry(
-        "Claim does not end",
+        "ResourceClaim stuck in deletion",
         WARNING,
-        "A claim that was deleted still holds its device, since a finalizer waits for the driver or the pod.",
-        "Look whether its pod is gone and the driver's pod runs on the node; it has to let go of the device.",
+        "A deleted ResourceClaim still has its device. A finalizer is waiting for the driver or the pod.",
+        "Check that the pod is deleted and that the driver pod runs on the node. The driver has to release the device.",
     ),
     "dra-too-many-devices": Entry(
-        "Too many devices",
+        "Too many devices on the node",
         WARNING,
-        "DRA drivers offer more devices on one node than gpudash reads, so its cards are not known.",
-        "Look at the ResourceSlices of the node, and which driver has published them.",
+        "DRA drivers offer more devices on this node than gpudash reads. The cards of the node are unknown.",
+        "Check the ResourceSlices of the node and the drivers that publish them.",
     ),
     "device-tainted": Entry(
         "Device tainted",
         WARNING,
-        "The driver, or an administrator, has put a taint on the device: new claims do not get it.",
-        "Read the taint: it names what is wrong, often the health of the card.",
+        "The driver or an administrator tainted the device. New claims do not get it.",
+        "Read the taint. It names the reason, often the health of the card.",
     ),
 }
 
@@ -94,8 +95,8 @@ def _name(item: Held) -> str:
 
 def _incomplete(driver: str, pool: str, there: int, wanted: int) -> Finding:
     text = sentence(
-        "The driver {driver} has published {there} of {wanted} slices of the pool {pool}: none of its "
-        "devices is given out or counted.",
+        "The driver {driver} published {there} of {wanted} ResourceSlices of the pool {pool}. Its devices are not "
+        "allocated or counted.",
         driver=driver,
         there=there,
         wanted=wanted,
@@ -106,7 +107,7 @@ def _incomplete(driver: str, pool: str, there: int, wanted: int) -> Finding:
 
 def _too_many(number: int) -> Finding:
     text = sentence(
-        "DRA drivers offer {number} devices on this node, and at most {most} are read: its cards are not known.",
+        "DRA drivers offer {number} devices on this node. gpudash reads at most {most}. The cards of the node are unknown.",
         number=number,
         most=MOST_DEVICES,
     )
@@ -115,8 +116,8 @@ def _too_many(number: int) -> Finding:
 
 def _unread(item: Held) -> Finding:
     text = sentence(
-        "The claim {claim} holds the device {device} of the driver {driver}. The cluster does not let resourceslices be "
-        "read, so which card this is and how much memory it has is not known.",
+        "The claim {claim} has the device {device} of the driver {driver}. gpudash is not allowed to read "
+        "resourceslices, so card and memory are unknown.",
         claim=_name(item),
         device=item.key[2],
         driver=item.key[0],
@@ -127,7 +128,7 @@ def _unread(item: Held) -> Finding:
 def _tainted(device: Offered, cards: Cards) -> Finding:
     taints = ", ".join(f"{key}:{effect}" for key, effect in device.taints)
     text = sentence(
-        "The device {device} of the driver {driver} is tainted ({taints}): new claims do not get it.",
+        "The device {device} of the driver {driver} is tainted ({taints}). New claims do not get it.",
         device=device.key[2],
         driver=device.key[0],
         taints=taints,
@@ -138,8 +139,7 @@ def _tainted(device: Offered, cards: Cards) -> Finding:
 def _gone(item: Held) -> Finding:
     driver, pool, device = item.key
     text = sentence(
-        "The claim {claim} holds the device {device} of the pool {pool}, which the driver {driver} does not "
-        "offer any more.",
+        "The claim {claim} has the device {device} of the pool {pool}. The driver {driver} no longer offers it.",
         claim=_name(item),
         device=device,
         pool=pool,
@@ -150,7 +150,7 @@ def _gone(item: Held) -> Finding:
 
 def _idle(item: Held, cards: Cards) -> Finding:
     text = sentence(
-        "The claim {claim} holds the device {device}, and no pod uses it. Delete the claim to have it back.",
+        "The device {device} is allocated to the claim {claim}, but no pod uses the claim. Delete the claim to free the device.",
         claim=_name(item),
         device=item.key[2],
     )
@@ -160,7 +160,7 @@ def _idle(item: Held, cards: Cards) -> Finding:
 def _terminating(item: Held, cards: Cards) -> Finding:
     since = item.claim.metadata.deletionTimestamp
     text = sentence(
-        "The claim {claim} was deleted at {since} and still holds the device {device}.",
+        "The claim {claim} was deleted at {since} but still has the device {device}.",
         claim=_name(item),
         since=since,
         device=item.key[2],

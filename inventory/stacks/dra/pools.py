@@ -42,7 +42,7 @@ class Offered(NamedTuple):
     sick: bool = False
 
     @property
-    def kept_off(self) -> bool:
+    def unavailable_reason(self) -> bool:
         """Whether new claims should not get it."""
         return self.sick or bool(self.taints)
 

@@ -61,7 +61,7 @@ def _made(card: str, parts: list[Offered], taken: dict[Key, Offered], found: Car
     free: Counter[tuple[int, str, int | None]] = Counter()
     for part in parts:
         kind = (part.memory or 0, _profile(part, found), part.memory)
-        free[kind] += part.key not in taken and not part.kept_off
+        free[kind] += part.key not in taken and not part.unavailable_reason
     return Room(
         card=card,
         made=True,
@@ -77,7 +77,7 @@ def _room(card: str, devices: list[Offered], taken: dict[Key, Offered], found: C
     slices = Counter(_profile(device, found) for device in mine)
     there = tuple(Slices(*one) for one in sorted(slices.items())[:_MOST_KINDS])
     left = _left(devices, mine, offered)
-    kinds = _kinds([device for device in devices if not device.kept_off], taken, found)
+    kinds = _kinds([device for device in devices if not device.unavailable_reason], taken, found)
     if left is None or kinds is None:
         return Room(card=card, on_demand=True, slices=there, source=SOURCE, unknown=COUNTERS)
     fits, exact = [], True

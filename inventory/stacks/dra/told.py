@@ -29,14 +29,14 @@ ATTRIBUTE_HEALTHY, ATTRIBUTE_UNHEALTHY = "device-attribute-healthy", "device-att
 ATTRIBUTE_NOTE = "device-attribute-note"
 SAYS = {
     TAINTED: "The device is tainted: new claims do not get it",
-    TAINT_NOTE: "The device has a taint that is information only",
-    TAINT_POSSIBLE: "A rule may taint the device; it chooses by an expression that is not evaluated here",
-    CLAIM_HEALTHY: "The driver calls the claim's device healthy",
-    CLAIM_UNHEALTHY: "The driver calls the claim's device not ready or not healthy",
-    CLAIM_NOTE: "The driver says something of the claim's device whose meaning is not known",
-    ATTRIBUTE_HEALTHY: "An attribute of the device calls it healthy",
-    ATTRIBUTE_UNHEALTHY: "An attribute of the device calls it unhealthy",
-    ATTRIBUTE_NOTE: "An attribute of the device says something of its health whose meaning is not known",
+    TAINT_NOTE: "The device has an informational taint",
+    TAINT_POSSIBLE: "A DeviceTaintRule may taint the device: gpudash does not evaluate its expression",
+    CLAIM_HEALTHY: "The driver reports the device of the claim as healthy",
+    CLAIM_UNHEALTHY: "The driver reports the device of the claim as not ready or unhealthy",
+    CLAIM_NOTE: "The driver reports an unknown condition of the device of the claim",
+    ATTRIBUTE_HEALTHY: "An attribute of the device reports healthy",
+    ATTRIBUTE_UNHEALTHY: "An attribute of the device reports unhealthy",
+    ATTRIBUTE_NOTE: "An attribute of the device reports an unknown health value",
 }
 #: Types whose name says what they mean. That a device is ready says that it was prepared, not that it is well.
 _HEALTH_TYPES, _READY_TYPES = frozenset(("Healthy", "DeviceHealthy")), frozenset(("Ready", "DeviceReady"))

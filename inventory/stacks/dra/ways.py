@@ -13,8 +13,8 @@ from inventory.stacks.engine.base import MEMORY, WHOLE
 from inventory.stacks.engine.fitting import Answer, Part, Piece, Spot, Want, Way
 
 _RULE = (
-    "A ResourceClaim for so many devices gets such as no other claim has and as are not tainted: whole cards here, else parts of "
-    "cards that are free. The selectors of the claim and of its DeviceClass are not evaluated here: they must choose these devices."
+    "A ResourceClaim gets devices that no other claim has and that are not tainted: whole cards, or free slices of "
+    "cards. gpudash does not evaluate the selectors of the claim and its DeviceClass: they must match these devices."
 )
 
 

@@ -57,7 +57,7 @@ def _slices(node: Node, pods: list[Pod], about: Described) -> StackReport | None
     here = cut(node, findings)
     group = _group(node, here, about)
     findings += shortfall(
-        group.resource, group.offer, sentence("The plugin has marked slices unhealthy, or has lost a card.")
+        group.resource, group.offer, sentence("The plugin marked slices as unhealthy, or lost a card.")
     )
     return StackReport(
         stack=NAME,

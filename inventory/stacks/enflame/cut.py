@@ -59,7 +59,7 @@ def _read(node: Node, name: str, findings: list[Finding]) -> dict[str, object]:
     value = annotations_of(node).get(name)
     found = mapping(value) if value is not None else {}
     if found is None:
-        said = sentence("The annotation {name} of this node cannot be read. Restart the device plugin.", name=name)
+        said = sentence("The annotation {name} of this node is invalid. Restart the device plugin.", name=name)
         findings.append(Finding(code="annotation-unreadable", severity=WARNING, text=said))
     return found or {}
 

@@ -80,7 +80,7 @@ def _made(pod: Pod, findings: list[Finding]) -> dict[str, int]:
             warning(
                 "annotation-unreadable",
                 pod,
-                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=_CONTAINERS),
+                sentence("The annotation {name} of {pod} is invalid.", pod=name_of(pod), name=_CONTAINERS),
             )
         )
     made = {name: item.get("request") for name, item in (decoded or {}).items() if isinstance(item, dict)}

@@ -1,1 +1,1 @@
-"""The machinery that sharing systems have in common. It knows none of them by name and imports none."""
+"""The machinery that stacks have in common. It knows none of them by name and imports none."""

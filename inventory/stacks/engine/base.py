@@ -1,6 +1,6 @@
 """What every stack gets and gives: the card model, in plain structs.
 
-A *stack* is one sharing system, such as a device plugin or a scheduler with its records. It reads a node and the pods bound to
+A *stack* is one stack, such as a device plugin or a scheduler with its records. It reads a node and the pods bound to
 it and says which cards there are, who holds what of them, and what is wrong. Stacks are pure: no Django, no I/O, no clock.
 Memory is in bytes. None means unknown; it is never written as 0.
 """
@@ -73,14 +73,14 @@ class Card(msgspec.Struct, frozen=True, kw_only=True):
     """One GPU as a user would point at it.
 
     key: stable within the node: the UUID where it is known, else the index as text.
-    memory_total_bytes: what the sharing system gives out. memory_physical_bytes: what the card has.
+    memory_total_bytes: what the stack gives out. memory_physical_bytes: what the card has.
     memory_source, model_source: the label, annotation or table that said so, in words for the page ("" when unknown).
-    shares: how many holders the sharing system admits; None when it does not count holders.
+    shares: how many holders the stack admits; None when it does not count holders.
     units: the card's total in the stack's own memory unit.
     profile: of a slice (a part of a card that is given out by itself), what kind of slice it is, such as "1g.5gb"; "" for a
     whole card. parent: what the card of a slice is called; None when nothing says which it is.
     resource: the extended resource that gives it out; "" when the stack's resources all mean the same cards.
-    health: as the sharing system sees it: HEALTHY, UNHEALTHY or HEALTH_UNKNOWN; told: who says so.
+    health: as the stack sees it: HEALTHY, UNHEALTHY or HEALTH_UNKNOWN; told: who says so.
     """
 
     key: str

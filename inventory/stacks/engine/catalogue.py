@@ -1,6 +1,6 @@
 """Codes of findings: title, severity, what each means and what to do.
 
-The text of a finding itself carries the numbers; this says the same for all of its kind. A code that one sharing system alone
+The text of a finding itself carries the numbers; this says the same for all of its kind. A code that one stack alone
 gives is declared by that system. The catalogue of the whole product is `inventory.catalogue`.
 """
 
@@ -10,133 +10,142 @@ from inventory.stacks.engine.base import ERROR, INFO, WARNING
 from inventory.stacks.engine.registry import registry
 from inventory.stacks.engine.stack import Entry
 
-#: Codes that the machinery gives, or several sharing systems.
+#: Codes that the machinery gives, or several stacks.
 _COMMON: dict[str, Entry] = {
     "card-over-committed": Entry(
-        "Card over-committed",
+        "Card overcommitted",
         ERROR,
-        "More of a card (or of a node's cards) is promised to pods than it has.",
-        "Delete a pod that can be placed again, and look for a scheduler that has lost count (restart the extender).",
+        "More memory is allocated than the card (or the node's cards) has.",
+        "Delete a pod that can run elsewhere. If the scheduler counts wrong, restart the scheduler extender.",
     ),
     "card-promised-twice": Entry(
-        "Card double-allocated",
+        "Card allocated twice",
         ERROR,
-        "The same card is given out by memory or share and as a whole.",
-        "Let one sharing system only give out the cards of a node.",
+        "The same card is allocated as a whole card and also by memory or share.",
+        "Use only one stack per node.",
     ),
     "two-stacks-one-card": Entry(
-        "Two sharing systems on the same cards",
+        "Two stacks on the same cards",
         WARNING,
-        "A node offers the same cards through two device plugins that do not know of each other.",
-        "Keep one of the plugins off this node with its node label, or give each system its own nodes.",
+        "Two independent device plugins offer the same cards of a node.",
+        "Exclude one device plugin from this node by its node label, or use separate nodes for each stack.",
     ),
     "index-out-of-range": Entry(
         "Card index out of range",
         ERROR,
-        "A pod is recorded on a card that the node does not have; it is counted on the node, its card is unknown.",
-        "Restart the scheduler extender if cards were swapped, then delete the pod so that it is placed again.",
+        "A pod is recorded on a card that the node does not have. The pod counts for the node, its card is unknown.",
+        "If cards were replaced, restart the scheduler extender. Then recreate the pod.",
     ),
     "bound-without-card": Entry(
-        "Bound pod without a card",
+        "Pod without a recorded card",
         WARNING,
-        "A pod holds GPU memory on a node, but its scheduler has not recorded a card.",
-        "Look whether the scheduler extender is wired in, and whether the pod was bound by another scheduler.",
+        "GPU memory of a node is allocated to a pod, but the scheduler recorded no card.",
+        "Check that kube-scheduler uses the scheduler extender and that no other scheduler bound the pod.",
     ),
     "assumed-not-assigned": Entry(
-        "Assumed and never assigned",
+        "Card assumed but not assigned",
         WARNING,
-        "The scheduler chose a card long ago, but the device plugin has not confirmed it.",
-        "Look at the pod's events and the device plugin's log; delete the pod if its containers do not start.",
+        "The scheduler chose a card, but the device plugin did not confirm it in time.",
+        "Check the events of the pod and the device plugin log. Delete the pod if its containers do not start.",
     ),
     "units-mixed": Entry(
-        "Memory units mixed",
+        "Mixed memory units",
         WARNING,
         "Nodes of one cluster count GPU memory in different units.",
         "Start all device plugins with the same --memory-unit.",
     ),
     "capacity-not-allocatable": Entry(
-        "Capacity differs from allocatable",
+        "Allocatable below capacity",
         WARNING,
-        "The node has devices that it does not give out.",
-        "Look at the device plugin's log and the driver's messages (XID); restart the plugin after the repair.",
+        "The node has devices that are not allocatable.",
+        "Check the device plugin log and the kernel log (Xid). Restart the plugin after the repair.",
     ),
     "label-without-resource": Entry(
         "GPU label without a GPU resource",
         WARNING,
-        "A label says that the node has a GPU, but it offers none.",
-        "Look whether the driver is installed and the device plugin runs on the node.",
+        "A label marks the node as a GPU node, but the node offers no GPU resource.",
+        "Check that the driver is installed and that the device plugin runs on the node.",
+    ),
+    "software-not-ready": Entry(
+        "GPU software not ready",
+        ERROR,
+        "A component that the cards need is missing, pending or failing, or offers nothing. The finding names the "
+        "first cause, not the components that depend on it.",
+        "Follow the remedy in the finding. The page of the node or of the components shows all steps.",
     ),
     "plugin-not-ready": Entry(
         "Device plugin not ready",
         ERROR,
-        "The pod that gives out the cards of a node is not ready.",
-        "Look at the log and the events of the plugin pod.",
+        "The device plugin pod of the node is not ready.",
+        "Check the log and the events of the plugin pod.",
     ),
     "request-annotation-mismatch": Entry(
-        "Request and record differ",
+        "Request and recorded allocation differ",
         WARNING,
-        "What a pod asks for differs from what its scheduler or kubelet has recorded for it.",
-        "Delete the pod so that it is placed again; do not edit requests or these annotations by hand.",
+        "The request of a pod differs from the allocation that its scheduler or kubelet recorded.",
+        "Recreate the pod. Do not edit requests or these annotations by hand.",
     ),
     "annotation-unreadable": Entry(
-        "Annotation cannot be read",
+        "Invalid stack annotation",
         WARNING,
-        "An annotation of a sharing system is longer than 64 KiB or not of its form.",
-        "Look who has written it; delete the pod so that it is placed again.",
+        "An annotation of a stack is longer than 64 KiB or has an invalid format.",
+        "Find the writer of the annotation. Recreate the pod.",
     ),
     "labels-disagree": Entry(
-        "Labels disagree with the capacity",
+        "Labels do not match the capacity",
         WARNING,
-        "What labels or settings say about the number of cards does not fit the capacity of the node.",
-        "Restart the plugin that writes the labels, or state the number in gpudash.io/card-count.",
+        "Labels or settings give a number of cards that does not match the capacity of the node.",
+        "Restart the plugin that writes the labels, or set the annotation gpudash.io/card-count.",
     ),
     "visible-devices-by-hand": Entry(
-        "NVIDIA_VISIBLE_DEVICES set by hand",
+        "NVIDIA_VISIBLE_DEVICES set in the pod",
         WARNING,
-        "A pod sets NVIDIA_VISIBLE_DEVICES itself, so it may use cards that the scheduler has given to others.",
-        "Take the variable out of the pod's specification; ask for a card where it needs one.",
+        "A pod sets NVIDIA_VISIBLE_DEVICES itself. It may use cards that are allocated to other pods.",
+        "Remove the variable from the pod spec. Request a card if the pod needs one.",
     ),
     "exporter-disagrees": Entry(
-        "Exporter names another card",
+        "Exporter reports another card",
         WARNING,
-        "The exporter's labels name a container at another card than the one that the cluster records for it; the record counts.",
-        "Look in the container which card it sees. Where the record is right, look at the exporter's version and at relabelling.",
+        "The exporter reports a container on another card than the cluster records. gpudash uses the record of the cluster.",
+        "Check the card inside the container. If the record is correct, check the exporter version and the "
+        "relabelling in Prometheus.",
     ),
     "device-unhealthy": Entry(
-        "Unhealthy device held",
+        "Unhealthy device allocated",
         ERROR,
-        "The kubelet calls a device unhealthy that a pod holds.",
-        "Look at the device plugin's log and the driver's messages (XID), and move the pod.",
+        "The kubelet reports an allocated device as unhealthy.",
+        "Check the device plugin log and the kernel log (Xid). Move the pod to another card.",
     ),
     "cards-unknown": Entry(
-        "Number of cards not known",
+        "Number of cards unknown",
         INFO,
-        "A node gives out devices that are no cards one by one, and nothing says how many cards they are.",
-        "State the number in the annotation gpudash.io/card-count on the node.",
+        "The node offers devices that are not whole cards. No source reports how many cards the node has.",
+        "Set the annotation gpudash.io/card-count on the node.",
     ),
     "plugin-settings-unread": Entry(
-        "Settings of a plugin not read",
+        "Device plugin settings not readable",
         INFO,
-        "A device plugin takes a setting from a ConfigMap that the mirror does not have, so what depends on it is not known.",
-        "Look whether the ConfigMap exists. manage.py cluster check prints the rule that lets it be read.",
+        "A device plugin reads a setting from a ConfigMap that gpudash cannot read. Values that depend on the "
+        "setting are unknown.",
+        "Check that the ConfigMap exists. `manage.py cluster check NAME` prints the missing RBAC rule.",
     ),
     "resource-not-understood": Entry(
-        "Resource not understood",
+        "Unsupported GPU resource",
         INFO,
-        "A resource looks like a GPU, but its cards are not in the totals.",
-        "Nothing is wrong with the node; ask for support of this resource.",
+        "A resource looks like a GPU resource that gpudash does not support. Its cards are excluded from totals.",
+        "The node is not faulty. Request support for this resource.",
     ),
     "override-unreadable": Entry(
-        "Setting on the node cannot be read",
+        "Invalid gpudash.io annotation",
         WARNING,
-        "An annotation gpudash.io/* on a node has a value that cannot be read; it is ignored.",
+        "A gpudash.io/* annotation on a node has an invalid value. gpudash ignores it.",
         "Correct the value.",
     ),
     "quantity-unreadable": Entry(
-        "Quantity cannot be read",
+        "Invalid quantity",
         WARNING,
-        "A node or a pod states a quantity that is none; what it stands for is unknown.",
-        "Look who has written it.",
+        "A node or pod has a resource quantity that is not a valid number. The amount is unknown.",
+        "Find the writer of the quantity and correct it.",
     ),
 }
 

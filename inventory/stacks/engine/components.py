@@ -1,6 +1,6 @@
 """Which pods are part of the GPU machinery of a node, and why a pod does not run yet.
 
-Reads labels, conditions and container states only. Which labels make a pod a component is declared by the sharing systems
+Reads labels, conditions and container states only. Which labels make a pod a component is declared by the stacks
 (`stack.Components`).
 """
 
@@ -18,7 +18,12 @@ from wording.said import sentence
 Value = TypeVar("Value")
 
 #: Keys of labels by which a pod is known as a component; the first of them that matches wins. The mirror keeps them.
-LABEL_KEYS = ("app.kubernetes.io/component", "app", "component", "k8s-app", "name", "app.kubernetes.io/name")
+LABEL_KEYS = (
+    *("app.kubernetes.io/component", "nvidia-dra-driver-gpu-component", "dra-driver-nvidia-gpu-component"),
+    *("app", "name", "component", "k8s-app", "app.kubernetes.io/name", "daemonset-name"),
+)
+#: Keys by which a component is told apart from others with the same label of these (`stack.Components.divided`).
+FURTHER_KEYS = ("role",)
 
 _LONGEST_MESSAGE = 1024
 
@@ -37,9 +42,15 @@ def component_of(labels: dict[str, str] | None) -> str:
     if len(keys) > 1:
         keys.sort(key=LABEL_KEYS.index)
     for key in keys:
-        if found := known[key].get(labels[key]):
-            return found
+        if found := known[key].get(labels[key]) or _by_ending(key, labels[key]):
+            further = registry.divided.get(found)
+            return found if further is None else further[1].get(labels.get(further[0], ""), "")
     return ""
+
+
+def _by_ending(key: str, value: str) -> str:
+    """Where a label's value begins with a name that people choose."""
+    return next((name for ending, name in registry.endings.get(key, ()) if value.endswith(ending)), "")
 
 
 def by_command(
@@ -78,7 +89,7 @@ def ready(pod: Pod) -> bool | None:
     return None
 
 
-def waiting_reason(pod: Pod) -> tuple[str, str]:
+def pending_reason(pod: Pod) -> tuple[str, str]:
     """(reason, message) of what the pod waits for; ("", "") when nothing says so.
 
     A message that is no sentence is what the cluster says.
@@ -111,5 +122,5 @@ def _initializing(pod: Pod) -> tuple[str, str] | None:
     sidecars = {found.name for found in specs if found.restartPolicy == "Always"}
     for status in (pod.status.initContainerStatuses if pod.status else None) or ():
         if status.state and status.state.running and status.name not in sidecars:
-            return "Initializing", sentence("waits for the init container {name}", name=status.name)
+            return "Initializing", sentence("waiting for the init container {name}", name=status.name)
     return None

@@ -21,7 +21,7 @@ def of_node(node: Node, pods: Iterable[Pod], daemonsets: tuple[DaemonSet, ...]) 
     if not daemonsets:
         return daemonsets
     owners = set(_owners(pods))
-    running = [one for one in daemonsets if (one.metadata.namespace, one.metadata.name) in owners]
+    running = [one for one in daemonsets if one.metadata.uid in owners]
     decided = {part for one in running for part in components(one)}
     return tuple(
         one
@@ -30,12 +30,12 @@ def of_node(node: Node, pods: Iterable[Pod], daemonsets: tuple[DaemonSet, ...]) 
     )
 
 
-def _owners(pods: Iterable[Pod]) -> Iterable[tuple[str, str]]:
-    """(namespace, name) of the DaemonSets that components on the node belong to; a pod that is being replaced does not count."""
+def _owners(pods: Iterable[Pod]) -> Iterable[str]:
+    """Uids of the DaemonSets that components on the node belong to; a pod that is being replaced does not count."""
     for pod in pods:
         metadata = pod.metadata
         if metadata.ownerReferences and metadata.deletionTimestamp is None and holds(pod) and component(pod):
-            yield from ((metadata.namespace, one.name) for one in metadata.ownerReferences if one.kind == "DaemonSet")
+            yield from (one.uid for one in metadata.ownerReferences if one.kind == "DaemonSet" and one.uid)
 
 
 def _runs(one: DaemonSet, node: Node) -> bool | None:

@@ -7,8 +7,10 @@ import importlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from inventory.stacks.engine.components import LABEL_KEYS
+from inventory.stacks.engine.components import FURTHER_KEYS, LABEL_KEYS
 from inventory.stacks.engine.fitting import Way
+from inventory.stacks.engine.setup import Setup
+from inventory.stacks.engine.software.base import SoftwareOf
 from inventory.stacks.engine.stack import (
     Components,
     ConfigMaps,
@@ -23,7 +25,7 @@ from inventory.stacks.engine.stack import (
 
 
 class BadDeclaration(Exception):
-    """A module of a sharing system does not declare what it must; the text names the module and the attribute."""
+    """A module of a stack does not declare what it must; the text names the module and the attribute."""
 
 
 def load(package: str, names: Iterable[str]) -> tuple[Recognised, ...]:
@@ -53,6 +55,7 @@ def _declared(path: str) -> Recognised:
         return stack
     if stack is None and isinstance(recognised, Recognised):
         _check(path, "RECOGNISED", recognised, _RECOGNISED)
+        _check_components(path, recognised)
         return recognised
     raise BadDeclaration(f"{path}: STACK must be a Stack (or RECOGNISED a Recognised, where nothing is read)")
 
@@ -100,6 +103,8 @@ _RECOGNISED: _Checks = {
     "resource_prefixes": _TEXTS,
     "resource_words": _TEXTS,
     "node_labels": (_is(NodeLabels), "NodeLabels"),
+    "components": (_is(Components), "Components"),
+    "software": (_is(SoftwareOf), "SoftwareOf"),
 }
 _STACK: _Checks = {
     **_RECOGNISED,
@@ -115,7 +120,6 @@ _STACK: _Checks = {
     "names_cards": (_callable_or_none, "a function or None"),
     "in_bytes": _TEXTS,
     "uncounted_resources": _TEXTS,
-    "components": (_is(Components), "Components"),
     "kept": (_is(Kept), "Kept"),
     "settings": (_named(str), "names of settings with their defaults"),
     "findings": (_named(Entry), "codes with their entries"),
@@ -127,6 +131,7 @@ _STACK: _Checks = {
     "memory_of": (callable, "a function"),
     "ways": (_ways, "a tuple of Ways, each with a name of its own"),
     "report": (lambda value: value is None or isinstance(value, Report), "a Report or None"),
+    "setup": (lambda value: value is None or (isinstance(value, Setup) and _text(value.name)), "a Setup or None"),
 }
 
 
@@ -136,7 +141,7 @@ def _check(path: str, attribute: str, declared: Recognised, checks: _Checks) -> 
         if not good(getattr(declared, field.name)):
             raise BadDeclaration(f"{path}: {attribute}.{field.name} must be {wanted}")
     if isinstance(declared, Stack) and not declared.resources and declared.concerns is None:
-        wanted = "must be a tuple with the name of a resource at least, since no function `concerns` says otherwise"
+        wanted = "must be a tuple with the name of a resource at least, unless there is a function `concerns`"
         raise BadDeclaration(f"{path}: {attribute}.resources {wanted}")
     for wanted in ("marks", "counts_here"):
         if getattr(declared, "takes", ()) and getattr(declared, wanted, None) is None:
@@ -145,32 +150,42 @@ def _check(path: str, attribute: str, declared: Recognised, checks: _Checks) -> 
             )
 
 
-def _check_components(path: str, stack: Stack) -> None:
+def _check_components(path: str, stack: Recognised) -> None:
     parts = stack.components
-    strange = [key for key in parts.by_label if key not in LABEL_KEYS]
+    strange = [key for key in (*parts.by_label, *parts.by_ending) if key not in LABEL_KEYS]
+    strange += [key for key, _ in parts.divided.values() if key not in FURTHER_KEYS]
     if strange:
         raise BadDeclaration(
-            f"{path}: STACK.components.by_label has the key {strange[0]!r}, which is none of LABEL_KEYS"
+            f"{path}: components have the key {strange[0]!r}, which is none of LABEL_KEYS or FURTHER_KEYS"
         )
-    known = {part for values in parts.by_label.values() for part in values.values()}
+    known = {part for values in (*parts.by_label.values(), *parts.by_ending.values()) for part in values.values()}
     for name in ("device_plugins", "daemonsets", "commands"):
         unknown = [part for part in getattr(parts, name) if part not in known]
         if unknown:
             raise BadDeclaration(f"{path}: STACK.components.{name} names {unknown[0]!r}, which by_label does not")
 
 
-def _pairs(stack: Stack) -> set[str]:
+def _pairs(stack: Recognised) -> set[str]:
     return {f"{key}={value}" for key, values in stack.components.by_label.items() for value in values}
 
 
+def _of_setup(stack: Stack) -> set[str]:
+    """The word that chooses it, and the maker that it speaks for."""
+    made = stack.setup
+    return set() if made is None else {made.name, *([made.maker.name] if made.maker is not None else [])}
+
+
 def _check_apart(path: str, declared: Recognised, before: str, other: Recognised) -> None:
-    """What only one may have: the name, resources, labels of components, settings, codes of findings."""
-    same: dict[str, set[str]] = {"name": {declared.name} & {other.name}}
+    """What only one may have: the name, resources, labels of components, settings, codes of findings, words of setups."""
+    same: dict[str, set[str]] = {
+        "name": {declared.name} & {other.name},
+        "components": _pairs(declared) & _pairs(other),
+    }
     if isinstance(declared, Stack) and isinstance(other, Stack):
         same["resources"] = set(declared.resources) & set(other.resources)
-        same["components"] = _pairs(declared) & _pairs(other)
         same["settings"] = set(declared.settings) & set(other.settings)
         same["findings"] = set(declared.findings) & set(other.findings)
+        same["setup"] = _of_setup(declared) & _of_setup(other)
         same["ways"] = {way.name for way in declared.ways} & {way.name for way in other.ways}
     for attribute, shared in same.items():
         if shared:

@@ -92,8 +92,8 @@ def where(entry: Held, keys: set[str]) -> tuple[dict[str | None, int], list[Find
         return {None: need.quantity}, []
     if len(named) != need.quantity:
         text = sentence(
-            "The status of {pod} names {number} devices of {resource} for the container {container}, which asks "
-            "for {quantity}. Its cards are shown as not known.",
+            "The status of {pod} lists {number} devices of {resource} for the container {container}, which requests "
+            "{quantity}. Its cards are shown as unidentified.",
             pod=name_of(entry.pod),
             number=len(named),
             resource=need.resource,
@@ -126,8 +126,8 @@ def worse(before: Device | None, now: Device) -> Device:
 
 def _unknown_card(entry: Held, strange: Iterable[str]) -> Finding:
     text = sentence(
-        "The status of {pod} names {names}, but the node's capacity has no room for one more card. Compare "
-        "the capacity of the node with the cards that its driver lists.",
+        "The status of {pod} lists {names}, but the node has no capacity for one more card. Compare the capacity of "
+        "the node with the cards that its driver lists.",
         pod=name_of(entry.pod),
         names=", ".join(strange),
     )

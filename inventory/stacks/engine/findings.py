@@ -52,25 +52,25 @@ def _card_over(one: CardReport, unit: str | None) -> list[Finding]:
             slots += item.quantity
     said = ""
     if whole > 1:
-        said = sentence("it is given out as a whole {whole} times", whole=whole)
+        said = sentence("allocated {whole} times as a whole card", whole=whole)
     elif card.units is not None and units > card.units:
         said = sentence(
-            "{promised} of {units} {unit} of memory are promised",
-            promised=units,
+            "{allocated} of {units} {unit} allocated",
+            allocated=units,
             units=card.units,
             unit=unit or sentence("units"),
         )
     elif card.units is None and card.memory_total_bytes is not None and memory > card.memory_total_bytes:
         said = sentence(
-            "{promised} of {memory} are promised",
-            promised=_size(memory),
+            "{allocated} of {memory} allocated",
+            allocated=_size(memory),
             memory=_size(card.memory_total_bytes),
         )
     elif card.mode != MEMORY and card.shares is not None and slots > card.shares:
-        said = sentence("{slots} of {shares} shares are given out", slots=slots, shares=card.shares)
+        said = sentence("{slots} of {shares} shares allocated", slots=slots, shares=card.shares)
     holders = held if whole > 1 else [item for item in held if item.mode != WHOLE] if said else ()
     return (
-        [_over(sentence("Card {key}: {said}, to {holders}.", key=card.key, said=said, holders=_pods(holders)), card)]
+        [_over(sentence("Card {key}: {amount} ({pods}).", key=card.key, amount=said, pods=_pods(holders)), card)]
         if said
         else []
     )
@@ -81,8 +81,8 @@ def _node_over(joined: JoinedCards, unplaced: tuple[Allocation, ...]) -> list[Fi
     held = sum(item.quantity for item in whole)
     if held > len(joined.cards):
         text = sentence(
-            "{held} cards of this node are held as a whole, and it has {number}; held by {whole}.",
-            held=held,
+            "{allocated} whole cards of this node are allocated, but it has {number} ({whole}).",
+            allocated=held,
             number=len(joined.cards),
             whole=_pods(whole),
         )
@@ -92,8 +92,8 @@ def _node_over(joined: JoinedCards, unplaced: tuple[Allocation, ...]) -> list[Fi
     if parts and units and all(unit is not None for unit in units) and promised > sum(unit or 0 for unit in units):
         name = (joined.primary.unit if joined.primary else None) or sentence("units")
         text = sentence(
-            "{promised} of {units} {unit} of this node's memory are promised.",
-            promised=promised,
+            "{allocated} of {units} {unit} of the memory of this node are allocated.",
+            allocated=promised,
             units=sum(unit or 0 for unit in units),
             unit=name,
         )
@@ -102,7 +102,7 @@ def _node_over(joined: JoinedCards, unplaced: tuple[Allocation, ...]) -> list[Fi
 
 
 def _over(what: str, card: Card | None) -> Finding:
-    text = sentence("{what} A workload may fail for lack of memory. Delete a pod that can be placed again.", what=what)
+    text = sentence("{what} Workloads may run out of memory. Delete or move a pod.", what=what)
     return Finding(code="card-over-committed", severity=ERROR, text=text, card=card.key if card else None)
 
 
@@ -119,9 +119,8 @@ def promised_twice(cards: tuple[CardReport, ...], unplaced: tuple[Allocation, ..
     if not shared or not wanted or not cards or wanted <= free:
         return []
     text = sentence(
-        "{wanted} cards of this node are held as a whole ({whole}) and {shared} in parts, but it has "
-        "{number}: at least one card is double-allocated. Let one sharing system only give out the cards of "
-        "a node.",
+        "{wanted} cards of this node are allocated as whole cards ({whole}) and {shared} in parts, but the node has "
+        "{number}. At least one card is allocated twice. Use only one stack per node.",
         wanted=wanted + whole_cards,
         whole=_pods(whole),
         shared=shared,
@@ -134,8 +133,7 @@ def _twice(one: CardReport) -> Finding:
     whole = [item for item in one.allocations if item.mode == WHOLE]
     parts = [item for item in one.allocations if item.mode != WHOLE]
     text = sentence(
-        "Card {key} is held as a whole by {whole} and in parts by {parts}. Let one sharing system only give "
-        "out the cards of a node.",
+        "Card {key} is allocated as a whole card to {whole} and in parts to {parts}. Use only one stack per node.",
         key=one.card.key,
         whole=_pods(whole),
         parts=_pods(parts),
@@ -155,9 +153,8 @@ def two_stacks(reports: list[StackReport], joined: JoinedCards) -> list[Finding]
         return []
     names = series(dict.fromkeys(report.stack for report in rivals), " and ")
     text = sentence(
-        "The cards of this node are given out by {names}, which do not know of each other: a card may be "
-        "double-allocated. Run one of the device plugins only on this node (by its node label), or give each "
-        "its own nodes.",
+        "{names} independently offer the cards of this node. A card may be allocated twice. Run only one of the "
+        "device plugins on this node (by its node label), or use separate nodes for each.",
         names=names,
     )
     return [Finding(code="two-stacks-one-card", severity=WARNING, text=text)]
@@ -179,9 +176,9 @@ def units_mixed(accounts: Iterable[tuple[str, str | None]]) -> Finding | None:
         "; ",
     )
     text = sentence(
-        "Nodes of this cluster count GPU memory in different units: {said}. A pod that asks for 8 gets 8 GiB "
-        "on one node and 8 MiB on another. Start all device plugins with the same --memory-unit.",
-        said=said,
+        "Nodes of this cluster count GPU memory in different units: {units}. A pod that requests 8 gets 8 GiB on one "
+        "node and 8 MiB on another. Start all device plugins with the same `--memory-unit`.",
+        units=said,
     )
     return Finding(code="units-mixed", severity=WARNING, text=text)
 

@@ -64,8 +64,8 @@ def _reported(pods: list[Pod], context: Context) -> Iterator[tuple[Pod, str, str
 def _finding(pod: Pod, container: str, sick: list[ResourceHealth], card: str | None) -> Finding:
     shown = ", ".join(entry.resourceID[:100] for entry in sick[:_MOST_NAMED])
     text = sentence(
-        "The kubelet calls {shown} unhealthy, which {pod} holds (container {container}). Look at the log of "
-        "the device plugin and at the driver's messages (XID) on the node, and move the pod.",
+        "The kubelet reports {shown} as unhealthy. {pod} has it (container {container}). Check the device plugin log "
+        "and the kernel log (Xid) on the node. Move the pod.",
         shown=shown,
         pod=name_of(pod),
         container=container,

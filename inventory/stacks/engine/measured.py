@@ -117,9 +117,9 @@ def _disagreements(joined: JoinedCards, named: dict[tuple[str, str, str], tuple[
         if mine and not mine & set(keys):
             namespace, pod, container = who
             text = sentence(
-                "{pod} (container {container}) holds {mine} by what the cluster records, and {keys} by "
-                "the labels of the exporter. The record counts. Look at nvidia-smi in the container; labels of an "
-                "exporter may be of a pod that has ended, or its numbering another one.",
+                "{pod} (container {container}) has {mine} in the record of the cluster, but {keys} in the labels of "
+                "the exporter. gpudash uses the record. Run `nvidia-smi` in the container. The labels may belong to "
+                "an ended pod, or the exporter may number cards differently.",
                 pod=f"{namespace}/{pod}",
                 container=container,
                 mine=_list(mine),

@@ -1,6 +1,6 @@
 """Labels and annotations of nodes and pods: names of Kubernetes itself and of gpudash, and how long they may be.
 
-What one sharing system writes stands in its own module.
+What one stack writes stands in its own module.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from kube.objects import Node, Pod
 INSTANCE_TYPE = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 OVERRIDE_PREFIX = "gpudash.io/"
 
-#: An annotation longer than this is refused: no sharing system writes one, and it would be parsed on every event.
+#: An annotation longer than this is refused: no stack writes one, and it would be parsed on every event.
 LONGEST_ANNOTATION = 64 * 1024
 #: Stands in the mirror for an annotation that was longer.
 OVERSIZE = "gpudash.io/oversize "

@@ -9,12 +9,12 @@ import msgspec
 
 from inventory.stacks.engine.describe import describe
 from inventory.stacks.engine.names import INSTANCE_TYPE, labels_of
+from inventory.stacks.engine.node_system import WINDOWS_BUILD, kubelet_of, os_of
 from inventory.stacks.engine.overrides import overrides
 from inventory.stacks.engine.registry import registry
+from inventory.stacks.engine.stack import Cuda
 from kube.objects import Node
 
-_OS = ("kubernetes.io/os", "beta.kubernetes.io/os")
-_BUILD = "node.kubernetes.io/windows-build"
 _ZONE = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
 _REGION = ("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region")
 
@@ -52,14 +52,14 @@ def node_facts(node: Node) -> NodeFacts:
         ready=ready,
         ready_reason=reason,
         unschedulable=bool(node.spec and node.spec.unschedulable),
-        os=_first(labels, _OS) or (info.operatingSystem if info else "") or "",
+        os=os_of(node),
         instance_type=_first(labels, INSTANCE_TYPE),
         internal_ip=_internal_ip(node),
-        kubelet_version=(info.kubeletVersion if info else "") or "",
+        kubelet_version=kubelet_of(node),
         os_image=(info.osImage if info else "") or "",
         kernel=(info.kernelVersion if info else "") or "",
         container_runtime=(info.containerRuntimeVersion if info else "") or "",
-        windows_build=labels.get(_BUILD, ""),
+        windows_build=labels.get(WINDOWS_BUILD, ""),
         driver_version=driver,
         driver_source=driver_source,
         model=about.model or "",
@@ -67,6 +67,17 @@ def node_facts(node: Node) -> NodeFacts:
         zone=_first(labels, _ZONE),
         region=_first(labels, _REGION),
     )
+
+
+def cuda(node: Node) -> Cuda:
+    """What programs that use CUDA find on a node, by its labels: asked for before a launch only. Never raises."""
+    labels = labels_of(node)
+    return next((found for writer in registry.labels if any(found := writer.cuda(labels))), Cuda())
+
+
+def driver_version(node: Node) -> str:
+    """Of the node's driver, by its labels; "" where they do not say it."""
+    return _driver(labels_of(node))[0]
 
 
 def _first(labels: dict[str, str], names: tuple[str, ...]) -> str:

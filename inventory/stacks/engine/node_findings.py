@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from inventory.stacks.engine.base import ERROR, INFO, WARNING, Context, Finding
-from inventory.stacks.engine.components import component, ready, waiting_reason
+from inventory.stacks.engine.components import component, pending_reason, ready
 from inventory.stacks.engine.names import labels_of
 from inventory.stacks.engine.registry import Names, marked, names, registry
 from inventory.stacks.engine.requests import asked, containers, devices, holds, name_of
@@ -95,7 +95,7 @@ def _see_offer(seen: Seen, name: str, value: str | int, known: Names) -> None:
     seen.names.add(name)
     if number is None:
         text = sentence(
-            "The node states {value} of {name}, which is no number of devices. How many there are is not known.",
+            "The node reports {value} of {name}, which is not a valid number of devices. The number is unknown.",
             value=f"{str(value)[:40]!r}",
             name=name,
         )
@@ -135,8 +135,8 @@ def _see_pod(seen: Seen, pod: Pod, known: Names) -> None:
 def _see_unreadable(seen: Seen, pod: Pod, container: str, name: str, value: str | int) -> None:
     seen.unreadable_holders = True
     text = sentence(
-        "{pod}, container {container}, asks for {value} of {name}, which is no number of devices. What it "
-        "holds is not known, so the sums of this node are not known either.",
+        "{pod}, container {container}, requests {value} of {name}, which is not a valid number of devices. Its "
+        "allocation and the totals of this node are unknown.",
         pod=name_of(pod),
         container=container,
         value=f"{str(value)[:40]!r}",
@@ -176,11 +176,11 @@ def _is_not_ready(pod: Pod) -> bool:
 
 
 def _not_ready(pod: Pod) -> Finding:
-    reason, message = waiting_reason(pod)
+    reason, message = pending_reason(pod)
     why = f"{reason}: {message}" if reason and message else reason or sentence("its Ready condition is not True")
     text = sentence(
-        "The device plugin pod {pod} ({component}) is not ready on this node: {why}. New pods may get no GPU "
-        "here, and the numbers of the node may be old. Look at its log and events.",
+        "The device plugin pod {pod} ({component}) is not ready on this node: {why}. New pods may get no GPU here, "
+        "and the numbers of the node may be stale. Check its log and events.",
         pod=name_of(pod),
         component=component(pod),
         why=why,
@@ -194,14 +194,14 @@ def _without_resource(seen: Seen) -> list[Finding]:
         return []
     if seen.by_claims:
         text = sentence(
-            "The cards of this node are given out by dynamic resource allocation (DRA), and no slice of a driver "
-            "is there: they are not in the totals. Look whether the cluster lets resourceslices be read, and "
-            "whether the DRA driver runs here."
+            "Dynamic resource allocation (DRA) manages the cards of this node, but there is no ResourceSlice. The "
+            "cards are excluded from totals. Check that gpudash may read resourceslices and that the DRA driver runs "
+            "on this node."
         )
         return [Finding(code="resource-not-understood", severity=INFO, text=text)]
     text = sentence(
-        "The node has the label {gpu_label} but offers no GPU resource. Look whether the driver is installed "
-        "and the device plugin runs here.",
+        "The node has the label {gpu_label} but offers no GPU resource. Check that the driver is installed and that "
+        "the device plugin runs on this node.",
         gpu_label=seen.gpu_label,
     )
     return [Finding(code="label-without-resource", severity=WARNING, text=text)]
@@ -211,9 +211,8 @@ def _claims_unread(seen: Seen) -> list[Finding]:
     if not seen.unread_claims:
         return []
     text = sentence(
-        "Pods with resource claims (dynamic resource allocation) on this node: {unread_claims}. The cluster "
-        "does not let resourceslices and resourceclaims be read, so which cards there are and what these "
-        "pods hold is not known.",
+        "Pods with ResourceClaims (DRA) on this node: {unread_claims}. gpudash is not allowed to read resourceslices "
+        "and resourceclaims. The cards and the allocations of these pods are unknown.",
         unread_claims=seen.unread_claims,
     )
     return [Finding(code="resource-not-understood", severity=INFO, text=text)]
@@ -244,9 +243,8 @@ def uncounted(seen: Seen, found: list[Finding]) -> list[Finding]:
     if not offered or any(finding.code in _SAY_WHY for finding in found):
         return []
     text = sentence(
-        "The node offers {names}, and nothing says how many cards these are: neither its labels nor its "
-        "instance type nor what can be read of the plugin. State the number in the annotation "
-        "gpudash.io/card-count.",
+        "The node offers {names}. Labels, instance type and plugin settings do not give the number of cards. Set the "
+        "annotation gpudash.io/card-count.",
         names=series(offered, ", "),
     )
     return [Finding(code="cards-unknown", severity=INFO, text=text)]
@@ -256,10 +254,10 @@ def _not_understood(name: str, held: int, seen: Seen) -> Finding:
     offered = seen.gpu_resources.get(name)
     capacity = "not stated" if offered is None else str(offered)
     text = sentence(
-        "{name} looks like a GPU resource, but gpudash does not understand it: capacity {capacity}, pods "
-        "that hold it: {held}. Its cards are not in the totals of this node.",
+        "{name} looks like a GPU resource that gpudash does not support: capacity {capacity}, pods with allocations: "
+        "{pods}. Its cards are excluded from the totals of this node.",
         name=name,
         capacity=capacity,
-        held=held,
+        pods=held,
     )
     return Finding(code="resource-not-understood", severity=INFO, text=text)

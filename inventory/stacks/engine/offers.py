@@ -60,8 +60,8 @@ def shortfall(resource: str, found: Offer, consequence: str) -> list[Finding]:
     if not found.short:
         return []
     text = sentence(
-        "{resource}: capacity {capacity}, allocatable {allocatable}. {consequence} Look at the log of the "
-        "device plugin and at the driver's messages (XID) on the node.",
+        "{resource}: capacity {capacity}, allocatable {allocatable}. {consequence} Check the device plugin log and "
+        "the kernel log (Xid) on the node.",
         resource=resource,
         capacity=found.capacity,
         allocatable=found.allocatable,

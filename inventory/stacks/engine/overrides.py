@@ -64,7 +64,7 @@ def overrides(node: Node) -> Overrides:
 
 _EXPECTED = {
     UNIT: sentence('"GiB" or "MiB"'),
-    COUNT: sentence("a whole number from 0 to {max_cards}", max_cards=MAX_CARDS),
+    COUNT: sentence("an integer from 0 to {max_cards}", max_cards=MAX_CARDS),
     MODEL: sentence("a name of at most {longest_model} characters", longest_model=_LONGEST_MODEL),
     MEMORY: sentence('the memory of one card as a quantity, such as "24Gi"'),
 }
@@ -73,7 +73,7 @@ _EXPECTED = {
 def _bad(name: str, value: str) -> Finding:
     shown = value if len(value) <= 40 else value[:40] + "…"
     text = sentence(
-        "The annotation {name} of this node is {shown}; it is ignored. Write {expected}.",
+        "The annotation {name} of this node is {shown}. gpudash ignores it. It must be {expected}.",
         name=name,
         shown=f"{shown!r}",
         expected=_EXPECTED[name],

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from inventory.stacks.engine.base import Context
 from inventory.stacks.engine.names import OVERRIDE_PREFIX
+from inventory.stacks.engine.software.base import SoftwareOf
 from inventory.stacks.engine.stack import Entry, NodeLabels, Recognised, Stack
 from kube.objects import Node
 
@@ -58,7 +59,7 @@ def _shortest(beginnings: Iterable[str]) -> tuple[str, ...]:
 class Registry:
     """All declarations. stacks: those that are read, by name. labels: in the order in which labels are believed.
 
-    common_labels: those of writers that are no sharing system, which speak of all cards of a node.
+    common_labels: those of writers that are no stack, which speak of all cards of a node.
     """
 
     def __init__(self) -> None:
@@ -68,7 +69,13 @@ class Registry:
         self.common_labels: tuple[NodeLabels, ...] = ()
         self.prefixes: tuple[str, ...] = ()
         self.words: tuple[str, ...] = ()
+        self.software: tuple[Recognised, ...] = ()
+        self.node_components: frozenset[str] = frozenset()
+        self.optional_components: frozenset[str] = frozenset()
+        self.schedulers: frozenset[str] = frozenset()
         self.components: dict[str, dict[str, str]] = {}
+        self.divided: dict[str, tuple[str, Mapping[str, str]]] = {}
+        self.endings: dict[str, tuple[tuple[str, str], ...]] = {}
         self.device_plugins: frozenset[str] = frozenset()
         self.commands: frozenset[str] = frozenset()
         self.readers: dict[str, tuple[str, ...]] = {}
@@ -108,15 +115,24 @@ class Registry:
         self.env_of_interest = frozenset(name for item in kept for name in item.env_of_interest)
         names = sorted(re.escape(name.encode()) for name in self.env_of_interest)
         self.env_marks = re.compile(b"|".join(names) or rb"(?!)")
-        self._populate_components()
+        self._populate_components(declared)
         _names.cache_clear()
 
-    def _populate_components(self) -> None:
-        parts = [stack.components for stack in self.stacks]
+    def _populate_components(self, declared: tuple[Recognised, ...]) -> None:
+        parts = [item.components for item in declared]
+        self.software = tuple(item for item in declared if item.software != SoftwareOf())
+        parts_of_nodes = [part for item in self.software for part in item.software.node]
+        self.node_components = frozenset(part.name for part in parts_of_nodes)
+        self.optional_components = frozenset(part.name for part in parts_of_nodes if part.optional)
+        self.schedulers = frozenset(name for item in self.software for name in item.software.schedulers)
         self.components = {}
+        self.divided = {name: found for part in parts for name, found in part.divided.items()}
         for part in parts:
             for key, values in part.by_label.items():
                 self.components.setdefault(key, {}).update(values)
+        self.endings = {key: tuple(found.items()) for part in parts for key, found in part.by_ending.items()}
+        for key in self.endings:
+            self.components.setdefault(key, {})
         self.device_plugins = frozenset(name for part in parts for name in part.device_plugins)
         self.commands = frozenset(name for part in parts for name in part.commands)
         read = {name for part in parts for name in part.daemonsets}
@@ -134,8 +150,17 @@ class Registry:
 
     def signature(self) -> str:
         """Changes when the mirror keeps something else of the same objects: a system was added, or keeps more."""
-        kept = [(stack.name, stack.resources, stack.components, stack.kept) for stack in self.stacks]
-        values = repr([_plain(kept), [_plain(labels) for labels in self.labels], self.prefixes, self.words])
+        kept = [(stack.name, stack.resources, stack.kept) for stack in self.stacks]
+        values = repr(
+            [
+                _plain(kept),
+                sorted(self.components.items()),
+                sorted(self.divided.items()),
+                [_plain(labels) for labels in self.labels],
+                self.prefixes,
+                self.words,
+            ]
+        )
         return hashlib.blake2b(values.encode(), digest_size=8).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""What a sharing system declares of itself. Whatever is said of one system anywhere is said here, in its own module.
+"""What a stack declares of itself. Whatever is said of one system anywhere is said here, in its own module.
 
 A module of `inventory.stacks` has `STACK` (a system that is read) or `RECOGNISED` (names that are known without a system that
 reads them: a vendor's resources, the labels of a cloud). `registry` checks the declarations and makes its tables of them.
@@ -12,6 +12,8 @@ from typing import NamedTuple, TypeVar
 
 from inventory.stacks.engine.base import Context, Selection, StackReport
 from inventory.stacks.engine.fitting import Way
+from inventory.stacks.engine.setup import Setup
+from inventory.stacks.engine.software.base import SoftwareOf
 from kube.config_maps import ConfigMap
 from kube.objects import DaemonSet, Node, Pod
 
@@ -26,6 +28,17 @@ class Part(NamedTuple):
 
     model: str
     memory_bytes: int | None
+
+
+class Cuda(NamedTuple):
+    """What labels say of CUDA on a node; "" where they say nothing.
+
+    driver: of the node itself. newest: CUDA that this driver supports ("12.5"). capability: compute capability of the cards ("7.5").
+    """
+
+    driver: str = ""
+    newest: str = ""
+    capability: str = ""
 
 
 class Entry(NamedTuple):
@@ -58,6 +71,11 @@ def says_nothing(labels: Labels) -> None:
     return
 
 
+def no_cuda(labels: Labels) -> Cuda:
+    """For a system whose labels say nothing of CUDA."""
+    return Cuda()
+
+
 @dataclass(frozen=True, kw_only=True)
 class NodeLabels:
     """Labels that one writer puts on nodes, and what they say.
@@ -65,9 +83,11 @@ class NodeLabels:
     prefixes, names: those that the mirror keeps; dropped: those of them that it does not, since they change all the time.
     present: with the value "true" the node has a GPU. naming: with any value it has.
     by_claims: with the value "true" its cards are given out by dynamic resource allocation, without a resource of the node.
+    given_by: label → the component whose DaemonSet selects nodes by it, and which gives out their cards, now or when it is ready.
     vendor_words: values by which others name the vendor only, not a model.
     model, memory, driver: what the cards are; bytes of one card; the driver's version. cards: how many the node has, where labels
     speak of cards, not of what a plugin gives out. part: where the machine has only a part of a card, what part that is.
+    cuda: what programs that use CUDA find there.
     """
 
     prefixes: tuple[str, ...] = ()
@@ -76,12 +96,33 @@ class NodeLabels:
     present: tuple[str, ...] = ()
     naming: tuple[str, ...] = ()
     by_claims: tuple[str, ...] = ()
+    given_by: Mapping[str, str] = field(default_factory=dict)
     vendor_words: tuple[str, ...] = ()
     model: LabelReader[str] = says_nothing
     memory: LabelReader[int] = says_nothing
     driver: LabelReader[str] = says_nothing
     cards: LabelReader[int] = says_nothing
     part: LabelReader[Part] = says_nothing
+    cuda: Callable[[Labels], Cuda] = no_cuda
+
+
+@dataclass(frozen=True, kw_only=True)
+class Components:
+    """Pods that belong to a system: its plugin, operator, scheduler.
+
+    by_label: label key → label value → name of the component; the keys are those of `components.LABEL_KEYS`.
+    by_ending: label key → what its value ends with → name, where people choose the beginning.
+    divided: name → (a further label, its value → name), where one label is that of several components.
+    device_plugins: ids without which a node gives out no devices. daemonsets: ids whose DaemonSets `read` looks at.
+    commands: ids whose pods keep their command line, since `read` looks at it.
+    """
+
+    by_label: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    by_ending: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    divided: Mapping[str, tuple[str, Mapping[str, str]]] = field(default_factory=dict)
+    device_plugins: tuple[str, ...] = ()
+    daemonsets: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,27 +131,15 @@ class Recognised:
 
     name: unique, stands in tables, addresses and metrics. resource_prefixes, resource_words: what an extended resource that is
     taken for a GPU begins with, or has in it (in lower case); where no system owns it, it is said to be not understood.
+    software: its components on nodes and in the cluster, and what is said of them.
     """
 
     name: str
     resource_prefixes: tuple[str, ...] = ()
     resource_words: tuple[str, ...] = ()
     node_labels: NodeLabels = field(default_factory=NodeLabels)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Components:
-    """Pods that belong to a system: its plugin, operator, scheduler.
-
-    by_label: label key → label value → id of the component; the keys are those of `components.LABEL_KEYS`.
-    device_plugins: ids without which a node gives out no devices. daemonsets: ids whose DaemonSets `read` looks at.
-    commands: ids whose pods keep their command line, since `read` looks at it.
-    """
-
-    by_label: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    device_plugins: tuple[str, ...] = ()
-    daemonsets: tuple[str, ...] = ()
-    commands: tuple[str, ...] = ()
+    components: Components = field(default_factory=Components)
+    software: SoftwareOf = field(default_factory=SoftwareOf)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +196,7 @@ class Report:
 
 @dataclass(frozen=True, kw_only=True)
 class Stack(Recognised):
-    """One sharing system.
+    """One stack.
 
     label: for people, as the table of the README begins its rows. resources: extended resources that it understands, as they
     are called where no setting says otherwise.
@@ -193,6 +222,7 @@ class Stack(Recognised):
     memory_of: (resource, unit that a node counts in: "GiB", "MiB" or "" for not known, context) → bytes of one of it; None for what
     is no memory, or where nobody knows.
     ways: how it is asked for cards; none where how it places is not known here, so that its nodes are never said to have room.
+    setup: what it needs in a cluster, for `cluster prepare`; None where that is not known here.
     """
 
     label: str
@@ -207,7 +237,6 @@ class Stack(Recognised):
     names_cards: Callable[[Node, list[Pod]], tuple[str, ...]] | None = None
     in_bytes: tuple[str, ...] = ()
     uncounted_resources: tuple[str, ...] = ()
-    components: Components = field(default_factory=Components)
     kept: Kept = field(default_factory=Kept)
     settings: Mapping[str, str] = field(default_factory=dict)
     findings: Mapping[str, Entry] = field(default_factory=dict)
@@ -219,6 +248,7 @@ class Stack(Recognised):
     memory_of: Callable[[str, str, Context], int | None] = no_memory
     ways: tuple[Way, ...] = ()
     report: Report | None = None
+    setup: Setup | None = None
 
     def understands(self, resource: str, context: Context) -> bool:
         """Whether this extended resource name is one that the system understands."""

@@ -1,4 +1,4 @@
-"""What sharing systems, device plugins and the kubelet say of a card's health, as statements. Must not know any stack by name.
+"""What stacks, device plugins and the kubelet say of a card's health, as statements. Must not know any stack by name.
 
 A plugin reports each of its devices as healthy or not; the node's capacity counts all of them, its allocatable the healthy ones.
 Source: the kubelet's device manager, KEP-4680 (ResourceHealthStatus).
@@ -13,11 +13,11 @@ DEVICE_HEALTHY, DEVICE_UNHEALTHY, ALL_GIVEN_OUT = "device-healthy", "device-unhe
 REGISTER_HEALTHY, REGISTER_UNHEALTHY = "register-healthy", "register-unhealthy"
 #: Code → what it says.
 SAYS = {
-    DEVICE_HEALTHY: "The kubelet calls the device that a pod holds healthy",
-    DEVICE_UNHEALTHY: "The kubelet calls the device that a pod holds unhealthy",
-    ALL_GIVEN_OUT: "The device plugin calls none of its devices unhealthy: the node gives out all that it has",
-    REGISTER_HEALTHY: "The sharing system's record of the node calls the card healthy",
-    REGISTER_UNHEALTHY: "The sharing system's record of the node calls the card unhealthy",
+    DEVICE_HEALTHY: "The kubelet reports the allocated device as healthy",
+    DEVICE_UNHEALTHY: "The kubelet reports the allocated device as unhealthy",
+    ALL_GIVEN_OUT: "The device plugin reports no unhealthy device: all of the capacity is allocatable",
+    REGISTER_HEALTHY: "The record of the stack on the node marks the card as healthy",
+    REGISTER_UNHEALTHY: "The record of the stack on the node marks the card as unhealthy",
 }
 CHECK = "check-plugin-log"
 
@@ -32,7 +32,7 @@ def of_device(health: str, resource: str, all_given_out: bool = False) -> tuple[
 
 
 def of_register(stack: str, health: str, record: str) -> tuple[Told, ...]:
-    """What the record says that a sharing system keeps of the node. record: what it is, in words."""
+    """What the record says that a stack keeps of the node. record: what it is, in words."""
     if health == HEALTH_UNKNOWN:
         return ()
     code = REGISTER_UNHEALTHY if health == UNHEALTHY else REGISTER_HEALTHY

@@ -7,7 +7,7 @@ trimmed objects equals `account` of the whole ones.
 from __future__ import annotations
 
 from inventory.stacks.engine.base import Context
-from inventory.stacks.engine.components import LABEL_KEYS, component_of
+from inventory.stacks.engine.components import FURTHER_KEYS, LABEL_KEYS, component_of
 from inventory.stacks.engine.names import LONGEST_ANNOTATION, OVERSIZE
 from inventory.stacks.engine.registry import Names, names, registry
 from kube import listed
@@ -30,6 +30,7 @@ from kube.objects import (
 _LABELS = frozenset(
     (
         *LABEL_KEYS,
+        *FURTHER_KEYS,
         "job-name",
         "batch.kubernetes.io/job-name",
         "controller-revision-hash",
@@ -37,6 +38,8 @@ _LABELS = frozenset(
     )
 )
 _CONDITIONS = frozenset(("Ready", "PodScheduled"))
+#: Of components also whether their sandbox was made.
+_OF_COMPONENTS = _CONDITIONS | {"PodReadyToStartContainers"}
 _LONGEST_TEXT = 1024
 _LONGEST_VALUE = 256
 
@@ -57,7 +60,7 @@ def trim_pod(pod: listed.Pod, context: Context) -> Pod | None:
             return None
     status = listed.status(pod)
     return Pod(
-        metadata=_metadata(metadata, known),
+        metadata=_metadata(metadata, known, bool(part)),
         spec=_spec(spec, known, part) if spec is not None else None,
         status=_status(status, bool(part)) if status is not None else None,
     )
@@ -108,8 +111,11 @@ def _written_on(annotations: dict[str, str], known: Names) -> bool:
     return False
 
 
-def _metadata(metadata: Metadata, known: Names) -> Metadata:
+def _metadata(metadata: Metadata, known: Names, part: bool) -> Metadata:
     labels, annotations = metadata.labels, metadata.annotations
+    if not part:
+        for owner in metadata.ownerReferences or ():
+            owner.uid = ""  # of 150,000 pods nobody asks
     return Metadata(
         name=metadata.name,
         namespace=metadata.namespace,
@@ -196,7 +202,8 @@ def _status(status: PodStatus, part: bool) -> PodStatus:
     """The same struct, which was decoded for this, less what is not kept."""
     conditions, app, init = status.conditions, status.containerStatuses, status.initContainerStatuses
     status.message = _cut(status.message)
-    status.conditions = [_condition(item) for item in conditions if item.type in _CONDITIONS] if conditions else None
+    kept_ = _OF_COMPONENTS if part else _CONDITIONS
+    status.conditions = [_condition(item) for item in conditions if item.type in kept_] if conditions else None
     status.containerStatuses = [_container_status(item, part) for item in app] if app else None
     status.initContainerStatuses = [_container_status(item, part) for item in init] if init else None
     return status
@@ -213,14 +220,16 @@ def _container_status(status: ContainerStatus, part: bool) -> ContainerStatus:
         status.restartCount = status.imageID = status.lastState = None
     for state in (status.state, status.lastState):
         if state is not None:
-            _shorten(state)
+            _shorten(state, part)
     return status
 
 
-def _shorten(state: ContainerState) -> None:
+def _shorten(state: ContainerState, part: bool) -> None:
     if state.waiting is not None:
         state.waiting.message = _cut(state.waiting.message)
-    if state.running is not None:
+    if state.terminated is not None:
+        state.terminated.message = _cut(state.terminated.message)
+    if state.running is not None and not part:
         state.running.startedAt = None
 
 

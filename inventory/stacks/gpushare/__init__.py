@@ -42,6 +42,8 @@ from inventory.stacks.gpushare.declared import (
 from inventory.stacks.gpushare.pods import NAME, Holding, Place, holding
 from inventory.stacks.gpushare.refusals import REFUSALS, memory_of
 from inventory.stacks.gpushare.report import REPORT
+from inventory.stacks.gpushare.setup import SETUP
+from inventory.stacks.gpushare.software import SOFTWARE
 from inventory.stacks.gpushare.unhealthy import CONFIG_MAPS, LeftOut, findings, left_out, place
 from inventory.stacks.gpushare.unit import Unit, unit_of
 from inventory.stacks.gpushare.ways import WAYS
@@ -204,13 +206,13 @@ def _memory_source(offers: _Offers, unit: Unit, about: Described) -> str:
 
 def _of_node(context: Context, offers: _Offers, unit: Unit) -> list[Finding]:
     memory, count, _ = names(context)
-    withheld = sentence("The plugin has marked devices unhealthy; the scheduler gives out less than the cards have.")
+    withheld = sentence("The plugin marked devices as unhealthy. The scheduler allocates less than the cards have.")
     count = EXCLUSIVE if offers.by_topology else count
     found = [*shortfall(memory, offers.memory, withheld), *shortfall(count, offers.whole, withheld)]
     if offers.memory.slots and unit.name is None:
         text = sentence(
-            "Whether {memory} counts GiB or MiB on this node is not known: {why_not}. Its memory is shown as "
-            "unknown. Set the annotation gpudash.io/memory-unit (GiB or MiB) on the node.",
+            "The unit of {memory} on this node is unknown (GiB or MiB): {why_not}. Its memory is shown as unknown. "
+            "Set the annotation gpudash.io/memory-unit (GiB or MiB) on the node.",
             memory=memory,
             why_not=unit.why_not,
         )
@@ -222,29 +224,28 @@ def _of_count(memory: str, count: str, offers: _Offers) -> list[Finding]:
     units, cards = offers.memory.slots, offers.whole.slots
     if cards is not None and cards > MAX_CARDS:
         text = sentence(
-            "The node states {cards} of {count}; more than {max_cards} cards are not believed. Look who has "
-            "written it.",
+            "The node reports {cards} of {count}. gpudash accepts at most {max_cards} cards. Find the writer of this value.",
             cards=cards,
             count=count,
             max_cards=MAX_CARDS,
         )
         return [Finding(code="quantity-unreadable", severity=WARNING, text=text)]
     if units and not cards:
-        said = sentence("does not state") if cards is None else sentence("states 0 of")
+        said = sentence("does not report") if cards is None else sentence("reports 0 of")
         text = sentence(
-            "The node states {units} of {memory} but {said} {count}: how many cards there are is not known, so "
-            "no card can be shown; holders are counted on the node. Restart the gpushare device plugin.",
+            "The node reports {units} of {memory} but {state} {count}. The number of cards is unknown, so "
+            "allocations count for the node only. Restart the gpushare device plugin.",
             units=units,
             memory=memory,
-            said=said,
+            state=said,
             count=count,
         )
         return [Finding(code="count-zero", severity=ERROR, text=text)]
     if cards and units == 0:
         text = sentence(
-            "The node states {cards} of {count} but 0 of {memory}: the plugin could not register its memory. In "
-            "MiB mode with many cards the list of devices is larger than the kubelet takes (4 MiB): start the "
-            "plugin with --memory-unit=GiB.",
+            "The node reports {cards} of {count} but 0 of {memory}: the plugin could not register its memory. In MiB "
+            "mode with many cards the device list exceeds the 4 MiB limit of the kubelet. Start the plugin with "
+            "`--memory-unit=GiB`.",
             cards=cards,
             count=count,
             memory=memory,
@@ -261,14 +262,16 @@ STACK = Stack(
     read=read,
     node_labels=NODE_LABELS,
     components=COMPONENTS,
+    software=SOFTWARE,
     kept=KEPT,
     settings=SETTINGS,
     findings=FINDINGS,
     daemonsets_for="the memory unit of gpushare",
-    terminating="The gpushare scheduler counts it free already.",
+    terminating="The gpushare scheduler already counts it as free.",
     refusals=REFUSALS,
     memory_of=memory_of,
     report=REPORT,
     config_maps=CONFIG_MAPS,
     ways=WAYS,
+    setup=SETUP,
 )

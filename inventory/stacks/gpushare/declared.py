@@ -54,6 +54,7 @@ NODE_LABELS = NodeLabels(
     prefixes=("aliyun.accelerator/", "ack.node.gpu."),
     names=("gpushare", "cgpu", "cgpu.disable.isolation"),
     present=("gpushare", "cgpu"),
+    given_by={"gpushare": PLUGIN},
     naming=(ALIYUN_NAME, ALIYUN_COUNT, ALIYUN_MEMORY),
     model=first((ALIYUN_NAME,), model_name),
     memory=first((ALIYUN_MEMORY,), labelled_memory),
@@ -62,12 +63,21 @@ NODE_LABELS = NodeLabels(
 
 COMPONENTS = Components(
     by_label={
-        "component": {PLUGIN: PLUGIN, "gpushare-schd-extender": "gpushare-scheduler-extender"},
-        "name": {"gpushare-device-plugin-ds": PLUGIN},
+        "component": {
+            PLUGIN: PLUGIN,
+            "gpushare-schd-extender": "gpushare-scheduler-extender",
+            "kube-scheduler": "kube-scheduler",
+        },
+        # The chart's evictor and recoverer carry the component label of the plugin, and a name of their own.
+        "name": {
+            "gpushare-device-plugin-ds": PLUGIN,
+            "device-plugin-evict-ds": "gpushare-evictor",
+            "device-plugin-recover-ds": "gpushare-recoverer",
+        },
     },
     device_plugins=(PLUGIN,),
     daemonsets=(PLUGIN,),
-    commands=(PLUGIN,),
+    commands=(PLUGIN, "kube-scheduler"),
 )
 
 KEPT = Kept(
@@ -81,19 +91,19 @@ FINDINGS = {
     "unit-unknown": Entry(
         "Memory unit unknown",
         WARNING,
-        "Nothing says whether a node counts GPU memory in GiB or MiB, so its memory is shown as unknown.",
+        "No source reports whether the node counts GPU memory in GiB or MiB. Its memory is shown as unknown.",
         "Set the annotation gpudash.io/memory-unit (GiB or MiB) on the node.",
     ),
     "count-zero": Entry(
-        "GPU memory without cards",
+        "GPU memory reported without cards",
         ERROR,
-        "A node offers GPU memory, or cards, but the other of the two is 0 or missing.",
-        "Restart the gpushare device plugin; in MiB mode with many cards, use GiB (limit of 4 MiB a message).",
+        "The node reports GPU memory without cards, or cards without GPU memory.",
+        "Restart the gpushare device plugin. With many cards, use GiB instead of MiB: one gRPC message is limited to 4 MiB.",
     ),
     "several-gpu-containers": Entry(
         "Several GPU containers in one pod",
         WARNING,
         "The open-source gpushare plugin cannot match pods with more than one GPU container.",
-        "Ask for the memory in one container, or split the pod.",
+        "Request the memory in one container, or split the pod.",
     ),
 }

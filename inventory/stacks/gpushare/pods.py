@@ -174,7 +174,7 @@ def _problems(pod: Pod, written: Record) -> list[Finding]:
             WARNING,
             pod,
             sentence(
-                "The annotation {name} of {pod} cannot be read: {what}. Delete the pod so that it is placed again.",
+                "The annotation {name} of {pod} is invalid: {what}. Recreate the pod.",
                 name=name,
                 pod=name_of(pod),
                 what=what,
@@ -188,9 +188,8 @@ def _of_card(pod: Pod, needs: list[Need], written: Record, outside: set[int], pl
     if outside:
         names = ", ".join(str(index) for index in sorted(outside)[:20])
         text = sentence(
-            "{pod} is recorded on card {names}, but the node has {cards} cards (from 0). It is counted on the "
-            "node with its card unknown. Restart the scheduler extender if cards were swapped, then delete the "
-            "pod.",
+            "{pod} is recorded on card {names}, but the node has {cards} (numbered from 0). It counts for the node, "
+            "its card is unknown. If cards were replaced, restart the scheduler extender. Then recreate the pod.",
             pod=name_of(pod),
             names=names,
             cards=place.cards,
@@ -200,11 +199,10 @@ def _of_card(pod: Pod, needs: list[Need], written: Record, outside: set[int], pl
         return []
     asked = sum(need.quantity for need in needs)
     text = sentence(
-        "{pod} holds {asked} units of {resource} on this node, but no card is recorded on it. Look whether "
-        "the scheduler extender is wired in, and whether the pod was bound by another scheduler or by "
-        "nodeName.",
+        "{pod} has {requested} units of {resource} on this node, but no recorded card. Check that kube-scheduler "
+        "uses the scheduler extender and that no other scheduler or nodeName bound the pod.",
         pod=name_of(pod),
-        asked=asked,
+        requested=asked,
         resource=needs[0].resource,
     )
     return [_finding("bound-without-card", WARNING, pod, text)]
@@ -220,10 +218,10 @@ def _mismatch(pod: Pod, needs: list[Need], written: Record) -> list[Finding]:
     if recorded is None or recorded == asked:
         return []
     text = sentence(
-        "{pod} asks for {asked} units of {resource}, but {recorded} are recorded on it. The request is "
-        "counted. Delete the pod so that it is placed again.",
+        "{pod} requests {requested} units of {resource}, but its record has {recorded}. gpudash counts the request. "
+        "Recreate the pod.",
         pod=name_of(pod),
-        asked=asked,
+        requested=asked,
         resource=needs[0].resource,
         recorded=recorded,
     )
@@ -235,8 +233,8 @@ def _of_spec(pod: Pod, needs: list[Need], written: Record) -> list[Finding]:
     several = [need.container for need in needs if not need.init]
     if len(several) > 1 and not written.v2:
         text = sentence(
-            "{pod} asks for GPU memory in {number} containers ({names}). The open-source gpushare plugin cannot "
-            "match such a pod: its containers may not start. Ask in one container only.",
+            "{pod} requests GPU memory in {number} containers ({names}). The open-source gpushare plugin cannot "
+            "match such a pod, and its containers may not start. Request GPU memory in one container only.",
             pod=name_of(pod),
             number=len(several),
             names=", ".join(several[:5]),
@@ -245,8 +243,8 @@ def _of_spec(pod: Pod, needs: list[Need], written: Record) -> list[Finding]:
     by_hand = [item.name for _, _, item in containers(pod) if item.env and any(env.name == BY_HAND for env in item.env)]
     if by_hand:
         text = sentence(
-            "{pod} sets {by_hand} itself in {names}, which defeats the scheduler's choice of card: it may run on "
-            "any card of the node. Take the variable out of the pod's specification.",
+            "{pod} sets {by_hand} itself in {names}. This overrides the card that the scheduler chose: the pod may "
+            "run on any card of the node. Remove the variable from the pod spec.",
             pod=name_of(pod),
             by_hand=BY_HAND,
             names=", ".join(by_hand[:5]),
@@ -262,7 +260,7 @@ def _assumed(pod: Pod, written: Record, context: Context, result: Holding) -> No
     since = written.assumed_at
     if since is None or since > context.now + _MOST_SKEW_S:
         text = sentence(
-            "{pod} is assumed on a card, but not since a time that can be read. Look at the clock of its scheduler.",
+            "{pod} is assumed on a card at an invalid time. Check the clock of its scheduler.",
             pod=name_of(pod),
         )
         result.findings.append(_finding("annotation-unreadable", WARNING, pod, text))
@@ -273,9 +271,8 @@ def _assumed(pod: Pod, written: Record, context: Context, result: Holding) -> No
         return
     # The text must not change with every look, so it says the time limit, not the age.
     text = sentence(
-        "{pod} was assumed on a card more than {assume_timeout_s} minutes ago and the device plugin has not "
-        "assigned it. Look at the pod's events and the plugin's log; delete the pod if its containers do not "
-        "start.",
+        "{pod} was assumed on a card more than {assume_timeout_s} min ago, but the device plugin did not assign it. "
+        "Check the events of the pod and the plugin log. Delete the pod if its containers do not start.",
         pod=name_of(pod),
         assume_timeout_s=context.assume_timeout_s // 60,
     )

@@ -136,7 +136,7 @@ class _Reader:
         if value is None or value == none:
             return None
         if len(value) > digits or not (value.isascii() and value.isdigit()):
-            self.problems.append((name, sentence("{value} is not a whole number", value=_shown(value))))
+            self.problems.append((name, sentence("{value} is not an integer", value=_shown(value))))
             return None
         return int(value)
 

@@ -13,13 +13,13 @@ from inventory.stacks.gpushare.unit import BYTES
 REFUSALS = (
     Refusal(
         r"Insufficient GPU Memory in one device",
-        "No single card of these nodes has that much memory free: what is free on several cards is not added up.",
-        "Ask for no more than the largest free piece of one card, or wait until a holder of one card ends.",
+        "No single card of these nodes has that much free memory. Free memory of several cards does not add up.",
+        "Request at most the largest free block of one card, or wait until an allocation ends.",
     ),
     Refusal(
         r"The node \S{1,253} is not for GPU share, need skip",
-        "These nodes do not give out card memory in units.",
-        "Nothing is wrong with them. The pod needs a node whose device plugin gives out what it asks for.",
+        "These nodes do not offer card memory as a resource.",
+        "This is normal. The pod needs a node whose device plugin offers the requested resource.",
     ),
 )
 

@@ -56,9 +56,9 @@ def findings(found: LeftOut, node: str) -> list[Finding]:
         return []
     entries = ", ".join(f'"{entry[:_SHOWN]}"' for entry in found.misread[:4])
     text = sentence(
-        "The ConfigMap {node} has {entries} among its cards: the scheduler takes what is no number for card "
-        "0, and gives card 0 to nobody. Write numbers with commas and without blanks, or delete the "
-        "ConfigMap when all cards are well.",
+        "The ConfigMap {node} has {entries} among its cards. The scheduler reads invalid numbers as card 0 and does "
+        "not allocate card 0. Write numbers with commas and no blanks, or delete the ConfigMap if all cards are "
+        "healthy.",
         node=place(node),
         entries=entries,
     )
@@ -82,6 +82,6 @@ CONFIG_MAPS = ConfigMaps(
     wanted=_wanted,
     kept=_kept,
     node_of=_node_of,
-    read_for="which cards gpushare's scheduler leaves out as unhealthy",
+    read_for="cards that the gpushare scheduler excludes as unhealthy",
     role="deploy/watcher-role-gpushare.yaml",
 )

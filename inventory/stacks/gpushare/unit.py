@@ -63,7 +63,7 @@ def unit_of(
     if said is not None and _plausible(said, each):
         return Unit(said, source)
     note = (
-        sentence(" ({source} says {said}, which the values rule out)", source=source, said=said)
+        sentence(" ({source} is {unit}, but the values rule it out)", source=source, unit=said)
         if said is not None
         else ""
     )
@@ -133,18 +133,19 @@ def _by_thumb(each: int | None, note: str) -> Unit:
     if each and each > _SURELY_MIB:
         return Unit(
             "MiB",
-            sentence("more than {surely_gib} units a card: rule of thumb{note}", surely_gib=_SURELY_GIB, note=note),
+            sentence("rule of thumb: more than {surely_gib} units per card{note}", surely_gib=_SURELY_GIB, note=note),
         )
     if each and each <= _SURELY_GIB:
         return Unit(
-            "GiB", sentence("at most {surely_gib} units a card: rule of thumb{note}", surely_gib=_SURELY_GIB, note=note)
+            "GiB",
+            sentence("rule of thumb: at most {surely_gib} units per card{note}", surely_gib=_SURELY_GIB, note=note),
         )
     if each:
         return Unit(
             None,
             "",
             sentence(
-                "{each} units a card may be GiB of a large card or MiB of a small one{note}", each=each, note=note
+                "{each} units per card can mean GiB of a large card or MiB of a small card{note}", each=each, note=note
             ),
         )
-    return Unit(None, "", sentence("how many units a card has is not known{note}", note=note))
+    return Unit(None, "", sentence("the number of units per card is unknown{note}", note=note))

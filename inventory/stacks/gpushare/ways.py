@@ -20,11 +20,12 @@ from inventory.stacks.shared.ways import anyone, best, blocks, counted, offered
 _UNITS = {"GiB": GIB, "MiB": MIB}
 _SCHEDULE, _PLACEMENT = "ack.node.gpu.schedule", "ack.node.gpu.placement"
 _MEMORY = (
-    "One card must hold all that is asked for: the scheduler extender takes the card with the least free memory that is still "
-    "enough, the lowest number first. On nodes of ACK (label ack.node.gpu.schedule) the pod's label aliyun.com/gpu-count divides a "
-    "request equally over so many cards. A pod that is being deleted is counted here until it is gone, by the extender no more."
+    "One card must have all of the requested memory. The scheduler extender picks the card with the least free "
+    "memory that is enough, lowest number first. On ACK nodes (label ack.node.gpu.schedule) the pod label "
+    "aliyun.com/gpu-count splits a request equally over that many cards. gpudash counts a terminating pod until it "
+    "is deleted, the extender does not."
 )
-_CARDS = "Cards are asked for by count and given as a whole; the scheduler chooses which."
+_CARDS = "Pods request a number of whole cards. The scheduler chooses the cards."
 
 
 def _memory(want: Want, spot: Spot) -> Answer | None:

@@ -26,8 +26,11 @@ from inventory.stacks.hami.pods import GPU_MEMORY, NAME, Place, holding
 from inventory.stacks.hami.records import ALLOCATED, REGISTER, Registered, register
 from inventory.stacks.hami.refusals import REFUSALS, memory_of
 from inventory.stacks.hami.settings import CONFIG_MAPS, NOTHING, PLUGIN, Settings, settings
+from inventory.stacks.hami.setup import SETUP
+from inventory.stacks.hami.software import SOFTWARE
 from inventory.stacks.hami.vendors import PREFIXES, TAKEN, Vendor, vendors_of
 from inventory.stacks.hami.ways import CORDON, way
+from inventory.stacks.shared.plugin_daemonsets import of
 from kube.objects import Node, Pod
 from wording.said import sentence
 
@@ -53,19 +56,29 @@ def marks(node: Node) -> bool:
     return any(not _is_left_over(node, name) for name in found)
 
 
-def _is_left_over(node: Node, name: str) -> bool:
-    """Whether HAMi has registered these cards once, and the plugin of their vendor gives them out now. name: of the register."""
+def _is_left_over(node: Node, name: str, context: Context | None = None) -> bool:
+    """Whether HAMi has registered these cards once, and the plugin of their vendor gives them out now. name: of the register.
+
+    Without a context it is only what the numbers say for sure.
+    """
     resource = (
         GPU if name == REGISTER else next((one.resource for one in vendors_of(node)[0] if one.register == name), "")
     )
     listed = register(annotations_of(node)[name]) if resource else None
     if listed is None:
         return False
-    return listed.is_left_over(offer(node, resource).slots) or (name == REGISTER and _is_shared_by_nvidia(node))
+    if listed.is_left_over(offer(node, resource).slots):
+        return True
+    return name == REGISTER and context is not None and _is_shared_by_nvidia(node, context)
 
 
-def _is_shared_by_nvidia(node: Node) -> bool:
-    """Whether labels say that NVIDIA's plugin offers the cards several times, as often as they are offered."""
+def _is_shared_by_nvidia(node: Node, context: Context) -> bool:
+    """Whether labels say that NVIDIA's plugin offers the cards several times, as often as they are offered.
+
+    HAMi may split them as often: its register and NVIDIA's labels look alike then, each may be left over, and HAMi's plugin decides.
+    """
+    if of(context.daemonsets, PLUGIN):
+        return False
     labels = labels_of(node)
     count, times = number(labels.get("nvidia.com/gpu.count", "")), number(labels.get("nvidia.com/gpu.replicas", ""))
     return bool(count and times and times > 1) and offer(node, GPU).slots == (count or 0) * (times or 0)
@@ -74,7 +87,7 @@ def _is_shared_by_nvidia(node: Node) -> bool:
 def counts_here(node: Node, context: Context) -> tuple[str, ...]:
     """NVIDIA's resources by the names that an administrator may have given them, and those of other vendors' registered cards."""
     others = _vendors(node)
-    mine = _named(node, settings(context, node.metadata.name)) if _of_nvidia(node, others) else ()
+    mine = _named(node, settings(context, node.metadata.name)) if _of_nvidia(node, others, context) else ()
     return (*mine, *(resource for vendor in others for resource in vendor.resources))
 
 
@@ -83,10 +96,10 @@ def _vendors(node: Node) -> list[Vendor]:
     return [vendor for vendor in vendors_of(node)[0] if not _is_left_over(node, vendor.register)]
 
 
-def _of_nvidia(node: Node, others: list[Vendor]) -> bool:
+def _of_nvidia(node: Node, others: list[Vendor], context: Context) -> bool:
     """Whether the mark of HAMi on this node is about NVIDIA's cards: its own register, or one that is not read."""
     if REGISTER in annotations_of(node):
-        return not _is_left_over(node, REGISTER)
+        return not _is_left_over(node, REGISTER, context)
     return not others
 
 
@@ -115,10 +128,12 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     known, strange = _vendors(node), vendors_of(node)[1]
     findings = [_not_read(name) for name in strange]
     parts = [_part(node, pods, context, vendor, findings) for vendor in known]
-    if _of_nvidia(node, known):
+    if _of_nvidia(node, known, context):
         said = settings(context, node.metadata.name, pods)
         nvidia = Vendor("", REGISTER, ALLOCATED, _counted(node, said), said.memory or GPU_MEMORY)
         parts.insert(0, _part(node, pods, context, nvidia, findings, said.scaling))
+    if not parts and not strange:
+        return None
     if not parts:
         return StackReport(stack=NAME, cards_known=False, findings=tuple(findings))
     # A register of a vendor that is not read has cards too.
@@ -147,7 +162,7 @@ def _part(
     held = [found for pod in pods if (found := holding(pod, place, context)) is not None]
     findings += [item for found in held for item in found.findings]
     offered = offer(node, vendor.resource)
-    findings += shortfall(vendor.resource, offered, sentence("HAMi gives out fewer slots than the cards have."))
+    findings += shortfall(vendor.resource, offered, sentence("HAMi offers fewer slots than the cards have."))
     return StackReport(
         stack=NAME,
         vendor=vendor.name,
@@ -166,15 +181,14 @@ def _registered(node: Node, name: str, findings: list[Finding]) -> list[Register
     listed = register(text)
     if listed is None:
         said = sentence(
-            "The annotation {name} of this node cannot be read, so its cards are not known. Restart HAMi's "
-            "device plugin.",
+            "The annotation {name} of this node is invalid. Its cards are unknown. Restart the HAMi device plugin.",
             name=name,
         )
         findings.append(Finding(code="annotation-unreadable", severity=WARNING, text=said))
         return None
     if listed.repeated:
         said = sentence(
-            "The annotation {name} of this node names {names} more than once; the first counts.",
+            "The annotation {name} of this node lists {names} more than once. gpudash uses the first entry.",
             name=name,
             names=", ".join(listed.repeated[:5]),
         )
@@ -184,7 +198,7 @@ def _registered(node: Node, name: str, findings: list[Finding]) -> list[Register
 
 def _not_read(name: str) -> Finding:
     said = sentence(
-        "{name} lists cards of another vendor, which gpudash does not read. They are not in the totals of this node.",
+        "{name} lists cards of a vendor that gpudash does not support. They are excluded from the totals of this node.",
         name=name,
     )
     return Finding(code="resource-not-understood", severity=INFO, text=said)
@@ -244,6 +258,7 @@ STACK = Stack(
         device_plugins=(PLUGIN,),
         daemonsets=(PLUGIN,),
     ),
+    software=SOFTWARE,
     config_maps=CONFIG_MAPS,
     refusals=REFUSALS,
     memory_of=memory_of,
@@ -255,4 +270,5 @@ STACK = Stack(
         # Change with every registration, or are large, and are not read.
         node_annotations_dropped=("hami.io/node-handshake", "hami.io/node-nvidia-score"),
     ),
+    setup=SETUP,
 )

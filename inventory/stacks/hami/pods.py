@@ -89,12 +89,12 @@ def holding(pod: Pod, place: Place, context: Context) -> Holding | None:
                 "annotation-unreadable",
                 WARNING,
                 pod,
-                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=place.vendor.record),
+                sentence("The annotation {name} of {pod} is invalid.", pod=name_of(pod), name=place.vendor.record),
             )
         )
     if text is None:
         said = sentence(
-            "{pod} holds a slot of HAMi, but no card is recorded on it. Look whether HAMi's scheduler has placed it.",
+            "{pod} has a HAMi slot, but no recorded card. Check that the HAMi scheduler placed the pod.",
             pod=name_of(pod),
         )
         findings.append(_finding("bound-without-card", WARNING, pod, said))
@@ -106,7 +106,7 @@ def holding(pod: Pod, place: Place, context: Context) -> Holding | None:
     strange = sorted({item.uuid for item in got if item.uuid is not None and item.uuid not in place.cards})
     if strange and place.registered:
         said = sentence(
-            "{pod} is recorded on {names}, which is not in the register of this node.",
+            "{pod} is recorded on {names}, which this node has not registered.",
             pod=name_of(pod),
             names=", ".join(strange[:5]),
         )
@@ -141,8 +141,8 @@ def _binding(pod: Pod, context: Context, findings: list[Finding]) -> list[float]
     if context.now < due:
         return [due]
     said = sentence(
-        "{pod} was given a card more than {assume_timeout_s} minutes ago and HAMi's device plugin has not "
-        "confirmed it. Look at the pod's events and the plugin's log.",
+        "{pod} was allocated a card more than {assume_timeout_s} min ago, but the HAMi device plugin did not confirm "
+        "it. Check the events of the pod and the plugin log.",
         pod=name_of(pod),
         assume_timeout_s=context.assume_timeout_s // 60,
     )

@@ -143,5 +143,5 @@ def _encoded(values: dict[str, str]) -> str:
 CONFIG_MAPS = ConfigMaps(
     wanted=_wanted,
     kept=_kept,
-    read_for="what HAMi's resources are called, and how much memory the cards have that it stretches",
+    read_for="the resource names of HAMi, and the real memory of cards whose memory HAMi scales",
 )

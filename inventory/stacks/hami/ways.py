@@ -29,9 +29,10 @@ CORDON = "hami.io/device-cordon"
 #: Cards that HAMi cuts into MIG instances, in a register of either form.
 _CUT = re.compile(r'"mode":\s*"mig"|,mig(?=[,:]|$)')
 _RULE = (
-    "Each card is another one, with so much memory of it: a card takes the pod that is healthy and not cordoned, has a slot and the "
-    "memory left, and not all of its cores held. Without an amount of memory all of a card is asked for. HAMi fills nodes one after "
-    "the other (binpack) and the cards of a node evenly (spread); annotations of the pod change both, and choose types and cards."
+    "Each requested card is a different card with the requested memory. A card fits if it is healthy, not cordoned, "
+    "has a free slot, enough memory, and free cores. Without an amount of memory, all memory of the card is "
+    "requested. HAMi fills nodes one by one (binpack) and spreads pods over the cards of a node (spread). "
+    "Annotations of the pod change both, and select card types and cards."
 )
 
 

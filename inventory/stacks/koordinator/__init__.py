@@ -254,11 +254,10 @@ def _held(
     if not got:
         code = "annotation-unreadable" if _recorded(pod) and got is None else "bound-without-card"
         said = (
-            sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=ALLOCATED)
+            sentence("The annotation {name} of {pod} is invalid.", pod=name_of(pod), name=ALLOCATED)
             if code == "annotation-unreadable"
             else sentence(
-                "{pod} holds a part of a card, but none is recorded on it. Look whether Koordinator's scheduler has "
-                "placed it.",
+                "{pod} has a share of a card, but no recorded card. Check that the Koordinator scheduler placed the pod.",
                 pod=name_of(pod),
             )
         )
@@ -273,7 +272,7 @@ def _held(
         card = key if key in keys else None
         if card is None and keys:
             said = sentence(
-                "{pod} is recorded on the card {name}, and the node has {number}.",
+                "{pod} is recorded on the card {name}, but the node has only {number}.",
                 pod=name_of(pod),
                 name=(item.name or str(item.minor))[:60],
                 number=len(keys),
@@ -321,7 +320,7 @@ STACK = Stack(
     divides=(_WHOLE,),
     in_bytes=(_BYTES,),
     concerns=lambda context: context.device is not None,
-    devices_for="the cards that Koordinator's agents report, and their health",
+    devices_for="the cards that the Koordinator agents report, and their health",
     node_labels=NodeLabels(prefixes=("node.koordinator.sh/gpu",), model=first((_MODEL,), text)),
     kept=Kept(pod_annotations=(ALLOCATED,)),
 )

@@ -67,8 +67,8 @@ def findings(device: Device | None, cards: list[Reported] | None) -> list[Findin
     """What is wrong with the object, and each card that the agent calls unhealthy."""
     if device is not None and cards is None:
         text = sentence(
-            "The Device of this node lists cards without numbers, or several of one number, or more than "
-            "{max_cards}: it is not believed. Restart koordlet on the node.",
+            "The Device object of this node is invalid: missing or duplicate card numbers, or more than {max_cards} "
+            "cards. gpudash ignores it. Restart koordlet on the node.",
             max_cards=MAX_CARDS,
         )
         return [Finding(code="annotation-unreadable", severity=WARNING, text=text)]
@@ -78,8 +78,8 @@ def findings(device: Device | None, cards: list[Reported] | None) -> list[Findin
 def _unhealthy(one: Reported) -> Finding:
     name, why = f", {one.uuid}," if one.uuid else "", f" ({one.reason})" if one.reason else ""
     text = sentence(
-        "Koordinator's agent calls the card {minor}{name} unhealthy{why} and gives out nothing of it. Look "
-        "at the driver's messages (XID) on the node; koordlet has to be restarted to call it healthy again.",
+        "The Koordinator agent reports card {minor}{name} as unhealthy{why} and does not offer it. Check the kernel "
+        "log (Xid) on the node. After the repair, restart koordlet.",
         minor=one.minor,
         name=name,
         why=why,

@@ -42,8 +42,7 @@ def read(node: Node, pods: list[Pod], about: Described) -> StackReport | None:
     listed = _listed(text, about) if text is not None else None
     if text is not None and listed is None:
         said = sentence(
-            "The annotation {register} of this node cannot be read, so its cards are not known. Restart the "
-            "device plugin.",
+            "The annotation {register} of this node is invalid. Its cards are unknown. Restart the device plugin.",
             register=REGISTER,
         )
         findings.append(Finding(code="annotation-unreadable", severity=WARNING, text=said))
@@ -52,7 +51,7 @@ def read(node: Node, pods: list[Pod], about: Described) -> StackReport | None:
     if text is None and not held and not states(node, PARTS):
         return None
     offered = offer(node, PARTS)
-    findings += shortfall(PARTS, offered, sentence("The plugin gives out fewer parts than the cards have."))
+    findings += shortfall(PARTS, offered, sentence("The plugin offers fewer slices than the cards have."))
     # Where the kubelet has no part left to give, the plugin is gone.
     healthy = [
         card.memory_total_bytes for card in cards.values() if card.health == HEALTHY and offered.allocatable != 0
@@ -133,7 +132,7 @@ def _holding(pod: Pod, cards: Mapping[str, Card], known: bool, findings: list[Fi
             warning(
                 "annotation-unreadable",
                 pod,
-                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=ALLOCATED),
+                sentence("The annotation {name} of {pod} is invalid.", pod=name_of(pod), name=ALLOCATED),
             )
         )
     got = slots.got(pod, _TERMS, record or [], findings if record is not None else None)

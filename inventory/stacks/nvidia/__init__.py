@@ -33,6 +33,8 @@ from inventory.stacks.nvidia.group import Group
 from inventory.stacks.nvidia.ids import device
 from inventory.stacks.nvidia.layout import RESOURCES, groups
 from inventory.stacks.nvidia.rooms import rooms
+from inventory.stacks.nvidia.setup import SETUP
+from inventory.stacks.nvidia.software import SOFTWARE
 from inventory.stacks.nvidia.ways import WAYS
 from kube.objects import Node, Pod
 from wording.said import sentence
@@ -100,9 +102,9 @@ def _cards_known(found: list[Group], held_: list[Held]) -> bool:
 
 def _withheld(group: Group) -> str:
     if group.mode == WHOLE:
-        return sentence("The plugin has marked devices unhealthy, or the node has lost them.")
+        return sentence("The plugin marked devices as unhealthy, or the node lost them.")
     return sentence(
-        "The plugin has marked devices unhealthy; each card has {shares} of them.",
+        "The plugin marked devices as unhealthy. Each card has {shares} of them.",
         shares=group.replicas or sentence("several"),
     )
 
@@ -144,8 +146,10 @@ STACK = Stack(
     uncounted_resources=("nvidia.com/mig-", "instaslice.redhat.com/mig-"),
     node_labels=NODE_LABELS,
     components=COMPONENTS,
+    software=SOFTWARE,
     kept=KEPT,
     findings=state.FINDINGS,
     config_maps=plugin_config.CONFIG_MAPS,
     ways=WAYS,
+    setup=SETUP,
 )

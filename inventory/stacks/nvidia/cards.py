@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from inventory.stacks.engine import told as health_told
+from inventory.stacks.engine import told as health_reports
 from inventory.stacks.engine.base import HEALTH_UNKNOWN, HEALTHY, SHARES, WHOLE, Card
 from inventory.stacks.engine.devices import Device, Held, with_ordinals, worse
 from inventory.stacks.nvidia.group import Group, without_memory
@@ -74,7 +74,7 @@ def _card(group: Group, device: Device, index: int | None) -> Card:
         model=about.model,
         model_source=about.model_source,
         health=HEALTHY if device.health == HEALTH_UNKNOWN and all_given_out else device.health,
-        told=health_told.of_device(device.health, group.resource, all_given_out),
+        told=health_reports.of_device(device.health, group.resource, all_given_out),
         memory_total_bytes=about.memory_bytes,
         memory_physical_bytes=about.memory_bytes,
         memory_source=about.memory_source,

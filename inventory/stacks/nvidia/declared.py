@@ -5,9 +5,11 @@ Sources: the labels of GPU Feature Discovery; the operand table of the GPU Opera
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from inventory.stacks.engine.labels import first, mebibytes, text
-from inventory.stacks.engine.stack import Components, Kept, Labels, NodeLabels
-from inventory.stacks.nvidia import gke
+from inventory.stacks.engine.stack import Components, Cuda, Kept, Labels, NodeLabels
+from inventory.stacks.nvidia import dra_driver, gke
 from inventory.stacks.nvidia.plugin_config import DEFAULT, DISCOVERY, FALLBACKS, FILE, PLUGIN
 
 PRODUCT = "nvidia.com/gpu.product"
@@ -17,6 +19,8 @@ VISIBLE = "NVIDIA_VISIBLE_DEVICES"
 _DRIVER_FULL = first(("nvidia.com/cuda.driver-version.full", "nvidia.com/vgpu.host-driver-version"), text)
 #: Older GPU Feature Discovery writes only the parts.
 _DRIVER_PARTS = ("nvidia.com/cuda.driver.major", "nvidia.com/cuda.driver.minor", "nvidia.com/cuda.driver.rev")
+_RUNTIME_PARTS = ("nvidia.com/cuda.runtime.major", "nvidia.com/cuda.runtime.minor")
+_CAPABILITY_PARTS = ("nvidia.com/gpu.compute.major", "nvidia.com/gpu.compute.minor")
 
 
 def _model(product: str) -> str:
@@ -26,9 +30,22 @@ def _model(product: str) -> str:
 def _driver(labels: Labels) -> tuple[str, str] | None:
     if (full := _DRIVER_FULL(labels)) is not None:
         return full
-    parts = [labels.get(name, "") for name in _DRIVER_PARTS]
-    version = ".".join(part for part in parts if part)
-    return (version, "labels nvidia.com/cuda.driver.*") if parts[0] else None
+    version = _joined(labels, _DRIVER_PARTS)
+    return (version, "labels nvidia.com/cuda.driver.*") if version else None
+
+
+def _joined(labels: Labels, names: tuple[str, ...]) -> str:
+    """A version of which each part has a label, up to the first that is missing."""
+    return ".".join(takewhile(bool, (labels.get(name, "") for name in names)))
+
+
+def _cuda(labels: Labels) -> Cuda:
+    """The driver of a vGPU's host is not the one that programs find on the node."""
+    return Cuda(
+        driver=labels.get("nvidia.com/cuda.driver-version.full") or _joined(labels, _DRIVER_PARTS),
+        newest=labels.get("nvidia.com/cuda.runtime-version.full") or _joined(labels, _RUNTIME_PARTS),
+        capability=_joined(labels, _CAPABILITY_PARTS),
+    )
 
 
 NODE_LABELS = NodeLabels(
@@ -36,51 +53,61 @@ NODE_LABELS = NodeLabels(
     dropped=("nvidia.com/gfd.timestamp",),
     present=("nvidia.com/gpu.present",),
     by_claims=("nvidia.com/gpu.deploy.dra-driver",),
+    given_by={"nvidia.com/gpu.deploy.device-plugin": "device-plugin"},
     vendor_words=("nvidia",),
     model=first((PRODUCT,), _model),
     memory=first((MEMORY,), mebibytes),
     driver=_driver,
+    cuda=_cuda,
 )
 
+_BY_LABEL = {
+    "app.kubernetes.io/component": {
+        "nvidia-driver": "driver",
+        "nvidia-vgpu-host-manager": "vgpu-manager",
+    },
+    "app": {
+        "gpu-operator": "gpu-operator",
+        "nvidia-driver-daemonset": "driver",
+        "nvidia-container-toolkit-daemonset": "container-toolkit",
+        "nvidia-operator-validator": "operator-validator",
+        "nvidia-device-plugin-daemonset": PLUGIN,
+        "nvidia-device-plugin-mps-control-daemon": "mps-control-daemon",
+        "nvidia-dcgm": "dcgm",
+        "nvidia-dcgm-exporter": "dcgm-exporter",
+        "gpu-feature-discovery": DISCOVERY,
+        "nvidia-mig-manager": "mig-manager",
+        "nvidia-node-status-exporter": "node-status-exporter",
+        "nvidia-vgpu-manager-daemonset": "vgpu-manager",
+        "nvidia-vgpu-device-manager": "vgpu-device-manager",
+        "nvidia-sandbox-validator": "sandbox-validator",
+        "nvidia-sandbox-device-plugin-daemonset": "sandbox-device-plugin",
+        "nvidia-kata-sandbox-device-plugin-daemonset": "kata-sandbox-device-plugin",
+        "nvidia-vfio-manager": "vfio-manager",
+        "nvidia-kata-manager": "kata-manager",
+        "nvidia-cc-manager": "cc-manager",
+        "nvidia-cuda-validator": "cuda-validator",
+        "nvidia-device-plugin-validator": "device-plugin-validator",
+        "nvidia-driver-validation": "driver-validation",
+        "nvidia-device-plugin-validation": "device-plugin-validation",
+    },
+    "k8s-app": {"nvidia-gpu-device-plugin": PLUGIN},
+    "name": {
+        "nvidia-device-plugin-ds": PLUGIN,
+        "nvidia-vfio-manager": "vfio-manager",
+        "nvidia-kata-manager": "kata-manager",
+        "nvidia-cc-manager": "cc-manager",
+    },
+    "app.kubernetes.io/name": {
+        "nvidia-device-plugin": PLUGIN,
+        "gpu-feature-discovery": DISCOVERY,
+        "dcgm-exporter": "dcgm-exporter",
+    },
+}
 COMPONENTS = Components(
     by_label={
-        "app.kubernetes.io/component": {
-            "nvidia-driver": "nvidia-driver",
-            "nvidia-dra-validator": "nvidia-dra-validator",
-        },
-        "app": {
-            "nvidia-driver-daemonset": "nvidia-driver",
-            "nvidia-container-toolkit-daemonset": "nvidia-container-toolkit",
-            "nvidia-operator-validator": "nvidia-operator-validator",
-            "nvidia-device-plugin-daemonset": PLUGIN,
-            "nvidia-device-plugin-mps-control-daemon": "nvidia-mps-control-daemon",
-            "nvidia-dcgm": "nvidia-dcgm",
-            "nvidia-dcgm-exporter": "nvidia-dcgm-exporter",
-            "gpu-feature-discovery": DISCOVERY,
-            "nvidia-mig-manager": "nvidia-mig-manager",
-            "nvidia-node-status-exporter": "nvidia-node-status-exporter",
-            "nvidia-vgpu-manager-daemonset": "nvidia-vgpu-manager",
-            "nvidia-vgpu-device-manager": "nvidia-vgpu-device-manager",
-            "nvidia-sandbox-validator": "nvidia-sandbox-validator",
-            "nvidia-sandbox-device-plugin-daemonset": "nvidia-sandbox-device-plugin",
-            "nvidia-kata-sandbox-device-plugin-daemonset": "nvidia-kata-sandbox-device-plugin",
-            "nvidia-cuda-validator": "nvidia-cuda-validator",
-            "nvidia-device-plugin-validator": "nvidia-device-plugin-validator",
-            "nvidia-driver-validation": "nvidia-driver-validation",
-            "nvidia-device-plugin-validation": "nvidia-device-plugin-validation",
-        },
-        "k8s-app": {"nvidia-gpu-device-plugin": PLUGIN},
-        "name": {
-            "nvidia-device-plugin-ds": PLUGIN,
-            "nvidia-vfio-manager": "nvidia-vfio-manager",
-            "nvidia-kata-manager": "nvidia-kata-manager",
-            "nvidia-cc-manager": "nvidia-cc-manager",
-        },
-        "app.kubernetes.io/name": {
-            "nvidia-device-plugin": PLUGIN,
-            "gpu-feature-discovery": DISCOVERY,
-            "dcgm-exporter": "nvidia-dcgm-exporter",
-        },
+        key: {**_BY_LABEL.get(key, {}), **dra_driver.BY_LABEL.get(key, {})}
+        for key in (*_BY_LABEL, *dra_driver.BY_LABEL)
     },
     device_plugins=(PLUGIN,),
     daemonsets=(PLUGIN, DISCOVERY),

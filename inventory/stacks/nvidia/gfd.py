@@ -80,8 +80,8 @@ class Labels(msgspec.Struct, frozen=True, kw_only=True):
         known = {".count": self.count, ".replicas": self.replicas, ".sharing-strategy": self.strategy or None}
         said: list[str] = [f"{self.prefix}{name}={value}" for name, value in known.items() if value is not None]
         if said and self.place:
-            said = [sentence("{labels} by the ConfigMap {place}", labels=", ".join(said), place=self.place)]
-        said += [sentence("{cards} cards by the {source}", cards=cards, source=source)] if cards is not None else []
+            said = [sentence("{labels} in the ConfigMap {place}", labels=", ".join(said), place=self.place)]
+        said += [sentence("{cards} cards in the {source}", cards=cards, source=source)] if cards is not None else []
         return series(said, ", ") if said else sentence("no labels of GPU Feature Discovery")
 
 

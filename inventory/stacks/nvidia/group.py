@@ -41,20 +41,16 @@ def disagree(resource: str, slots: int | None, said: str, cards: int | None, dis
     whoever = (
         sentence("Restart GPU Feature Discovery on this node")
         if discovered
-        else sentence("Look which cards the driver of this node lists")
+        else sentence("Check which cards the driver of this node lists")
     )
-    held = (
-        sentence("the number of cards is not known")
-        if cards is None
-        else sentence("{cards} cards are shown", cards=cards)
-    )
+    held = sentence("the number of cards is unknown") if cards is None else sentence("cards: {cards}", cards=cards)
     text = sentence(
-        "{resource}: capacity {slots}, but {said}. Capacity counts, so {held}. {whoever}, or state the "
-        "number of cards in the annotation gpudash.io/card-count.",
+        "{resource}: capacity {slots}, but {labels}. gpudash uses the capacity ({result}). {action}, or set the "
+        "annotation gpudash.io/card-count.",
         resource=resource,
         slots=slots,
-        said=said,
-        held=held,
-        whoever=whoever,
+        labels=said,
+        result=held,
+        action=whoever,
     )
     return Finding(code="labels-disagree", severity=WARNING, text=text)

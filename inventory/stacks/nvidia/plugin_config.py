@@ -30,7 +30,7 @@ from kube.objects import DaemonSet, Node, Pod
 from kube.quantity import count
 from wording.said import sentence
 
-NAME, PLUGIN, DISCOVERY = "nvidia", "nvidia-device-plugin", "gpu-feature-discovery"
+NAME, PLUGIN, DISCOVERY = "nvidia", "device-plugin", "gpu-feature-discovery"
 LABEL = "nvidia.com/device-plugin.config"
 #: Variables of the plugin's containers: the default's name, what to do without one, and a file of its own.
 DEFAULT, FALLBACKS, FILE = "DEFAULT_CONFIG", "FALLBACK_STRATEGIES", "CONFIG_FILE"
@@ -72,7 +72,7 @@ def said(node: Node, pods: list[Pod], context: Context) -> Said:
     shared, why = answers.pop() if len(answers) == 1 else (None, None)
     if shared is not None and why is not None:
         return Said(_as_labels(shared), why.place)
-    return Said({}, findings=(unread(sentence("How often each card is given out"), why),) if why is not None else ())
+    return Said({}, findings=(unread(sentence("The number of shares per card"), why),) if why is not None else ())
 
 
 def _file(found: DaemonSet) -> File | None:
@@ -172,5 +172,5 @@ def _shared(config: Read) -> Shared | None:
 
 
 CONFIG_MAPS = ConfigMaps(
-    wanted=_wanted, kept=_kept, read_for="how often NVIDIA's plugin gives out each card, where no label says it"
+    wanted=_wanted, kept=_kept, read_for="the number of shares per card of the NVIDIA plugin, if no label reports it"
 )

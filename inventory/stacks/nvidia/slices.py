@@ -58,12 +58,12 @@ def checked(found: list[Group], labels: Labels, about: Described) -> list[Group]
     if needed + held <= total:
         return found
     text = sentence(
-        "The slices of this node are parts of at least {needed} cards and {names} offers {held} more, but it "
-        "has {total}: one of the resources is left over from an earlier MIG layout, so the number of cards "
-        "is not known. Restart the kubelet on this node.",
+        "The slices of this node need at least {needed} cards and {names} offers {more} more, but the node has "
+        "{total}. A resource of an earlier MIG layout remains, so the number of cards is unknown. Restart the "
+        "kubelet on this node.",
         needed=needed,
         names=", ".join(group.resource for group in whole) or "none",
-        held=held,
+        more=held,
         total=total,
     )
     wrong = Finding(code="labels-disagree", severity=WARNING, text=text)

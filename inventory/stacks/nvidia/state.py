@@ -22,16 +22,16 @@ _CHANGING = frozenset(("pending", "rebooting"))
 
 FINDINGS = {
     "driver-upgrade": Entry(
-        "Driver upgrade under way",
+        "Driver upgrade not finished",
         WARNING,
-        "The GPU Operator is replacing the driver of a node, or has failed to: the device plugin is paused meanwhile.",
-        "Wait for its end. Where it failed or stands still, look at the driver pod and the operator's log.",
+        "The GPU Operator is upgrading the driver of the node, or the upgrade failed. The device plugin is paused.",
+        "Wait until the upgrade is done. If it failed or is stuck, check the driver pod and the log of the GPU Operator.",
     ),
     "mig-config": Entry(
-        "MIG layout",
+        "MIG layout not ready",
         WARNING,
-        "The MIG layout of a node is being changed, could not be applied, or is none that the device plugin gives out.",
-        "Look at the log of the MIG manager, and at nvidia.com/mig.config and the plugin's MIG strategy.",
+        "The MIG layout of the node is changing, could not be applied, or does not fit the strategy of the device plugin.",
+        "Check the log of the MIG manager, the label nvidia.com/mig.config and the MIG strategy of the plugin.",
     ),
 }
 
@@ -65,8 +65,8 @@ def _upgrade(labels: Labels) -> str | None:
     paused = [name for name, value in labels.items() if value == _FOR_DRIVER and name.startswith(_DEPLOY)]
     if state == "upgrade-failed":
         return sentence(
-            "The upgrade of the driver on this node has failed ({upgrade}={state}). Its cards may be given out "
-            "no longer. Look at the driver pod of this node and at the operator's log.",
+            "The driver upgrade on this node failed ({upgrade}={state}). Its cards may no longer be allocatable. "
+            "Check the driver pod of this node and the log of the GPU Operator.",
             upgrade=UPGRADE,
             state=state,
         )
@@ -74,8 +74,8 @@ def _upgrade(labels: Labels) -> str | None:
         return None
     why = f"{UPGRADE}={state[:40]}" if state else f"{sorted(paused)[0]}={_FOR_DRIVER}"
     return sentence(
-        "The driver of this node is being upgraded ({why}). The device plugin is paused, so the cards are "
-        "not given out until it is done. Nothing is wrong with them; look at the driver pod if it takes long.",
+        "The driver of this node is being upgraded ({why}). The device plugin is paused, so no card is allocatable "
+        "until the upgrade is done. If it takes long, check the driver pod.",
         why=why,
     )
 
@@ -84,17 +84,17 @@ def _mig_change(labels: Labels) -> str | None:
     state, wanted = labels.get(MIG_STATE, ""), labels.get(MIG_CONFIG, "")[:60]
     if state == "failed":
         return sentence(
-            "The MIG layout {wanted} could not be applied to this node ({mig_state}=failed), so what it offers "
-            "may be nothing, or left over from the layout before. Look at the log of the MIG manager: a pod may "
-            "hold a card, or the card may not have the profile.",
+            "The MIG layout {wanted} could not be applied to this node ({mig_state}=failed). The resources of the "
+            "node may be missing or from the previous layout. Check the log of the MIG manager: a pod may use a "
+            "card, or the card may not support the profile.",
             wanted=f"{wanted!r}",
             mig_state=MIG_STATE,
         )
     paused = any(value == _FOR_MIG and name.startswith(_DEPLOY) for name, value in labels.items())
     if state in _CHANGING or paused:
         return sentence(
-            "The MIG layout of this node is being changed to {wanted}. The device plugin is off meanwhile, so "
-            "the numbers of this node are old or 0. Look at the log of the MIG manager if it takes long.",
+            "The MIG layout of this node is changing to {wanted}. The device plugin is off, so the numbers of this "
+            "node are stale or 0. If it takes long, check the log of the MIG manager.",
             wanted=f"{wanted!r}",
         )
     return None
@@ -106,7 +106,7 @@ def _strange(labels: Labels) -> str | None:
     if state in ("", "success"):
         return None
     return sentence(
-        "The MIG manager says {mig_state}={state} of this node, a state that gpudash does not know. Look at its log.",
+        "The MIG manager reports the unknown state {mig_state}={state} for this node. Check its log.",
         mig_state=MIG_STATE,
         state=state[:60],
     )
@@ -117,18 +117,18 @@ def _layout(labels: Labels, whole_offered: bool) -> str | None:
     said = read_labels(labels)
     if _is_invalid(labels):
         return sentence(
-            "The MIG layout of this node is none for the plugin's strategy single ({product}): all cards must be "
-            "cut alike. The plugin does not run on it, and what the node still offers is left over. Cut them "
-            "alike or set the strategy to mixed.",
+            "The MIG layout of this node does not fit the strategy single ({product}): all cards must have the same "
+            "layout. The device plugin does not run with it, and the remaining resources are stale. Use one layout "
+            "for all cards, or set the strategy to mixed.",
             product=said.product,
         )
     wanted = labels.get(MIG_CONFIG, "")
     cut = wanted.startswith("all-") and wanted != "all-disabled" and labels.get(MIG_STATE) == "success"
     if cut and whole_offered and not said.mig and not said.slice_profile:
         return sentence(
-            "The cards of this node are in MIG mode ({mig_config}={wanted}), but the device plugin gives them "
-            "out as whole: its MIG strategy is none. Pods that get one may fail. Set the strategy to single or "
-            "mixed or the layout to all-disabled.",
+            "The cards of this node are in MIG mode ({mig_config}={wanted}), but the device plugin offers them as "
+            "whole cards: its MIG strategy is none. Pods on these cards may fail. Set the strategy to single or "
+            "mixed, or the layout to all-disabled.",
             mig_config=MIG_CONFIG,
             wanted=wanted[:60],
         )

@@ -40,9 +40,8 @@ def _takes(container: Container) -> bool:
 
 def _finding(pod: Pod, names: list[str]) -> Finding:
     text = sentence(
-        "{pod} sets {visible} itself in {names} and asks for no card: it may use every card of this node, "
-        "also those that others hold, and is excluded from totals. Take the variable out of the pod's "
-        "specification, and let it ask for a card.",
+        "{pod} sets {visible} itself in {names} and requests no card. It may use every card of this node, even cards "
+        "of other pods, and is excluded from totals. Remove the variable from the pod spec and request a card.",
         pod=name_of(pod),
         visible=VISIBLE,
         names=", ".join(names[:5]),

@@ -14,12 +14,12 @@ from inventory.stacks.nvidia.layout import GPU, RESOURCES
 from inventory.stacks.shared.ways import best, counted, offered, shares_of_cards, whole_cards
 
 _SLICES = (
-    "The Kubernetes scheduler counts: the node must have as many free slices of one profile as are asked for. The smallest profile "
-    "with enough memory is taken; slices that a card could be cut into anew are not counted."
+    "The Kubernetes scheduler counts slices: the node needs as many free slices of one profile as requested. gpudash "
+    "picks the smallest profile with enough memory. Slices that a new MIG layout could create do not count."
 )
 _SHARES = (
-    "A share is one of several of the same card. Several shares may be of one card, so one card is all that can be asked for. "
-    "Under MPS each share has an equal part of the memory; under time-slicing memory is not metered, so none can be asked for."
+    "A share is one of several on the same card. Several shares may be on one card, so request only one. With MPS "
+    "each share has an equal part of the memory. With time-slicing memory is not metered and cannot be requested."
 )
 
 

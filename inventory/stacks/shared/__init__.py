@@ -1,1 +1,1 @@
-"""What several sharing systems read the same way and is not machinery: DirectX plugins, instance types of clouds."""
+"""What several stacks read the same way and is not machinery: DirectX plugins, instance types of clouds."""

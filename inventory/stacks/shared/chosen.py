@@ -31,7 +31,7 @@ def numbers(pod: Pod, names: tuple[str, ...], findings: list[Finding], read: Rea
             warning(
                 "annotation-unreadable",
                 pod,
-                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=name),
+                sentence("The annotation {name} of {pod} is invalid.", pod=name_of(pod), name=name),
             )
         )
     return list(dict.fromkeys(found)) if found is not None else None
@@ -42,7 +42,7 @@ def inside(pod: Pod, found: list[int], keys: Collection[str], known: bool, findi
     strange = [number for number in found if str(number) not in keys]
     if strange and known:
         said = sentence(
-            "{pod} is recorded on the card {names}, and the node has {number} cards.",
+            "{pod} is recorded on the card {names}, but the node has only {number}.",
             pod=name_of(pod),
             names=", ".join(map(str, strange[:5])),
             number=len(keys),
@@ -66,7 +66,7 @@ def whole(
         places = inside(pod, found, keys, group is not None and group.number is not None, findings)
         if not before and len(found) != wanted:
             said = sentence(
-                "{pod} asks for {wanted} of {resource}, but {number} cards are recorded on it.",
+                "{pod} requests {wanted} of {resource}, but its record has {number}.",
                 pod=name_of(pod),
                 wanted=wanted,
                 resource=needs[0].resource,

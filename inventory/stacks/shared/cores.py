@@ -66,7 +66,7 @@ def read(name: str, kind: Kind, node: Node, pods: list[Pod]) -> StackReport | No
     given, findings = overrides(node), list[Finding]()
     here, about = _node(kind, node, given), describe(node, given, kind.labels)
     allocations = [item for pod, needs in asking for item in _pod(name, kind, here, pod, needs, findings)]
-    findings += shortfall(kind.cores, offer(node, kind.cores), sentence("The node gives out less than its cards have."))
+    findings += shortfall(kind.cores, offer(node, kind.cores), sentence("The node offers less than its cards have."))
     return StackReport(
         stack=name,
         vendor=kind.vendor,
@@ -132,8 +132,7 @@ def _recorded(kind: Kind, here: _Node, pod: Pod, need: Need, findings: list[Find
     if name is None:
         if kind.required:
             said = sentence(
-                "{pod} holds a part of a card, but no card is recorded on it. Look whether its scheduler has placed "
-                "it.",
+                "{pod} has a share of a card, but no recorded card. Check that the scheduler of the stack placed the pod.",
                 pod=name_of(pod),
             )
             findings.append(warning("bound-without-card", pod, said))
@@ -145,13 +144,13 @@ def _recorded(kind: Kind, here: _Node, pod: Pod, need: Need, findings: list[Find
             warning(
                 "annotation-unreadable",
                 pod,
-                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=name),
+                sentence("The annotation {name} of {pod} is invalid.", pod=name_of(pod), name=name),
             )
         )
         return []
     if here.cards is not None and any(index >= here.cards for index in found):
         said = sentence(
-            "{pod} is recorded on the cards {text}, and the node has {cards}.",
+            "{pod} is recorded on the cards {text}, but the node has only {cards}.",
             pod=name_of(pod),
             text=text[:40],
             cards=here.cards,

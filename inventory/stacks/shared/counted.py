@@ -61,7 +61,7 @@ def beside(
     asking = [(pod, need) for pod in pods if holds(pod) for need in needs(pod, by_resource.__contains__)]
     before = report if report is not None else StackReport(stack=stack, vendor=stack, memory_total_bytes=0)
     first = sum(1 for card in before.cards if not card.profile)
-    withheld = sentence("The plugin has marked devices unhealthy, or has lost them.")
+    withheld = sentence("The plugin marked devices as unhealthy, or lost them.")
     return msgspec.structs.replace(
         before,
         cards=(*before.cards, *numbered(groups, first)),

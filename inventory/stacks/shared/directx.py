@@ -99,7 +99,7 @@ def share(stack: str, node: Node, offers: dict[str, Offer], held_: list[Held], a
         allocations += [_allocation(stack, entry, card, quantity) for card, quantity in places.items()]
         findings += wrong
     for name, found in offers.items():
-        findings += shortfall(name, found, sentence("The plugin has withdrawn devices."))
+        findings += shortfall(name, found, sentence("The plugin does not offer all devices any more."))
     return StackReport(
         stack=stack,
         cards=tuple(cards),
@@ -148,8 +148,8 @@ def _named(pool: _Pool, held_: list[Held]) -> dict[str, Device]:
 
 def _disagree(adapters: Adapters, number: int, by_type: int) -> Finding:
     text = sentence(
-        "The plugin offers {number} cards ({source}), the instance type has {by_type}. The plugin counts. "
-        "State the number of cards in the annotation {count} if it is wrong.",
+        "The plugin offers {number} cards ({source}), the instance type has {by_type}. gpudash uses the plugin. If "
+        "it is wrong, set the annotation {count}.",
         number=number,
         source=adapters.source,
         by_type=by_type,

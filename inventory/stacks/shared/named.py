@@ -46,7 +46,7 @@ def entries(text: str) -> dict[str, Entry]:
                 raise BadEntry(f"the entry {part[:80]!r} names {entry.resource} again; leave one of them out")
             found[entry.resource] = entry
     if len(found) > _MOST:
-        raise BadEntry(f"{len(found)} entries; at most {_MOST} are wanted")
+        raise BadEntry(f"{len(found)} entries; at most {_MOST} are allowed")
     return found
 
 
@@ -60,7 +60,7 @@ def _entry(part: str) -> Entry:
         )
     vendor, kind = fields[0].strip(), fields[1].strip()
     if not _RESOURCE.fullmatch(name.strip()):
-        raise BadEntry(f"{shown} must begin with the name of an extended resource, like acme.example/npu")
+        raise BadEntry(f"{shown} must start with the name of an extended resource, like acme.example/npu")
     if not _VENDOR.fullmatch(vendor):
         raise BadEntry(f"{shown} must have a vendor of lower case letters, digits and -, like acme")
     if kind not in _KINDS:
@@ -69,7 +69,7 @@ def _entry(part: str) -> Entry:
     if len(fields) == 3 and not (memory and 2**20 <= memory <= _MOST_MEMORY):
         raise BadEntry(f"{shown} has the memory {fields[2][:20]!r}; write a quantity from 1Mi to 4Ti, like 32Gi")
     if kind == "memory" and memory is None:
-        raise BadEntry(f"{shown} must say how much memory a device is, like acme.example/npu-mem=acme:memory:1Gi")
+        raise BadEntry(f"{shown} must have the memory of a device, like acme.example/npu-mem=acme:memory:1Gi")
     return Entry(name.strip(), vendor, _KINDS[kind], memory)
 
 

@@ -18,15 +18,11 @@ UNREAD = "plugin-settings-unread"
 #: It was changed when the plugin ran already, which goes by what it said before; it cannot be read.
 LATE, BAD = "late", "bad"
 _WHY = {
-    "": sentence(
-        "The mirror does not have it: it does not exist, or may not be read. On the command line: manage.py "
-        "cluster check"
-    ),
+    "": sentence("It does not exist, or gpudash is not allowed to read it. Run `manage.py cluster check NAME`."),
     LATE: sentence(
-        "It was changed after the plugin had started on this node: restart the plugin's pod, so that it goes "
-        "by what is there now."
+        "It changed after the plugin started on this node. Restart the plugin pod to apply the current setting."
     ),
-    BAD: sentence("What is there cannot be read. Look at the plugin's log."),
+    BAD: sentence("Its value is invalid. Check the plugin log."),
 }
 #: No setting that is read is longer.
 _LONGEST = 256
@@ -124,9 +120,9 @@ def of_keys(found: ConfigMap, keys: tuple[str, ...]) -> dict[str, str]:
 
 
 def unread(what: str, said: Stated) -> Finding:
-    """A setting that decides what is shown is in a ConfigMap that the mirror does not have, or that the plugin does not go by."""
+    """A setting that decides what is shown is in a ConfigMap that gpudash does not have, or that the plugin does not go by."""
     text = sentence(
-        "{what} is a setting of the plugin, which it takes from the ConfigMap {place}. {why}",
+        "{what} is unknown. The plugin reads this setting from the ConfigMap {place}. {why}",
         what=what,
         place=said.place[:300],
         why=_WHY[said.why],

@@ -83,7 +83,7 @@ def got(pod: Pod, terms: Terms, slots: list[list[Device]], findings: list[Findin
     recorded, expected = sum(len(mine) for _, mine in running), sum(terms.number(item) for item, _ in running)
     if findings is not None and recorded != expected:
         said = sentence(
-            "{pod} asks for {expected} of {resource}, but {recorded} devices are recorded on it.",
+            "{pod} requests {expected} of {resource}, but its record has {recorded}.",
             pod=name_of(pod),
             expected=expected,
             resource=terms.resource,
@@ -91,7 +91,8 @@ def got(pod: Pod, terms: Terms, slots: list[list[Device]], findings: list[Findin
         )
         findings.append(Finding(code="request-annotation-mismatch", severity=WARNING, text=said, pod=name_of(pod)))
     if pod.status is None or pod.status.phase != "Running":
-        found += _excess(init, of_init, found, terms) if any(slots) else _unrecorded(init, expected, terms)
+        dealt_out = any(of_init) or any(of_app)
+        found += _excess(init, of_init, found, terms) if dealt_out else _unrecorded(init, expected, terms)
     return found
 
 

@@ -16,8 +16,9 @@ from inventory.stacks.engine.offers import offer
 from kube.objects import Node
 
 WHOLE_CARDS = (
-    "The Kubernetes scheduler counts: the node must have as many free devices as are asked for. The device plugin then gives any "
-    "card that it calls healthy, always as a whole; memory cannot be asked for, so all cards that it may give must be large enough."
+    "The Kubernetes scheduler counts devices: the node needs as many free devices as requested. The device plugin "
+    "allocates any healthy card, always as a whole card. Memory cannot be requested, so every card of the node must "
+    "be large enough."
 )
 
 
@@ -139,8 +140,8 @@ def shared(want: Want, spot: Spot, cards: list[Piece], resource: str) -> Answer:
 
 
 SHARES_OF_CARDS = (
-    "A card is offered several times, and memory is not metered: it can be asked for without an amount of memory only, and one share "
-    "at a time, since several shares may be of one card."
+    "Each card is offered several times, and memory is not metered. Request one share at a time and no amount of "
+    "memory, because several shares may be on the same card."
 )
 
 

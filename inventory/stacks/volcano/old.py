@@ -73,7 +73,7 @@ def _holding(
     named = indices(text) if text is not None else None
     if text is None:
         said = sentence(
-            "{pod} holds GPU memory, but no card is recorded on it. Look whether Volcano's scheduler has placed it.",
+            "{pod} has GPU memory, but no recorded card. Check that the Volcano scheduler placed the pod.",
             pod=name_of(pod),
         )
         findings.append(warning("bound-without-card", pod, said))
@@ -82,12 +82,12 @@ def _holding(
             warning(
                 "annotation-unreadable",
                 pod,
-                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=INDEX),
+                sentence("The annotation {name} of {pod} is invalid.", pod=name_of(pod), name=INDEX),
             )
         )
     elif known is not None and any(index >= known for index in named):
         said = sentence(
-            "{pod} is recorded on the cards {text}, and the node has {cards}.",
+            "{pod} is recorded on the cards {text}, but the node has only {cards}.",
             pod=name_of(pod),
             text=text[:40],
             cards=known,
@@ -113,7 +113,7 @@ def _holding(
     wanted = sum(need.quantity for need in needs if need.resource == NUMBER)
     if named is not None and wanted and wanted != len(named):
         said = sentence(
-            "{pod} asks for {wanted} of {resource}, but {number} cards are recorded on it.",
+            "{pod} requests {wanted} of {resource}, but its record has {number}.",
             pod=name_of(pod),
             wanted=wanted,
             resource=NUMBER,

@@ -75,5 +75,5 @@ def _kept(found: ConfigMap, keys: tuple[str, ...]) -> dict[str, str]:
 CONFIG_MAPS = ConfigMaps(
     wanted=_wanted,
     kept=_kept,
-    read_for="in which unit Volcano counts the memory of cards, where no label says how much they have",
+    read_for="the memory unit of Volcano, if no label reports the memory of the cards",
 )

@@ -45,8 +45,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     found, findings = register(text) if text is not None else None, list[Finding]()
     if text is not None and found is None:
         said = sentence(
-            "The annotation {register} of this node cannot be read, so its cards are not known. Restart "
-            "Volcano's device plugin.",
+            "The annotation {register} of this node is invalid. Its cards are unknown. Restart the Volcano device plugin.",
             register=REGISTER,
         )
         findings.append(Finding(code="annotation-unreadable", severity=WARNING, text=said))
@@ -57,7 +56,7 @@ def read(node: Node, pods: list[Pod], context: Context) -> StackReport | None:
     keys = {card.uuid for card in found} if found is not None else None
     allocations = [item for pod in asking for item in _holding(pod, keys, size, findings)]
     offered = offer(node, NUMBER)
-    findings += shortfall(NUMBER, offered, sentence("Volcano gives out fewer virtual GPUs than the cards have."))
+    findings += shortfall(NUMBER, offered, sentence("Volcano offers fewer virtual GPUs than the cards have."))
     healthy = [card.units for card in found or () if card.healthy]
     return StackReport(
         stack=NAME,
@@ -134,7 +133,7 @@ def _holding(pod: Pod, keys: set[str] | None, size: int | None, findings: list[F
     recorded, wanted = sum(map(len, slots)), sum(map(_number, asking))
     if slots and recorded != wanted:
         said = sentence(
-            "{pod} asks for {wanted} of {resource}, but {recorded} devices are recorded on it.",
+            "{pod} requests {wanted} of {resource}, but its record has {recorded}.",
             pod=name_of(pod),
             wanted=wanted,
             resource=NUMBER,
@@ -143,7 +142,7 @@ def _holding(pod: Pod, keys: set[str] | None, size: int | None, findings: list[F
         findings.append(warning("request-annotation-mismatch", pod, said))
     if strange:
         said = sentence(
-            "{pod} is recorded on {names}, which is not in the register of this node.",
+            "{pod} is recorded on {names}, which this node has not registered.",
             pod=name_of(pod),
             names=", ".join(sorted(strange)[:5]),
         )
@@ -166,14 +165,14 @@ def _slots(pod: Pod, findings: list[Finding]) -> list[list[Device]]:
     here = pod.spec.nodeName if pod.spec else None
     if text is None:
         said = sentence(
-            "{pod} holds a virtual GPU, but no card is recorded on it. Look whether Volcano's scheduler has placed it.",
+            "{pod} has a virtual GPU, but no recorded card. Check that the Volcano scheduler placed the pod.",
             pod=name_of(pod),
         )
         findings.append(warning("bound-without-card", pod, said))
         return []
     if meant and meant != here:
         said = sentence(
-            "The record of {pod} was written for the node {meant}, and it is on this one: its card is not known.",
+            "The record of {pod} is for the node {meant}, but the pod runs on this node. Its card is unidentified.",
             pod=name_of(pod),
             meant=meant[:80],
         )
@@ -184,7 +183,7 @@ def _slots(pod: Pod, findings: list[Finding]) -> list[list[Device]]:
             warning(
                 "annotation-unreadable",
                 pod,
-                sentence("The annotation {name} of {pod} cannot be read.", pod=name_of(pod), name=ALLOCATED),
+                sentence("The annotation {name} of {pod} is invalid.", pod=name_of(pod), name=ALLOCATED),
             )
         )
     return slots or []

@@ -19,8 +19,8 @@ from inventory.stacks.volcano.vgpu import MEMORY_UNITS, NAME, NUMBER
 #: Cards that are cut into MIG instances.
 _CUT = re.compile(r",\s*mig\s*(?=:|$)")
 _RULE = (
-    "Each virtual GPU is on another card, with so much memory of it: a card takes it that is healthy, has a slot and the memory "
-    "left, and not all of its cores held. Pods must name Volcano as their scheduler."
+    "Each virtual GPU is on a different card with the requested memory. A card fits if it is healthy, has a free "
+    "slot, enough memory, and free cores. Pods must use Volcano as their scheduler."
 )
 
 

@@ -17,7 +17,7 @@ import msgspec
 
 from inventory.usage import xid
 from inventory.usage.conditions import messages
-from inventory.usage.conditions.known import DCGM_AWAY, EKS_REASONS, KNOWN, NVSENTINEL, Known
+from inventory.usage.conditions.known import DCGM_AWAY, EKS_REASONS, EKS_UNKNOWN, KNOWN, NVSENTINEL, Known
 from inventory.usage.conditions.statement import (
     ACTIONS,
     DEGRADED,
@@ -54,7 +54,7 @@ _OF_CARDS = re.compile(r"gpu|xid|nvlink|accelerat|nvidia|amdgpu|npu", re.IGNOREC
 _NOT_OF_CARDS = re.compile(r"input", re.IGNORECASE)
 _TYPE_CHARS = 316
 _NO_FAILURES = "No Health Failures"
-_UNKNOWN_MEANING = "A condition that speaks of cards, and whose meaning is not known"
+_UNKNOWN_MEANING = "Unknown node condition about GPUs"
 
 
 def statements(conditions: Iterable[Condition], boot_id: str = "") -> tuple[Statement, ...]:
@@ -71,7 +71,7 @@ def _unsure(found: tuple[Statement, ...]) -> tuple[Statement, ...]:
     """While DCGM does not answer, what NVSentinel's checks by DCGM found before says nothing of now."""
     away = any(said.type in DCGM_AWAY and said.state not in (HEALTHY, NOT_TOLD) for said in found)
     return tuple(
-        msgspec.structs.replace(said, state=NOT_TOLD, headline="NVSentinel: not known, since DCGM does not answer")
+        msgspec.structs.replace(said, state=NOT_TOLD, headline="NVSentinel: unknown, DCGM does not answer")
         if away and said.said_by == "nvsentinel" and said.state == HEALTHY and said.type.startswith("Gpu")
         else said
         for said in found
@@ -122,7 +122,7 @@ def _nvsentinel(condition: Condition, reason: str, message: str) -> Statement:
     """
     kind = condition.type
     known = NVSENTINEL.get(kind) or Known(
-        "nvsentinel", "A check of NVSentinel failed", "A check of NVSentinel finds nothing", UNHEALTHY
+        "nvsentinel", "A check of NVSentinel failed", "A check of NVSentinel reports no fault", UNHEALTHY
     )
     contradicts = {"True": f"{kind}IsHealthy", "False": f"{kind}IsNotHealthy"}.get(condition.status) == reason
     if contradicts or condition.status not in ("True", "False"):
@@ -163,7 +163,11 @@ def _gke(condition: Condition, known: Known, reason: str, message: str, boot_id:
         return _made(condition, NOT_TOLD, "gke", known.headline, entries or ())
     if boot_id and message and message != boot_id:
         return _made(
-            condition, NOT_TOLD, "gke", "A critical Xid error came before the node was started anew", entries or ()
+            condition,
+            NOT_TOLD,
+            "gke",
+            "A critical Xid error occurred before the last reboot of the node",
+            entries or (),
         )
     return _made(condition, UNHEALTHY, "gke", known.headline, entries or (), known.action)
 
@@ -177,7 +181,7 @@ def _eks(condition: Condition, known: Known, reason: str, message: str) -> State
     for pattern, headline, state, action in EKS_REASONS:
         if pattern.fullmatch(reason):
             return _made(condition, state, "eks", headline, entries, action)
-    return _made(condition, UNHEALTHY, "eks", known.headline, entries, known.action)
+    return _made(condition, UNHEALTHY, "eks", EKS_UNKNOWN, entries, known.action)
 
 
 def _made(

@@ -24,13 +24,13 @@ TELLERS: Mapping[str, str] = {
 ACTIONS: Mapping[str, str] = {
     **xid.ACTIONS,
     "replace-machine": "Replace the virtual machine.",
-    "check-node": "Look at the node: its driver, its cards, its kernel log.",
-    "check-plugin": "Look at the device plugin of the node; its cards cannot be given out.",
-    "check-monitoring": "Look at DCGM on the node; until it answers, nothing is known of the cards.",
-    "check-cooling": "Look at temperatures, cooling and power of the node.",
-    "check-network": "Look at the node's InfiniBand.",
-    "run-diagnostic": "Run NVIDIA's diagnostic on the card.",
-    "plan-maintenance": "The provider plans maintenance of the machine: free it before.",
+    "check-node": "Check the driver, the cards and the kernel log of the node.",
+    "check-plugin": "Check the device plugin of the node. Its cards cannot be allocated.",
+    "check-monitoring": "Check DCGM on the node. Until it answers, the health of the cards is unknown.",
+    "check-cooling": "Check temperatures, cooling and power supply of the node.",
+    "check-network": "Check the InfiniBand links of the node.",
+    "run-diagnostic": "Run the NVIDIA field diagnostic on the card.",
+    "plan-maintenance": "The cloud provider plans maintenance of the machine. Drain the node before.",
 }
 #: Longest text of a condition that is kept; most entries of one condition.
 TEXT_CHARS = 2048

@@ -96,11 +96,7 @@ def read_answer(body: bytes | bytearray, told: Told, name: str | None = None, se
     sets = LabelSets() if sets is None else sets
     if len(body) > MOST_UNCOUNTED and (body.count(b'"metric"') > MOST_SERIES or body.count(b'":') > MOST_ANSWER_LABELS):
         told.tell("answer-too-large", f"{len(body)} bytes")
-        return Answer(
-            error=sentence(
-                "the answer has {number} bytes with too many series or labels to read at once", number=len(body)
-            )
-        )
+        return Answer(error=sentence("the response has {number} bytes and too many series or labels", number=len(body)))
     try:
         whole = _whole.decode(body)
     except _UNREADABLE:
@@ -110,9 +106,7 @@ def read_answer(body: bytes | bytearray, told: Told, name: str | None = None, se
             return _refused(body, told, sentence("it has no data"))
         return _told(whole, told, (), None)
     if whole.data.resultType != "vector":
-        return _refused(
-            body, told, sentence("a {type} came instead of a vector", type=repr(whole.data.resultType[:40]))
-        )
+        return _refused(body, told, sentence("{type} instead of a vector", type=repr(whole.data.resultType[:40])))
     result = whole.data.result
     samples = _samples(result, told, name, sets)
     return _told(whole, told, samples, result[0].value.at if result else None)
@@ -204,7 +198,7 @@ def _by_series(body: bytes | bytearray, told: Told, name: str | None, sets: Labe
     if data.resultType != "vector":
         if parts.error or parts.status == "error":
             return _told(parts, told, (), None)
-        return _refused(body, told, sentence("a {type} came instead of a vector", type=repr(data.resultType[:40])))
+        return _refused(body, told, sentence("{type} instead of a vector", type=repr(data.resultType[:40])))
     good: list[_Series] = []
     for raw in data.result or ():
         try:
@@ -232,7 +226,7 @@ def _told(head: _Head, told: Told, samples: tuple[Sample, ...], at: float | None
 def _refused(body: bytes | bytearray, told: Told, why: str) -> Answer:
     told.tell("not-an-answer", _shown(body))
     return Answer(
-        error=sentence("no answer of Prometheus: {why}; it begins with {begin}", why=why, begin=repr(_shown(body)))
+        error=sentence("not a Prometheus response: {why}. First bytes: {start}", why=why, start=repr(_shown(body)))
     )
 
 

@@ -80,29 +80,25 @@ def _flag(name: str, label: str) -> Measure:
 
 MEMORY_USED = _memory("memory_used", "Memory used")
 #: A card without memory is one whose memory is not known, so 0 is none.
-MEMORY_TOTAL = _memory("memory_total", "Memory of the card", low=1, apart=_GIB)
+MEMORY_TOTAL = _memory("memory_total", "Card memory", low=1, apart=_GIB)
 MEMORY_FREE = _memory("memory_free", "Memory free")
 MEMORY_RESERVED = _memory("memory_reserved", "Memory reserved by driver and firmware", apart=_GIB)
 #: The sum over the processes that the exporter sees: without what the driver needs and without those that it does not see.
 PROCESS_MEMORY = _memory("process_memory", "Memory used by processes")
 
-UTILIZATION = _share("utilization", "Utilization: share of time in which anything ran")
+UTILIZATION = _share("utilization", "Utilization: share of time with any activity")
 GRAPHICS_ACTIVE = _share("graphics_active", "Graphics engine activity")
 SM_ACTIVE = _share("sm_active", "Multiprocessor activity")
 TENSOR_ACTIVE = _share("tensor_active", "Tensor activity")
 DRAM_ACTIVE = _share("dram_active", "Memory activity")
 
 #: Sensors that are not there are told as 0 degrees, which no running card has.
-TEMPERATURE = _declare(
-    Measure(name="temperature", unit=CELSIUS, low=1, high=150, label="Temperature of the chip", apart=30)
-)
+TEMPERATURE = _declare(Measure(name="temperature", unit=CELSIUS, low=1, high=150, label="Chip temperature", apart=30))
 MEMORY_TEMPERATURE = _declare(
-    Measure(name="memory_temperature", unit=CELSIUS, low=1, high=150, label="Temperature of the memory", apart=30)
+    Measure(name="memory_temperature", unit=CELSIUS, low=1, high=150, label="Memory temperature", apart=30)
 )
 TEMPERATURE_SLOWDOWN = _declare(
-    Measure(
-        name="temperature_slowdown", unit=CELSIUS, low=1, high=200, label="Temperature at which the card slows down"
-    )
+    Measure(name="temperature_slowdown", unit=CELSIUS, low=1, high=200, label="Slowdown temperature")
 )
 TEMPERATURE_MARGIN = _declare(
     Measure(
@@ -110,7 +106,7 @@ TEMPERATURE_MARGIN = _declare(
         unit=CELSIUS,
         low=-100,
         high=150,
-        label="Degrees left before the card slows down",
+        label="Degrees below the slowdown temperature",
         apart=30,
     )
 )
@@ -128,36 +124,32 @@ ENERGY = _declare(
         apart=10**6,
     )
 )
-SM_CLOCK = _declare(
-    Measure(name="sm_clock", unit=HERTZ, low=0, high=20e9, label="Clock of the multiprocessors", apart=20e9)
-)
-MEMORY_CLOCK = _declare(
-    Measure(name="memory_clock", unit=HERTZ, low=0, high=20e9, label="Clock of the memory", apart=20e9)
-)
+SM_CLOCK = _declare(Measure(name="sm_clock", unit=HERTZ, low=0, high=20e9, label="Multiprocessor clock", apart=20e9))
+MEMORY_CLOCK = _declare(Measure(name="memory_clock", unit=HERTZ, low=0, high=20e9, label="Memory clock", apart=20e9))
 
-ECC_CORRECTED = _count("ecc_corrected_volatile", "ECC errors corrected (single bit) since the driver was loaded", ADDED)
+ECC_CORRECTED = _count("ecc_corrected_volatile", "Corrected ECC errors (single bit) since the driver was loaded", ADDED)
 ECC_UNCORRECTED = _count(
-    "ecc_uncorrected_volatile", "ECC errors not corrected (double bit) since the driver was loaded", ADDED, apart=0
+    "ecc_uncorrected_volatile", "Uncorrected ECC errors (double bit) since the driver was loaded", ADDED, apart=0
 )
-ECC_CORRECTED_EVER = _count("ecc_corrected_aggregate", "ECC errors corrected (single bit) in the card's life", ADDED)
+ECC_CORRECTED_EVER = _count(
+    "ecc_corrected_aggregate", "Corrected ECC errors (single bit) in the lifetime of the card", ADDED
+)
 ECC_UNCORRECTED_EVER = _count(
-    "ecc_uncorrected_aggregate", "ECC errors not corrected (double bit) in the card's life", ADDED, apart=0
+    "ecc_uncorrected_aggregate", "Uncorrected ECC errors (double bit) in the lifetime of the card", ADDED, apart=0
 )
-REMAP_PENDING = _flag("row_remap_pending", "Rows wait to be remapped by a reset")
-REMAP_FAILED = _flag("row_remap_failed", "Remapping of rows failed")
-REMAP_CORRECTED = _count("row_remap_correctable", "Rows remapped after errors that were corrected")
-REMAP_UNCORRECTED = _count("row_remap_uncorrectable", "Rows remapped after errors that were not corrected", apart=0)
+REMAP_PENDING = _flag("row_remap_pending", "Row remapping pending until a reset")
+REMAP_FAILED = _flag("row_remap_failed", "Row remapping failed")
+REMAP_CORRECTED = _count("row_remap_correctable", "Rows remapped after corrected errors")
+REMAP_UNCORRECTED = _count("row_remap_uncorrectable", "Rows remapped after uncorrected errors", apart=0)
 RETIRED_CORRECTED = _count("retired_pages_single_bit", "Pages retired after single bit errors")
 RETIRED_UNCORRECTED = _count("retired_pages_double_bit", "Pages retired after double bit errors", apart=0)
 RETIRED_PENDING = _declare(
-    Measure(
-        name="retired_pages_pending", unit=COUNT, low=0, high=10**6, label="Pages that wait to be retired by a reset"
-    )
+    Measure(name="retired_pages_pending", unit=COUNT, low=0, high=10**6, label="Pages pending retirement until a reset")
 )
-SRAM_EXCEEDED = _flag("sram_threshold_exceeded", "Errors of the SRAM are beyond their threshold")
+SRAM_EXCEEDED = _flag("sram_threshold_exceeded", "SRAM errors exceed the threshold")
 XID = _declare(Measure(name="xid", unit=CODE, low=0, high=9_999, label="Last Xid error", apart=9_999))
 THROTTLE = _declare(
-    Measure(name="throttle_reasons", unit=BITS, low=0, high=2**53, label="Reasons why clocks are lowered", apart=2**53)
+    Measure(name="throttle_reasons", unit=BITS, low=0, high=2**53, label="Throttle reasons", apart=2**53)
 )
 PCIE_REPLAYS = _count("pcie_replays", "PCIe replays")
 NVLINK_CRC = _count("nvlink_crc_errors", "NVLink CRC errors", ADDED)
@@ -165,14 +157,14 @@ NVLINK_REPLAY = _count("nvlink_replay_errors", "NVLink replays", ADDED)
 NVLINK_RECOVERY = _count("nvlink_recovery_errors", "NVLink recoveries", ADDED)
 VGPU_LICENCE = _flag("vgpu_licence", "vGPU licence")
 RECOVERY_ACTION = _declare(
-    Measure(name="recovery_action", unit=CODE, low=0, high=9_999, label="Recovery that the driver asks for")
+    Measure(name="recovery_action", unit=CODE, low=0, high=9_999, label="Recovery that the driver requests")
 )
 
 #: What a scheduler has promised: claims of one tool, never measurements. They are a cross-check of the mirror's own account.
-MEMORY_GIVEN_OUT = _memory("memory_given_out", "Memory that the sharing system gives out", low=1, apart=_GIB)
-MEMORY_ALLOCATED = _memory("memory_allocated", "Memory that is allocated")
+MEMORY_GIVEN_OUT = _memory("memory_given_out", "Memory that the stack offers", low=1, apart=_GIB)
+MEMORY_ALLOCATED = _memory("memory_allocated", "Allocated memory")
 CORE_ALLOCATED = _declare(
-    Measure(name="core_allocated", unit=RATIO, low=0, high=100, label="Share of the cores that is allocated", apart=1)
+    Measure(name="core_allocated", unit=RATIO, low=0, high=100, label="Allocated share of the cores", apart=1)
 )
 SHARERS = _declare(
     Measure(name="sharers", unit=COUNT, low=0, high=10_000, label="Containers that share the card", apart=16)

@@ -46,7 +46,7 @@ class Holder(msgspec.Struct, frozen=True, kw_only=True):
     """A container of a user that the exporter names at a card.
 
     memory_used: bytes, only where the figure is the holder's own, by the tool's own definition; None else. memory_of:
-    CONTAINER, or POD where each container of the pod shows the same sum. memory_limit: what the sharing system lets it use.
+    CONTAINER, or POD where each container of the pod shows the same sum. memory_limit: what the stack lets it use.
     idle_s: seconds since its last kernel, where the tool says so.
     """
 
@@ -85,7 +85,7 @@ class XidCount(msgspec.Struct, frozen=True, kw_only=True):
 
 class Watch(msgspec.Struct, frozen=True, kw_only=True):
     """What a tool says of one part of a card's health. state: PASS, WARN, FAIL or NOT_TOLD. code: the tool's own, as it is
-    written.
+    written; with NOT_TOLD the value whose meaning is not known, "" where the tool says that it does not know.
     """
 
     name: str

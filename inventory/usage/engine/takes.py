@@ -272,12 +272,21 @@ def watch(row: Row, name: str, state: str, code: str = "") -> None:
     old = card.watches.get(name)
     if old is None and _full(row, card.watches):  # type: ignore[arg-type]
         return
-    rank = (NOT_TOLD, PASS, WARN, FAIL)
     if old is not None and old.at is not None:
         older, same = row.at < old.at - SAME_SCRAPE_S, row.at <= old.at + SAME_SCRAPE_S
-        if older or (same and rank.index(state) <= rank.index(old.state)):
+        if older or (same and _rank(state, code) <= _rank(old.state, old.code)):
             return
     card.watches[name] = Watch(name=name, state=state, code=code[:NAME_CHARS], at=row.at)
+
+
+def _rank(state: str, code: str) -> int:
+    """From what counts least. A value that is not known is worse than a pass: it may be a failure."""
+    return (NOT_TOLD, PASS, "unknown", WARN, FAIL).index("unknown" if state == NOT_TOLD and code else state)
+
+
+def unknown_watch(row: Row, name: str) -> None:
+    """The same where the value is none of those that are known: it is kept as it came. A number that stands for "not read" is not."""
+    watch(row, name, NOT_TOLD, "" if is_sentinel(row.value) else f"{row.value:.12g}")
 
 
 def holder_memory(scale: float = 1.0, of: str = "container") -> Special:

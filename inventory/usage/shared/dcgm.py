@@ -16,7 +16,7 @@ from inventory.usage.engine.format import Gauge, Identity, Metric, Row, Special
 from inventory.usage.engine.holders import PodLabels
 from inventory.usage.engine.measures import Measure
 from inventory.usage.engine.reader import Reader
-from inventory.usage.engine.readings import FAIL, NOT_TOLD, PASS, POD, WARN, Value
+from inventory.usage.engine.readings import FAIL, PASS, POD, WARN, Value
 from inventory.usage.engine.values import MEGA, MIB, MILLI, PERCENT
 from inventory.usage.shared import pods
 
@@ -57,15 +57,19 @@ _FABRIC = {1: PASS, 2: FAIL, 3: WARN}
 
 def _health(row: Row) -> None:
     """A row for each watch: 0, 10 or 20."""
-    state = _HEALTH.get(int(row.value), NOT_TOLD) if row.value in _HEALTH else NOT_TOLD
-    code = row.labels.get("health_error_code", "")
-    takes.watch(row, row.labels.get("health_watch", "").upper(), state, "" if code == "DCGM_FR_OK" else code)
+    name, code = row.labels.get("health_watch", "").upper(), row.labels.get("health_error_code", "")
+    if row.value in _HEALTH:
+        takes.watch(row, name, _HEALTH[int(row.value)], "" if code == "DCGM_FR_OK" else code)
+    else:
+        takes.unknown_watch(row, name)
 
 
 def _fabric(row: Row) -> None:
     """0: there is no fabric; 1: healthy, 2: unhealthy, 3: with less than it should have."""
     if row.value in _FABRIC:
         takes.watch(row, "FABRIC", _FABRIC[int(row.value)])
+    elif row.value != 0:
+        takes.unknown_watch(row, "FABRIC")
 
 
 def _dev(name: str) -> str:

@@ -76,5 +76,5 @@ def test_who_is_given_up_holds_no_place(there: Issuer, monkeypatch: pytest.Monke
     monkeypatch.setattr(asking, "DEADLINE_S", 0.2)
     there.go.clear()
     for _ in range(asking.AT_ONCE + 1):
-        with pytest.raises(requests.Timeout, match="no answer within"):
+        with pytest.raises(requests.Timeout, match="no response within"):
             _got(there.url)

@@ -68,6 +68,6 @@ def test_a_token_for_something_else_signs_nobody_in(there: Issuer, claims: dict[
 def refused(there: Issuer, **claims: Any) -> None:
     client = Client()
     answer = sign_in(there, client, **claims)
-    assert (answer.status_code, "Signing in did not work" in answer.content.decode()) == (400, True)
+    assert (answer.status_code, "Sign-in failed or timed out" in answer.content.decode()) == (400, True)
     assert client.get("/account").status_code == 302
     assert not User.objects.exists()

@@ -78,7 +78,7 @@ def test_a_port_of_probes_that_is_taken_is_said(served: Web) -> None:
     )
     assert command.wait(60) == 1
     told = served.processes.log("third").read_text()
-    assert f"port {served.port} on 127.0.0.1 cannot be used" in told
+    assert f"cannot use port {served.port} on 127.0.0.1" in told
     assert "choose another with --probes" in told
 
 
@@ -101,7 +101,7 @@ def test_a_token_that_is_revoked_opens_no_process_after_a_second(served: Web) ->
 def test_a_port_that_is_taken_is_said(served: Web, tmp_path: Path) -> None:
     command = served.processes.manage("serve", f"--listen=127.0.0.1:{served.port}", "--processes=2", name="second")
     assert command.wait(60) == 1
-    assert f"port {served.port} on 127.0.0.1 cannot be used" in served.processes.log("second").read_text()
+    assert f"cannot use port {served.port} on 127.0.0.1" in served.processes.log("second").read_text()
 
 
 @pytest.mark.sweep

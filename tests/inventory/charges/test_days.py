@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from inventory.charges import days, now
 from inventory.charges.month import charge
 from inventory.history import packed
-from inventory.models import Allocation, Card, ChargeDay, Cluster, NamespaceDay, NamespaceHold, OwnerDay, Subject
+from inventory.models import Allocation, Card, ChargeDay, Cluster, NamespaceAllocation, NamespaceDay, OwnerDay, Subject
 from inventory.models.charges import By
 from inventory.scope import Scope, seeing
 from tests.factories import GIB, make_cluster, make_fleet, make_node
@@ -60,7 +60,7 @@ def test_a_day_that_is_over_adds_up_to_the_cluster(one: Cluster) -> None:
         MIDNIGHT + timedelta(hours=1),
         NEXT - timedelta(hours=1),
     )
-    assert rows_of(one) == {"team-a": 23, "team-b": 6, "free": 4 * 23 - 29, "not-known": 4}
+    assert rows_of(one) == {"team-a": 23, "team-b": 6, "unallocated": 4 * 23 - 29, "no-data": 4}
     assert charge(one, FIRST).card_hours == 96
 
 
@@ -110,8 +110,8 @@ def test_owners_that_are_not_seen_are_among_others(one: Cluster) -> None:
     assert {(row.kind, row.namespace, row.owner): row.card_hours for row in rows if row.card_hours} == {
         ("owner", "team-b", "train"): 6,
         ("others", "", ""): 23,
-        ("free", "", ""): 63,
-        ("not-known", "", ""): 4,
+        ("unallocated", "", ""): 63,
+        ("no-data", "", ""): 4,
     }
 
 
@@ -127,8 +127,8 @@ def test_days_from_before_owners_were_recorded_stand_in_a_row_of_their_own(one: 
     assert {row.kind: row.card_hours for row in found.rows if row.card_hours} == {
         "no-owner": 24,
         "owner-not-recorded": 29,
-        "free": 63 + 72,
-        "not-known": 4,
+        "unallocated": 63 + 72,
+        "no-data": 4,
     }
     assert sum(row.card_hours for row in found.rows) == found.card_hours == 192
 
@@ -168,7 +168,7 @@ def test_of_a_day_that_nobody_recorded_all_is_not_known(one: Cluster) -> None:
 def test_who_does_not_see_a_namespace_sees_it_among_others(one: Cluster) -> None:
     days.look(NEXT)
     with seeing(Scope(frozenset(), frozenset({(one.pk, "team-b")}))):
-        assert rows_of(one) == {"team-b": 6, "others": 23, "free": 63, "not-known": 4}
+        assert rows_of(one) == {"team-b": 6, "others": 23, "unallocated": 63, "no-data": 4}
 
 
 def test_questions_do_not_grow_with_the_cluster() -> None:
@@ -190,13 +190,13 @@ def test_what_is_held_now_by_namespace_and_by_owner(one: Cluster) -> None:
     Allocation.objects.filter(namespace="team-b").update(ended_at=None, owner_kind="Job", owner_name="train")
     Allocation.objects.filter(namespace="team-a").update(namespace="team-b", owner_kind="", owner_name="")
     assert now.look_over(one.pk, NEXT) == 3
-    whole = NamespaceHold.objects.get(by=By.NAMESPACE)
+    whole = NamespaceAllocation.objects.get(by=By.NAMESPACE)
     oldest = Allocation.objects.order_by("started_at")[0]
     assert (whole.namespace, whole.pods, whole.cards, whole.cards_whole, whole.shares) == ("team-b", 2, 2, 2, 0)
     assert whole.memory_bytes == sum(row.memory_bytes or 0 for row in Allocation.objects.all())
     assert (whole.oldest_pod, whole.oldest_since) == (oldest.pod, oldest.started_at)
     assert (whole.idle_bytes, whole.memory_used_bytes) == (None, None)
-    owners = NamespaceHold.objects.filter(by=By.OWNER).order_by("owner_name")
+    owners = NamespaceAllocation.objects.filter(by=By.OWNER).order_by("owner_name")
     assert [(row.owner_kind, row.owner_name, row.cards) for row in owners] == [("", "", 1), ("Job", "train", 1)]
 
 
@@ -205,20 +205,20 @@ def test_rows_that_did_not_change_are_not_written_and_those_of_nobody_go(one: Cl
     assert now.look_over(one.pk, NEXT) == 0
     Allocation.objects.update(ended_at=NEXT)
     assert now.look_over(one.pk, NEXT) == 2
-    assert not NamespaceHold.objects.exists()
+    assert not NamespaceAllocation.objects.exists()
 
 
 def test_used_memory_is_of_the_last_minute(one: Cluster) -> None:
     put_minute(one, NEXT - timedelta(minutes=2), Subject.NAMESPACE, "team-a", used=100)
     put_minute(one, NEXT - timedelta(minutes=1), Subject.NAMESPACE, "team-a", used=200)
     now.look_over(one.pk, NEXT)
-    assert NamespaceHold.objects.get(by=By.NAMESPACE).memory_used_bytes == 200 * packed.MIB
+    assert NamespaceAllocation.objects.get(by=By.NAMESPACE).memory_used_bytes == 200 * packed.MIB
 
 
 def test_parts_of_cards_count_by_their_memory(cluster: Cluster) -> None:
     make_node(cluster, "gpu-1", "gpushare", 1, loads=(0.25,))
     now.look_over(cluster.pk, NEXT)
-    card, rows = Card.objects.get(), NamespaceHold.objects.filter(by=By.NAMESPACE)
+    card, rows = Card.objects.get(), NamespaceAllocation.objects.filter(by=By.NAMESPACE)
     assert card.memory_total_bytes
     assert card.memory_allocated_bytes
     assert sum(row.cards for row in rows) == pytest.approx(

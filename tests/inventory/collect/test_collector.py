@@ -115,7 +115,7 @@ def test_a_card_says_what_it_uses_and_who_is_on_it(scraped: Prometheus, fleet: F
     held = holder(cluster)
     assert held.card is not None
     assert (held.evidence, held.card.uuid) == ("exporter", usage.uuid)
-    assert set(Card.objects.filter(gone_at=None).values_list("state", flat=True)) == {"free", "full"}
+    assert set(Card.objects.filter(removed_at=None).values_list("state", flat=True)) == {"free", "full"}
 
 
 def test_what_did_not_change_is_not_written(scraped: Prometheus, cluster: Cluster) -> None:
@@ -155,8 +155,8 @@ def test_a_prometheus_that_is_away_delays_nothing_and_is_said(cluster: Cluster) 
     sources.set_prometheus(cluster, "http://127.0.0.1:1")
     source = collect(cluster)
     assert source.state == SourceState.BACKING_OFF
-    assert "was not reached" in source.reason
-    assert restored(source.reason, source.wording).template == "{base} was not reached: {why}"  # type: ignore[attr-defined]
+    assert "cannot reach" in source.reason
+    assert restored(source.reason, source.wording).template == "cannot reach {base}: {why}"  # type: ignore[attr-defined]
     assert source.failures == 1
     assert source.due_at is not None
     assert lease.acquire(cluster.pk) is None  # not due
@@ -184,7 +184,7 @@ def test_other_clusters_are_left_out_by_the_matchers(scraped: Prometheus, cluste
 def test_where_no_exporter_is_known_it_is_said(scraped: Prometheus, cluster: Cluster) -> None:
     sources.set_prometheus(cluster, scraped.url, matchers='cluster="nowhere"')
     source = collect(cluster)
-    assert (source.state, "no exporter that is known" in source.reason) == (SourceState.READING, True)
+    assert (source.state, "no supported exporter" in source.reason) == (SourceState.READING, True)
     assert isinstance(restored(source.reason, source.wording), Said)
 
 

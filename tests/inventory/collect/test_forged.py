@@ -1,4 +1,4 @@
-"""docs/security.md, "Who can forge a measurement": a tenant's page is believed, and its configuration of Prometheus prevents that."""
+"""docs/security.md, "Forged measurements": a tenant's page is believed, and its configuration of Prometheus prevents that."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.prometheus import Exporters, answer, scraping
 from tests.services import Missing, or_skip, wait_until
 
 PAGE = (ROOT / "docs/security.md").read_text()
-SECTION = PAGE.split("## Who can forge a measurement")[1].split("\n## ")[0]
+SECTION = PAGE.split("## Forged measurements")[1].split("\n## ")[0]
 CONFIG: str = SECTION.split("```yaml\n")[1].split("```")[0]
 _MATCHERS = re.search(r"--prometheus-match '(.+)'", SECTION)
 assert _MATCHERS

@@ -164,7 +164,7 @@ def test_a_prometheus_that_does_not_answer_is_named_and_delays_nothing(viewer: B
     assert not past_answers.answer(HistoryAnswer.objects.get().pk)
     told = viewer.get(path).json()
     assert (told["source"], told["asking"]) == ("gpudash", False)
-    assert "was not reached" in told["reason"]
+    assert "cannot reach" in told["reason"]
 
 
 def test_only_so_many_are_asked_for_at_once(viewer: Browser, card: Card, monkeypatch: pytest.MonkeyPatch) -> None:

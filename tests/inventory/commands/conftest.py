@@ -10,6 +10,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from fleetsim import Fleet, Server, serve
+from tests.inventory.reconcile.conftest import clock
+
+__all__ = ["clock"]
 
 Run = Callable[..., str]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from inventory import checks, clusters, tasks
+from inventory import checks, clusters, permissions, tasks
 from inventory.models import Cluster
 from tests.inventory.commands.conftest import Run
 from tests.kube.scripted import Asked, ScriptedServer, ok, refusal
@@ -66,7 +66,12 @@ def launchers(cluster: Cluster) -> set[bool | None]:
 
 def watchers(cluster: Cluster) -> set[bool | None]:
     cluster.refresh_from_db()
-    names = {(one.verb, one.full_resource, one.needed_for) for one in clusters.wanted(cluster) if not one.launcher}
+    absent = permissions.not_served(cluster)
+    names = {
+        (one.verb, one.full_resource, one.needed_for)
+        for one in clusters.wanted(cluster)
+        if not one.launcher and one.kind not in absent
+    }
     kept = {(row["verb"], row["resource"], row["needed_for"]): row["allowed"] for row in cluster.permissions}
     return {kept.get(name) for name in names}
 
@@ -128,15 +133,15 @@ def test_a_command_that_cannot_read_the_launchers_file_tells_what_its_worker_was
 ) -> None:
     Path(files["launcher"]).rename(files["launcher"] + ".hidden")
     said = run("cluster", "check", "odd")
-    assert "not known whether it may create jobs" in said
-    assert "what the launcher may do is not known: the launch worker has not asked yet" in said
+    assert "unknown: create jobs" in said
+    assert "launcher permissions unknown: not checked by the launch worker yet" in said
     Path(files["launcher"] + ".hidden").rename(files["launcher"])
     tasks.check_launcher(cluster.pk)
     Path(files["launcher"]).rename(files["launcher"] + ".hidden")
     said = run("cluster", "check", "odd")
-    assert "  may create jobs: needed for validations" in said
+    assert "  allowed: create jobs (needed for validations" in said
     cluster.refresh_from_db()
-    assert f"is what the launch worker was told {cluster.launcher_checked_at:%Y-%m-%d %H:%M:%S} UTC" in said
+    assert f"checked by the launch worker {cluster.launcher_checked_at:%Y-%m-%d %H:%M:%S} UTC" in said
     assert f"{files['launcher']}: cannot be read" in said
     assert launchers(cluster) == {True}, "what is known is not written over"
 
@@ -157,7 +162,7 @@ def test_the_launchers_file_is_set_where_it_is(
     Cluster.objects.update(launcher_kubeconfig="")
     said = run("cluster", "set", "odd", "--launcher-kubeconfig", files["launcher"])
     assert said.splitlines()[0] == f"odd: validations are launched with {files['launcher']}"
-    assert "  may create jobs: needed for validations (namespace gpudash-validations), optional\n" in said
+    assert "  allowed: create jobs (needed for validations (namespace gpudash-validations), optional)\n" in said
     assert server.who() == {"Bearer launcher"}, "what it may do is asked at once"
     assert launchers(cluster) == {True}
     assert (cluster.launcher_kubeconfig, cluster.kubeconfig) == (files["launcher"], files["watcher"])

@@ -14,7 +14,7 @@ from django.utils import timezone
 from fleetsim import Server
 from inventory import clusters
 from inventory.models import Cluster, Watch
-from inventory.models.cluster import Kind
+from inventory.models.cluster import LOOKED_FOR, Kind
 from tests.factories import make_cluster, make_fleet
 from tests.inventory.commands.conftest import Run
 from tests.kube.scripted import Answer, Asked, ScriptedServer, ok, refusal
@@ -40,11 +40,12 @@ def test_adding_it_again_changes_where_it_is_and_makes_its_watchers_list_anew(
     run: Run, kubeconfig: str, tmp_path: Path
 ) -> None:
     run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
-    Watch.objects.update(resource_version="500", holder="somebody", token=7)
+    Watch.objects.exclude(kind__in=(*LOOKED_FOR, "services")).update(resource_version="500", holder="somebody", token=7)
     other = write_config(tmp_path / "..", config("https://other.example:6443"))
     run("cluster", "add", "demo", "--kubeconfig", other)
     assert Cluster.objects.get().server == "https://other.example:6443"
-    assert set(Watch.objects.values_list("resource_version", "holder", "token")) == {("", "", 8)}
+    asked = Watch.objects.exclude(kind__in=(*LOOKED_FOR, "services"))
+    assert set(asked.values_list("resource_version", "holder", "token")) == {("", "", 8)}
 
 
 @pytest.mark.parametrize("name", ["Upper", "a b", "", "-a", "a" * 64, "a/b", "ü", "a\nb"])
@@ -60,21 +61,21 @@ def test_a_kubeconfig_that_cannot_work_adds_nothing(refuse: Run, tmp_path: Path)
 
 def test_without_a_kubeconfig_it_says_what_is_wanted(refuse: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KUBECONFIG", raising=False)
-    assert "--kubeconfig FILE is wanted" in refuse("cluster", "add", "demo")
+    assert "--kubeconfig FILE is required" in refuse("cluster", "add", "demo")
 
 
 def test_the_list_shows_how_each_kind_is_in_step(run: Run, kubeconfig: str) -> None:
     run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
     Watch.objects.filter(kind="pods").update(state="refused", reason="403 Forbidden")
     said = run("cluster", "list")
-    assert "  nodes: waiting for a worker since " in said
-    assert ": 403 Forbidden; no word from the cluster yet\n" in said
+    assert "  nodes: waiting for a watch worker since " in said
+    assert ": 403 Forbidden; no update yet\n" in said
 
 
 def test_the_list_tells_since_when_and_how_old(run: Run) -> None:
     make_cluster("old", age_s=200)
     lines = {line.split(":")[0].strip(): line for line in run("cluster", "list").splitlines()}
-    assert "nodes: no word since " in lines["nodes"]
+    assert "nodes: not reporting since " in lines["nodes"]
     assert lines["nodes"].endswith("3 min ago")
     assert "cards: in sync" in lines["cards"]
 
@@ -83,7 +84,7 @@ def test_the_list_does_not_believe_a_watcher_that_is_dead(run: Run) -> None:
     make_cluster("dead")
     Watch.objects.update(expires_at=timezone.now() - timedelta(minutes=5))
     said = run("cluster", "list")
-    assert said.count(": nobody watches since ") == len(Kind)
+    assert said.count(": not watched since ") == len(Kind) - len((*LOOKED_FOR, "services"))
     assert "in sync" not in said
 
 
@@ -91,27 +92,27 @@ def test_relist_asks_each_kind_and_returns(run: Run) -> None:
     make_cluster("one")
     make_cluster("two")
     assert run("cluster", "relist", "one").startswith(
-        "one: asked to be listed anew: nodes, pods, daemonsets, configmaps, resourceslices,"
+        "one: relist requested: nodes, pods, daemonsets, configmaps, resourceslices,"
     )
     rows = Watch.objects.filter(cluster__name="one")
     assert set(rows.values_list("resource_version", "holder", "token")) == {("", "", 1)}
-    assert all(row.relist_reason.endswith("(manage.py cluster relist)") and row.relist_asked_at for row in rows)
-    assert not Watch.objects.filter(cluster__name="two").exclude(relist_asked_at=None).exists()
+    assert all(row.relist_reason.endswith("(manage.py cluster relist)") and row.relist_requested_at for row in rows)
+    assert not Watch.objects.filter(cluster__name="two").exclude(relist_requested_at=None).exists()
 
 
 def test_relist_of_all(run: Run, refuse: Run) -> None:
-    assert "no cluster yet" in refuse("cluster", "relist", "--all")
+    assert "no clusters yet" in refuse("cluster", "relist", "--all")
     make_cluster("one")
     make_cluster("two")
     assert len(run("cluster", "relist", "--all").splitlines()) == 2
-    assert not Watch.objects.filter(relist_asked_at=None).exists()
+    assert not Watch.objects.filter(relist_requested_at=None).exists()
 
 
 def test_a_check_says_what_the_credentials_may_do(run: Run, kubeconfig: str) -> None:
     run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
     said = run("cluster", "check", "demo")
     assert "Kubernetes v1" in said.splitlines()[0]
-    assert "  may list nodes: cards and their totals\n" in said
+    assert "  allowed: list nodes (cards and totals)\n" in said
     kept = Cluster.objects.get()
     assert kept.permissions_checked_at is not None
     assert {(row["verb"], row["resource"], row["allowed"]) for row in kept.permissions} >= {
@@ -122,14 +123,14 @@ def test_a_check_says_what_the_credentials_may_do(run: Run, kubeconfig: str) -> 
 def test_a_revoked_token_is_said(run: Run, refuse: Run, kubeconfig: str, api_server: Server) -> None:
     run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
     api_server.revoke()
-    assert "permissions are missing" in refuse("cluster", "check", "demo")
+    assert "Missing permissions" in refuse("cluster", "check", "demo")
     assert {row["allowed"] for row in Cluster.objects.get().permissions} == {None}
 
 
 def test_a_check_of_an_unknown_cluster_names_those_that_there_are(run: Run, refuse: Run, kubeconfig: str) -> None:
-    assert "no cluster yet" in refuse("cluster", "check", "demo")
+    assert "no clusters yet" in refuse("cluster", "check", "demo")
     run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
-    assert refuse("cluster", "check", "dem") == "no cluster 'dem'; there are: demo"
+    assert refuse("cluster", "check", "dem") == "there is no cluster 'dem'; clusters: demo"
 
 
 def test_a_cluster_is_removed_with_its_rows_and_no_others(run: Run) -> None:
@@ -204,18 +205,17 @@ def test_a_permission_that_is_not_told_is_not_granted(
     scripted: Callable[..., ScriptedServer], refuse: Run, answer: Answer
 ) -> None:
     with scripted(ok({"gitVersion": "v1.30.1"}), *[answer] * QUESTIONS):
-        assert "permissions are missing" in refuse("cluster", "check", "odd")
+        assert "Missing permissions" in refuse("cluster", "check", "odd")
     assert {row["allowed"] for row in Cluster.objects.get().permissions} == {None}
 
 
 def test_only_what_is_needed_must_be_granted(scripted: Callable[..., ScriptedServer], run: Run) -> None:
     with scripted(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * 4, *[allowed(False)] * (QUESTIONS - 4)):
         said = run("cluster", "check", "odd")
-    missing = (
-        "the memory unit of Cambricon's plugin, the memory unit of gpushare, how often Intel's plugin offers each card"
-    )
-    assert f"may NOT list daemonsets: {missing}, optional\n" in said
-    assert "what is optional and not granted is in deploy/" in said.splitlines()[-1]
+    units = "the memory unit of the Cambricon plugin, the memory unit of gpushare"
+    missing = f"{units}, the number of shares per card of the Intel plugin"
+    assert f"denied: list daemonsets ({missing}, optional)\n" in said
+    assert "optional permissions are in deploy/" in said.splitlines()[-1]
 
 
 def test_an_app_above_adds_what_it_wants(
@@ -229,8 +229,8 @@ def test_an_app_above_adds_what_it_wants(
         reviews = [one.body for one in server.asked if one.body]  # what is served is asked for after them
         asked = json.loads(reviews[-1])["spec"]["resourceAttributes"]
     assert said.splitlines()[-2:] == [
-        "  may NOT get pods/log: a test, optional",
-        "  what is optional and not granted is in deploy/other.yaml",
+        "  denied: get pods/log (a test, optional)",
+        "  optional permissions are in deploy/other.yaml",
     ]
     assert asked == {
         "verb": "get",
@@ -247,7 +247,7 @@ def test_a_permission_that_was_not_told_is_not_said_to_be_missing_from_a_role(
 ) -> None:
     with scripted(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * 4, *[ok({})] * (QUESTIONS - 4)):
         said = run("cluster", "check", "odd")
-    assert "not known whether it may list daemonsets" in said
+    assert "unknown: list daemonsets" in said
     assert "not granted" not in said
 
 
@@ -270,7 +270,7 @@ def test_a_launchers_file_that_this_process_may_not_read_is_not_known_rather_tha
     with scripted(ok({"gitVersion": "v1.30.1"}), *[allowed(True)] * len(clusters.READER)):
         Cluster.objects.update(launcher_kubeconfig="/no/such/file")
         said = run("cluster", "check", "odd")
-    assert "not known whether it may create jobs" in said
+    assert "unknown: create jobs" in said
     assert "/no/such/file: cannot be read" in said
 
 
@@ -282,4 +282,4 @@ def test_a_launchers_file_that_cannot_work_adds_nothing(refuse: Run, kubeconfig:
 
 def test_a_version_that_is_not_told_is_no_obstacle(scripted: Callable[..., ScriptedServer], run: Run) -> None:
     with scripted(ok([1]), *[allowed(True)] * QUESTIONS):
-        assert "Kubernetes version not told" in run("cluster", "check", "odd")
+        assert "Kubernetes version unknown" in run("cluster", "check", "odd")

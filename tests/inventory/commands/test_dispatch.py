@@ -15,6 +15,7 @@ from inventory.mirror import dispatch
 from inventory.mirror.keeper import Keeper
 from inventory.mirror.lease import acquire
 from inventory.models import Cluster, Watch, Worker
+from inventory.models.cluster import LOOKED_FOR
 from leases.lease import PROCESS
 from tests.factories import make_cluster
 
@@ -62,7 +63,7 @@ def later(seconds: float) -> None:
 def test_nothing_is_sent_while_there_is_no_worker(clusters: list[Cluster], sent: list[Any]) -> None:
     worker("dead", 100, seconds_ago=60)
     assert tasks.dispatch_watchers() == 0
-    assert "no watch worker is seen" in capacity().lack
+    assert "no watch worker" in capacity().lack
 
 
 def test_no_more_are_sent_than_there_are_threads_for_and_the_lack_is_said(
@@ -71,19 +72,19 @@ def test_no_more_are_sent_than_there_are_threads_for_and_the_lack_is_said(
     worker("one", 10)
     assert tasks.dispatch_watchers() == 10
     assert tasks.dispatch_watchers() == 0
-    assert [cluster_id for cluster_id, _ in sent] == [clusters[0].id] * 9 + [clusters[1].id]
-    assert "27 watchers wait for a thread, 10 of 10 are free in 1 watch workers" in capacity().lack
+    assert [cluster_id for cluster_id, _ in sent] == [clusters[0].id] * 10
+    assert "watchers without a thread: 30; free threads: 10 of 10 in all watch workers (1)" in capacity().lack
 
 
 def test_a_watcher_is_sent_once_until_it_is_taken(clusters: list[Cluster], sent: list[Any], queue: list[int]) -> None:
     worker("one", 100)
-    assert tasks.dispatch_watchers() == 27
+    assert tasks.dispatch_watchers() == 30
     assert tasks.dispatch_watchers() == 0
-    queue[0] = 27
+    queue[0] = 30
     later(30)
     assert tasks.dispatch_watchers() == 0  # they still lie there
     queue[0] = 0
-    assert tasks.dispatch_watchers() == 27  # the broker has lost them
+    assert tasks.dispatch_watchers() == 30  # the broker has lost them
     assert capacity().lack == ""
 
 
@@ -110,7 +111,7 @@ def full(monkeypatch: pytest.MonkeyPatch) -> None:
 
     class Full(Keeper):
         running = True
-        holds = 18
+        holds = 20
 
     monkeypatch.setattr(dispatch, "keeper", Full())
 
@@ -119,7 +120,7 @@ def full(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_who_has_more_than_its_share_leaves_the_first_message_to_another(
     clusters: list[Cluster], sent: list[Any], queue: list[int]
 ) -> None:
-    worker(PROCESS, 100, 18)
+    worker(PROCESS, 100, 20)
     worker("other", 100, 0)
     tasks.dispatch_watchers()
     assert dispatch.give_way(clusters[0].id, "pods")
@@ -130,7 +131,7 @@ def test_who_has_more_than_its_share_leaves_the_first_message_to_another(
 
 @pytest.mark.usefixtures("full")
 def test_nobody_gives_way_to_a_worker_without_room(clusters: list[Cluster], sent: list[Any]) -> None:
-    worker(PROCESS, 100, 18)
+    worker(PROCESS, 100, 20)
     worker("other", 4, 4)
     tasks.dispatch_watchers()
     assert not dispatch.give_way(clusters[0].id, "pods")
@@ -141,7 +142,8 @@ def test_a_worker_reads_few_first_lists_at_once(
 ) -> None:
     """With hundreds at once each waits for all others. Reconcilers read no list, and one that is slow keeps no other back."""
     monkeypatch.setattr(dispatch, "FIRST_LISTS", 4)
-    Watch.objects.update(synced_at=None, state="waiting", state_since=None)
+    asked = Watch.objects.exclude(kind__in=(*LOOKED_FOR, "services"))
+    asked.update(synced_at=None, state="waiting", state_since=None)
     worker("one", 100)
     tasks.dispatch_watchers()
     assert len([kind for _, kind in sent if kind != "cards"]) == 4
@@ -160,6 +162,6 @@ def test_all_that_were_in_sync_are_taken_over_at_once(
     clusters: list[Cluster], sent: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dispatch, "FIRST_LISTS", 4)
-    Watch.objects.update(synced_at=Now())
+    Watch.objects.exclude(kind__in=(*LOOKED_FOR, "services")).update(synced_at=Now())
     worker("one", 100)
-    assert tasks.dispatch_watchers() == 27
+    assert tasks.dispatch_watchers() == 30

@@ -18,7 +18,7 @@ IN_STEP = (
     "SELECT count(*) >= 4 AND sum(state = 'watching' AND kind = 'cards') = 1 "
     "AND sum(state NOT IN ('watching', 'not-served') OR relist_reason != '') = 0 FROM inventory_watch"
 )
-CARDS = "SELECT count(*) FROM inventory_card WHERE gone_at IS NULL"
+CARDS = "SELECT count(*) FROM inventory_card WHERE removed_at IS NULL"
 
 
 def ask(file: Path, question: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,15 @@ import pytest
 
 from bench.first_sync import rows_written
 from fleetsim import Server
+from fleetsim.api import Reply
+from fleetsim.request import Request
+from fleetsim.resources import PODS
+from fleetsim.status import ApiError
 from inventory.mirror import follow
 from inventory.mirror.lease import acquire
 from inventory.mirror.store import Store
-from inventory.models import Card, Cluster, Node, NodeTotals, Pod, Watch
-from inventory.models.cluster import Kind
+from inventory.models import Card, Cluster, Component, Node, NodeTotals, Pod, Watch
+from inventory.models.cluster import LOOKED_FOR, Kind
 from kube import backoff
 from kube.client import Client
 from tests.inventory.commands.conftest import Run
@@ -39,15 +44,16 @@ def test_it_lists_writes_prints_counts_and_ends(run: Run, kubeconfig: str, api_s
     run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
     said = run("sync", "--once")
     nodes, pods = len(uids(kubeconfig, "nodes")), len(uids(kubeconfig, "pods"))
-    assert f"demo nodes: {nodes} seen, {nodes} kept, {nodes} rows written" in said
+    assert f"demo nodes: {nodes} seen, {nodes} stored, {nodes} rows written" in said
     assert f"demo pods: {pods} seen, " in said
-    cards = Card.objects.filter(gone_at=None).count()
+    cards = Card.objects.filter(removed_at=None).count()
     assert f"demo: {cards} cards, in sync after" in said
     assert (Node.objects.count(), cards > 0, NodeTotals.objects.count() > 0) == (nodes, True, True)
     assert set(Watch.objects.values_list("holder", flat=True)) == {""}
     assert dict(Watch.objects.exclude(state="waiting").values_list("kind", "state")) == {
         "devices": "not-served",
         "devicetaintrules": "not-served",
+        **dict.fromkeys(set(LOOKED_FOR) - {Kind.CLUSTERPOLICIES, Kind.DEVICECONFIGS}, "not-served"),
     }
     assert "demo devices: not read (404 NotServed: the API server has no devices of scheduling.koordinator.sh" in said
 
@@ -122,9 +128,39 @@ def test_daemonsets_that_fail_for_the_moment_are_a_failure(
 
 
 def test_without_a_cluster_it_says_how_to_add_one(refuse: Run) -> None:
-    assert refuse("sync", "--once").startswith("no cluster yet; add one: manage.py cluster add")
+    assert refuse("sync", "--once").startswith("no clusters yet; add one: manage.py cluster add")
 
 
 def test_an_unknown_cluster_is_named(run: Run, refuse: Run, kubeconfig: str) -> None:
     run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
-    assert "no cluster 'demon'; there are: demo" in refuse("sync", "--once", "--cluster", "demon")
+    assert "there is no cluster 'demon'; clusters: demo" in refuse("sync", "--once", "--cluster", "demon")
+
+
+def test_a_role_without_deployments_counts_all_nodes_and_says_so_once(
+    run: Run, kubeconfig: str, api_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = api_server.api.answer
+
+    def refusing(request: Request, cut: Callable[[], None]) -> Reply:
+        if request.path == "/apis/apps/v1/deployments":
+            raise ApiError(403, "Forbidden", "cannot list resource deployments")
+        return answer(request, cut)
+
+    # Its pod would say more.
+    store = api_server.fleet.store
+    (pod,) = (key for key in store.names(PODS) if key.startswith("kube-system/gpushare-schd-extender-"))
+    store.remove(PODS, *pod.split("/"))
+    monkeypatch.setattr(api_server.api, "answer", refusing)
+    run("cluster", "add", "demo", "--kubeconfig", kubeconfig)
+    said = run("sync", "--once")
+    assert [line for line in said.splitlines() if "403" in line] == [
+        "demo deployments: not read (403 Forbidden: cannot list resource deployments)"
+    ]
+    assert Watch.objects.get(kind="deployments").state == "refused"
+    assert Watch.objects.get(kind="cards").synced_at is not None
+    assert NodeTotals.objects.count() > 40
+    (extender,) = Component.objects.filter(name="gpushare-scheduler-extender")
+    assert (extender.state, extender.why) == (
+        "unknown",
+        "Deployments are not available: the initial list is not complete, or the cluster role does not allow it.",
+    )

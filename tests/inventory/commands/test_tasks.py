@@ -97,9 +97,9 @@ def test_history_is_kept_for_its_time_and_no_longer(cluster: Cluster) -> None:
     end_allocation(young, minutes_ago=89 * 24 * 60)
     gone = Card.objects.filter(allocations=None).first()
     assert gone is not None
-    Card.objects.filter(id=gone.id).update(gone_at=timezone.now() - timedelta(days=91))
+    Card.objects.filter(id=gone.id).update(removed_at=timezone.now() - timedelta(days=91))
     still_named = Card.objects.get(allocations=young)
-    Card.objects.filter(id=still_named.id).update(gone_at=timezone.now() - timedelta(days=91))
+    Card.objects.filter(id=still_named.id).update(removed_at=timezone.now() - timedelta(days=91))
     ended = make_finding(cluster)
     Finding.objects.filter(id=ended.id).update(ended_at=timezone.now() - timedelta(days=91))
     assert tasks.prune_history() == 3

@@ -51,15 +51,15 @@ def test_a_pod_that_is_counted_by_itself_is_named_with_both_numbers() -> None:
     holders = (Holder("team/a", 20 * GIB, 31 * GIB), Holder("team/b", 20 * GIB, 2 * GIB))
     [claim] = claims(node(card(holders=holders, used=33 * GIB))).values()
     assert claim.key == Key(entries.OVERUSED, "GPU-1", "team/a")
-    assert "team/a was given 20 GiB of card 0 and uses 31 GiB" in claim.what
-    assert "neighbour fails" in claim.action
+    assert "team/a uses 31 GiB on card 0, 20 GiB allocated" in claim.what
+    assert "other pods run out of memory" in claim.action
 
 
 def test_all_together_where_the_exporter_counts_the_card_only() -> None:
     claim = said(node(card(used=44 * GIB)))[entries.OVERUSED]
     assert claim.key.pod == ""
-    assert "44 GiB of card 0 are in use, and 40 GiB of it are allocated, to team/a, team/b" in claim.what
-    assert "explain 2.265 GiB more" in claim.what
+    assert "44 GiB in use on card 0, 40 GiB allocated to team/a, team/b" in claim.what
+    assert "explain only 2.265 GiB more" in claim.what
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,12 @@ def test_turns_with_a_share_of_memory_are_metered() -> None:
 
 
 def test_a_card_that_nobody_holds_and_somebody_uses() -> None:
-    claim = said(node(free()))[entries.UNHELD]
-    assert "30 GiB of card 0 are in use and 0 GiB are allocated" in claim.what
+    claim = said(node(free()))[entries.NOT_ALLOCATED]
+    assert "30 GiB in use on card 0, 0 GiB allocated" in claim.what
     assert "Driver and firmware need less than 1.288 GiB" in claim.what
-    assert "names no pod on it" in claim.what
-    named = said(node(free(named=("team/old",))))[entries.UNHELD]
-    assert "The exporter names team/old on it" in named.what
+    assert "reports no pod on it" in claim.what
+    named = said(node(free(named=("team/old",))))[entries.NOT_ALLOCATED]
+    assert "The exporter reports team/old on it" in named.what
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_card_that_nobody_holds_and_somebody_uses() -> None:
     ],
 )
 def test_it_is_not_said_where_somebody_may_hold_it(values: dict[str, Any], on_node: dict[str, Any]) -> None:
-    assert entries.UNHELD not in said(node(free(**values), **on_node))
+    assert entries.NOT_ALLOCATED not in said(node(free(**values), **on_node))
 
 
 # Exporters.
@@ -120,8 +120,8 @@ def test_it_is_not_said_where_somebody_may_hold_it(values: dict[str, Any], on_no
 def test_a_silent_exporter_is_told_once_with_how_many_cards() -> None:
     lost = [card(key=f"GPU-{n}", label=f"card {n}", fresh=False, lost_at=NOW - n) for n in range(8)]
     claim = said(node(*lost, elsewhere=4))[entries.SILENT]
-    assert "8 of 8 cards of this node are measured no more (card 0" in claim.what
-    assert "of before 2026-09-21" in claim.what
+    assert "no longer reports 8 of 8 cards of this node (card 0" in claim.what
+    assert "from before 2026-09-21" in claim.what
     assert claim.since == NOW - 7
     assert claim.wait_s >= 300
     # Nothing is heard anywhere: that is the source.
@@ -132,7 +132,7 @@ def test_a_silent_exporter_is_told_once_with_how_many_cards() -> None:
 def test_a_node_without_an_exporter() -> None:
     bare = [card(key=str(n), fresh=False, used=None, total=None) for n in range(8)]
     claim = said(node(*bare, elsewhere=32))[entries.MISSING]
-    assert "None of the 8 cards of this node was ever measured; 32 others of the cluster are" in claim.what
+    assert "(8 in total). Other cards of the cluster with metrics: 32" in claim.what
     assert said(node(*bare)) == {}
     assert said(node(*bare, elsewhere=32, ready=False)) == {}
     assert entries.MISSING not in said(node(*bare, elsewhere=32, named_boards=8))
@@ -146,7 +146,7 @@ def test_how_many_cards_there_are(boards: int | None, named: int | None, told: b
     found = said(node(card(), boards=boards, named_boards=named))
     assert (entries.COUNT in found) is told
     if told:
-        assert f"names {named} cards of this node, and the mirror has {boards}" in found[entries.COUNT].what
+        assert f"Cards of this node: {named} in the exporter, {boards} in gpudash" in found[entries.COUNT].what
 
 
 def test_a_card_that_was_lost_is_no_wrong_count() -> None:
@@ -164,7 +164,7 @@ def test_how_much_memory_a_card_has(recorded: int | None, measured: int | None, 
     assert (entries.MEMORY in found) is told
     if told:
         assert (
-            f"Card 0 has {recorded} GiB by what the cluster records, and {measured} GiB by its exporter"
+            f"Card 0 has {recorded} GiB in the records of the cluster, but {measured} GiB in its exporter"
             in found[entries.MEMORY].what
         )
 
@@ -176,16 +176,16 @@ def test_what_is_held_without_work_is_one_for_the_node() -> None:
     holds = [Idle(f"team/{n}", f"card {n}", 80 * GIB, 1.0, NOW - n, n != 3) for n in range(8)]
     [claim] = claims(node(card(), idle=tuple(holds))).values()
     assert claim.key == Key(entries.IDLE)
-    assert claim.what.startswith("8 holds on this node do no work: team/0 (card 0, 80 GiB, no work since 2026-09-21")
+    assert claim.what.startswith("Idle allocations on this node: 8. team/0 (card 0, 80 GiB, idle since 2026-09-21")
     assert "and 2 more" in claim.what
-    assert "640 GiB in all" in claim.what
-    assert "Of 1 it is likely only" in claim.what
+    assert "Total: 640 GiB" in claim.what
+    assert "1 of them are likely only" in claim.what
     assert claim.since == NOW - 7
 
 
 def test_a_hold_whose_card_and_memory_are_not_known() -> None:
     claim = said(node(idle=(Idle("team/a", "", None, None, NOW, True),)))[entries.IDLE]
-    assert "team/a (card not known, no work since" in claim.what
+    assert "team/a (card unidentified, idle since" in claim.what
     assert "in all" not in claim.what
 
 
@@ -203,12 +203,12 @@ def test_noise_at_the_bound_does_not_end_it() -> None:
 @pytest.mark.parametrize(
     ("key", "found", "wanted"),
     [
-        (Key(entries.UNHELD, "GPU-1"), node(free(fresh=False)), True),
-        (Key(entries.UNHELD, "GPU-1"), node(free(used=None)), True),
-        (Key(entries.UNHELD, "GPU-1"), node(free(), unplaced=1), True),
-        (Key(entries.UNHELD, "GPU-1"), node(free(used=0)), False),
-        (Key(entries.UNHELD, "GPU-1"), node(card(used=None)), False),  # held by now
-        (Key(entries.UNHELD, "GPU-2"), node(free(fresh=False)), False),  # no such card any more
+        (Key(entries.NOT_ALLOCATED, "GPU-1"), node(free(fresh=False)), True),
+        (Key(entries.NOT_ALLOCATED, "GPU-1"), node(free(used=None)), True),
+        (Key(entries.NOT_ALLOCATED, "GPU-1"), node(free(), unplaced=1), True),
+        (Key(entries.NOT_ALLOCATED, "GPU-1"), node(free(used=0)), False),
+        (Key(entries.NOT_ALLOCATED, "GPU-1"), node(card(used=None)), False),  # held by now
+        (Key(entries.NOT_ALLOCATED, "GPU-2"), node(free(fresh=False)), False),  # no such card any more
         (Key(entries.OVERUSED, "GPU-1", "team/a"), node(card()), True),  # not counted by itself now
         (Key(entries.OVERUSED, "GPU-1", "team/z"), node(card()), False),
         (Key(entries.OVERUSED, "GPU-1"), node(free(used=None)), False),

@@ -10,8 +10,8 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from inventory.discrepancies.look import look
-from inventory.idle import holds
-from inventory.models import Card, CardUsage, Discrepancy, Finding, IdleHold, IdleLook, UsageSource, Watch
+from inventory.idle import allocations
+from inventory.models import Card, CardUsage, Discrepancy, Finding, IdleAllocation, IdleLook, UsageSource, Watch
 from tests.factories import MIB
 from tests.factories.usage import measure
 from tests.inventory.reconcile.conftest import Fleet, fleet, fleet_of
@@ -22,7 +22,7 @@ __all__ = ["Fleet", "fleet", "fleet_of"]
 _MOMENTS = (
     (Discrepancy, ("first_at", "unknown_since")),
     (IdleLook, ("looked_at", "findings_at")),
-    (IdleHold, ("written_at", "idle_since")),
+    (IdleAllocation, ("written_at", "idle_since")),
     (CardUsage, ("lost_at", "watched_since", "active_at", "written_at")),
     (UsageSource, ("due_at", "trouble_since", "state_since", "round_at")),
 )
@@ -45,7 +45,7 @@ class Watched:
 
     def look(self) -> None:
         Watch.objects.update(last_event_at=Now())
-        holds.look()
+        allocations.look()
         look()
         self.fleet.reconcile()
 

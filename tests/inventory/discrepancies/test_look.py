@@ -52,10 +52,10 @@ class TestMoreThanGiven:
         shared.minutes(5)
         assert shared.told() == {}
         shared.minutes(1)
-        text = shared.told()["uses-more-than-given"]
-        assert "15 GiB of card 0 are in use, and 12 GiB of it are allocated, to team-a/a, team-a/b" in text
-        assert "Nothing isolates" in text
-        finding = Finding.objects.get(code="uses-more-than-given")
+        text = shared.told()["uses-more-than-allocated"]
+        assert "15 GiB in use on card 0, 12 GiB allocated to team-a/a, team-a/b" in text
+        assert "is not isolated" in text
+        finding = Finding.objects.get(code="uses-more-than-allocated")
         assert (finding.severity, finding.card_key, finding.node_name) == ("warning", card.key, "gpu-1")
         assert (totals().findings_count, totals().worst_severity) == (1, "warning")
         card.refresh_from_db()
@@ -71,9 +71,9 @@ class TestMoreThanGiven:
         entry = {"namespace": "team-a", "container": "main", "uid": "", "of_pod": False, "format": "hami-monitor"}
         busy(Card.objects.get(), holders=[entry | {"pod": "b", "memory": 9 * GIB}], memory_used_bytes=10 * GIB)
         shared.minutes(6)
-        finding = Finding.objects.get(code="uses-more-than-given")
+        finding = Finding.objects.get(code="uses-more-than-allocated")
         assert finding.pod == "team-a/b"
-        assert "team-a/b was given 6 GiB of card 0 and uses 9 GiB" in finding.text
+        assert "team-a/b uses 9 GiB on card 0, 6 GiB allocated" in finding.text
 
     def test_noise_writes_nothing(self, shared: Watched) -> None:
         card = Card.objects.get()
@@ -94,13 +94,13 @@ class TestUsedByNobody:
         entry = {"namespace": "team-a", "pod": "gone", "container": "main", "uid": "", "memory": None, "of_pod": False}
         busy(self.free(), memory_used_bytes=8 * GIB, holders=[entry | {"format": "dcgm-exporter"}])
         whole.minutes(6)
-        assert "8 GiB of card" in whole.told()["used-without-holder"]
-        assert "The exporter names team-a/gone on it" in whole.told()["used-without-holder"]
+        assert "8 GiB in use on card" in whole.told()["unallocated-memory-in-use"]
+        assert "The exporter reports team-a/gone on it" in whole.told()["unallocated-memory-in-use"]
         # A pod that is recorded on it ends it.
         whole.fleet.put("pods", whole_pod("late", "gpu-1", (TWO,)))
         whole.fleet.reconcile()
         whole.minutes(1)
-        assert "used-without-holder" not in whole.told()
+        assert "unallocated-memory-in-use" not in whole.told()
 
     def test_a_part_of_an_operator_may_use_it(self, whole: Watched) -> None:
         entry = {
@@ -122,7 +122,7 @@ class TestUsedByNobody:
         )
         busy(self.free(), memory_used_bytes=8 * GIB, holders=[entry | {"format": "dcgm-exporter"}])
         whole.minutes(8)
-        assert "used-without-holder" not in whole.told()
+        assert "unallocated-memory-in-use" not in whole.told()
 
     def test_while_the_mirror_is_behind_nothing_is_said(self, whole: Watched, in_step: Callable[[bool], None]) -> None:
         busy(self.free(), memory_used_bytes=8 * GIB)
@@ -131,11 +131,11 @@ class TestUsedByNobody:
         assert whole.told() == {}
         in_step(True)
         whole.minutes(6)
-        assert "used-without-holder" in whole.told()
+        assert "unallocated-memory-in-use" in whole.told()
         # What was said stays for a while, and no longer.
         in_step(False)
         whole.minutes(4)
-        assert "used-without-holder" in whole.told()
+        assert "unallocated-memory-in-use" in whole.told()
         whole.minutes(4)
         assert whole.told() == {}
 
@@ -144,7 +144,7 @@ class TestUsedByNobody:
         whole.fleet.put("pods", whole_pod("somewhere", "gpu-1"))
         whole.fleet.reconcile()
         whole.minutes(8)
-        assert "used-without-holder" not in whole.told()
+        assert "unallocated-memory-in-use" not in whole.told()
 
     def test_one_missed_round_ends_nothing(self, whole: Watched) -> None:
         row = busy(self.free(), memory_used_bytes=8 * GIB)
@@ -153,8 +153,8 @@ class TestUsedByNobody:
         whole.minutes(1)
         CardUsage.objects.filter(pk=row.pk).update(lost_at=None, memory_used_bytes=8 * GIB)
         whole.minutes(1)
-        assert Finding.objects.filter(code="used-without-holder", ended_at=None).count() == 1
-        assert Finding.objects.filter(code="used-without-holder").count() == 1
+        assert Finding.objects.filter(code="unallocated-memory-in-use", ended_at=None).count() == 1
+        assert Finding.objects.filter(code="unallocated-memory-in-use").count() == 1
 
 
 class TestExporters:
@@ -169,7 +169,7 @@ class TestExporters:
         whole.minutes(3)
         assert whole.told() == {}
         whole.minutes(3)
-        assert "2 of 2 cards of this node are measured no more" in whole.told()["exporter-silent"]
+        assert "no longer reports 2 of 2 cards of this node" in whole.told()["exporter-silent"]
         assert Finding.objects.filter(code="exporter-silent").count() == 1
         CardUsage.objects.filter(node_name="gpu-1").update(lost_at=None)
         whole.minutes(1)
@@ -193,7 +193,10 @@ class TestExporters:
         whole.minutes(15)
         assert whole.told() == {}
         whole.minutes(1)
-        assert "None of the 2 cards of this node was ever measured; 2 others" in whole.told()["exporter-missing"]
+        assert (
+            "reported a card of this node (2 in total). Other cards of the cluster with metrics: 2"
+            in whole.told()["exporter-missing"]
+        )
         self.measured("gpu-1")
         whole.minutes(1)
         assert whole.told() == {}
@@ -209,7 +212,7 @@ class TestExporters:
         whole.minutes(8, rounds=False)
         [finding] = Finding.objects.all()
         assert (finding.code, finding.node_name, finding.severity) == ("exporters-not-read", "", "warning")
-        assert "cannot be read: http://p was not reached. The last complete round was at" in finding.text
+        assert "exporters of this cluster: http://p was not reached. The last complete round was at" in finding.text
         UsageSource.objects.update(state="reading", reason="", trouble_since=None, round_at=Now())
         CardUsage.objects.update(lost_at=None)
         whole.minutes(1)
@@ -220,7 +223,8 @@ class TestExporters:
         UsageSource.objects.update(due_at=Now())
         whole.minutes(8, rounds=False)
         assert (
-            "Nobody reads the exporters of this cluster: a round is overdue since" in whole.told()["exporters-not-read"]
+            "The exporters of this cluster are not being read. A round has been overdue since"
+            in whole.told()["exporters-not-read"]
         )
 
     def test_rounds_that_measure_nothing_are_said_of_the_cluster(self, whole: Watched) -> None:
@@ -229,7 +233,7 @@ class TestExporters:
         whole.minutes(7)
         assert whole.told().keys() == {"exporters-not-read"}
         text = whole.told()["exporters-not-read"]
-        assert "none of the 4 cards of this cluster is measured by them: 4 cards that they name are none" in text
+        assert "none of the 4 cards of this cluster (cards unknown to gpudash: 4)" in text
 
     def test_most_nodes_are_told_as_one(self, watched: Watched) -> None:
         for number in range(30):
@@ -238,16 +242,18 @@ class TestExporters:
         watched.minutes(7)
         [finding] = Finding.objects.filter(code="exporter-missing")
         assert finding.node_name == ""
-        assert "29 of 30 nodes with cards have no card that was ever measured" in finding.text
+        assert "29 of 30 nodes with cards have no card that an exporter has ever reported" in finding.text
 
     def test_numbers_that_disagree_are_both_named(self, whole: Watched) -> None:
         self.measured("gpu-1", "gpu-2")
         CardUsage.objects.filter(card__uuid=ONE).update(memory_measured_bytes=40 * GIB)
         CardUsage.objects.filter(card__uuid=TWO).delete()
         whole.minutes(16)
-        assert whole.told().keys() == {"memory-disagrees", "exporter-counts-otherwise"}
-        assert "names 1 cards of this node, and the mirror has 2" in whole.told()["exporter-counts-otherwise"]
-        assert "22.49 GiB by what the cluster records, and 40 GiB by its exporter" in whole.told()["memory-disagrees"]
+        assert whole.told().keys() == {"card-memory-differs", "exporter-card-count-differs"}
+        assert "Cards of this node: 1 in the exporter, 2 in gpudash" in whole.told()["exporter-card-count-differs"]
+        assert (
+            "22.49 GiB in the records of the cluster, but 40 GiB in its exporter" in whole.told()["card-memory-differs"]
+        )
 
 
 class TestIdle:
@@ -256,16 +262,16 @@ class TestIdle:
         for card in Card.objects.filter(node_name="gpu-1"):
             measure(card, memory_used_bytes=GIB, uuid=card.uuid)
         whole.minutes(1)
-        [finding] = Finding.objects.filter(code="held-idle")
+        [finding] = Finding.objects.filter(code="idle-allocation")
         assert (finding.severity, finding.node_name, finding.card_key) == ("info", "gpu-1", "")
-        assert "1 holds on this node do no work: team-a/train-gpu-1" in finding.text
+        assert "Idle allocations on this node: 1. team-a/train-gpu-1" in finding.text
         assert totals().worst_severity == "info"
         before = finding.text
         whole.minutes(3)
         finding.refresh_from_db()
         assert finding.ended_at is None
         assert Finding.objects.count() == 1
-        assert "no work since" in before
+        assert "idle since" in before
         CardUsage.objects.update(activity_ratio=0.9, active_at=Now(), written_at=Now())
         whole.minutes(1)
         assert whole.told() == {}

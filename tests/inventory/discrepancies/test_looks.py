@@ -38,10 +38,10 @@ def test_the_schedule_looks(shared: Watched) -> None:
 def test_pages_and_rest_have_them(shared: Watched, viewer: Client, api: Client) -> None:
     busy(Card.objects.get(), memory_used_bytes=15 * GIB)
     shared.minutes(6)
-    [one] = api.get("/api/v1/findings?code=uses-more-than-given").json()["results"]
+    [one] = api.get("/api/v1/findings?code=uses-more-than-allocated").json()["results"]
     assert one["node"] == "gpu-1"
-    assert "Uses more than it was given" in viewer.get("/findings").content.decode()
-    assert "Uses more than it was given" in viewer.get("/nodes/prod/gpu-1").content.decode()
+    assert "Uses more memory than allocated" in viewer.get("/findings").content.decode()
+    assert "Uses more memory than allocated" in viewer.get("/nodes/prod/gpu-1").content.decode()
 
 
 def test_a_look_costs_the_same_at_any_size(db: None) -> None:

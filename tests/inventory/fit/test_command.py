@@ -29,17 +29,17 @@ def _nodes(cluster: Cluster) -> None:
 
 def test_it_says_where_and_why_not_elsewhere() -> None:
     found = run("--cards", "2", "--memory", "20GiB")
-    assert found.startswith("1 of 2 nodes with a GPU take it now:")
+    assert found.startswith("1 of 2 GPU nodes fit now:")
     assert "nvidia.com/gpu: 2" in found
-    assert "  1: a pod gets a part of one card only: small" in found
-    assert "Not looked at: CPU" in found
+    assert "  1: a pod can get a part of one card only: small" in found
+    assert "Not considered: CPU" in found
 
 
 def test_json_is_what_rest_has() -> None:
     found: Any = json.loads(run("--memory", "20", "--json", "--stack", "nvidia"))
     assert found["request"]["memory_bytes"] == 20 * GIB
     assert [(one["node"], one["limits"]) for one in found["fitting"]] == [("large", {"nvidia.com/gpu": 1})]
-    assert [one["code"] for one in found["refusing"]] == ["other-system"]
+    assert [one["code"] for one in found["refusing"]] == ["other-stack"]
 
 
 def test_where_there_is_no_room_the_exit_code_says_so() -> None:
@@ -50,5 +50,5 @@ def test_where_there_is_no_room_the_exit_code_says_so() -> None:
 
 
 def test_what_makes_no_sense_is_named_by_its_option() -> None:
-    with pytest.raises(CommandError, match=r"--memory: .*; --system: "):
-        run("--memory", "much", "--system", "abacus")
+    with pytest.raises(CommandError, match=r"--memory: .*; --stack: "):
+        run("--memory", "much", "--stack", "abacus")

@@ -118,11 +118,11 @@ def test_unhealthy_cards_are_not_offered(cluster: Cluster) -> None:
     Card.objects.filter(node_name="a", index=None).update(health="healthy")
     Card.objects.filter(pk=Card.objects.filter(node_name="a").order_by("pk")[0].pk).update(health="unhealthy")
     Card.objects.filter(node_name="b").update(health="unhealthy", memory_free_bytes=0)
-    assert whys(find(Request(cards=2, systems=("nvidia",))))["a"] == ("unhealthy-cards", "")
-    [one] = find(Request(cards=1, systems=("nvidia",))).taking
+    assert whys(find(Request(cards=2, stacks=("nvidia",))))["a"] == ("unhealthy-cards", "")
+    [one] = find(Request(cards=1, stacks=("nvidia",))).taking
     assert [card.piece.healthy for card in one.cards] == [True]
     assert one.answer.notes == ("may-be-unhealthy",)
-    assert whys(find(Request(memory=GIB, systems=("gpushare",))))["b"] == ("unhealthy-cards", "")
+    assert whys(find(Request(memory=GIB, stacks=("gpushare",))))["b"] == ("unhealthy-cards", "")
 
 
 def test_what_is_free_is_what_the_overview_and_the_lists_call_free(cluster: Cluster) -> None:
@@ -136,7 +136,7 @@ def test_what_is_free_is_what_the_overview_and_the_lists_call_free(cluster: Clus
     assert free_cards().named == len(found["a"].cards)
     assert found["b"].answer.notes == ("card-not-known",)
     free = NodeTotals.objects.get(node_name="b").cards_free or 0
-    assert free == free_cards().unnamed
+    assert free == free_cards().unidentified
     assert "b" in taking(find(Request(cards=free)))
     assert "b" not in taking(find(Request(cards=free + 1)))
 
@@ -182,7 +182,7 @@ def test_an_amount_without_a_unit_is_gib(typed: str, size: int) -> None:
         *(("cards", text) for text in ("0", "-1", "1.5", "x", "1025", "١")),
         *(("tolerate", text) for text in ("=a", "a:Never", "a=b=c", "a b\0")),
         *(("selector", text) for text in ("zone", "=a", "a=b=c")),
-        ("system", "abacus"),
+        ("stack", "abacus"),
         ("model", "x" * 600),
     ],
 )
@@ -193,11 +193,11 @@ def test_what_makes_no_sense_is_refused_by_its_name(name: str, text: str) -> Non
 
 
 def test_a_request_is_read_whole() -> None:
-    given = {"cards": ["2"], "memory": [""], "system": ["hami", "gpushare"], "tolerate": ["a=b:NoExecute, *"]}
+    given = {"cards": ["2"], "memory": [""], "stack": ["hami", "gpushare"], "tolerate": ["a=b:NoExecute, *"]}
     found = read(given | {"selector": ["zone=a"], "model": [" H100 "], "cluster": ["prod"]})
     assert found == Request(
         cards=2,
-        systems=("hami", "gpushare"),
+        stacks=("hami", "gpushare"),
         models=("h100",),
         tolerations=(Toleration("a", "b", "NoExecute"), Toleration("*")),
         selector=(("zone", "a"),),
@@ -233,7 +233,7 @@ def test_every_reason_and_note_has_its_words() -> None:
 def test_the_number_of_queries_does_not_grow_with_the_cluster() -> None:
     def count(nodes: int) -> int:
         cluster = make_cluster("prod")
-        make_fleet(cluster, nodes=nodes, cards=4, waiting=2)
+        make_fleet(cluster, nodes=nodes, cards=4, pending=2)
         with CaptureQueriesContext(connection) as queries:
             assert find(Request(cards=2, memory=GIB)).nodes == nodes
         cluster.delete()

@@ -64,7 +64,7 @@ judge_codes = {
     "xid-unknown",
     "recovery-asked",
     "node-condition",
-    "card-called-unhealthy",
+    "card-unhealthy",
     "row-remap-pending",
 }
 
@@ -116,8 +116,8 @@ def test_an_exporter_speaks_against_the_kubelet_and_the_worst_counts() -> None:
     text = next(one.text for one in found.report.findings if one.code == "xid-hardware")
     assert "dcgm-exporter" in text
     assert "Xid 79" in text
-    assert "since when is not reported" in text
-    assert "Restart the machine" in text
+    assert "start unknown" in text
+    assert "Reboot the machine" in text
 
 
 def test_an_error_of_an_application_is_no_fault_of_the_card() -> None:
@@ -129,7 +129,7 @@ def test_an_error_of_an_application_is_no_fault_of_the_card() -> None:
 def test_what_a_silent_exporter_said_last_stays_with_its_age() -> None:
     found = judged(measured=[reading(xid=79, lost_at=1_782_892_800.0)])
     assert found.cards[ONE].level == "unhealthy"
-    assert "silent since 2026-07-01 08:00 UTC" in next(
+    assert "stopped reporting at 2026-07-01 08:00 UTC" in next(
         one.text for one in found.report.findings if one.code == "xid-hardware"
     )
 
@@ -264,10 +264,10 @@ def test_no_condition_raises_and_all_that_is_kept_is_bounded(conditions: list[di
 @pytest.mark.parametrize(
     ("labels", "cordoned", "level", "says", "action"),
     [
-        ({of_labels.STATE: "quarantined"}, True, "unhealthy", "taken the node out", "wait-for-repair"),
+        ({of_labels.STATE: "quarantined"}, True, "unhealthy", "quarantined the node", "wait-for-repair"),
         ({of_labels.STATE: "remediation-failed"}, True, "unhealthy", "could not repair", "repair-by-hand"),
-        ({of_labels.STATE: "a-later-version"}, True, "unhealthy", "not known here", "check-node"),
-        ({of_labels.STATE: "remediation-succeeded"}, False, "healthy", "given out again", ""),
+        ({of_labels.STATE: "a-later-version"}, True, "unhealthy", "unknown state", "check-node"),
+        ({of_labels.STATE: "remediation-succeeded"}, False, "healthy", "back in service", ""),
         ({of_labels.CORDONED_AT: "2026-07-01T08-00-00Z"}, True, "healthy", "", ""),
         ({}, True, "healthy", "", ""),
     ],
@@ -312,4 +312,13 @@ def test_a_recovery_that_is_not_known_says_which_number_it_is() -> None:
     assert codes(found) == [("recovery-asked", "error", ONE)]
     (text,) = [one.text for one in found.report.findings if one.code == "recovery-asked"]
     assert "action 9, unknown" in text
-    assert "Action required" in text
+    assert "Read the recovery action" in text
+
+
+def test_a_check_with_a_value_that_is_not_known_is_told_once_with_that_value() -> None:
+    watches = [{"name": "MEM", "state": "not-told", "code": "15"}, {"name": "SM", "state": "pass", "code": ""}]
+    found = judged(measured=[Measured(uuid=ONE, format="dcgm-exporter", signs=signs.found({}, {"watches": watches}))])
+    assert [one.code for one in found.cards[ONE].told] == ["watch-unknown", "device-healthy"]
+    (one,) = [one for one in found.report.findings if one.code == "exporter-value-unknown"]
+    assert (one.severity, one.card) == ("info", ONE)
+    assert "MEM 15" in one.text

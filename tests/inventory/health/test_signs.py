@@ -70,6 +70,28 @@ CASES: list[tuple[dict[str, float], dict[str, Any], list[tuple[str, str, str]]]]
     ({}, {"throttles": ["hw_slowdown"]}, [("throttled-hardware", DEGRADED, "check-cooling")]),
     ({}, {"watches": [{"name": "MEM", "state": "pass", "code": ""}]}, [("watches-pass", HEALTHY, "")]),
     ({}, {"watches": [{"name": "FABRIC", "state": "pass", "code": ""}]}, []),
+    # A value that is in no table may be a failure: nothing passes beside it.
+    (
+        {},
+        {
+            "watches": [
+                {"name": "MEM", "state": "not-told", "code": "15"},
+                {"name": "SM", "state": "pass", "code": ""},
+            ]
+        },
+        [("watch-unknown", HEALTH_UNKNOWN, "check-exporter")],
+    ),
+    (
+        {},
+        {
+            "watches": [
+                {"name": "NETWORK", "state": "not-told", "code": "7"},
+                {"name": "NPU", "state": "pass", "code": ""},
+            ]
+        },
+        [("watch-unknown", HEALTH_UNKNOWN, "check-exporter"), ("watches-pass", HEALTHY, "")],
+    ),
+    ({}, {"throttles": ["unknown-0x200", "display_clocks"]}, [("throttled-unknown", HEALTH_UNKNOWN, "")]),
     ({}, {"watches": [{"name": "MEM", "state": "not-told", "code": ""}]}, []),
     (
         {},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 from datetime import timedelta
@@ -42,15 +43,15 @@ def test_json_has_the_fields_that_scripts_rely_on(cluster: Cluster) -> None:
     (node,) = found["nodes"]
     assert list(node) == [
         "name", "ready", "stacks", "unit", "unit_source", "cards_total", "cards_allocated",
-        "memory_total_bytes", "memory_allocated_bytes", "cards", "unplaced", "health", "health_told",
-        "cards_free", "cards_apart", "memory_free_bytes", "memory_apart_bytes", "kept_off",
+        "memory_total_bytes", "memory_allocated_bytes", "cards", "unplaced", "health", "health_reports",
+        "cards_free", "cards_unavailable", "memory_free_bytes", "memory_unavailable_bytes", "unavailable_reason",
     ]  # fmt: skip
     (card,) = node["cards"]
     assert list(card) == [
         "index", "uuid", "model", "stack", "health", "memory_total_bytes", "memory_physical_bytes",
-        "memory_allocated_bytes", "allocations", "health_told",
+        "memory_allocated_bytes", "allocations", "health_reports",
         "memory_used_bytes", "utilization_ratio", "temperature_celsius", "power_watts", "measured_at", "usage_source",
-        "memory_free_bytes", "memory_apart_bytes", "kept_off",
+        "memory_free_bytes", "memory_unavailable_bytes", "unavailable_reason",
     ]  # fmt: skip
     allocation = card["allocations"][0]
     assert list(allocation) == [
@@ -109,17 +110,22 @@ def test_the_table_has_what_is_used_where_it_is_measured(cluster: Cluster) -> No
     assert "USED" not in run("-d")
     measure(Card.objects.get())
     text = run("-d")
-    assert "FREE  APART  USED   HOLDER" in text
-    assert ", uses 9 GiB" in text
+    assert "FREE  UNAVAILABLE  USED   POD" in text
+    assert ", 9 GiB used" in text
 
 
 def test_free_is_what_pods_can_be_given_and_the_rest_is_apart_with_its_reason(cluster: Cluster) -> None:
     make_node(cluster, "a", "gpushare", 2, loads=(0.4, 0.0))
     make_node(cluster, "b", "gpushare", 2, loads=(0.4, 0.0), ready=False)
     make_node(cluster, "c", "gpushare", 2, loads=(0.4, 0.0))
-    ill = {"state": "apart", "kept_off": "unhealthy", "memory_free_bytes": 0, "memory_apart_bytes": 15 * GIB}
+    ill = {
+        "state": "unavailable",
+        "unavailable_reason": "unhealthy",
+        "memory_free_bytes": 0,
+        "memory_unavailable_bytes": 15 * GIB,
+    }
     Card.objects.filter(node_name="c", index=1).update(**ill)
-    kept = {"cards_free": 0, "cards_apart": 1, "memory_free_bytes": 9 * GIB, "memory_apart_bytes": 15 * GIB}
+    kept = {"cards_free": 0, "cards_unavailable": 1, "memory_free_bytes": 9 * GIB, "memory_unavailable_bytes": 15 * GIB}
     NodeTotals.objects.filter(node_name="c").update(**kept)
     nodes = {node["name"]: node for node in as_json()["nodes"]}
     assert {name: [one[column] for column in _FREE] for name, one in nodes.items()} == {
@@ -127,9 +133,9 @@ def test_free_is_what_pods_can_be_given_and_the_rest_is_apart_with_its_reason(cl
         "b": [0, 1, 0, 24 * GIB, "not-ready"],
         "c": [0, 1, 9 * GIB, 15 * GIB, None],
     }
-    assert [card["kept_off"] for card in nodes["c"]["cards"]] == [None, "unhealthy"]
+    assert [card["unavailable_reason"] for card in nodes["c"]["cards"]] == [None, "unhealthy"]
     free = free_cards([cluster])
-    assert (free.named, free.apart) == (1, {"not-ready": 1, "unhealthy": 1})
+    assert (free.named, free.unavailable) == (1, {"not-ready": 1, "unhealthy": 1})
     lines = {line.split()[0]: line for line in run().splitlines() if line.strip()}
     assert "24 GiB       -" in lines["a"]
     assert "0 B          24 GiB, not-ready" in lines["b"]
@@ -141,11 +147,11 @@ def test_of_a_cluster_without_word_nothing_is_free(cluster: Cluster) -> None:
     Watch.objects.filter(cluster=cluster).update(last_event_at=Now() - timedelta(hours=1))
     (node,) = as_json()["nodes"]
     assert [node[column] for column in _FREE] == [0, None, 0, 9 * GIB, "stale-cluster"]
-    assert node["cards"][0]["memory_apart_bytes"] == 9 * GIB
+    assert node["cards"][0]["memory_unavailable_bytes"] == 9 * GIB
     assert "9 GiB, stale-cluster" in run("-d")
 
 
-_FREE = ("cards_free", "cards_apart", "memory_free_bytes", "memory_apart_bytes", "kept_off")
+_FREE = ("cards_free", "cards_unavailable", "memory_free_bytes", "memory_unavailable_bytes", "unavailable_reason")
 
 
 def test_inspecting_costs_the_same_at_any_size(cluster: Cluster) -> None:
@@ -228,7 +234,7 @@ def test_an_unknown_node_fails_with_close_names(cluster: Cluster) -> None:
 
 def test_a_node_without_a_gpu_is_not_called_unknown(cluster: Cluster) -> None:
     Node.objects.create(cluster=cluster, uid="u", name="plain", facts="{}", digest=0)
-    with pytest.raises(CommandError, match="has no GPU"):
+    with pytest.raises(CommandError, match="has no known GPU"):
         run("plain")
 
 
@@ -268,3 +274,33 @@ def test_gpushare_follows_the_names_of_a_fork(cluster: Cluster, settings: Any) -
 def test_gpushare_of_a_node_without_memory_prints_the_heads(cluster: Cluster) -> None:
     make_node(cluster, "a", "nvidia", 2)
     assert run("a", "-o", "gpushare").splitlines()[0] == "NAME  IPADDRESS  GPU Memory()"
+
+
+def test_a_statement_that_many_cards_share_is_read_once_and_nothing_is_collected_meanwhile(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_node(cluster, "a", "nvidia-count", 8)
+    told = (
+        '[{"source":"kubelet","level":"healthy","code":"device-healthy","says":"The kubelet calls the device healthy"}]'
+    )
+    Card.objects.update(health_reports=told)
+    read: list[str] = []
+    collects: list[bool] = []
+    print_all, show = report.as_json, report.shown
+
+    def shown(column: str) -> Any:
+        read.append(column)
+        return show(column)
+
+    def as_json(found: report.Inspection) -> Any:
+        collects.append(gc.isenabled())
+        return print_all(found)
+
+    monkeypatch.setattr(report, "shown", shown)
+    monkeypatch.setattr(report, "as_json", as_json)
+    out = io.StringIO()
+    call_command("inspect", "-o", "json", stdout=out)
+    (node,) = (one for one in json.loads(out.getvalue())["nodes"] if one["name"] == "a")
+    assert [len(card["health_reports"]) for card in node["cards"]] == [1] * 8
+    assert read.count(told) == 1
+    assert (collects, gc.isenabled()) == ([False], True)

@@ -42,9 +42,9 @@ def test_versions_are_compared_as_numbers(before: str, now: str, back: bool) -> 
     ("answer", "found"),
     [
         (ok({"metadata": {"uid": "u-1"}}), Identity("u-1")),
-        (ok({"metadata": {}}), Identity("", "the namespace kube-system was answered without a UID")),
-        (Answer(b"<html>"), Identity("", "the namespace kube-system was answered without a UID")),
-        (refusal(403, "Forbidden"), Identity("", "the namespace kube-system may not be read (403 Forbidden)")),
+        (ok({"metadata": {}}), Identity("", "the response for the namespace kube-system has no UID")),
+        (Answer(b"<html>"), Identity("", "the response for the namespace kube-system has no UID")),
+        (refusal(403, "Forbidden"), Identity("", "no permission to read the namespace kube-system (403 Forbidden)")),
     ],
 )
 def test_an_identity_or_why_there_is_none(serve: Serve, tmp_path: object, answer: Answer, found: Identity) -> None:
@@ -115,7 +115,7 @@ def test_a_history_that_is_shorter_than_what_was_seen_is_listed(serve: Serve, tm
         ok({"metadata": {"uid": "u"}}), versioned(40), ok({"metadata": {"uid": "u"}}), page(version=40), Hang
     )
     reflector = Reflector(client(tmp_path, server.url), "/api/v1/pods", Pod, "50", proving=True)  # type: ignore[arg-type]
-    assert first_list(reflector) == "the cluster's resource version went back"
+    assert first_list(reflector) == "the resource version of the cluster decreased"
 
 
 def test_a_bookmark_that_is_lower_than_what_was_seen_is_listed(serve: Serve, tmp_path: object) -> None:
@@ -123,7 +123,7 @@ def test_a_bookmark_that_is_lower_than_what_was_seen_is_listed(serve: Serve, tmp
 
     server = serve(stream(bookmark(40), Hang), page(version=40), Hang)
     reflector = Reflector(client(tmp_path, server.url), "/api/v1/pods", Pod, "50")  # type: ignore[arg-type]
-    assert first_list(reflector) == "the cluster's resource version went back"
+    assert first_list(reflector) == "the resource version of the cluster decreased"
 
 
 def test_since_when_there_is_trouble_survives_other_reasons_and_ends_with_a_word(

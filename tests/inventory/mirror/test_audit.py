@@ -132,7 +132,7 @@ def test_rows_that_were_changed_deleted_or_added_by_hand_are_mended(serve: Serve
     follow(server, spoil)
     assert dict(PodRow.objects.values_list("name", "node_name")) == {"a": "gpu-1", "b": "gpu-1", "c": "gpu-1"}
     assert (watch().audit_differences, watch().audit_differences_total) == (3, 3)
-    assert watch().audit_note == "1 changed in the table, 1 in the table alone, 1 not in the table"
+    assert watch().audit_note == "1 changed in the synced data, 1 missing in the synced data, 1 only in the synced data"
     assert set(DirtyNode.objects.values_list("node_name", flat=True)) == {"elsewhere", "gpu-1"}
 
 
@@ -144,7 +144,7 @@ def test_objects_that_the_watcher_missed_are_mended(serve: Serve, follow: Follow
     )
     follow(server, nothing)
     assert dict(PodRow.objects.values_list("name", "node_name")) == {"a": "gpu-1", "b": "gpu-2", "added": "gpu-1"}
-    assert watch().audit_note == "1 gone from the cluster, 1 known in another version, 1 not known"
+    assert watch().audit_note == "1 deleted from the cluster, 1 not received, 1 received in another version"
 
 
 def test_what_events_touch_meanwhile_is_no_difference(serve: Serve, follow: Follow) -> None:

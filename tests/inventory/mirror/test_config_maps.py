@@ -168,7 +168,7 @@ def test_each_choice_has_the_rule_that_admits_to_it(fresh: Cluster) -> None:
     ]
     assert all(one.optional for one in found)
     assert found[0].rule == (
-        "a Role in the namespace kube-system (deploy/watcher-role-ascend.yaml): "
+        "the Role in namespace kube-system (deploy/watcher-role-ascend.yaml): "
         'apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list", "watch"]'
     )
     assert found[2].rule == (

@@ -53,7 +53,7 @@ def test_a_first_list_is_written_with_its_version(lease: TakeLease, serve: Serve
     follower = mirror(lease("pods"), server)
     row = watch()
     assert names() == ["a", "b"]
-    assert (row.resource_version, row.objects_seen, row.objects_kept, follower.written) == ("50", 3, 2, 2)
+    assert (row.resource_version, row.objects_seen, row.objects_stored, follower.written) == ("50", 3, 2, 2)
     assert row.synced_at is not None
     assert row.last_event_at is not None
 
@@ -253,12 +253,12 @@ def test_what_waits_is_written_together_however_old_it_is(
     taken = lease("pods")
     follower = mirror(taken, serve(page(pod_json("a"), version=50), Hang))
     long_ago = time.monotonic() - 60.0
-    waiting = [
+    pending = [
         Changes([follower.reflector.decoder.event(event("ADDED", name, version))], long_ago, long_ago, str(version))
         for version, name in enumerate("bcd", 51)
     ]
-    monkeypatch.setattr(follower.reflector, "next", lambda timeout_s: waiting.pop(0) if waiting else None)
+    monkeypatch.setattr(follower.reflector, "next", lambda timeout_s: pending.pop(0) if pending else None)
     before = watch().epoch
-    follower._take(waiting.pop(0))
+    follower._take(pending.pop(0))
     assert names() == ["a", "b", "c", "d"]
     assert (watch().resource_version, watch().epoch) == ("53", before + 1)

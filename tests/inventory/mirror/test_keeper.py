@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -13,10 +14,11 @@ from django.utils import timezone
 
 from inventory.heartbeats import pulses
 from inventory.mirror.keeper import UNHEARD_S, Keeper
-from inventory.mirror.lease import release
-from inventory.models import DirtyNode, Role, Watch, Worker
+from inventory.mirror.lease import acquire, release
+from inventory.models import Cluster, DirtyNode, Finding, NodeTotals, Role, Watch, Worker
 from leases.lease import Lease, LeaseLost
 from leases.renew import renew
+from tests.factories import make_cluster, make_node
 
 TakeLease = Callable[[str], Lease]
 
@@ -118,6 +120,95 @@ def test_it_wakes_the_reconciler_whose_nodes_wait(lease: TakeLease, keeper: Keep
     DirtyNode.objects.create(cluster_id=held.cluster_id, node_name="n")
     keeper._wake()
     assert keeper.woken(held.cluster_id).is_set()
+
+
+@pytest.fixture
+def many(keeper: Keeper, db: None) -> Callable[[int], list[int]]:
+    """Hold the cards of so many clusters; → their numbers."""
+
+    def hold(count: int) -> list[int]:
+        for number in range(count):
+            held = acquire(make_cluster(f"c-{number:03d}", synced=False).pk, "cards")
+            assert held is not None
+            keeper.hold(held)
+        return sorted(lease.cluster_id for lease in keeper._leases.values())
+
+    return hold
+
+
+def rung(keeper: Keeper, clusters: list[int]) -> list[int]:
+    """The clusters whose reconcilers were woken since the last time."""
+    found = [one for one in clusters if keeper.woken(one).is_set()]
+    for one in found:
+        keeper.woken(one).clear()
+    return found
+
+
+@pytest.mark.parametrize("count", [3, 30])
+def test_it_looks_at_all_clusters_with_the_same_number_of_queries(
+    keeper: Keeper, many: Callable[[int], list[int]], count: int, django_assert_num_queries: Any
+) -> None:
+    for one in many(count):
+        keeper.woken(one).incomplete = True
+    with django_assert_num_queries(5):  # dirty nodes, first lists, rechecks, watches, findings
+        keeper._wake()
+    with django_assert_num_queries(1):
+        keeper._wake()
+
+
+def test_it_wakes_those_alone_that_have_something_to_do(keeper: Keeper, many: Callable[[int], list[int]]) -> None:
+    one, two, three = many(3)
+    for cluster_id in (one, two):
+        keeper.woken(cluster_id).incomplete = True
+    keeper._wake()
+    assert rung(keeper, [one, two, three]) == []
+    Watch.objects.filter(cluster_id__in=(two, three)).update(synced_at=timezone.now())
+    make_totals(three)
+    keeper._looked = keeper._listed = float("-inf")
+    keeper._wake()
+    assert rung(keeper, [one, two, three]) == [two, three]
+    assert [keeper.woken(cluster_id).due for cluster_id in (one, two, three)] == [False, False, True]
+    assert rung(keeper, [one, two, three]) == []
+
+
+def make_totals(cluster_id: int) -> None:
+    due = timezone.now() - timedelta(seconds=1)
+    make_node(Cluster.objects.get(pk=cluster_id), "a", "nvidia-count", 1)
+    NodeTotals.objects.filter(cluster_id=cluster_id).update(recheck_at=due)
+
+
+def test_it_tells_of_clusters_that_do_not_answer(keeper: Keeper, many: Callable[[int], list[int]]) -> None:
+    one, _ = many(2)
+    late = timezone.now() - timedelta(minutes=2)
+    others = Watch.objects.filter(cluster_id=one).exclude(kind="cards")
+    others.update(state="backing-off", reason="refused", trouble_since=late)
+    keeper._wake()
+    assert list(Finding.objects.filter(ended_at=None, code="never-reached").values_list("cluster", flat=True)) == [one]
+
+
+def test_a_mistake_in_a_look_ends_no_renewal(keeper: Keeper, lease: TakeLease, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[float] = []
+
+    def broken(clusters: object) -> None:
+        looks.append(time.monotonic())
+        if len(looks) == 2:
+            keeper._stopped.set()
+        raise ValueError("what somebody wrote into a row")
+
+    keeper.hold(lease("cards"))
+    monkeypatch.setattr("inventory.mirror.keeper.find_outages", broken)
+    monkeypatch.setattr("inventory.mirror.keeper.REST_S", 0.0)
+    monkeypatch.setattr("inventory.mirror.keeper.close_old_connections", lambda: None)  # it is the test's own
+    keeper._stopped = Once()
+    keeper._run()
+    assert len(looks) == 2
+
+
+class Once(threading.Event):
+    """Set by hand; waits for nothing."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        return self.is_set()
 
 
 def test_a_worker_that_holds_nothing_yet_is_seen(lease: TakeLease, keeper: Keeper) -> None:

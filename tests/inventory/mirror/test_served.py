@@ -20,7 +20,6 @@ from tests.kube.scripted import PATIENCE_S, Answer, ok, refusal
 from tests.kube.words import client
 
 GROUP = "/apis/scheduling.koordinator.sh"
-NONE = refusal(404, "NotFound", "no such group")
 THERE = ok(
     {"kind": "APIGroup", "versions": [{"groupVersion": "scheduling.koordinator.sh/v1alpha1", "version": "v1alpha1"}]}
 )
@@ -62,12 +61,15 @@ def row() -> dict[str, Any]:
 
 @pytest.mark.django_db
 def test_what_came_is_watched_and_what_did_not_rests(absent: Cluster, routed: Serve, tmp_path: Path) -> None:
-    server = routed({GROUP: [NONE, THERE], f"{GROUP}/v1alpha1": [DEVICES]})
+    groups = ["apps"], ["apps", "scheduling.koordinator.sh"]
+    lists = [ok({"groups": [{"name": name} for name in names]}) for names in groups]
+    server = routed({"/apis": lists, GROUP: [THERE], f"{GROUP}/v1alpha1": [DEVICES]})
     asker = Served(absent.id, client(tmp_path, server.url))
     looked(asker, server, 1)
+    assert len(server.asked) == 1
     assert (row()["state"], row()["reason"]) == ("not-served", "no devices")
     assert Watch.objects.get(kind="devices").rests(timezone.now())
-    looked(asker, server, 3)
+    looked(asker, server, 4)
     assert row() == {"state": "waiting", "reason": "", "next_try_at": None, "holder": ""}
     assert not Watch.objects.get(kind="devices").rests(timezone.now())
 
@@ -79,7 +81,7 @@ def test_what_came_is_watched_and_what_did_not_rests(absent: Cluster, routed: Se
 def test_an_answer_that_says_nothing_changes_nothing(
     absent: Cluster, routed: Serve, tmp_path: Path, answer: Answer
 ) -> None:
-    server = routed({GROUP: [answer]})
+    server = routed({"/apis": [answer], GROUP: [answer]})
     looked(Served(absent.id, client(tmp_path, server.url)), server, 1)
     assert row()["state"] == "not-served"
 
@@ -87,6 +89,7 @@ def test_an_answer_that_says_nothing_changes_nothing(
 @pytest.mark.django_db
 def test_where_all_is_served_nothing_is_asked(fresh: Cluster, routed: Serve, tmp_path: Path) -> None:
     server = routed({})
+    Watch.objects.filter(state="not-served").update(state="watching")
     asker = Served(fresh.id, client(tmp_path, server.url))
     for _ in range(3):
         asker.step()
@@ -98,8 +101,10 @@ def test_it_is_not_asked_more_often_than_it_should_be(
     absent: Cluster, routed: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(served, "LOOK_S", 60.0)
-    server = routed({})
+    server = routed({"/apis": [ok({"groups": [{"name": "apps"}]})]})
     asker = Served(absent.id, client(tmp_path, server.url))
+    looked(asker, server, 1)
     for _ in range(3):
         asker.step()
-    assert server.asked == []
+    assert asker._thread is None
+    assert len(server.asked) == 1

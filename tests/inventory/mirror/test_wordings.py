@@ -27,11 +27,11 @@ def test_who_asked_for_a_list_is_known_by_name(cluster: Cluster) -> None:
     relist(cluster, "ada")
     said = why(cluster)
     assert isinstance(said, Said)
-    assert (said, said.arguments) == ("asked for by ada", {"who": "ada"})
+    assert (said, said.arguments) == ("requested by ada", {"who": "ada"})
 
 
 def test_why_another_cluster_is_listed_anew_and_why_none_is_known(cluster: Cluster) -> None:
-    recognise(cluster.pk, Identity("", sentence("the namespace kube-system was answered without a UID")))
+    recognise(cluster.pk, Identity("", sentence("the response for the namespace kube-system has no UID")))
     cluster.refresh_from_db()
     assert cluster.uid_wording == {"template": cluster.uid_note, "arguments": {}}
     recognise(cluster.pk, Identity("a"))
@@ -62,6 +62,6 @@ def test_what_an_api_server_says_is_its_own_and_what_is_said_of_it_is_ours() -> 
 
 
 def test_the_note_of_an_audit_is_made_of_what_it_found() -> None:
-    found = [Difference("a", "changed in the table", None), Difference("b", "changed in the table", None)]
+    found = [Difference("a", "changed in the synced data", None), Difference("b", "changed in the synced data", None)]
     note = Repair(2, _words(found), 0.1).note
-    assert (note, isinstance(note, Said)) == ("2 changed in the table", True)
+    assert (note, isinstance(note, Said)) == ("2 changed in the synced data", True)

@@ -28,13 +28,13 @@ def test_a_node_that_goes_takes_its_cards_out_and_leaves_its_history(fleet: Flee
     fleet.reconcile()
     fleet.drop("nodes", whole_node("gpu-1"))
     fleet.reconcile()
-    assert all(recently(card.gone_at) for card in Card.objects.filter(node_name="gpu-1"))
+    assert all(recently(card.removed_at) for card in Card.objects.filter(node_name="gpu-1"))
     assert Card.objects.filter(node_name="gpu-1").count() == 2
     held = Allocation.objects.get()
     assert recently(held.ended_at)
     assert held.card is not None
     assert list(NodeTotals.objects.values_list("node_name", flat=True)) == ["gpu-2"]
-    assert Card.objects.filter(node_name="gpu-2", gone_at=None).count() == 2
+    assert Card.objects.filter(node_name="gpu-2", removed_at=None).count() == 2
 
 
 def test_a_node_that_comes_back_has_the_same_cards(fleet: Fleet) -> None:
@@ -46,7 +46,7 @@ def test_a_node_that_comes_back_has_the_same_cards(fleet: Fleet) -> None:
     fleet.reconcile()
     fleet.put("nodes", whole_node())
     fleet.reconcile()
-    assert dict(Card.objects.filter(gone_at=None).values_list("key", "id")) == before
+    assert dict(Card.objects.filter(removed_at=None).values_list("key", "id")) == before
     assert Card.objects.earliest("id").first_seen_at == first_seen
 
 
@@ -57,7 +57,7 @@ def test_a_card_that_goes_ends_what_was_on_it(fleet: Fleet) -> None:
     fleet.drop("pods", share_pod("a", "s1", 4, 1))
     fleet.put("nodes", share_node("s1", 15, cards=1))
     fleet.reconcile()
-    assert (keys(gone_at=None), keys(gone_at__isnull=False)) == (["0"], ["1"])
+    assert (keys(removed_at=None), keys(removed_at__isnull=False)) == (["0"], ["1"])
     assert Allocation.objects.filter(ended_at=None).count() == 0
 
 
@@ -76,7 +76,7 @@ def test_a_pod_that_ends_has_held_until_its_container_finished(fleet: Fleet) -> 
     fleet.put("pods", ended_pod("a", "2026-03-02T09:30:00Z", uuids=("GPU-a",)))
     fleet.reconcile()
     assert Allocation.objects.get().ended_at == datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
-    assert NodeTotals.objects.get().holders_count == 0
+    assert NodeTotals.objects.get().allocations_count == 0
 
 
 @pytest.mark.parametrize("finished", ["2999-01-01T00:00:00Z", "nonsense", ""])

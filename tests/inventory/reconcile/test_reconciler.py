@@ -11,6 +11,7 @@ from django.db import DatabaseError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from inventory.mirror.keeper import Bell
 from inventory.models import Allocation, Card, DirtyNode, Finding, NodeTotals, Watch
 from inventory.reconcile import difference, reconciler
 from inventory.reconcile.chunk import Chunk
@@ -115,9 +116,10 @@ def test_a_chunk_that_fails_is_repeated_and_nothing_of_it_is_half_written(
 ) -> None:
     fill(fleet, 2)
     fleet.reconciler.step()
+    fleet.reconciler.step()  # the cluster's software
     rows = DirtyNode.objects.count()
 
-    def failing(chunk: Chunk) -> int:
+    def failing(chunk: Chunk, first: bool) -> int:
         difference.write(chunk)
         raise DatabaseError("the disk is full")
 
@@ -143,7 +145,7 @@ def test_a_node_that_gets_dirty_during_the_work_stays_dirty(fleet: Fleet, monkey
     fleet.reconcile()
     fleet.put("nodes", whole_node("n-000", cards=3))
 
-    def late(chunk: Chunk) -> int:
+    def late(chunk: Chunk, first: bool) -> int:
         DirtyNode.objects.create(cluster=fleet.cluster, node_name="n-000")
         return difference.write(chunk)
 
@@ -161,8 +163,8 @@ def test_two_clusters_of_the_same_names_do_not_touch_each_other(fleet_of: FleetO
     two.reconcile()
     one.drop("nodes", whole_node("n-000"))
     one.reconcile()
-    assert Card.objects.filter(cluster=one.cluster, gone_at=None).count() == 2
-    assert Card.objects.filter(cluster=two.cluster, gone_at=None).count() == 4
+    assert Card.objects.filter(cluster=one.cluster, removed_at=None).count() == 2
+    assert Card.objects.filter(cluster=two.cluster, removed_at=None).count() == 4
     assert Allocation.objects.filter(cluster=two.cluster, ended_at=None).count() == 2
 
 
@@ -291,20 +293,49 @@ def test_the_number_of_statements_of_a_chunk_does_not_grow_with_its_nodes(fleet_
     assert statements(large) == statements(small)
 
 
-@pytest.mark.parametrize(("kept", "synced", "seconds"), [(False, False, 0.25), (True, False, 2.0), (True, True, 5.0)])
-def test_with_a_keeper_it_rarely_looks_by_itself(fleet: Fleet, kept: bool, synced: bool, seconds: float) -> None:
-    """Before the first lists are complete too: of 100 clusters, looks four times a second left no time for the lists."""
-    waits: list[float] = []
+class Quiet(Bell):
+    """Never rings; ends the reconciler when it has waited this many times."""
 
-    class Woken(threading.Event):
-        def wait(self, timeout: float | None = None) -> bool:
-            waits.append(timeout or 0.0)
-            fleet.reconciler.stopped.set()
-            return False
+    def __init__(self, stopped: threading.Event, times: int) -> None:
+        super().__init__()
+        self.waits: list[float] = []
+        self.queries: list[int] = []
+        self._stopped, self._times = stopped, times
 
-    if not synced:
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waits.append(timeout or 0.0)
+        self.queries.append(len(connection.queries_log))
+        if len(self.waits) == self._times:
+            self._stopped.set()
+        return False
+
+
+@pytest.mark.parametrize(("kept", "seconds"), [(False, 0.25), (True, 5.0)])
+@pytest.mark.parametrize("synced", [False, True])
+def test_with_a_keeper_it_asks_nothing_while_it_waits(
+    fleet: Fleet, kept: bool, synced: bool, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the first lists are complete too: of 100 clusters, looks of each left no time for the lists."""
+    monkeypatch.setattr(reconciler, "LOOK_S", 0.0)
+    if synced:
+        fleet.reconcile()
+    else:
         fleet.cluster.watches.update(synced_at=None)
     fleet.reconciler.lease.kept = kept
-    fleet.reconciler.woken = Woken()
-    fleet.reconciler.run()
-    assert waits == [seconds]
+    quiet = fleet.reconciler.woken = Quiet(fleet.reconciler.stopped, 4)
+    with CaptureQueriesContext(connection):
+        fleet.reconciler.run()
+    assert quiet.waits == [seconds] * 4
+    assert quiet.incomplete is not synced
+    assert (quiet.queries[0] == quiet.queries[-1]) is kept
+
+
+def test_a_report_that_time_changes_is_made_anew_when_the_keeper_says_so(fleet: Fleet) -> None:
+    fleet.put("nodes", share_node("s1", 30))
+    fleet.reconcile()
+    NodeTotals.objects.update(recheck_at=timezone.now() - timedelta(seconds=1))
+    fleet.reconciler.lease.kept = True
+    assert fleet.reconciler.step() == 0
+    fleet.reconciler.woken.due = True
+    assert fleet.reconciler.step() == 1
+    assert not fleet.reconciler.woken.due

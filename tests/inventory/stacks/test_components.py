@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inventory.stacks.engine.components import component, waiting_reason
+from inventory.stacks.engine.components import component, pending_reason
 from inventory.stacks.engine.registry import registry
 from tests.inventory.stacks.build import pod
 
@@ -14,23 +14,30 @@ from tests.inventory.stacks.build import pod
 @pytest.mark.parametrize(
     ("labels", "expected"),
     [
-        ({"app": "nvidia-device-plugin-daemonset"}, "nvidia-device-plugin"),
-        ({"name": "nvidia-device-plugin-ds"}, "nvidia-device-plugin"),
-        ({"app.kubernetes.io/name": "nvidia-device-plugin"}, "nvidia-device-plugin"),
+        ({"app": "nvidia-device-plugin-daemonset"}, "device-plugin"),
+        ({"name": "nvidia-device-plugin-ds"}, "device-plugin"),
+        ({"app.kubernetes.io/name": "nvidia-device-plugin"}, "device-plugin"),
         ({"app": "gpushare", "component": "gpushare-device-plugin"}, "gpushare-device-plugin"),
         ({"component": "gpushare-schd-extender"}, "gpushare-scheduler-extender"),
-        ({"k8s-app": "directx-device-plugin-windows"}, "directx-alibaba-device-plugin"),
-        ({"app": "device-plugin-mcdm"}, "directx-mcdm-device-plugin"),
-        ({"app": "device-plugin-wddm"}, "directx-wddm-device-plugin"),
+        ({"k8s-app": "directx-device-plugin-windows"}, "directx-alibaba"),
+        ({"app": "device-plugin-mcdm"}, "directx-mcdm"),
+        ({"app": "device-plugin-wddm"}, "directx-wddm"),
         (
             {"app.kubernetes.io/component": "nvidia-driver", "app": "nvidia-gpu-driver-ubuntu22.04-7c6d7bd86b"},
-            "nvidia-driver",
+            "driver",
         ),
         (
             {"app": "nvidia-operator-validator", "app.kubernetes.io/part-of": "gpu-operator"},
-            "nvidia-operator-validator",
+            "operator-validator",
         ),
         ({"app.kubernetes.io/component": "hami-device-plugin"}, "hami-device-plugin"),
+        ({"app.kubernetes.io/name": "node-feature-discovery", "role": "worker"}, "nfd-worker"),
+        ({"app.kubernetes.io/name": "node-feature-discovery", "role": "master"}, "nfd-master"),
+        ({"app.kubernetes.io/name": "node-feature-discovery"}, ""),
+        # The evictor of gpushare's chart carries the label of the plugin.
+        ({"component": "gpushare-device-plugin", "name": "device-plugin-evict-ds"}, "gpushare-evictor"),
+        ({"daemonset-name": "site-a-device-plugin"}, "amd-device-plugin"),
+        ({"nvidia-dra-driver-gpu-component": "kubelet-plugin"}, "dra-kubelet-plugin"),
         ({"app": "gpushare"}, ""),
         ({"app": "web"}, ""),
         ({}, ""),
@@ -42,8 +49,8 @@ def test_a_component_is_known_by_its_labels(labels: dict[str, str] | None, expec
 
 
 def test_the_device_plugins_are_those_without_which_a_node_gives_out_nothing() -> None:
-    assert {"nvidia-device-plugin", "gpushare-device-plugin", "hami-device-plugin"} < registry.device_plugins
-    assert "nvidia-dcgm-exporter" not in registry.device_plugins
+    assert {"device-plugin", "gpushare-device-plugin", "hami-device-plugin"} < registry.device_plugins
+    assert "dcgm-exporter" not in registry.device_plugins
 
 
 def _waiting(name: str, reason: str, message: str | None = None) -> dict[str, Any]:
@@ -81,13 +88,13 @@ UNSCHEDULABLE = {
                 "initContainerStatuses": [{"name": "i", "state": {"running": {}}}],
                 "containerStatuses": [_waiting("a", "PodInitializing")],
             },
-            ("Initializing", "waits for the init container i"),
+            ("Initializing", "waiting for the init container i"),
         ),
         ({"reason": "UnexpectedAdmissionError", "message": "too large"}, ("UnexpectedAdmissionError", "too large")),
     ],
 )
 def test_the_reason_is_the_first_that_stands_in_the_way(status: Any, expected: tuple[str, str]) -> None:
-    assert waiting_reason(pod(status=status)) == expected
+    assert pending_reason(pod(status=status)) == expected
 
 
 def test_a_sidecar_that_runs_is_nothing_to_wait_for() -> None:
@@ -95,9 +102,9 @@ def test_a_sidecar_that_runs_is_nothing_to_wait_for() -> None:
         spec={"initContainers": [{"name": "s", "restartPolicy": "Always"}]},
         status={"initContainerStatuses": [{"name": "s", "state": {"running": {}}}]},
     )
-    assert waiting_reason(it) == ("", "")
+    assert pending_reason(it) == ("", "")
 
 
 def test_a_long_message_is_cut() -> None:
     it = pod(status={"conditions": [UNSCHEDULABLE | {"message": "x" * 100_000}]})
-    assert len(waiting_reason(it)[1]) == 1024
+    assert len(pending_reason(it)[1]) == 1024

@@ -12,6 +12,7 @@ from inventory.stacks.engine.declarations import BadDeclaration, load
 from inventory.stacks.engine.stack import Recognised, Stack
 
 WHOLE = """
+from inventory.stacks.engine.setup import Setup
 from inventory.stacks.engine.stack import Components, Entry, Kept, NodeLabels, Recognised, Stack
 
 def read(node, pods, context):
@@ -71,12 +72,13 @@ def test_what_a_module_declares_is_found(make: Make) -> None:
         ('STACK = Stack(**GOOD, findings={"acme": "x"})', "systems.acme: STACK.findings must be codes"),
         (
             'STACK = Stack(**GOOD, components=Components(by_label={"tier": {"a": "b"}}))',
-            "systems.acme: STACK.components.by_label has the key 'tier'",
+            "systems.acme: components have the key 'tier'",
         ),
         (
             'STACK = Stack(**GOOD, components=Components(device_plugins=("acme-plugin",)))',
             "systems.acme: STACK.components.device_plugins names 'acme-plugin'",
         ),
+        ("STACK = Stack(**GOOD, setup={})", "systems.acme: STACK.setup must be a Setup or None"),
         ('RECOGNISED = Recognised(name="")', "systems.acme: RECOGNISED.name must be a text"),
     ],
 )
@@ -107,12 +109,17 @@ def test_a_module_that_is_not_there_is_named() -> None:
             'components=Components(by_label={"app": {"acme": "b"}}))',
             "systems.second: components 'app=acme' is that of systems.acme",
         ),
+        (
+            'STACK = Stack(**GOOD | {"name": "b", "resources": ("b.example/gpu",)}, '
+            'setup=Setup(name="a", renders="A file.", render=read))',
+            "systems.second: setup 'a' is that of systems.acme",
+        ),
     ],
 )
 def test_what_only_one_may_have_is_refused_in_a_second(make: Make, other: str, said: str) -> None:
     first = make(
         'STACK = Stack(**GOOD, settings={"ACME_RESOURCE": "a"}, '
-        'components=Components(by_label={"app": {"acme": "acme"}}))'
+        'components=Components(by_label={"app": {"acme": "acme"}}), setup=Setup(name="a", renders="A file.", render=read))'
     )
     with pytest.raises(BadDeclaration, match=said):
         load("systems", [first, make(other, "second")])

@@ -56,7 +56,7 @@ def test_a_system_with_cards_of_two_vendors_has_two_kinds_of_cards() -> None:
     assert list(joined.cards) == ["0", "other-0"]
     assert [item.card for item in joined.allocations] == ["0", "0", "other-0"]
     assert joined.memory_total == 32 << 30
-    assert "given out by a and b, which" in two_stacks(shares, joined)[0].text
+    assert "a and b independently offer" in two_stacks(shares, joined)[0].text
 
 
 def test_what_gives_out_parts_of_the_cards_of_another_has_those_of_the_only_vendor() -> None:

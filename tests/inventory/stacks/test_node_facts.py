@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from inventory.stacks.engine.node_facts import NodeFacts, node_facts
+from inventory.stacks.engine.node_facts import NodeFacts, cuda, node_facts
+from inventory.stacks.engine.stack import Cuda
 from inventory.stacks.engine.trim_node import trim_node
 from kube.objects import Node
 
@@ -87,3 +88,28 @@ def test_older_driver_labels_are_put_together() -> None:
     }
     facts = node_facts(_node(metadata={"labels": labels}))
     assert (facts.driver_version, facts.driver_source) == ("470.82.01", "labels nvidia.com/cuda.driver.*")
+
+
+@pytest.mark.parametrize(
+    ("labels", "found"),
+    [
+        ({}, Cuda()),
+        ({"cuda.driver-version.full": "550.54.15", "cuda.driver.major": "470"}, Cuda(driver="550.54.15")),
+        ({"cuda.driver.major": "470", "cuda.driver.minor": "82", "cuda.driver.rev": "01"}, Cuda(driver="470.82.01")),
+        # Without a part what comes after it says nothing.
+        ({"cuda.driver.major": "470", "cuda.driver.rev": "01"}, Cuda(driver="470")),
+        ({"cuda.driver.minor": "82"}, Cuda()),
+        ({"cuda.runtime-version.full": "12.8"}, Cuda(newest="12.8")),
+        ({"cuda.runtime.major": "11", "cuda.runtime.minor": "4"}, Cuda(newest="11.4")),
+        ({"gpu.compute.major": "7", "gpu.compute.minor": "5"}, Cuda(capability="7.5")),
+        ({"gpu.compute.major": "9", "gpu.compute.minor": "0"}, Cuda(capability="9.0")),
+        ({"vgpu.host-driver-version": "535.54.06"}, Cuda()),
+    ],
+)
+def test_what_labels_say_of_cuda(labels: dict[str, str], found: Cuda) -> None:
+    assert cuda(_node(metadata={"labels": {f"nvidia.com/{name}": one for name, one in labels.items()}})) == found
+
+
+def test_the_driver_of_another_vendor_is_none_for_cuda() -> None:
+    node = _node(metadata={"labels": {"amd.com/gpu.driver-version": "6.8.5"}})
+    assert (node_facts(node).driver_version, cuda(node)) == ("6.8.5", Cuda())

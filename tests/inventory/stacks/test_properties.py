@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from inventory.stacks.engine.base import Context
-from inventory.stacks.engine.components import waiting_reason
+from inventory.stacks.engine.components import pending_reason
 from inventory.stacks.engine.node_facts import node_facts
 from inventory.stacks.engine.node_report import node_report
 from inventory.stacks.engine.requests import holds, requests
@@ -223,4 +223,4 @@ def test_no_object_that_decodes_raises(node: Node, pod: Pod, daemonset: DaemonSe
     trim_pod(as_listed(pod), context)
     trim_node(node)
     node_facts(node)
-    waiting_reason(pod)
+    pending_reason(pod)

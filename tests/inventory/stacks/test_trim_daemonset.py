@@ -34,7 +34,6 @@ def kept(thing: DaemonSet) -> bytes:
     [
         {"status": {"numberReady": 7, "desiredNumberScheduled": 9}},
         {"metadata": {"resourceVersion": "9", "annotations": {"deprecated.daemonset.template.generation": "2"}}},
-        {"container": {"image": "plugin:2"}},
         {"container": {"env": [{"name": "LOG_LEVEL", "value": "5"}]}},
     ],
 )
@@ -72,6 +71,11 @@ def test_where_it_runs_is_kept(spec: dict[str, Any]) -> None:
     assert kept(msgspec.convert(whole, DaemonSet)) != kept(daemonset())
 
 
+def test_what_is_rolled_out_is_kept_and_that_no_node_is_selected() -> None:
+    assert kept(daemonset(container={"image": "plugin:2"})) != kept(daemonset())
+    assert kept(daemonset(status={"desiredNumberScheduled": 0})) != kept(daemonset())
+
+
 def test_daemonsets_that_have_nothing_to_do_with_gpus_are_not_kept() -> None:
     assert trim_daemonset(daemonset({"app": "log-shipper"})) is None
     assert trim_daemonset(DaemonSet()) is None
@@ -80,7 +84,7 @@ def test_daemonsets_that_have_nothing_to_do_with_gpus_are_not_kept() -> None:
 def test_who_reads_a_daemonset_is_known() -> None:
     assert stacks.readers(components(daemonset())) == {"gpushare"}
     assert stacks.readers(components(daemonset(DCGM))) == set()
-    assert stacks.readers({"directx-mcdm-device-plugin"}) == {"directx-tensorworks"}
+    assert stacks.readers({"directx-mcdm"}) == {"directx-tensorworks"}
 
 
 @pytest.mark.parametrize("name", golden_case.names())

@@ -195,3 +195,11 @@ def test_an_action_of_nvsentinel_that_is_not_known_is_told_and_is_not_taken_for_
     assert found is not None
     assert (found.state, found.action) == (UNHEALTHY, "check-node")
     assert "Recommended Action=POWER_CYCLE" in found.entries[0].text
+
+
+def test_a_reason_of_eks_that_is_in_no_table_is_called_unknown_and_stays_readable() -> None:
+    condition = Condition(type="AcceleratedHardwareReady", status="False", reason="NvidiaOpticsError", message="lane 3")
+    found = statement(condition)
+    assert found is not None
+    assert (found.state, found.reason, found.message) == (UNHEALTHY, "NvidiaOpticsError", "lane 3")
+    assert "unknown reason" in found.headline

@@ -35,7 +35,7 @@ def made(cluster: Cluster) -> Campaign:
 
 
 def test_with_no_campaign_the_page_says_how_to_make_one(viewer: Client, place: Cluster) -> None:
-    assert "Tick nodes in the table of nodes" in get(viewer, "/validations/campaigns").text
+    assert "A campaign runs one suite on many nodes" in get(viewer, "/validations/campaigns").text
 
 
 def test_ticked_nodes_become_places(operator: Client, place: Cluster) -> None:
@@ -71,10 +71,10 @@ def test_a_cordoned_node_is_warned_of_before_the_start_and_after_it(operator: Cl
     address = "/validations/campaigns/new?suite=cuda-vectoradd&target=prod/gpu-1&target=prod/win-1"
     assert "cordoned" not in get(operator, address).text
     Node.objects.filter(name="gpu-1").update(unschedulable=True)
-    assert "1 of the nodes is cordoned" in (told := get(operator, address).text)
-    assert "takes a card of it: prod/gpu-1." in told
+    assert "1 node is cordoned" in (told := get(operator, address).text)
+    assert "cordoned: prod/gpu-1. Runs tolerate this" in told
     answer = operator.post("/validations/campaigns/new", FORM)
-    assert "1 of the nodes is cordoned" in get(operator, answer["Location"]).text
+    assert "1 node is cordoned" in get(operator, answer["Location"]).text
 
 
 def test_one_per_card_makes_a_place_of_each_card(operator: Client, place: Cluster) -> None:
@@ -84,14 +84,14 @@ def test_one_per_card_makes_a_place_of_each_card(operator: Client, place: Cluste
 
 def test_what_makes_no_sense_is_said_and_nothing_is_started(operator: Client, place: Cluster) -> None:
     for fields, text in (
-        ({"suite": "nope"}, "There is no suite"),
+        ({"suite": "nope"}, "No suite"),
         ({"targets": ""}, "0 targets"),
-        ({"targets": "prod/gpu-9"}, "There is no node prod/gpu-9 now"),
-        ({"max_parallel": "many"}, "A whole number is wanted."),
-        ({"max_parallel": "0"}, "A number from 1"),
-        ({"stop_after_failures": "-1"}, "A whole number is wanted."),
-        ({"option.deadline_s": "7"}, "a whole number from 60 to 86400 is needed"),
-        ({"targets": "x" * 800}, "Line 1 is no place"),
+        ({"targets": "prod/gpu-9"}, "Nodes not found: prod/gpu-9"),
+        ({"max_parallel": "many"}, "Must be an integer."),
+        ({"max_parallel": "0"}, "Must be an integer from 1"),
+        ({"stop_after_failures": "-1"}, "Must be an integer."),
+        ({"option.deadline_s": "7"}, "must be an integer from 60 to 86400"),
+        ({"targets": "x" * 800}, "Line 1 must be “cluster/node”."),
     ):
         answer = operator.post("/validations/campaigns/new", FORM | fields)
         assert answer.status_code == 400, fields
@@ -102,10 +102,10 @@ def test_what_makes_no_sense_is_said_and_nothing_is_started(operator: Client, pl
 def test_failures_come_first_and_every_place_has_its_sign(viewer: Client, place: Cluster) -> None:
     campaign = made(place)
     page = get(viewer, f"/validations/campaigns/{campaign.pk}")
-    assert "2 of 3 targets are finished. 1 did not pass." in page.text
-    assert page.text.index("Did not pass") < page.text.index("All targets")
+    assert "2 of 3 targets done · 1 failed or with errors" in page.text
+    assert page.text.index("Failed or with errors") < page.text.index("All targets")
     assert "The card gave a wrong result." in page.text
-    assert [row[1] for row in page.rows] == ["✓ passed", "✕ failed", "· not begun"]
+    assert [row[1] for row in page.rows] == ["✓ passed", "✕ failed", "· not started"]
     assert len(get(viewer, f"/validations/campaigns/{campaign.pk}?verdict=failed").rows) == 1
 
 
@@ -120,7 +120,7 @@ def test_it_can_be_paused_resumed_and_stopped(operator: Client, place: Cluster) 
 
 
 def test_a_campaign_that_is_not_there_is_said_so(viewer: Client, place: Cluster) -> None:
-    assert "There is no campaign nope." in get(viewer, "/validations/campaigns/nope", 404).text
+    assert "No campaign nope." in get(viewer, "/validations/campaigns/nope", 404).text
     assert not Run.objects.exists()
 
 

@@ -47,7 +47,7 @@ def test_the_last_pass_of_the_same_card_comes_first_and_the_first_failure_since_
     last = ran(place, 30, card=card, verdict="failed")
     ran(place, 10, card=card)  # later than the run that is looked at
     found = told(last)
-    assert (found.passed, found.same, found.first_bad) == (good, compared.CARD, first)
+    assert (found.passed, found.same, found.first_failure) == (good, compared.CARD, first)
     assert [run.pk for run in found.strip if run != other] == [run.pk for run in found.strip]
     assert [run.verdict for run in found.strip] == ["failed", "passed", "failed", "failed"]
 
@@ -61,7 +61,7 @@ def test_without_one_the_node_and_then_the_model_are_asked(place: Cluster, card:
     on_node = ran(place, 70)
     assert (told(last).passed, told(last).same) == (on_node, compared.NODE)
     alone = ran(place, 30, suite="cuda-nbody", verdict="failed")
-    assert (told(alone).passed, told(alone).changes, told(alone).first_bad) == (None, [], alone)
+    assert (told(alone).passed, told(alone).changes, told(alone).first_failure) == (None, [], alone)
 
 
 def test_what_differs_is_told_with_both_values(place: Cluster, card: Card) -> None:
@@ -98,27 +98,28 @@ def test_the_page_tells_it(viewer: Client, place: Cluster, card: Card) -> None:
     ran(place, 50, "failed", card=card, driver="550.2")
     last = ran(place, 30, "failed", card=card, driver="550.2")
     page = get(viewer, f"/validations/runs/{last.pk}")
-    assert "The first that went wrong here:" in page.text
+    assert "First failure:" in page.text
     assert "driver 535.1 550.2" in page.text
-    assert "the same card" in page.text
-    assert "Nothing known changed." not in page.text
+    assert "(same card)." in page.text
+    assert "Compared with the last pass" in page.text
+    assert "No known differences." not in page.text
     assert f"/validations/runs/{good.pk}" in page.html
-    assert "Since when" not in get(viewer, f"/validations/runs/{good.pk}").text
+    assert "Compared with the last pass" not in get(viewer, f"/validations/runs/{good.pk}").text
 
 
 def test_nothing_known_changed_is_said(viewer: Client, place: Cluster, card: Card) -> None:
     ran(place, 60, card=card)
     last = ran(place, 30, "errored", card=card)
     text = get(viewer, f"/validations/runs/{last.pk}").text
-    assert "Nothing known changed." in text
-    assert "This is the first that went wrong here" in text
+    assert "No known differences." in text
+    assert "First failure: this run" in text
 
 
 def test_rest_tells_the_same(viewer: Client, place: Cluster, card: Card) -> None:
     good = ran(place, 60, card=card, driver="535.1")
     last = ran(place, 30, "failed", card=card, driver="550.2")
     answer = viewer.get(f"/api/v1/runs/{last.pk}/compared").json()
-    assert (answer["passed"], answer["same"], answer["first_bad"]) == (good.pk, "card", last.pk)
+    assert (answer["passed"], answer["same"], answer["first_failure"]) == (good.pk, "card", last.pk)
     assert answer["changes"] == [{"name": "driver_version", "then": "535.1", "now": "550.2"}]
     assert [row["verdict"] for row in answer["strip"]] == ["passed", "failed"]
     assert viewer.get("/api/v1/runs/nope/compared").status_code == 404

@@ -24,14 +24,14 @@ def send(client: Client, **fields: str) -> Any:
 
 
 def test_before_anything_is_chosen_the_page_says_what_to_do(operator: Client, place: Cluster) -> None:
-    assert "Choose a suite and name a node." in get(operator, "/validations/new").text
-    assert "Name a node." in get(operator, "/validations/new?suite=cuda-vectoradd").text
+    assert "Choose a suite and enter a node." in get(operator, "/validations/new").text
+    assert "Enter a node." in get(operator, "/validations/new?suite=cuda-vectoradd").text
     assert "Choose a suite." in get(operator, "/validations/new?node=gpu-1").text
 
 
 def test_the_manifest_is_seen_before_the_launch(operator: Client, place: Cluster) -> None:
     page = get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1")
-    assert "It fits." in page.text
+    assert "Ready to launch." in page.text
     assert "kind: Job" in page.text
     assert "aliyun.com/gpu-mem" in page.text
     assert "gpudash-‹run id›" in page.text
@@ -41,9 +41,9 @@ def test_the_manifest_is_seen_before_the_launch(operator: Client, place: Cluster
 def test_some_card_of_the_node_is_said_before(operator: Client, place: Cluster) -> None:
     make_node(place, "counted", "nvidia-count", 2, loads=(0.0,))
     page = get(operator, "/validations/new?suite=cuda-vectoradd&node=counted&card=0")
-    assert "this sharing system chooses the card itself, so card 0 cannot be asked for" in page.text
+    assert "the stack chooses the card, so card 0 cannot be requested" in page.text
     page = get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1&card=0")
-    assert "Card 0 of node gpu-1. Which card it took is read from its pod." in page.text
+    assert "Card 0 of node gpu-1. The tested card is read from the pod." in page.text
     assert "Any card of node gpu-1." in get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1").text
 
 
@@ -73,7 +73,7 @@ def chosen(html: str) -> list[str]:
 
 def test_what_does_not_fit_is_said_before(operator: Client, place: Cluster) -> None:
     page = get(operator, "/validations/new?suite=cuda-vectoradd&node=win-1")
-    assert "It cannot run here:" in page.text
+    assert "Cannot run on this target:" in page.text
     assert "node win-1 runs windows" in page.text
     assert send(operator, node="win-1").status_code == 400
     assert not Run.objects.exists()
@@ -81,7 +81,7 @@ def test_what_does_not_fit_is_said_before(operator: Client, place: Cluster) -> N
 
 def test_options_come_with_their_help_and_bounds(operator: Client, place: Cluster) -> None:
     page = get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1")
-    assert "Seconds until the Job is ended, waiting and image pull included. (60 to 86,400)" in page.text
+    assert "Deadline of the Job in seconds, including pending time and image pull. (60 to 86,400)" in page.text
     names = {tag.get("name") for tag in page.tags_of("input")}
     assert {"option.image", "option.deadline_s", "option.runtime_class"} <= names
 
@@ -90,7 +90,7 @@ def test_a_wrong_option_is_said_beside_it(operator: Client, place: Cluster) -> N
     answer = send(operator, **{"option.deadline_s": "7"})
     assert answer.status_code == 400
     page = read(answer)
-    assert "a whole number from 60 to 86400 is needed" in page.text
+    assert "must be an integer from 60 to 86400" in page.text
     wrong = [tag for tag in page.tags_of("input") if tag.get("aria-invalid") == "true"]
     assert [tag["name"] for tag in wrong] == ["option.deadline_s"]
 
@@ -115,7 +115,7 @@ def test_the_same_form_with_other_contents_is_not_launched_unasked(operator: Cli
     answer = send(operator, **{"option.deadline_s": "120"})
     assert answer.status_code == 409
     page = read(answer)
-    assert "This form was sent before." in page.text
+    assert "This form was already sent." in page.text
     key = next(tag["value"] for tag in page.tags_of("input") if tag.get("name") == "key")
     assert key != FORM["key"]
 
@@ -129,8 +129,8 @@ def test_a_place_that_is_held_names_the_run_that_holds_it(operator: Client, plac
 
 
 def test_unknown_things_are_said(operator: Client, place: Cluster) -> None:
-    assert "There is no suite nope." in get(operator, "/validations/new?suite=nope&node=gpu-1").text
-    assert "has no node 'gpu-9' now" in get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-9").text
+    assert "No suite nope." in get(operator, "/validations/new?suite=nope&node=gpu-1").text
+    assert "has no node 'gpu-9'." in get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-9").text
     assert "has no card '7'" in get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1&card=7").text
 
 
@@ -138,7 +138,7 @@ def test_preview_without_script_launches_nothing(operator: Client, viewer: Clien
     for client in (operator, viewer):
         answer = send(client, preview="1")
         assert answer.status_code == 200
-        assert "It fits." in read(answer).text
+        assert "Ready to launch." in read(answer).text
     assert not Run.objects.exists()
 
 
@@ -147,14 +147,14 @@ def test_a_full_node_can_be_waited_for(operator: Client, place: Cluster) -> None
 
     Allocation.objects.filter(node_name="gpu-1").update(quantity=30)
     page = get(operator, "/validations/new?suite=cuda-vectoradd&node=gpu-1")
-    assert "It does not fit now:" in page.text
+    assert "Not possible now:" in page.text
     assert send(operator).status_code == 400
-    assert send(operator, wait_for_room="1").status_code == 302
+    assert send(operator, queue_if_full="1").status_code == 302
 
 
 def test_a_viewer_sees_the_form_disabled_and_what_to_ask_for(viewer: Client, place: Cluster) -> None:
     page = get(viewer, "/validations/new?suite=cuda-vectoradd&node=gpu-1")
-    assert "you need the role operator" in page.text
+    assert "Launching needs the role operator" in page.text
     assert "kind: Job" in page.text
     launch = re.search(r'<button type="submit" class="main"( disabled)?>Launch', page.html)
     assert launch
@@ -175,36 +175,36 @@ def test_a_run_can_be_cancelled(operator: Client, place: Cluster) -> None:
     assert operator.post(f"/validations/runs/{run.pk}/cancel").status_code == 302
     run.refresh_from_db()
     assert run.cancelled_by == "olga"
-    assert "asked for its end" in get(operator, f"/validations/runs/{run.pk}").text
+    assert "The Job is being deleted." in get(operator, f"/validations/runs/{run.pk}").text
 
 
 def test_a_run_can_be_run_again_or_the_form_says_why_not(operator: Client, place: Cluster) -> None:
     first = make_run(place, verdict="failed")
-    repeated = operator.post(f"/validations/runs/{first.pk}/again").headers["Location"]
-    assert Run.objects.get(pk=repeated.rpartition("/")[2]).repeats_id == first.pk
+    repeated = operator.post(f"/validations/runs/{first.pk}/rerun").headers["Location"]
+    assert Run.objects.get(pk=repeated.rpartition("/")[2]).rerun_of_id == first.pk
     # The place is held now: the page of the run that holds it.
-    assert operator.post(f"/validations/runs/{first.pk}/again").headers["Location"] == repeated
+    assert operator.post(f"/validations/runs/{first.pk}/rerun").headers["Location"] == repeated
     # nvidia-smi finds no resource there: the form, filled in as the run was.
     misfit = make_run(place, suite="nvidia-smi", node="win-1", verdict="failed")
-    answer = operator.post(f"/validations/runs/{misfit.pk}/again")
+    answer = operator.post(f"/validations/runs/{misfit.pk}/rerun")
     assert answer.headers["Location"].startswith("/validations/new?suite=nvidia-smi&cluster=prod&node=win-1")
 
 
 def test_a_log_is_read_again_by_a_worker_and_the_page_says_so(operator: Client, place: Cluster) -> None:
     run = make_run(place, verdict="errored", log=b"x\n")
     page = read(operator.post(f"/validations/runs/{run.pk}/reparse", follow=True))
-    assert "The log is being read again" in page.text
-    assert "Earlier results of the same log" not in page.text
+    assert "Parsing the log again" in page.text
+    assert "Earlier results of this log" not in page.text
     tasks.reparse_run(run.pk)
     page = read(operator.get(f"/validations/runs/{run.pk}"))
-    assert "is being read again" not in page.text
-    assert "Earlier results of the same log" in page.text
+    assert "is being parsed again" not in page.text
+    assert "Earlier results of this log" in page.text
 
 
 def test_no_request_parses_a_log(operator: Client, place: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     """A log is written by whoever made the image: what it does to a parser must not be done to the pages."""
-    run = make_run(place, verdict="passed", log=PASSED_LOG, proof_line=5)
-    waiting = make_run(place, suite="nvidia-smi", state="queued")
+    run = make_run(place, verdict="passed", log=PASSED_LOG, evidence_line=5)
+    pending = make_run(place, suite="nvidia-smi", state="queued")
 
     def parsed(*_: object) -> None:
         raise AssertionError("a log was parsed")
@@ -215,10 +215,10 @@ def test_no_request_parses_a_log(operator: Client, place: Cluster, monkeypatch: 
     assert 'data-n="5"' in operator.get(f"/validations/runs/{run.pk}").content.decode()
     for path in (f"/validations/runs/{run.pk}/log?after=0", f"/api/v1/runs/{run.pk}", f"/api/v1/runs/{run.pk}/log"):
         assert operator.get(path).status_code == 200
-    for path in (f"{run.pk}/reparse", f"{run.pk}/again", f"{waiting.pk}/cancel"):
+    for path in (f"{run.pk}/reparse", f"{run.pk}/rerun", f"{pending.pk}/cancel"):
         assert operator.post(f"/validations/runs/{path}").status_code == 302
-    waiting.refresh_from_db()
-    assert waiting.verdict == "errored"
+    pending.refresh_from_db()
+    assert pending.verdict == "errored"
 
 
 def test_options_of_another_suite_are_not_taken_over(operator: Client, place: Cluster) -> None:
@@ -238,10 +238,10 @@ def test_what_is_wrong_is_said_at_its_field_and_while_typing_in_the_preview(oper
     path = "/validations/new?suite=cuda-vectoradd&node=gpu-9&option.deadline_s=7"
     wrong = [tag["name"] for tag in get(operator, path).tags_of("input") if tag.get("aria-invalid") == "true"]
     assert wrong == ["node", "option.deadline_s"]
-    said = "has no node &#x27;gpu-9&#x27; now"
+    said = "has no node &#x27;gpu-9&#x27;."
     before, _, preview = get(operator, path).html.partition('id="preview"')
     assert (said in before, said in preview) == (True, False)
     typing = read(operator.get(path, headers={"HX-Request": "true", "HX-Target": "preview"}))
     preview = typing.html.partition('id="preview"')[2]
     assert said in preview
-    assert "a whole number from 60 to 86400 is needed" in preview
+    assert "must be an integer from 60 to 86400" in preview

@@ -21,10 +21,10 @@ from validations.suites import registry
 
 def test_with_no_run_the_page_says_what_to_do(viewer: Client, operator: Client, place: Cluster) -> None:
     page = get(viewer, "/validations")
-    assert "0 of 3 cards were proven good" in page.text
-    assert "No run yet." in page.text
-    assert "ask an administrator for the role operator" in page.text
-    assert "Launch the first run" in get(operator, "/validations").text
+    assert "0 of 3 cards validated" in page.text
+    assert "No runs yet" in page.text
+    assert "needs the role operator: ask an administrator" in page.text
+    assert "Launch run" in get(operator, "/validations").text
 
 
 def test_a_run_has_its_verdict_place_and_reason(viewer: Client, place: Cluster, card: Card) -> None:
@@ -43,34 +43,31 @@ def test_the_answer_counts_each_card_once_and_never_an_unproven_one(viewer: Clie
     make_run(place, card=card, suite="nvidia-smi")
     make_run(place)  # some card of the node: proves no card
     page = get(viewer, "/validations")
-    assert "1 of 3 cards were proven good in the last 14 days on their present driver." in page.text
-    assert "2 were never proven." in page.text
+    assert "1 of 3 cards validated with the current driver in the last 14 days" in page.text
+    assert "2 not validated" in page.text
 
 
 def test_a_changed_driver_and_a_failure_take_the_proof_away(viewer: Client, place: Cluster, card: Card) -> None:
     Node.objects.filter(name="gpu-1").update(driver_version="560.0")
     make_run(place, card=card)
-    assert "0 of 3 cards were proven good" in get(viewer, "/validations").text
-    assert "On 1 the driver changed since." in get(viewer, "/validations").text
+    assert "0 of 3 cards validated" in get(viewer, "/validations").text
+    assert "1 with a changed driver" in get(viewer, "/validations").text
     make_run(place, card=card, verdict="failed", minutes_ago=1)
-    assert "1 card failed last." in get(viewer, "/validations").text
+    assert "1 card failed" in get(viewer, "/validations").text
 
 
 def test_an_unknown_driver_is_told_apart(viewer: Client, place: Cluster, card: Card) -> None:
     make_run(place, card=card, driver="")
     text = get(viewer, "/validations").text
-    assert (
-        "1 of 3 cards were proven good in the last 14 days: 0 on their present driver, 1 where the driver is not known."
-        in text
-    )
+    assert "1 of 3 cards validated in the last 14 days: 0 with the current driver, 1 with an unknown driver" in text
 
 
 def test_an_old_proof_is_not_a_fresh_one(viewer: Client, place: Cluster, card: Card) -> None:
     make_run(place, card=card)
     LastResult.objects.update(good_at=timezone.now() - timedelta(days=15))
     text = get(viewer, "/validations").text
-    assert "0 of 3 cards were proven good" in text
-    assert "For 1 the proof is older." in text
+    assert "0 of 3 cards validated" in text
+    assert "1 validated earlier" in text
 
 
 def test_filters_keep_what_they_name_and_refuse_nonsense(viewer: Client, place: Cluster, card: Card) -> None:
@@ -88,7 +85,7 @@ def test_filters_keep_what_they_name_and_refuse_nonsense(viewer: Client, place: 
         ("q=win", 1),
     ):
         assert len(get(viewer, f"/validations?{query}").rows) == count, query
-    assert "Nothing matches this filter." in get(viewer, "/validations?q=nowhere").text
+    assert "No matches for this filter." in get(viewer, "/validations?q=nowhere").text
     for query in ("verdict=nope", "nope=1", "cursor=x", "ordering=nope"):
         get(viewer, f"/validations?{query}", 400)
 
@@ -140,8 +137,8 @@ def test_a_card_has_its_runs_and_one_measurement_over_time(viewer: Client, place
 
 def test_a_card_without_runs_says_so_and_a_missing_card_is_not_found(viewer: Client, card: Card) -> None:
     page = get(viewer, f"/validations/cards/{card.pk}")
-    assert "Never proven good" in page.text
-    assert "No run took this card yet." in page.text
+    assert "Not validated" in page.text
+    assert "No runs on this card yet" in page.text
     get(viewer, "/validations/cards/999999999999999999999", 404)
 
 
@@ -150,11 +147,11 @@ def test_the_inventory_says_of_each_card_whether_it_was_proven(viewer: Client, p
     bad = make_run(place, card=Card.objects.get(node_name="gpu-1", index=1), verdict="failed")
     node = get(viewer, "/nodes/prod/gpu-1")
     assert {f"/validations/runs/{run.pk}" for run in (good, bad)} <= set(node.links)
-    assert "proven" in get(viewer, "/cards").text
-    assert "never proven" in get(viewer, "/cards").text
+    assert "validated" in get(viewer, "/cards").text
+    assert "not validated" in get(viewer, "/cards").text
     assert "by CUDA vectorAdd" in get(viewer, f"/cards/{card.pk}").text
     overview = get(viewer, "/")
-    assert "Cards proven good 1 of 3" in overview.text
+    assert "Validated cards 1 of 3" in overview.text
     assert "Last runs" in overview.text
     assert sum("mark-proof" in tag.get("class", "") for tag in overview.tags_of("span")) == 2
 

@@ -53,7 +53,7 @@ def test_evidence_is_the_lines_of_the_reasons_with_some_around_and_gaps_between(
     log.mark({10, 50, 999})
     window = log.evidence()
     assert [line.number for line in window.lines] == [*range(7, 14), *range(47, 54)]
-    assert [line.number for line in window.lines if line.proof] == [10, 50]
+    assert [line.number for line in window.lines if line.evidence] == [10, 50]
     assert [line.number for line in window.lines if line.gap] == [7, 47]
 
 

@@ -34,7 +34,7 @@ ACT = (
     "/validations/campaigns/{campaign}/resume",
     "/validations/campaigns/{campaign}/stop",
     "/validations/runs/{run}/cancel",
-    "/validations/runs/{run}/again",
+    "/validations/runs/{run}/rerun",
     "/validations/runs/{run}/reparse",
 )
 

@@ -17,20 +17,20 @@ SCRIPT = "<script>alert(1)</script>"
 def test_a_pass_says_what_it_proves_and_shows_the_line_that_proves_it(
     viewer: Client, place: Cluster, card: Card
 ) -> None:
-    run = make_run(place, card=card, log=PASSED_LOG, proof_line=5)
+    run = make_run(place, card=card, log=PASSED_LOG, evidence_line=5)
     page = get(viewer, f"/validations/runs/{run.pk}")
     assert "Passed" in re.sub("passed", "Passed", page.text)
     assert "runs a kernel on it and reads back the right result" in page.text
-    proof = [tag for tag in page.tags_of("li") if "proof" in tag.get("class", "")]
-    assert [tag["data-n"] for tag in proof] == ["5"]
+    validity = [tag for tag in page.tags_of("li") if "proof" in tag.get("class", "")]
+    assert [tag["data-n"] for tag in validity] == ["5"]
 
 
 def test_a_failure_names_its_reason_and_links_to_the_line(viewer: Client, place: Cluster) -> None:
     reasons = [reason("verification", "The card gave a wrong result.", 3), reason("exit-code", "The exit code is 1.")]
     run = make_run(place, verdict="failed", reasons=reasons, log=b"a\nb\nResult verification failed\n", exit_code=1)
     page = get(viewer, f"/validations/runs/{run.pk}")
-    assert "failed : the card gave a wrong result" in page.text or "failed: the card gave a wrong result" in page.text
-    assert "Hardware, driver or adapter rejected it." in page.text
+    assert "failed : wrong result" in page.text or "failed: wrong result" in page.text
+    assert "The hardware, driver or adapter reported a fault." in page.text
     assert "?line=3#L3" in page.links
 
 
@@ -44,18 +44,18 @@ def test_an_errored_run_says_that_nobody_asked_the_card_and_where_it_stopped(vie
     )
     run.steps.filter(state__in=("pulling", "running", "collecting")).delete()
     page = get(viewer, f"/validations/runs/{run.pk}")
-    assert "It says nothing about the card, good or bad." in page.text
+    assert "Nothing is known about the card." in page.text
     assert "no further" in page.text
-    assert "No log was stored" in page.text
+    assert "No log stored" in page.text
     assert "Ran " not in " ".join(tag.get("class", "") for tag in page.tags_of("li"))
 
 
 def test_a_waiting_run_shows_why_in_the_clusters_words(viewer: Client, place: Cluster) -> None:
-    run = make_run(place, state="pending", waiting_reason="Unschedulable", waiting_message="0/3 nodes are available")
+    run = make_run(place, state="pending", pending_reason="Unschedulable", pending_message="0/3 nodes are available")
     page = get(viewer, f"/validations/runs/{run.pk}")
     assert "Unschedulable" in page.text
     assert "0/3 nodes are available" in page.text
-    assert "No line yet." in page.text
+    assert "No lines yet." in page.text
 
 
 def test_an_error_of_the_clusters_api_is_shown_as_text(viewer: Client, place: Cluster) -> None:
@@ -80,7 +80,7 @@ def test_four_mebibytes_of_log_make_a_small_page(viewer: Client, place: Cluster)
     for query in ("", "?view=all", "?view=tail", "?line=20000", "?find=<"):
         page = get(viewer, f"/validations/runs/{run.pk}{query}")
         assert len(page.html) < 700_000, query
-    assert "all 41,000 lines" in page.text
+    assert "All 41,000 lines" in page.text
 
 
 def test_windows_of_a_long_log_are_linked(viewer: Client, place: Cluster) -> None:
@@ -96,8 +96,8 @@ def test_windows_of_a_long_log_are_linked(viewer: Client, place: Cluster) -> Non
 
 def test_search_in_the_log_says_how_many_lines_hold_it(viewer: Client, place: Cluster) -> None:
     run = make_run(place, log=b"alpha\nbeta\nALPHA\n")
-    assert "2 lines hold it." in get(viewer, f"/validations/runs/{run.pk}?find=alpha").text
-    assert "No line holds “gamma”." in get(viewer, f"/validations/runs/{run.pk}?find=gamma").text
+    assert "2 matching lines" in get(viewer, f"/validations/runs/{run.pk}?find=alpha").text
+    assert "No line contains “gamma”." in get(viewer, f"/validations/runs/{run.pk}?find=gamma").text
 
 
 def test_measurements_stand_beside_the_last_good_run(viewer: Client, place: Cluster, card: Card) -> None:
@@ -106,7 +106,7 @@ def test_measurements_stand_beside_the_last_good_run(viewer: Client, place: Clus
         place, card=card, suite="cuda-nbody", verdict="warning", measurements={"gflops": (500.0, "GFLOP/s")}
     )
     page = get(viewer, f"/validations/runs/{slow.pk}")
-    assert "Against the last good run" in page.text
+    assert "Measurements and the last pass" in page.text
     row = next(row for row in page.rows if row[0].startswith("gflops"))
     assert row[1:] == ["500.0 GFLOP/s", "1,000", "× 0.5"]
 
@@ -114,15 +114,14 @@ def test_measurements_stand_beside_the_last_good_run(viewer: Client, place: Clus
 def test_without_a_good_run_before_nothing_is_compared(viewer: Client, place: Cluster, card: Card) -> None:
     run = make_run(place, card=card, suite="cuda-nbody", measurements={"gflops": (500.0, "GFLOP/s")})
     page = get(viewer, f"/validations/runs/{run.pk}")
-    assert "No good run like this one came before" in page.text
+    assert "No earlier pass with the same suite" in page.text
     assert "×" not in page.text
 
 
 def test_some_card_is_said_to_prove_the_node_only(viewer: Client, place: Cluster) -> None:
     run = make_run(place)
     assert (
-        "The result is the node's: it is not known which card was taken."
-        in get(viewer, f"/validations/runs/{run.pk}").text
+        "The result belongs to the node: the card is unidentified." in get(viewer, f"/validations/runs/{run.pk}").text
     )
 
 
@@ -143,7 +142,7 @@ def test_earlier_results_of_the_same_log_are_listed(viewer: Client, place: Clust
         new_verdict="passed",
     )
     page = get(viewer, f"/validations/runs/{run.pk}")
-    assert "Earlier results of the same log" in page.text
+    assert "Earlier results of this log" in page.text
     assert "Nothing found." in page.text
 
 
@@ -168,13 +167,13 @@ def test_a_deleted_log_says_so(viewer: Client, place: Cluster) -> None:
     run = make_run(place, log=b"x\n")
     LogChunk.objects.filter(run=run).delete()
     Run.objects.filter(pk=run.pk).update(log_pruned_at=run.ended_at)
-    assert "The log was deleted when its time was over" in get(viewer, f"/validations/runs/{run.pk}").text
+    assert "The log was deleted after its retention time" in get(viewer, f"/validations/runs/{run.pk}").text
 
 
 def test_a_run_that_is_not_there_is_said_so_and_a_strange_parameter_too(viewer: Client, place: Cluster) -> None:
     run = make_run(place)
     for name in ("nope", "x" * 300, "%00", f"{run.pk}x"):
-        assert "There is no run" in get(viewer, f"/validations/runs/{name}", 404).text
+        assert "No run" in get(viewer, f"/validations/runs/{name}", 404).text
     for query in ("view=nope", "line=-1", "line=x", "from=1e9"):
         assert get(viewer, f"/validations/runs/{run.pk}?{query}", 400).text
 
@@ -197,27 +196,27 @@ def test_the_live_part_is_not_sent_again_while_nothing_changes(viewer: Client, p
     fingerprint = next(tag["data-fingerprint"] for tag in whole.tags_of("div") if tag.get("id") == "live")
     headers = {"HX-Request": "true", "X-Fingerprint": fingerprint}
     assert viewer.get(path, headers=headers).status_code == 204
-    Run.objects.filter(pk=run.pk).update(waiting_message="news")
+    Run.objects.filter(pk=run.pk).update(pending_message="news")
     assert "news" in get(viewer, path, **headers).text
 
 
 def test_a_pass_says_how_much_it_proves(viewer: Client, place: Cluster, card: Card) -> None:
-    proven = get(viewer, f"/validations/runs/{make_run(place, card=card).pk}").text
-    assert "right : work was done and its result was checked. This is a proof that the card is good." in proven
+    validated = get(viewer, f"/validations/runs/{make_run(place, card=card).pk}").text
+    assert "result checked : a workload ran and its result was checked. This validates the card." in validated
     seen = make_run(place, card=card, suite="nvidia-smi")
     page = get(viewer, f"/validations/runs/{seen.pk}")
-    assert "passed (seen)" in page.text
-    assert "The card is not proven good by it." in page.text
+    assert "passed (detected only)" in page.text
+    assert "This does not validate the card." in page.text
     own = make_run(place, card=card, level="none", level_note="The image x is not the suite's own.")
     page = get(viewer, f"/validations/runs/{own.pk}")
-    assert "nothing proven : this pass says nothing of the card. The image x is not the suite's own." in page.text
+    assert "proves nothing : this pass proves nothing about the card. The image x is not the suite's own." in page.text
     failed = get(viewer, f"/validations/runs/{make_run(place, card=card, verdict='failed').pk}")
-    assert "proven" not in failed.text.partition("Ran on")[0].partition("failed")[2]
+    assert "validated" not in failed.text.partition("Ran on")[0].partition("failed")[2]
 
 
 def test_the_page_says_that_another_card_ran(viewer: Client, place: Cluster, card: Card) -> None:
     note = "Card 1 was asked for; the pod took card 0 (annotation-v1): the result is that card's."
-    run = make_run(place, card=card, card_asked="1", card_evidence="annotation-v1", card_note=note)
+    run = make_run(place, card=card, card_requested="1", card_evidence="annotation-v1", card_note=note)
     assert note in get(viewer, f"/validations/runs/{run.pk}").text
 
 
@@ -226,19 +225,19 @@ def test_the_run_that_is_compared_with_is_named_with_node_and_card(viewer: Clien
     make_run(place, card=other, suite="cuda-nbody", measurements={"time": (10.0, "ms")}, minutes_ago=60)
     run = make_run(place, card=card, suite="cuda-nbody", measurements={"time": (11.0, "ms")})
     page = get(viewer, f"/validations/runs/{run.pk}")
-    assert "Against the last good run" in page.text
+    assert "Measurements and the last pass" in page.text
     assert "gpu-1 · card 1" in page.text
     Run.objects.filter(pk=run.pk).update(driver_version="")
-    assert "Against the last good run" not in get(viewer, f"/validations/runs/{run.pk}").text
+    assert "Measurements and the last pass" not in get(viewer, f"/validations/runs/{run.pk}").text
 
 
 def test_lists_tell_a_pass_from_a_proof(viewer: Client, place: Cluster, card: Card) -> None:
     make_run(place, card=card, suite="nvidia-smi")
     text = get(viewer, "/validations").text
-    assert "0 of 3 cards were proven good" in text
-    assert "3 were never proven." in text
-    assert "1 of these were only seen by the driver." in text
-    assert "seen, not proven" in get(viewer, "/cards").text
-    assert "Never proven good. The driver answered:" in get(viewer, f"/cards/{card.pk}").text
-    assert len(get(viewer, "/validations?level=right").rows) == 0
-    assert len(get(viewer, "/validations?level=seen").rows) == 1
+    assert "0 of 3 cards validated" in text
+    assert "3 not validated" in text
+    assert "1 of these detected only" in text
+    assert "detected only" in get(viewer, "/cards").text
+    assert "Not validated. The driver detected the card:" in get(viewer, f"/cards/{card.pk}").text
+    assert len(get(viewer, "/validations?level=checked").rows) == 0
+    assert len(get(viewer, "/validations?level=detected").rows) == 1

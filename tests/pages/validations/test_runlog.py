@@ -111,22 +111,22 @@ def test_the_end_comes_with_what_the_page_says_of_a_complete_log(viewer: Client,
     run = make_run(place, state="running", log=PASSED_LOG[:-8])
     more = opened(viewer, run)
     add(run, PASSED_LOG[-8:])
-    end(run, proof_line=5)
+    end(run, evidence_line=5)
     answer = viewer.get(more)
     assert (numbers(answer), goes_on(answer)) == ([5, 6], "")
     assert [tag["data-n"] for tag in read(answer).tags_of("li") if "proof" in tag.get("class", "")] == ["5"]
     assert answer.headers["X-Log-Proof"] == "5"
     swapped = {tag["id"]: tag["hx-swap-oob"] for name in ("ul", "p", "label") for tag in read(answer).tags_of(name)}
     assert swapped == {"log-chips": "true", "log-empty": "true", "log-follow": "delete"}
-    assert "all 6 lines" in read(answer).text
+    assert "All 6 lines" in read(answer).text
 
 
 def test_a_run_that_ends_without_a_line_says_so(viewer: Client, place: Cluster) -> None:
     run = make_run(place, state="running")
     page = viewer.get(f"/validations/runs/{run.pk}")
-    assert "No line yet." in read(page).text
+    assert "No lines yet." in read(page).text
     end(run, verdict="errored", log_complete=None)
-    assert "No log was stored" in read(viewer.get(goes_on(page))).text
+    assert "No log stored" in read(viewer.get(goes_on(page))).text
 
 
 def test_the_place_where_a_part_is_missing_is_marked_when_it_comes(viewer: Client, place: Cluster) -> None:
@@ -145,7 +145,7 @@ def test_a_flood_of_lines_is_cut_and_said(viewer: Client, place: Cluster) -> Non
     add(run, b"x\n" * 5000)
     answer = viewer.get(more)
     assert numbers(answer) == list(range(5002 - MOST_LINES, 5002))
-    assert "faster than they could be shown" in read(answer).text
+    assert "Some lines were skipped." in read(answer).text
 
 
 def test_the_cost_is_that_of_the_new_lines(viewer: Client, place: Cluster) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kube.objects import Taint
-from validations.suites.engine.base import Resource, Run, Target
+from validations.suites.engine.base import Facts, Resource, Run, Target
 
 RUN = Run(id="0192f1c4-7b1e-7c1a-9d55-3f1f5c0a9a11", namespace="gpudash-validation")
 UUID = "GPU-7fdaf0a5-179b-f636-d15d-daf243e3ff16"
@@ -21,7 +21,7 @@ def _windows(name: str, resource: str, build: str) -> Target:
     return Target(
         node=name,
         os="windows",
-        windows_build=build,
+        facts=Facts(windows_build=build),
         ready=True,
         taints=_WINDOWS_TAINTS,
         tolerated=TOLERATED,

@@ -121,7 +121,7 @@ def test_a_stack_of_its_own_goes_before_the_others() -> None:
 
 
 #: The help of an option, which pages show and translations have.
-OF_AN_OPTION = "Card memory to ask for where memory is what is shared (gpushare, HAMi), in MiB."
+OF_AN_OPTION = "Card memory to request on stacks that share by memory (gpushare, HAMi), in MiB."
 #: What names a system. NVIDIA's plugin is left out, since cards and the RuntimeClass have its name too; DirectX alone is an API.
 WORDS = re.compile(
     r"gpushare|hami|directx[-./]|tensorworks|alibaba|aliyun|microsoft\.com|alpha\.kubernetes", re.IGNORECASE

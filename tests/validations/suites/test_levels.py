@@ -1,4 +1,4 @@
-"""How much a pass proves is declared by the suite, and lowered by options and by what the log says. Only "right" is a proof."""
+"""How much a pass proves is declared by the suite, and lowered by options and by what the log says. Only "checked" is a proof."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def recorded(suite: str, case: str) -> bytes:
 
 def test_every_suite_declares_the_level_that_the_docs_say() -> None:
     rows = {row[0].strip("`"): row[-1] for row in table_rows(PAGES / "validations.md") if row[0].strip("`") in SUITES}
-    assert {name: re.search(r"\(\*(\w+)", rows[name])[1] for name in SUITES} == {  # type: ignore[index]
+    assert {name: re.search(r"\(`(\w+)`", rows[name])[1] for name in SUITES} == {  # type: ignore[index]
         name: one.level for name, one in SUITES.items()
     }
-    assert LEVELS == ("none", "seen", "ran", "right")
+    assert LEVELS == ("none", "detected", "ran", "checked")
 
 
 @pytest.mark.parametrize("suite", sorted(SUITES))
@@ -48,23 +48,23 @@ def test_an_image_of_ones_own_proves_nothing(suite: str) -> None:
 
 def test_the_first_level_of_the_diagnostic_only_sees() -> None:
     suite = SUITES["dcgm-diag"]
-    assert [suite.grade({"level": number}).level for number in (1, 2, 3)] == ["seen", "right", "right"]
-    assert suite.grade({}).level == "seen"
+    assert [suite.grade({"level": number}).level for number in (1, 2, 3)] == ["detected", "checked", "checked"]
+    assert suite.grade({}).level == "detected"
 
 
 def test_a_report_in_which_no_test_worked_on_the_card_lowers_the_level_that_was_asked_for() -> None:
     test = b'{"name":"%s","results":[{"status":"Pass"}]}'
     log = b'{"DCGM Diagnostic":{"test_categories":[{"category":"Deployment","tests":[' + test + b"]}]}}\n"
-    assert level("dcgm-diag", log % b"software", level=2) == "seen"
-    assert level("dcgm-diag", log % b"memory", level=2) == "right"
-    assert level("dcgm-diag", log % b"memory", level=1) == "seen"
+    assert level("dcgm-diag", log % b"software", level=2) == "detected"
+    assert level("dcgm-diag", log % b"memory", level=2) == "checked"
+    assert level("dcgm-diag", log % b"memory", level=1) == "detected"
 
 
 def test_directml_proves_a_card_only_when_the_log_names_it() -> None:
     numbers = b" ".join(b"%d" % number for number in range(24))
     tensors = b"input tensor: %s\noutput tensor: %s\n" % (numbers, numbers)
     assert level("directx-directml", tensors) == "none"
-    assert level("directx-directml", b"Using adapter: NVIDIA A10\n" + tensors) == "right"
+    assert level("directx-directml", b"Using adapter: NVIDIA A10\n" + tensors) == "checked"
 
 
 def test_sums_that_were_not_checked_are_not_right() -> None:
@@ -74,7 +74,7 @@ def test_sums_that_were_not_checked_are_not_right() -> None:
     )
     assert unchecked
     assert {level("nccl-allreduce", path.read_bytes()) for path in unchecked} == {"ran"}
-    assert "right" in {level("nccl-allreduce", path.read_bytes()) for path in checked}
+    assert "checked" in {level("nccl-allreduce", path.read_bytes()) for path in checked}
 
 
 def test_options_that_the_suite_has_no_more_prove_nothing() -> None:

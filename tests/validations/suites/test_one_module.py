@@ -19,13 +19,14 @@ from validations.suites.engine.demo import START_ERROR, recordings
 SUITES = sorted(registry())
 PACKAGE = ROOT / "validations" / "suites"
 LOOKED_AT = ("validations", "pages", "api", "resources", "templates", "fleetsim", "gpudash", "accounts", "static")
-#: The list of modules names each of them: that is the registration. A data migration says what was so when it was written, and
-#: must go on to say it when a suite is renamed or gone.
-NAMES_SUITES = {PACKAGE / "__init__.py", ROOT / "validations" / "migrations" / "0003_levels_and_cards.py"}
+#: The list of modules names each of them: that is the registration.
+NAMES_SUITES = {PACKAGE / "__init__.py"}
 #: A suite has the name of the program that it runs. Where these sentences say it, they mean the program: how it counts cards.
 OF_THE_PROGRAM = (
-    "The scheduler's index; not always that of nvidia-smi.",
-    "as the scheduler counts; nvidia-smi may count otherwise",
+    "Index of the scheduler; may differ from nvidia-smi.",
+    "for example with `nvidia-smi -q`",
+    "A DCGM diagnostic test failed",
+    "scheduler index, may differ from nvidia-smi",
 )
 
 

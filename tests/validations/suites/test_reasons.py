@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from tests.processes import ROOT
 from tests.validations.suites.golden import cases
+from validations import software
 from validations.lifecycle import observe
 from validations.suites import reasons, registry
 from validations.suites.engine import exits
@@ -21,6 +22,7 @@ TAKERS = {
     "skipped": 0,
     "remark": 0,
     "Reason": 0,
+    "_compared": 0,
     "Ending": 0,
     "CannotBuild": 0,
     "Denied": 1,
@@ -29,6 +31,7 @@ TAKERS = {
     "Code": 2,
     "_Failure": 2,
     "end_without_judgement": 1,
+    "Caution": 0,
 }
 
 
@@ -49,7 +52,11 @@ NOT_LITERAL: dict[tuple[str, str], Callable[[], set[str]] | None] = {
     ("suites/engine/exits.py", "code"): lambda: {"killed", "exit-code"},
     ("permitted.py", "code"): HANDED_ON,
     ("lifecycle/endings.py", "CANCELLED"): lambda: {"cancelled"},
-    ("lifecycle/endings.py", "str(stored[0])"): HANDED_ON,
+    ("lifecycle/endings.py", "str(code)"): HANDED_ON,
+    ("lifecycle/judge.py", "CODE"): lambda: {software.CODE},
+    ("planning.py", "CODE"): lambda: {software.CODE},
+    ("campaigns.py", "CODE"): lambda: {software.CODE},
+    ("lifecycle/unstarted.py", "CODE"): lambda: {software.CODE},
     ("lifecycle/building.py", "code"): HANDED_ON,
     ("lifecycle/step.py", "seen.trouble"): lambda: set(observe.TROUBLE.values()),
     ("lifecycle/observe.py", "HOPELESS[reason]"): lambda: set(observe.HOPELESS.values()),

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from validations.suites import MODULES, find, reasons, registry
-from validations.suites.engine.base import ReasonWords, Suite
+from validations.suites.engine.base import Needs, ReasonWords, Suite
 from validations.suites.engine.reasons import REASONS
 from validations.suites.engine.registration import SuiteError, load, reasons_of
 
@@ -55,7 +55,7 @@ def test_a_module_without_a_suite_is_named(package: Path) -> None:
         load(PACKAGE, ("empty",))
 
 
-@pytest.mark.parametrize("attribute", ["level", "demo", "read", "workload", "parser_version", "proves"])
+@pytest.mark.parametrize("attribute", ["level", "demo", "read", "workload", "needs", "parser_version", "proves"])
 def test_an_attribute_that_was_not_given_is_named(package: Path, attribute: str) -> None:
     given = [name for name in Suite.__struct_fields__ if name != attribute]
     source = (
@@ -78,6 +78,8 @@ def test_an_attribute_that_was_not_given_is_named(package: Path, attribute: str)
         ({"options": SOUND.options[1:]}, "SUITE.options lacks image"),
         ({"options": SOUND.options[:1]}, "SUITE.options lacks resource, deadline_s, host_memory, pull_secret"),
         ({"pod_security": "privileged"}, "SUITE.pod_security is 'privileged'; it is baseline or restricted"),
+        ({"needs": {}}, "SUITE.needs has nothing; it has what is needed on linux"),
+        ({"needs": {"windows": Needs()}}, "SUITE.needs has windows; it has what is needed on linux"),
         ({"demo": msgspec.structs.replace(SOUND.demo, images=())}, "SUITE.demo.images is empty"),
     ],
 )

@@ -17,20 +17,26 @@ from validations.suites.engine.base import TEXT_ALONE, Outcome, Result, read_log
 
 
 class Command(ShownCommand):
-    help = "Parse a validation log without a cluster. The verdict is in the output; the exit code says whether there is one."
+    help = (
+        "Parse a validation log without a cluster. The output contains the verdict; the exit code is 0 if there is one."
+    )
     requires_system_checks: list[str] = []
     requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("suite", help=", ".join(registry()))
-        parser.add_argument("file", help="the log; - reads standard input")
-        parser.add_argument("--exit-code", type=int, help="of the container; without it the text alone is judged")
+        parser.add_argument("file", help="log file; - for standard input")
+        parser.add_argument(
+            "--exit-code", type=int, help="exit code of the container; without it only the log is judged"
+        )
         parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
 
     def handle(self, *args: Any, **options: Any) -> None:
         suite = find(options["suite"])
         if suite is None:
-            raise CommandError(f"no suite {options['suite']!r}; there are: {', '.join(registry())}", returncode=2)
+            raise CommandError(
+                f"There is no suite {options['suite']!r}. Suites: {', '.join(registry())}.", returncode=2
+            )
         code = options["exit_code"]
         outcome = TEXT_ALONE if code is None else Outcome(exit_code=code)
         result = suite.parse(read_log(_read(options["file"])), outcome)
@@ -44,7 +50,7 @@ def _read(name: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
-        raise CommandError(f"{name}: cannot be read ({error.strerror})", returncode=2) from None
+        raise CommandError(f"{name}: cannot read ({error.strerror})", returncode=2) from None
 
 
 def as_text(result: Result) -> str:

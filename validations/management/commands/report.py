@@ -19,19 +19,21 @@ MOST_TOLD = 20
 
 
 class Command(ShownCommand):
-    help = "Print the report of a campaign, or verify one: exit code 0 the same, 1 it differs, 2 it cannot be compared."
+    help = "Print the report of a campaign, or verify one. Exit codes: 0 identical, 1 different, 2 not comparable."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("campaign", help="id of the campaign, or: verify")
-        parser.add_argument("file", nargs="?", help="with verify: the report as JSON; - reads standard input")
-        parser.add_argument("--json", action="store_true", help="the canonical form, of whose bytes the hash is made")
+        parser.add_argument("campaign", help="ID of the campaign, or: verify")
+        parser.add_argument("file", nargs="?", help="with verify: the report as JSON; - for standard input")
+        parser.add_argument(
+            "--json", action="store_true", help="print the canonical JSON, from which the hash is computed"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["campaign"] == "verify":
             self._verify(options["file"])
             return
         if options["file"]:
-            raise CommandError(f"{options['file']}: only verify takes a file", returncode=2)
+            raise CommandError(f"{options['file']}: a file is allowed only with verify", returncode=2)
         found = report.content(_campaign(options["campaign"]))
         if options["json"]:
             self.stdout.write(report.canonical(found).decode("ascii"), ending="")
@@ -40,21 +42,21 @@ class Command(ShownCommand):
 
     def _verify(self, name: str | None) -> None:
         if not name:
-            raise CommandError("verify: name the file of the report", returncode=2)
+            raise CommandError("verify: the file of the report is missing", returncode=2)
         data = _read(name)
         try:
             old = json.loads(data)
             campaign_id = str(old["campaign"]["id"])
             form = old["format"]
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise CommandError(f"{name}: this is no report of a campaign", returncode=2) from None
+            raise CommandError(f"{name}: not a campaign report", returncode=2) from None
         if form != report.FORMAT:
-            raise CommandError(f"{name}: format {form!r} is not the one of this version, {report.FORMAT}", returncode=2)
+            raise CommandError(f"{name}: format {form!r} does not match this version ({report.FORMAT})", returncode=2)
         self.stdout.write(f"file      sha256:{report.sha256(data)}")
         new = report.canonical(report.content(_campaign(campaign_id)))
         self.stdout.write(f"campaign  sha256:{report.sha256(new)}")
         if new == data:
-            self.stdout.write(f"The stored campaign {campaign_id} gives the same report.")
+            self.stdout.write(f"Identical: the file matches the stored campaign {campaign_id}.")
             return
         found = list(report.differences(old, json.loads(new)))
         for path, then, now in found[:MOST_TOLD]:
@@ -62,10 +64,8 @@ class Command(ShownCommand):
         if len(found) > MOST_TOLD:
             self.stdout.write(f"  and {len(found) - MOST_TOLD} more")
         if not found:
-            raise CommandError(
-                "The content is the same, but the bytes are not those of the canonical form.", returncode=1
-            )
-        raise CommandError(f"The stored campaign {campaign_id} does not give this report.", returncode=1)
+            raise CommandError("Same content, but the file is not in canonical form.", returncode=1)
+        raise CommandError(f"The file differs from the stored campaign {campaign_id}.", returncode=1)
 
 
 def as_text(found: dict[str, Any]) -> str:
@@ -73,10 +73,10 @@ def as_text(found: dict[str, Any]) -> str:
     campaign, cards = found["campaign"], found["coverage"]
     rows = [
         f"Campaign {campaign['id']}: {found['suite']['id']}, {campaign['state']}, started by {campaign['started_by'] or '-'}",
-        f"Begun {campaign['created_at']}, ended {campaign['ended_at'] or '-'}; clusters {', '.join(campaign['clusters'])}",
-        f"{cards['proven']} of {cards['asked']} cards proven good; failed: {cards['failed']}; not reached: {cards['not_reached']}",
+        f"Started {campaign['created_at']}, ended {campaign['ended_at'] or '-'}; clusters {', '.join(campaign['clusters'])}",
+        f"{cards['validated']} of {cards['targets']} cards validated; failed: {cards['failed']}; not tested: {cards['not_tested']}",
     ]
-    for one in found["places"]:
+    for one in found["targets"]:
         why = one["why_not"] or one["reason_text"] or ""
         parts = (
             one["cluster"],
@@ -102,4 +102,4 @@ def _read(name: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
-        raise CommandError(f"{name}: cannot be read ({error.strerror})", returncode=2) from None
+        raise CommandError(f"{name}: cannot read ({error.strerror})", returncode=2) from None

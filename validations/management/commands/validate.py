@@ -13,7 +13,7 @@ from inventory.clock import database_now
 from inventory.management.shown import ShownCommand
 from inventory.printable import one_line
 from validations.models import Measurement, Run
-from validations.planning import Refused, RunRequest, cordoned
+from validations.planning import Refused, RunRequest, cautions
 from validations.requests import Busy, request_run
 from validations.suites import registry
 from validations.waiting import tell
@@ -21,17 +21,17 @@ from validations.waiting import tell
 NOT_PASSED, NOT_LAUNCHED = 1, 2
 #: What a pass of each level says of the card.
 LEVELS = {
-    "right": "its result was checked, the card is proven good.",
-    "ran": "work was done, its result was not checked; the card is not proven good.",
-    "seen": "the driver answered; the card is not proven good.",
-    "none": "it says nothing of the card.",
+    "checked": "result checked; the card is validated.",
+    "ran": "ran, result not checked; the card is not validated.",
+    "detected": "detected only; the card is not validated.",
+    "none": "proves nothing.",
 }
 #: After so long in the queue something else than a full cluster may be the reason.
 NOBODY_S = 30.0
 
 
 class Command(ShownCommand):
-    help = "Launch a validation run. With --wait the exit code is 0 only for passed."
+    help = "Launch a validation run. With --wait, the exit code is 0 only if the run passed."
     #: Seconds between two looks at the row.
     poll_s = 1.0
 
@@ -39,18 +39,16 @@ class Command(ShownCommand):
         parser.add_argument("suite", help=", ".join(registry()))
         parser.add_argument("--node", required=True)
         parser.add_argument(
-            "--card", default="", metavar="I", help="index, UUID or key; without it some card of the node"
+            "--card", default="", metavar="I", help="index, UUID or key (default: any card of the node)"
         )
-        parser.add_argument("--cluster", default="", help="needed when there is more than one")
+        parser.add_argument("--cluster", default="", help="required if there are several clusters")
         parser.add_argument(
             "--option", action="append", default=[], metavar="K=V", help="option of the suite; may be repeated"
         )
+        parser.add_argument("--when-busy", action="store_true", help="queue the run if the node is full or not ready")
+        parser.add_argument("--wait", action="store_true", help="wait for the verdict")
         parser.add_argument(
-            "--when-busy", action="store_true", help="launch although the node is full or not ready now"
-        )
-        parser.add_argument("--wait", action="store_true", help="follow the run to its verdict")
-        parser.add_argument(
-            "--timeout", type=float, metavar="S", help="with --wait: stop waiting (not the run) after S seconds"
+            "--timeout", type=float, metavar="S", help="with --wait: stop waiting after S seconds; the run continues"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -60,15 +58,15 @@ class Command(ShownCommand):
             cluster=options["cluster"],
             card=options["card"],
             options=_pairs(options["suite"], options["option"]),
-            wait_for_room=options["when_busy"],
+            queue_if_full=options["when_busy"],
         )
         try:
             run, _ = request_run(run_request)
         except (Refused, Busy) as error:
             raise CommandError(str(error), returncode=NOT_LAUNCHED) from None
         self.stdout.write(f"{run.pk} {run.suite} on {one_line(run.target_text)}")
-        if run.node_snapshot.get("cordoned") == "yes":
-            self.stderr.write(f"warning: {one_line(cordoned(run.node_name).text)}")
+        for one in cautions(run):
+            self.stderr.write(f"warning: {one_line(one.text)}")
         if options["wait"]:
             self._wait(run, options["timeout"])
 
@@ -80,7 +78,7 @@ class Command(ShownCommand):
             waited = time.monotonic() - started
             if timeout_s is not None and waited > timeout_s:
                 raise CommandError(
-                    f"{run.pk} is still {run.state} after {timeout_s:g} s; it goes on", returncode=NOT_LAUNCHED
+                    f"{run.pk} is still {run.state} after {timeout_s:g} s; the run continues", returncode=NOT_LAUNCHED
                 )
             time.sleep(self.poll_s)
             run.refresh_from_db()
@@ -91,10 +89,10 @@ class Command(ShownCommand):
     def _tell(self, run: Run, told: str) -> str:
         tell([run])
         text = run.get_state_display()
-        waits = ": ".join(part for part in (run.waiting_reason, run.waiting_message) if part)
+        waits = ": ".join(part for part in (run.pending_reason, run.pending_message) if part)
         why = "; ".join(dict.fromkeys(part for part in (run.last_error, waits) if part))
         if run.state == "queued" and not why and (database_now() - run.created_at).total_seconds() > NOBODY_S:
-            why = "nobody has taken it up; is the service running (standalone, or worker and beat)?"
+            why = "still queued: no launch worker. Start the launch worker and the schedule."
         text += f" ({one_line(why)})" if why else ""
         if text != told:
             self.stdout.write(f"  {text}")
@@ -121,7 +119,7 @@ def _pairs(suite_id: str, texts: list[str]) -> dict[str, Any]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
-            raise CommandError(f"--option {text!r}: NAME=VALUE is wanted", returncode=NOT_LAUNCHED)
+            raise CommandError(f"--option {text!r}: must be NAME=VALUE", returncode=NOT_LAUNCHED)
         whole = name in numbers and value.lstrip("-").isdecimal() and len(value) < 19
         found[name] = int(value) if whole else value
     return found

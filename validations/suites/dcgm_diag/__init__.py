@@ -14,6 +14,7 @@ from validations.suites.engine.base import (
     Grade,
     Image,
     Lines,
+    Needs,
     Option,
     Past,
     Reading,
@@ -60,7 +61,7 @@ _ON_THE_CARD = frozenset(
 
 def read(lines: Lines) -> Reading:
     """Facts `tests` and `devices` (name → status); the proof is a whole report in which a test passed and none failed."""
-    reading = Reading(missing=sentence("The log has no whole report of the diagnostic."))
+    reading = Reading(missing=sentence("The log has no complete diagnostic report."))
     for line, text in lines:
         _failure(reading, text, line)
     written, printed = documents(lines), tables(lines)
@@ -82,11 +83,11 @@ def _failure(reading: Reading, text: str, line: int) -> None:
         return
     phrase = first(ENGINE, text)
     if (phrase is not None or text.startswith("Error: ")) and CARD_GONE.search(text):
-        reading.failed("device-removed", sentence("The card is gone: {text}", text=name(text)), line)
+        reading.failed("device-removed", sentence("Card lost: {text}", text=name(text)), line)
     elif phrase is not None:
         tell(reading, phrase, sentence("{meaning}: {text}", meaning=phrase.meaning, text=name(text)), line)
     elif any(words in text for words in NO_DEVICE):
-        reading.failed("no-device", sentence("DCGM has no device: {text}", text=name(text)), line)
+        reading.failed("no-device", sentence("DCGM found no device: {text}", text=name(text)), line)
 
 
 def _facts(reading: Reading, reports: list[Report]) -> None:
@@ -108,9 +109,9 @@ def _facts(reading: Reading, reports: list[Report]) -> None:
 def _conclude(reading: Reading, reports: list[Report], mixed: int | None, lines: Lines) -> None:
     for error in (error for report in reports for error in report.errors):
         if CARD_GONE.search(error.text):
-            reading.failed("device-removed", sentence("The card is gone: {error}", error=error.text), error.line)
+            reading.failed("device-removed", sentence("Card lost: {error}", error=error.text), error.line)
         elif error.fatal:
-            reading.failed("diagnostic", sentence("DCGM reports an error: {error}", error=error.text), error.line)
+            reading.failed("diagnostic", sentence("DCGM error: {error}", error=error.text), error.line)
         else:
             reading.errored("diagnostic", sentence("DCGM stopped with an error: {error}", error=error.text), error.line)
     tests = [test for report in reports for test in report.tests]
@@ -119,22 +120,22 @@ def _conclude(reading: Reading, reports: list[Report], mixed: int | None, lines:
     passed = [test for test in tests if test.status == "pass"]
     at_work = [test for test in tests if _at_work(test)]
     if not any(test.status != "skip" for test in at_work):
-        reading.lower("seen", sentence("No test of the diagnostic has worked on the card."))
+        reading.lower("detected", sentence("No diagnostic test ran on the card."))
     if mixed is not None:
-        reading.errored("mixed-log", sentence("The log holds more than one report."), mixed)
+        reading.errored("mixed-log", sentence("The log contains more than one report."), mixed)
     elif lines.cut or not all(report.whole for report in reports):
-        reading.missing = sentence("The report of the diagnostic is not whole.")
+        reading.missing = sentence("The diagnostic report is incomplete.")
     elif passed:
         reading.proof = passed[-1].line
         if at_work and all(test.status == "skip" for test in at_work):
-            text = sentence("Every test that would have worked on the card was skipped")
+            text = sentence("All tests that run on the card were skipped")
             reading.warning(
                 "diagnostic",
                 sentence("{text}: {names}.", text=text, names=", ".join(test.name for test in at_work[:16])),
                 at_work[0].line,
             )
     elif tests and all(test.status == "skip" for test in tests):
-        reading.skipped("diagnostic", sentence("Every test of the diagnostic was skipped."), tests[0].line)
+        reading.skipped("diagnostic", sentence("All diagnostic tests were skipped."), tests[0].line)
     for report in reports:
         _each_device(reading, report)
 
@@ -148,16 +149,16 @@ def _each_device(reading: Reading, report: Report) -> None:
         told.update(left)
         if left:
             named = [device for device in left if device]
-            others = "" if len(named) == len(left) else sentence("cards that the report does not name")
+            others = "" if len(named) == len(left) else sentence("cards without a name in the report")
             names = ", ".join([*named[:16], *([others] if others else [])])
             reading.warning(
                 "not-every-card",
-                sentence("{names} did not run {test}, which other cards passed.", names=names, test=test.name),
+                sentence("{test} did not run on {names}, other cards passed it.", names=names, test=test.name),
                 test.line,
             )
     done = {device for test in at_work for device, status in test.devices.items() if status == "pass"}
     if told - done:
-        reading.lower("seen", sentence("No test of the diagnostic has worked on every card."))
+        reading.lower("detected", sentence("No diagnostic test ran on every card."))
 
 
 def _at_work(test: Test) -> bool:
@@ -185,10 +186,8 @@ def _test(reading: Reading, test: Test) -> None:
 
 def _grade(values: Values) -> Grade:
     if int(values["level"]) < 2:
-        return Grade(
-            "seen", sentence("Level 1 of the diagnostic looks at the software only; no work is done on the card.")
-        )
-    return Grade("right")
+        return Grade("detected", sentence("Diagnostic level 1 checks only the software. No test runs on the card."))
+    return Grade("checked")
 
 
 def _workload(target: Target, values: Values) -> Workload:
@@ -206,8 +205,8 @@ def _workload(target: Target, values: Values) -> Workload:
 SUITE = Suite(
     id="dcgm-diag",
     title=gettext_noop("DCGM diagnostic"),
-    proves=gettext_noop("NVIDIA's diagnostic of the chosen level finds nothing wrong with the cards of the run."),
-    level="right",
+    proves=gettext_noop("NVIDIA's diagnostic of the chosen level finds no fault on the cards of the run."),
+    level="checked",
     os=("linux",),
     families=("nvidia-gpu",),
     parser_version=VERSION,
@@ -216,7 +215,7 @@ SUITE = Suite(
         Option(
             name="level",
             help=gettext_noop(
-                "1: software, seconds. 2: with memory and PCIe, minutes. 3: with stress, a quarter of an hour."
+                "1: software (seconds). 2: also memory and PCIe (minutes). 3: also stress tests (about 15 min)."
             ),
             default=1,
             kind="number",
@@ -225,7 +224,7 @@ SUITE = Suite(
         ),
         Option(
             name="cards",
-            help=gettext_noop("How many cards are tested."),
+            help=gettext_noop("Number of cards to test."),
             default=1,
             kind="number",
             minimum=1,
@@ -239,6 +238,7 @@ SUITE = Suite(
     pod_security="baseline",
     writes=True,
     workload=_workload,
+    needs={"linux": Needs(driver="450.80.02")},
     demo=Demo(
         images=(Image(mark="dcgm", seconds=10, size=1_900_000_000),),
         nodes={"dgx-a100-02": "pcie"},
@@ -250,24 +250,24 @@ SUITE = Suite(
     source="NVIDIA/DCGM `dcgmi/Diag.cpp`",
     phrases=(
         *STATUSES,
-        *(Phrase(words, "no-device", "DCGM has no device", "failed", SOURCE) for words in NO_DEVICE),
+        *(Phrase(words, "no-device", "DCGM found no device", "failed", SOURCE) for words in NO_DEVICE),
         *ENGINE,
     ),
     reasons=(
         ReasonWords(
             "diagnostic",
-            gettext_noop("a test of the diagnostic says no"),
-            "Read the texts of the tests; NVIDIA's documentation of DCGM says what each means.",
+            gettext_noop("a diagnostic test failed"),
+            "Read the texts of the tests. NVIDIA's DCGM documentation explains them.",
         ),
         ReasonWords(
             "not-every-card",
-            gettext_noop("not every card was tested"),
-            "Launch a run for each card that the text names; DCGM skips cards that it does not support.",
+            gettext_noop("some cards were not tested"),
+            "Launch a run for each card in the text. DCGM skips cards that it does not support.",
         ),
         ReasonWords(
             "host-engine",
-            gettext_noop("the host engine of DCGM did not work"),
-            "Look whether the image has nv-hostengine and the container may start it.",
+            gettext_noop("DCGM host engine failed"),
+            "Check that the image has nv-hostengine and that the container can start it.",
         ),
     ),
 )

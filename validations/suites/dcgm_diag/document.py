@@ -92,7 +92,7 @@ def _reports(document: object, source: _Source) -> list[Report]:
     reports = [
         _report(one, body, source)
         if isinstance(one, dict) and isinstance(body, dict)
-        else Report(source.start, errors=[Error(sentence("an iteration has no report"), source.line("iterations"))])
+        else Report(source.start, errors=[Error(sentence("an iteration without a report"), source.line("iterations"))])
         for one, body in bodies
     ]
     if len(iterations) > len(reports):

@@ -33,11 +33,11 @@ _TABLE = """Successfully ran diagnostic for group.
 {}
 +---------------------------+------------------------------------------------+"""
 STATUSES = (
-    Phrase("| memory | Fail |", "diagnostic", "A test says no", "failed", SOURCE, _TABLE.format("| memory | Fail |")),
+    Phrase("| memory | Fail |", "diagnostic", "A test failed", "failed", SOURCE, _TABLE.format("| memory | Fail |")),
     Phrase(
         "| Memory | Pass - GPU: 0 | and below | | Fail - GPU: 1 |",
         "diagnostic",
-        "A test says no to one of the cards",
+        "A test failed on one of the cards",
         "failed",
         "NVIDIA/DCGM 2 and 3 `dcgmi/Diag.cpp`",
         _TABLE.format("| Memory | Pass - GPU: 0 |\n| | Fail - GPU: 1 |"),
@@ -62,7 +62,7 @@ STATUSES = (
     Phrase(
         '"runtime_error": "All 1 requested GPUs are detached. …"',
         "device-removed",
-        "The card is gone",
+        "Card lost",
         "failed",
         "NVIDIA/DCGM `DcgmDiagManager.cpp`",
         '{"DCGM Diagnostic": {"runtime_error": "Error: All 1 requested GPUs are detached."}}',
@@ -86,7 +86,7 @@ STATUSES = (
     Phrase(
         '"global_errors": [{"warning": "…", "error_severity": 2}]',
         "diagnostic",
-        "DCGM reports an error of no single test; with severity 2 or 6 the card cannot work",
+        "DCGM error outside of a test. Severity 2 or 6: the card is not usable",
         "failed",
         "NVIDIA/DCGM `dcgmi/MnDiag.cpp`, `dcgm_errors.h`",
         '{"DCGM Diagnostic": {"global_errors": [{"warning": "row remapping failed", "error_severity": 6}]}}',

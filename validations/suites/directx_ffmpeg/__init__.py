@@ -24,7 +24,7 @@ from validations.suites.engine.base import (
 )
 from validations.suites.engine.figures import count, duration
 from validations.suites.engine.placement import with_api
-from validations.suites.shared.tensorworks import example, options, workload
+from validations.suites.shared.tensorworks import NEEDS, example, options, workload
 from wording.said import sentence
 
 VERSION = 2
@@ -100,7 +100,7 @@ def _conclude(reading: Reading, final: re.Match[str], line: int, encoder: str, e
     reading.measure("fps", duration(final["fps"]), "1/s")
     reading.measure("speed", duration(final["speed"]), "x")
     if not encoder:
-        reading.missing = sentence("The log does not name the encoder of the output.")
+        reading.missing = sentence("No output encoder in the log.")
     elif not _HARDWARE.fullmatch(encoder):
         reading.failed("cpu-only", sentence("The encoder {encoder} is software.", encoder=encoder), encoder_line)
     elif not frames:
@@ -114,14 +114,14 @@ def _workload(target: Target, values: Values) -> Workload:
     encoder = str(values["encoder"])
     if encoder == "auto":
         script = ("-ExecutionPolicy", "Bypass", "-File", r"C:\autodetect-encoder.ps1")
-        return workload(_IMAGE, values, ("powershell",), script)
-    return workload(_IMAGE, values, args=("-i", r"C:\sample-video.mp4", "-c:v", f"h264_{encoder}", r"C:\output.mp4"))
+        return workload(values, ("powershell",), script)
+    return workload(values, args=("-i", r"C:\sample-video.mp4", "-c:v", f"h264_{encoder}", r"C:\output.mp4"))
 
 
 SUITE = Suite(
     id="directx-ffmpeg",
     title=gettext_noop("ffmpeg hardware encoding"),
-    proves=gettext_noop("The video encoder of an adapter encodes a clip to the end."),
+    proves=gettext_noop("The video encoder of an adapter encodes a complete clip."),
     level="ran",
     os=("windows",),
     families=with_api("video", os="windows"),
@@ -130,7 +130,7 @@ SUITE = Suite(
         *options(_IMAGE),
         Option(
             name="encoder",
-            help=gettext_noop("Encoder: NVIDIA nvenc, AMD amf, Intel qsv; auto takes the first that there is."),
+            help=gettext_noop("Encoder: NVIDIA nvenc, AMD amf or Intel qsv. auto: the first one available."),
             default="auto",
             choices=("auto", "nvenc", "amf", "qsv"),
         ),
@@ -138,6 +138,7 @@ SUITE = Suite(
     read=read,
     pod_security="baseline",
     workload=_workload,
+    needs={"windows": NEEDS},
     measures=True,
     demo=Demo(
         images=(Image(mark="example-ffmpeg", seconds=12, size=3_900_000_000),),
@@ -150,17 +151,17 @@ SUITE = Suite(
         ReasonWords(
             "conversion",
             gettext_noop("the conversion failed"),
-            "Read the lines before it in the log.",
+            "Read the preceding lines in the log.",
         ),
         ReasonWords(
             "driver-too-old",
-            gettext_noop("the driver is too old"),
-            "Install the driver version that the text names, or take an image with an older encoder.",
+            gettext_noop("driver too old"),
+            "Install the driver version in the text, or use an image with an older encoder.",
         ),
         ReasonWords(
             "encoder",
             gettext_noop("the encoder could not be opened"),
-            "Look whether the card has an encoder and all of its sessions are taken.",
+            "Check that the card has an encoder and a free encoder session.",
         ),
     ),
 )

@@ -17,33 +17,53 @@ _QSV = "FFmpeg `libavcodec/qsvenc.c`"
 _FFMPEG = "FFmpeg `fftools`"
 #: Looked for in this order: what an argument is to blame for stands before the step in which it came out.
 _CAUSES = (
-    Phrase("out of memory", "out-of-memory", sentence("others hold the card's memory"), "errored", _NVENC),
-    Phrase("invalid param (8)", "bad-arguments", sentence("the encoder takes no such picture"), "errored", _NVENC),
-    Phrase("unsupported param (12)", "bad-arguments", sentence("the encoder takes no such picture"), "errored", _NVENC),
-    Phrase("YUV444P not supported", "bad-arguments", sentence("the encoder takes no such picture"), "errored", _NVENC),
+    Phrase("out of memory", "out-of-memory", sentence("other processes use the card memory"), "errored", _NVENC),
     Phrase(
-        "10 bit encode not supported", "bad-arguments", sentence("the encoder takes no such picture"), "errored", _NVENC
+        "invalid param (8)",
+        "bad-arguments",
+        sentence("the encoder does not support this picture format"),
+        "errored",
+        _NVENC,
     ),
     Phrase(
-        "Lossless encoding not supported", "bad-arguments", sentence("the encoder has no such mode"), "errored", _NVENC
-    ),
-    Phrase("Requested GPU ", "bad-arguments", sentence("there is no such GPU"), "errored", _NVENC),
-    Phrase("Unknown encoder '", "bad-arguments", sentence("this ffmpeg has no such encoder"), "errored", _FFMPEG),
-    Phrase("Unrecognized option '", "bad-arguments", sentence("there is no such option"), "errored", _FFMPEG),
-    Phrase(
-        "Error splitting the argument list", "bad-arguments", sentence("the arguments are wrong"), "errored", _FFMPEG
+        "unsupported param (12)",
+        "bad-arguments",
+        sentence("the encoder does not support this picture format"),
+        "errored",
+        _NVENC,
     ),
     Phrase(
-        "Unable to parse option value", "bad-arguments", sentence("an option has a wrong value"), "errored", _FFMPEG
+        "YUV444P not supported",
+        "bad-arguments",
+        sentence("the encoder does not support this picture format"),
+        "errored",
+        _NVENC,
     ),
-    Phrase("Error setting option ", "bad-arguments", sentence("an option has a wrong value"), "errored", _FFMPEG),
     Phrase(
-        "Unable to find a suitable output format", "bad-arguments", sentence("the output is wrong"), "errored", _FFMPEG
+        "10 bit encode not supported",
+        "bad-arguments",
+        sentence("the encoder does not support this picture format"),
+        "errored",
+        _NVENC,
     ),
+    Phrase(
+        "Lossless encoding not supported",
+        "bad-arguments",
+        sentence("the encoder does not support this mode"),
+        "errored",
+        _NVENC,
+    ),
+    Phrase("Requested GPU ", "bad-arguments", sentence("no such GPU"), "errored", _NVENC),
+    Phrase("Unknown encoder '", "bad-arguments", sentence("ffmpeg was built without this encoder"), "errored", _FFMPEG),
+    Phrase("Unrecognized option '", "bad-arguments", sentence("unknown option"), "errored", _FFMPEG),
+    Phrase("Error splitting the argument list", "bad-arguments", sentence("invalid arguments"), "errored", _FFMPEG),
+    Phrase("Unable to parse option value", "bad-arguments", sentence("invalid option value"), "errored", _FFMPEG),
+    Phrase("Error setting option ", "bad-arguments", sentence("invalid option value"), "errored", _FFMPEG),
+    Phrase("Unable to find a suitable output format", "bad-arguments", sentence("invalid output"), "errored", _FFMPEG),
     Phrase(
         "At least one output file must be specified",
         "bad-arguments",
-        sentence("the output is missing"),
+        sentence("no output"),
         "errored",
         _FFMPEG,
     ),
@@ -54,7 +74,7 @@ _CAUSES = (
         "errored",
         _FFMPEG,
     ),
-    Phrase("No such file or directory", "bad-arguments", sentence("a file is missing"), "errored", _FFMPEG),
+    Phrase("No such file or directory", "bad-arguments", sentence("file missing"), "errored", _FFMPEG),
     Phrase("Permission denied", "bad-arguments", sentence("a file cannot be written"), "errored", _FFMPEG),
     Phrase(
         "Cannot load nvcuda.dll",
@@ -77,31 +97,29 @@ _CAUSES = (
     Phrase(
         "Error initializing an internal MFX session",
         "driver-missing",
-        sentence("there is no Intel runtime"),
+        sentence("no Intel runtime"),
         source=_QSV,
     ),
-    Phrase("Error creating a MFX session", "driver-missing", sentence("there is no Intel runtime"), source=_QSV),
+    Phrase("Error creating a MFX session", "driver-missing", sentence("no Intel runtime"), source=_QSV),
     Phrase(
         "Driver does not support the required nvenc API version",
         "driver-too-old",
-        sentence("the driver is older than the encoder wants"),
+        sentence("driver too old for the encoder"),
         source=_NVENC,
     ),
     Phrase(
         "The minimum required Nvidia driver for nvenc",
         "driver-too-old",
-        sentence("the driver is older than the encoder wants"),
+        sentence("driver too old for the encoder"),
         source=_NVENC,
     ),
     Phrase(
         "CUDA_ERROR_NO_DEVICE",
         "no-device",
-        sentence("no device was given to the container, or it is broken"),
+        sentence("no device in the container, or the device is faulty"),
         source=_NVENC,
     ),
-    Phrase(
-        "No CUDA capable devices found", "no-device", sentence("no device was given to the container"), source=_NVENC
-    ),
+    Phrase("No CUDA capable devices found", "no-device", sentence("no device in the container"), source=_NVENC),
     Phrase("cuInit(0) failed", "driver", sentence("the driver did not start"), source=_NVENC),
     Phrase("OpenEncodeSessionEx failed", "encoder", sentence("no encoder session could be opened"), source=_NVENC),
     Phrase("InitializeEncoder failed", "encoder", sentence("the encoder did not start"), source=_NVENC),
@@ -109,25 +127,25 @@ _CAUSES = (
     Phrase(
         "EncodePicture failed",
         "encoder",
-        sentence("the encoder was open and the device rejected the call"),
+        sentence("the device rejected a call of the encoder"),
         source=_NVENC,
     ),
     Phrase(
         "Failed locking bitstream buffer",
         "encoder",
-        sentence("the encoder was open and the device rejected the call"),
+        sentence("the device rejected a call of the encoder"),
         source=_NVENC,
     ),
     Phrase(
         "CreateInputBuffer failed",
         "encoder",
-        sentence("the encoder was open and the device rejected the call"),
+        sentence("the device rejected a call of the encoder"),
         source=_NVENC,
     ),
     Phrase(
         "CreateBitstreamBuffer failed",
         "encoder",
-        sentence("the encoder was open and the device rejected the call"),
+        sentence("the device rejected a call of the encoder"),
         source=_NVENC,
     ),
     Phrase("CreateComponent(", "encoder", sentence("the device has no encoder of this kind"), source=_AMF),
@@ -135,37 +153,37 @@ _CAUSES = (
     Phrase(
         "SubmitInput() failed with error",
         "encoder",
-        sentence("the encoder was open and the device rejected the call"),
+        sentence("the device rejected a call of the encoder"),
         source=_AMF,
     ),
     Phrase(
         "QueryOutput() failed with error",
         "encoder",
-        sentence("the encoder was open and the device rejected the call"),
+        sentence("the device rejected a call of the encoder"),
         source=_AMF,
     ),
     Phrase(
         "Error during encoding: ",
         "encoder",
-        sentence("the encoder was open and the device rejected the call"),
+        sentence("the device rejected a call of the encoder"),
         source=_QSV,
     ),
     Phrase("Error initializing the encoder: ", "encoder", sentence("the encoder did not start"), source=_QSV),
     Phrase(
         "Failed to detect the availability of a supported hardware",
         "no-adapter",
-        sentence("no hardware encoder was detected"),
+        sentence("no hardware encoder detected"),
         source="TensorWorks example `autodetect-encoder.ps1`",
     ),
 )
 #: What follows from a cause, or stands alone.
 _THEN = (
-    Phrase("No capable devices found", "no-device", sentence("no device can encode"), source=_NVENC),
-    Phrase("No NVENC capable devices found", "no-device", sentence("no device can encode"), source=_NVENC),
+    Phrase("No capable devices found", "no-device", sentence("no device supports encoding"), source=_NVENC),
+    Phrase("No NVENC capable devices found", "no-device", sentence("no device supports encoding"), source=_NVENC),
     Phrase(
         "Provided device doesn't support required NVENC features",
         "encoder",
-        sentence("the device cannot do it"),
+        sentence("not supported by the device"),
         source=_NVENC,
     ),
     Phrase("Error initializing output stream", "encoder", sentence("the encoder could not be opened"), source=_FFMPEG),
@@ -173,16 +191,16 @@ _THEN = (
     Phrase(
         "Video encoding failed",
         "encoder",
-        sentence("the encoder was open and the device rejected the call"),
+        sentence("the device rejected a call of the encoder"),
         source=_FFMPEG,
     ),
     Phrase(
         "Error submitting video frame to the encoder",
         "encoder",
-        sentence("the encoder took no picture"),
+        sentence("the encoder accepted no picture"),
         source=_FFMPEG,
     ),
-    Phrase("Conversion failed!", "conversion", sentence("ffmpeg did not come to an end"), "errored", _FFMPEG),
+    Phrase("Conversion failed!", "conversion", sentence("ffmpeg did not finish"), "errored", _FFMPEG),
 )
 PHRASES = (*_CAUSES, *_THEN)
 

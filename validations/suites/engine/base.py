@@ -12,10 +12,11 @@ from typing import Any
 
 from validations.suites.engine.declaration import Declaration
 from validations.suites.engine.demo import Demo, Image, Past
-from validations.suites.engine.fit import why_not
+from validations.suites.engine.fit import not_checked, why_not
 from validations.suites.engine.judge import judge
 from validations.suites.engine.log import Lines, read_log, stored_text
 from validations.suites.engine.manifest import job, job_name, pod_security
+from validations.suites.engine.needs import Facts, Needs
 from validations.suites.engine.options import Option, OptionError, Values, settle
 from validations.suites.engine.placement import card_exact
 from validations.suites.engine.reason_words import ReasonWords
@@ -43,11 +44,13 @@ __all__ = [
     "TEXT_ALONE",
     "Declaration",
     "Demo",
+    "Facts",
     "Grade",
     "Image",
     "Level",
     "Lines",
     "Measurement",
+    "Needs",
     "Option",
     "OptionError",
     "Outcome",
@@ -88,12 +91,12 @@ class Suite(Declaration, frozen=True, kw_only=True):
         try:
             values = self.settle(options)
         except OptionError:
-            return Grade("none", sentence("The options of this run are not those of the suite any more."))
+            return Grade("none", sentence("The options of this run no longer match the suite."))
         if not self.own_image(values):
             return Grade(
                 "none",
                 sentence(
-                    "The image {image} is not the suite's own, so what it prints proves nothing.", image=values["image"]
+                    "Image {image} is not the suite's own image, so its output proves nothing.", image=values["image"]
                 ),
             )
         return self.grade_by(values) if self.grade_by else Grade(self.level)
@@ -105,6 +108,10 @@ class Suite(Declaration, frozen=True, kw_only=True):
     def fit(self, target: Target, options: Mapping[str, object] | None = None) -> list[Reason]:
         """Why the suite cannot run on the target as it is now; empty when it can. Raises OptionError."""
         return why_not(self, target, self.settle(options or {}))
+
+    def not_checked(self, target: Target, options: Mapping[str, object] | None = None) -> list[Reason]:
+        """What the suite needs of the target and nobody knows of it: no reason against a run. Raises OptionError."""
+        return not_checked(self, target, self.settle(options or {}))
 
     def manifest(self, target: Target, options: Mapping[str, object], run: Run) -> dict[str, Any]:
         """The batch/v1 Job, for a target that fits. Raises OptionError, or ValueError when no resource of it suits."""

@@ -9,6 +9,7 @@ import msgspec
 from validations.suites.engine.demo import Demo
 from validations.suites.engine.exits import Code
 from validations.suites.engine.log import Lines
+from validations.suites.engine.needs import Needs
 from validations.suites.engine.options import Option, Values
 from validations.suites.engine.phrases import Phrase
 from validations.suites.engine.reason_words import ReasonWords
@@ -22,10 +23,10 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that gpudash knows of one kind of test. What has no default must be there, or the suite is not registered.
 
     id: of the suite, its module's name with "-" for "_". title, proves: for pages; `proves` says what a pass means, in one
-    sentence that is marked for translation. level: how much a pass means; only "right" proves a card good.
+    sentence that is marked for translation. level: how much a pass means; only "checked" proves a card good.
     os: where it can run. families: resource families that it can run on, best first (see `family`; `placement.with_api` finds them).
     cards: how many it needs. parser_version: raised with each change that can alter a result.
-    options: with "image" and those of `options.common`.
+    options: with "image" and those of `options.common`. needs: what it needs of a node with its own image, for each system of `os`.
     read: a log's lines → what they say. workload: what runs on a target with these settled options.
     grade_by: for a suite whose options decide how much it proves. demo: what it comes to on the simulated cluster.
     measures: whether a pass has measurements.
@@ -48,6 +49,7 @@ class Declaration(msgspec.Struct, frozen=True, kw_only=True):
     options: tuple[Option, ...]
     read: Callable[[Lines], Reading]
     workload: Callable[[Target, Values], Workload]
+    needs: Mapping[str, Needs]
     demo: Demo
     pod_security: PodSecurity
     writes: bool = False

@@ -31,7 +31,7 @@ HRESULTS: dict[int, Code] = {
     0x887A0005: Code("DXGI_ERROR_DEVICE_REMOVED", "failed", "device-removed", sentence("the device was removed")),
     0x887A0006: Code("DXGI_ERROR_DEVICE_HUNG", "failed", "device-removed", sentence("the device hung")),
     0x887A0007: Code("DXGI_ERROR_DEVICE_RESET", "failed", "device-removed", sentence("the device was reset")),
-    0x887A0020: Code("DXGI_ERROR_DRIVER_INTERNAL_ERROR", "failed", "driver", sentence("internal error of the driver")),
+    0x887A0020: Code("DXGI_ERROR_DRIVER_INTERNAL_ERROR", "failed", "driver", sentence("internal driver error")),
     0x887A002B: Code("DXGI_ERROR_ACCESS_DENIED", "errored", "exit-code", sentence("access denied")),
     0x80070490: Code("ERROR_NOT_FOUND", "failed", "no-adapter", sentence("element not found: no hardware adapter")),
     0x80070057: Code("E_INVALIDARG", "errored", "bad-arguments", sentence("invalid argument")),
@@ -64,22 +64,25 @@ _KILLS = frozenset({1, 2, 9, 15})
 
 #: What the kubelet or the Job controller gives as reason. What is said of a whole pod has the code with which a run ends by it.
 _REASONS: dict[str, tuple[str, str]] = {
-    "OOMKilled": ("killed", sentence("OOMKilled: the container went over its main memory limit.")),
-    "DeadlineExceeded": ("timeout", sentence("DeadlineExceeded: the run took longer than its deadline.")),
-    "Evicted": ("evicted", sentence("Evicted: the node took the pod away.")),
+    "OOMKilled": ("killed", sentence("OOMKilled: the container exceeded its host memory limit.")),
+    "DeadlineExceeded": ("timeout", sentence("DeadlineExceeded: the run exceeded its deadline.")),
+    "Evicted": ("evicted", sentence("Evicted: the node removed the pod.")),
     "Preempting": ("evicted", sentence("Preempted by a pod of higher priority.")),
     "Preempted": ("evicted", sentence("Preempted by a pod of higher priority.")),
-    "Terminated": ("node-lost", sentence("Terminated by the shutdown of the node.")),
-    "NodeShutdown": ("node-lost", sentence("Terminated by the shutdown of the node.")),
-    "Shutdown": ("node-lost", sentence("Terminated by the shutdown of the node.")),
+    "Terminated": ("node-lost", sentence("Terminated by a node shutdown.")),
+    "NodeShutdown": ("node-lost", sentence("Terminated by a node shutdown.")),
+    "Shutdown": ("node-lost", sentence("Terminated by a node shutdown.")),
     "NodeLost": ("node-lost", sentence("The node was lost.")),
     "NodeAffinity": ("refused-by-node", sentence("The node no longer matches the pod's affinity.")),
-    "UnexpectedAdmissionError": ("refused-by-node", sentence("The kubelet refused the pod: UnexpectedAdmissionError.")),
-    "OutOfcpu": ("refused-by-node", sentence("The kubelet refused the pod: OutOfcpu.")),
-    "OutOfmemory": ("refused-by-node", sentence("The kubelet refused the pod: OutOfmemory.")),
+    "UnexpectedAdmissionError": (
+        "refused-by-node",
+        sentence("The kubelet rejected the pod: UnexpectedAdmissionError."),
+    ),
+    "OutOfcpu": ("refused-by-node", sentence("The kubelet rejected the pod: OutOfcpu.")),
+    "OutOfmemory": ("refused-by-node", sentence("The kubelet rejected the pod: OutOfmemory.")),
     "StartError": (
         "image",
-        sentence("StartError: the container could not start; a program or a driver file is missing."),
+        sentence("StartError: the container could not start. A program or a driver file is missing."),
     ),
     "ContainerCannotRun": ("image", sentence("ContainerCannotRun: a program or a driver file is missing.")),
     "ContainerStatusUnknown": ("killed", sentence("The state of the container was lost with its node.")),
@@ -116,14 +119,12 @@ def observe(outcome: Outcome, explained: bool, own: Mapping[int, Code] | None = 
             Observation(
                 "passed",
                 "exit-code-unknown",
-                sentence("The exit code is not known; the verdict rests on the text alone."),
+                sentence("Exit code unknown. The verdict uses only the log text."),
             )
         )
     elif not seen:
         seen.append(
-            Observation(
-                "errored", "exit-code", sentence("The exit code is not known, so the text alone proves nothing.")
-            )
+            Observation("errored", "exit-code", sentence("Exit code unknown. The log text alone proves nothing."))
         )
     return seen
 
@@ -134,12 +135,12 @@ def _by_reason(outcome: Outcome) -> list[Observation]:
         return [Observation("errored", *known)]
     if outcome.reason in ("", "Completed", "Error"):
         return []
-    text = sentence("The container ended with the reason {reason}.", reason=outcome.reason[:100])
+    text = sentence("The container ended: {reason}.", reason=outcome.reason[:100])
     return [Observation("errored", "exit-code", text)]
 
 
 def _by_code(code: int, explained: bool, own: Mapping[int, Code]) -> Observation:
-    text = sentence("The exit code is {code}", code=describe(code))
+    text = sentence("Exit code {code}", code=describe(code))
     if (said := own.get(code)) is not None:
         return Observation(
             said.severity,

@@ -13,6 +13,7 @@ from datetime import datetime
 import msgspec
 
 from kube.objects import Pod
+from validations.suites.engine.needs import Needs
 from validations.suites.engine.options import Values
 from validations.suites.engine.target import Resource, Settings, Target
 
@@ -91,6 +92,7 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     mounts: what the pod must bring into its container by itself. lacking: why a container on the target would have no driver, ""
     when it has one. os_label: whether its nodes have the label kubernetes.io/os. disk_limit: whether their Kubernetes knows limits
     of ephemeral storage. variables: names of environment variables that the system's webhook may add to a container.
+    needs: what a node must have for a container to get the devices, whatever runs in it.
     """
 
     name: str
@@ -111,6 +113,7 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     lacking: Callable[[Target], str] = nothing_lacking
     os_label: bool = True
     disk_limit: bool = True
+    needs: Needs = Needs()
     variables: tuple[str, ...] = ()
 
     def has(self, resource: str, settings: Settings) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kube.objects import Taint
 from validations.suites.engine.declaration import Declaration
+from validations.suites.engine.needs import Needs, cuda_of, unchecked, unmet
 from validations.suites.engine.options import Values
 from validations.suites.engine.placement import binds, candidates, family_of, units
 from validations.suites.engine.target import Target
@@ -16,7 +17,7 @@ BROKEN = {
     "node.kubernetes.io/unreachable": sentence("is unreachable"),
     "node.kubernetes.io/memory-pressure": sentence("is short of memory"),
     "node.kubernetes.io/disk-pressure": sentence("is short of disk space"),
-    "node.kubernetes.io/pid-pressure": sentence("is short of process ids"),
+    "node.kubernetes.io/pid-pressure": sentence("is short of process IDs"),
     "node.kubernetes.io/network-unavailable": sentence("has no network"),
     "node.kubernetes.io/out-of-service": sentence("is out of service"),
     "node.cloudprovider.kubernetes.io/uninitialized": sentence("is not initialized yet"),
@@ -26,7 +27,12 @@ BROKEN = {
 
 def why_not(suite: Declaration, target: Target, values: Values) -> list[Reason]:
     """All reasons at once; empty when the suite can run."""
-    return [*_node(suite, target), *_resource(suite, target, values), *_runtime(target, values)]
+    return [
+        *_node(suite, target),
+        *_resource(suite, target, values),
+        *_needs(suite, target, values),
+        *_runtime(target, values),
+    ]
 
 
 def _node(suite: Declaration, target: Target) -> list[Reason]:
@@ -37,10 +43,10 @@ def _node(suite: Declaration, target: Target) -> list[Reason]:
             Reason(
                 "wrong-os",
                 sentence(
-                    "The suite runs on {runs}; node {node} runs {os}.",
+                    "The suite runs on {runs}, node {node} runs {os}.",
                     runs=runs,
                     node=target.node,
-                    os=target.os or sentence("an unknown system"),
+                    os=target.os or sentence("an unknown operating system"),
                 ),
             )
         )
@@ -58,7 +64,7 @@ def _node(suite: Declaration, target: Target) -> list[Reason]:
             )
         elif not harmless(taint) and not tolerable(taint, target):
             text = sentence(
-                "Node {node} has the taint {taint}, which runs may not tolerate (GPUDASH_TOLERATED_TAINTS).",
+                "Node {node} has the taint {taint}, which runs do not tolerate (GPUDASH_TOLERATED_TAINTS).",
                 node=target.node,
                 taint=_written(taint),
             )
@@ -95,12 +101,12 @@ def _resource(suite: Declaration, target: Target, values: Values) -> list[Reason
         has = (
             sentence("it has {names}", names=", ".join(named))
             if named
-            else sentence("it has none that a suite can ask for")
+            else sentence("it has none that suites can request")
         )
         return [
             Reason(
                 "no-resource",
-                sentence("Node {node} has no resource that this suite can use; {has}.", node=target.node, has=has),
+                sentence("Node {node} has no resource that this suite can use: {has}.", node=target.node, has=has),
             )
         ]
     choice, resource = found[0], found[0].resource
@@ -114,9 +120,7 @@ def _resource(suite: Declaration, target: Target, values: Values) -> list[Reason
         return [
             Reason(
                 "unit-unknown",
-                sentence(
-                    "The memory unit of {name} on node {node} is not known.", name=resource.name, node=target.node
-                ),
+                sentence("The memory unit of {name} on node {node} is unknown.", name=resource.name, node=target.node),
             )
         ]
     reasons = []
@@ -126,7 +130,7 @@ def _resource(suite: Declaration, target: Target, values: Values) -> list[Reason
                 Reason(
                     "no-free",
                     sentence(
-                        "{needed} of {resource} are needed; {there} are {what}.",
+                        "{needed} {resource} required, {there} {what}.",
                         needed=needed,
                         resource=resource.name,
                         there=there,
@@ -137,14 +141,14 @@ def _resource(suite: Declaration, target: Target, values: Values) -> list[Reason
             break
     if not reasons and binds(choice, target, cards) and (target.card_free or 0) < needed:
         text = sentence(
-            "{needed} of {name} are needed on card {card_key}; {card_free} are free there.",
+            "Card {card_key} has {card_free} of {needed} required {name} free.",
             needed=needed,
             name=resource.name,
             card_key=target.card_key,
             card_free=target.card_free,
         )
         reasons.append(Reason("no-free", text))
-    return [*reasons, *_build(suite, target, values)]
+    return reasons
 
 
 def _shared(target: Target, resource: str, cards: int) -> str:
@@ -155,7 +159,8 @@ def _shared(target: Target, resource: str, cards: int) -> str:
         else sentence("{whole_cards} of its cards", whole_cards=target.whole_cards)
     )
     return sentence(
-        "{cards} cards are needed; node {node} gives out {whole} whole, and units of {resource} may be shares of one.",
+        "The suite needs {cards} whole cards. Node {node} allocates {whole} as a whole card: {resource} may be "
+        "shares of one card.",
         cards=cards,
         node=target.node,
         whole=whole,
@@ -167,25 +172,32 @@ def _cards(suite: Declaration, values: Values) -> int:
     return int(values.get("cards", suite.cards))
 
 
-def _build(suite: Declaration, target: Target, values: Values) -> list[Reason]:
-    """A Windows container in process isolation needs the build of its host."""
-    if target.os != "windows" or not target.windows_build:
-        return []
-    builds = suite.workload(target, values).builds
-    host = ".".join(target.windows_build.split(".")[:3])
-    if not builds or host in builds:
-        return []
+def _needs(suite: Declaration, target: Target, values: Values) -> list[Reason]:
+    """What the node is known not to have."""
     return [
-        Reason(
-            "windows-build",
-            sentence(
-                "The image is for Windows {names}; node {node} has {host}.",
-                names=", ".join(builds),
-                node=target.node,
-                host=host,
-            ),
-        )
+        Reason(one.code, one.text) for needs in _needed(suite, target, values) for one in unmet(needs, target.facts)
     ]
+
+
+def not_checked(suite: Declaration, target: Target, values: Values) -> list[Reason]:
+    """What the run needs and nobody knows of the node."""
+    found = (one for needs in _needed(suite, target, values) for one in unchecked(needs, target.facts))
+    return [Reason(one.code, one.text) for one in found]
+
+
+def _needed(suite: Declaration, target: Target, values: Values) -> list[Needs]:
+    """What the image needs, and what the devices do; nothing where no resource of the node suits."""
+    found = candidates(suite.families, target, str(values.get("resource", "")))
+    return [_of_image(suite, target, values), found[0].family.needs] if found and target.os in suite.needs else []
+
+
+def _of_image(suite: Declaration, target: Target, values: Values) -> Needs:
+    """The suite says what its own image needs. Of another one its tag may say the CUDA, whose table is that of Linux."""
+    given = suite.workload(target, values).image
+    own = next(option.default for option in suite.options if option.name == "image")
+    if given == suite.workload(target, values | {"image": own}).image:
+        return suite.needs[target.os]
+    return Needs(cuda=cuda_of(given)) if target.os == "linux" else Needs()
 
 
 def _runtime(target: Target, values: Values) -> list[Reason]:

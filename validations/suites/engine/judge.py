@@ -30,7 +30,9 @@ def judge(
     if lines.cut:
         size = sentence("an unknown number of") if lines.left_out is None else lines.left_out
         seen.append(
-            Observation("passed", "log-cut", sentence("The middle of the log is missing: {size} bytes.", size=size))
+            Observation(
+                "passed", "log-cut", sentence("Log truncated: {size} bytes are missing in the middle.", size=size)
+            )
         )
     seen.sort(key=lambda one: _WEIGHT[one.severity])
     return Result(
@@ -62,7 +64,7 @@ def _reasons(seen: list[Observation]) -> list[Reason]:
         reasons.append(
             Reason(
                 "more",
-                sentence("{number} more reasons of the same run are not listed.", number=len(seen) - MOST_REASONS),
+                sentence("{number} more reasons are not listed.", number=len(seen) - MOST_REASONS),
             )
         )
     return reasons

@@ -48,7 +48,7 @@ class OptionError(ValueError):
         self.problems = problems
 
 
-_NO_SUCH = sentence("no such option")
+_NO_SUCH = sentence("unknown option")
 
 
 def settle(options: Iterable[Option], given: Mapping[str, object]) -> Values:
@@ -77,19 +77,17 @@ def _number(option: Option, value: object) -> object:
 def _problem(option: Option, value: object) -> str:
     if option.kind == "number":
         if type(value) is not int or not option.minimum <= value <= option.maximum:
-            return sentence(
-                "a whole number from {least} to {most} is needed", least=option.minimum, most=option.maximum
-            )
+            return sentence("must be an integer from {least} to {most}", least=option.minimum, most=option.maximum)
         return ""
     if not isinstance(value, str):
-        return sentence("text is needed")
+        return sentence("must be text")
     if option.required and not value:
-        return sentence("a value is needed")
+        return sentence("must not be empty")
     if option.choices:
-        return "" if value in option.choices else sentence("one of {names} is needed", names=", ".join(option.choices))
+        return "" if value in option.choices else sentence("must be one of: {names}", names=", ".join(option.choices))
     if value == option.default or re.fullmatch(option.pattern, value):
         return ""
-    return sentence("must look like {pattern}", pattern=option.pattern)
+    return sentence("must match {pattern}", pattern=option.pattern)
 
 
 _IMAGE_HELP = gettext_noop("Container image.")
@@ -105,22 +103,20 @@ def common(*, deadline_s: int, host_memory: str) -> tuple[Option, ...]:
     return (
         Option(
             name="resource",
-            help=gettext_noop("Extended resource to ask for; empty: the best that the node has."),
+            help=gettext_noop("Extended resource to request. Empty: the most suitable one of the node."),
             default="",
             pattern=RESOURCE,
         ),
         Option(
             name="deadline_s",
-            help=gettext_noop("Seconds until the Job is ended, waiting and image pull included."),
+            help=gettext_noop("Deadline of the Job in seconds, including pending time and image pull."),
             default=deadline_s,
             kind="number",
             minimum=60,
             maximum=86_400,
         ),
-        Option(name="host_memory", help=gettext_noop("Main memory to ask for."), default=host_memory, pattern=QUANTITY),
-        Option(
-            name="pull_secret", help=gettext_noop("Secret with which the image is pulled."), default="", pattern=NAME
-        ),
+        Option(name="host_memory", help=gettext_noop("Host memory to request."), default=host_memory, pattern=QUANTITY),
+        Option(name="pull_secret", help=gettext_noop("Pull secret for the image."), default="", pattern=NAME),
     )
 
 
@@ -129,7 +125,7 @@ def linux(*, gpu_memory_mib: int = 1024, user: int = NOBODY) -> tuple[Option, ..
     return (
         Option(
             name="gpu_memory_mib",
-            help=gettext_noop("Card memory to ask for where memory is what is shared (gpushare, HAMi), in MiB."),
+            help=gettext_noop("Card memory to request on stacks that share by memory (gpushare, HAMi), in MiB."),
             default=gpu_memory_mib,
             kind="number",
             minimum=1,
@@ -137,13 +133,13 @@ def linux(*, gpu_memory_mib: int = 1024, user: int = NOBODY) -> tuple[Option, ..
         ),
         Option(
             name="runtime_class",
-            help=gettext_noop("RuntimeClass; auto takes nvidia where the cluster has it, none sets none."),
+            help=gettext_noop("RuntimeClass. auto: nvidia if the cluster has it. none: not set."),
             default="auto",
             pattern=r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?",
         ),
         Option(
             name="run_as_user",
-            help=gettext_noop("User id of the program; 0 leaves it to the image, which may take root."),
+            help=gettext_noop("User ID of the program. 0: the user of the image, which may be root."),
             default=user,
             kind="number",
             maximum=2**31 - 1,

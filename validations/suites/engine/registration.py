@@ -85,6 +85,8 @@ def _problem(module: ModuleType, suite: Suite) -> str:
         return f"SUITE.options lacks {', '.join(missing)} (see `options.common` and `options.image`)"
     if suite.pod_security not in OF_SUITES:
         return f"SUITE.pod_security is {suite.pod_security!r}; it is {' or '.join(OF_SUITES)}"
+    if set(suite.needs) != set(suite.os):
+        return f"SUITE.needs has {', '.join(suite.needs) or 'nothing'}; it has what is needed on {' and on '.join(suite.os)}"
     if not suite.demo.images:
         return "SUITE.demo.images is empty"
     return ""

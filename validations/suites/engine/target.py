@@ -11,6 +11,7 @@ from typing import TypeAlias
 import msgspec
 
 from kube.objects import Taint
+from validations.suites.engine.needs import Facts
 
 #: (name without GPUDASH_, value) of the settings that sharing systems declare; one that is missing has its default.
 Settings: TypeAlias = tuple[tuple[str, str], ...]
@@ -32,7 +33,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     """A node, and maybe one card of it.
 
     os: "linux" or "windows", "" when not known. hostname: value of the label kubernetes.io/hostname where it differs from
-    the name. windows_build: label node.kubernetes.io/windows-build, "10.0.20348". stack: name of the sharing system.
+    the name. facts: versions of what is on it. stack: name of the sharing system.
     settings: those of the sharing systems, as `inventory.stacks` declares them.
     card_*: the card that was asked for, None for "any card"; card_units: its memory in the memory units of the node, card_free:
     those that nobody holds, both None when not known. cards_total: physical cards of the node. whole_cards: those of them that are
@@ -43,7 +44,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     node: str
     os: str = "linux"
     hostname: str = ""
-    windows_build: str | None = None
+    facts: Facts = Facts()
     ready: bool | None = None
     taints: tuple[Taint, ...] = ()
     stack: str = ""

@@ -15,8 +15,8 @@ from wording.said import sentence
 Verdict: TypeAlias = Literal["passed", "failed", "warning", "errored", "skipped"]
 #: What a pass says of the card, least first. none: nothing. seen: the driver answers. ran: work was done, its result was not
 #: checked. right: work was done and its result was checked. Only *right* proves a card good.
-Level: TypeAlias = Literal["none", "seen", "ran", "right"]
-LEVELS: tuple[Level, ...] = ("none", "seen", "ran", "right")
+Level: TypeAlias = Literal["none", "detected", "ran", "checked"]
+LEVELS: tuple[Level, ...] = ("none", "detected", "ran", "checked")
 #: Facts are JSON: text, whole numbers, booleans, lists and objects of these.
 Facts: TypeAlias = dict[str, Any]
 
@@ -84,7 +84,7 @@ class Reading(msgspec.Struct, kw_only=True):
 
     proof: int | None = None
     stands_alone: bool = True
-    missing: str = sentence("The log has no verdict line.")
+    missing: str = sentence("No verdict line in the log.")
     observations: list[Observation] = []
     facts: Facts = {}
     measurements: dict[str, Measurement] = {}

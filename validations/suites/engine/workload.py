@@ -10,7 +10,6 @@ import msgspec
 class Workload(msgspec.Struct, frozen=True, kw_only=True):
     """What one suite runs on one target, before placement and policy are added.
 
-    builds: Windows builds ("10.0.20348") that the image is made for; empty when it does not matter or is not known.
     host_memory: request and limit of main memory; on Windows the limit is higher (`manifest`). shared_memory: size of /dev/shm, None
     for the default. cpus: limit of processors. disk: limit of what is written to the node's disk, the log included.
     """
@@ -19,7 +18,6 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     command: tuple[str, ...] = ()
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = {}
-    builds: tuple[str, ...] = ()
     host_memory: str = "1Gi"
     shared_memory: str | None = None
     cpus: int = 2

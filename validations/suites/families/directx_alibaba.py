@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from validations.suites.engine.family import Family
+from validations.suites.engine.needs import Needs
 
 FAMILIES = (
-    Family(name="directx-alibaba", os="windows", apis=("directx",), resources=("windows.alibabacloud.com/directx",)),
+    Family(
+        name="directx-alibaba",
+        os="windows",
+        apis=("directx",),
+        resources=("windows.alibabacloud.com/directx",),
+        needs=Needs(kubernetes="1.20.4"),
+    ),
 )

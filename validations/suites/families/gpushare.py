@@ -90,10 +90,11 @@ def _assigned_at(pod: Pod, settings: Settings) -> datetime | None:
 def _doubt(pod: Pod, card: str, settings: Settings) -> str:
     written = _written(pod, names_by(settings))
     if written.v2 and written.index is not None and written.index not in _indices(written):
-        return sentence("The two annotations of the pod name different cards, so it is not known which it had.")
+        return sentence("The two annotations of the pod name different cards, so its card is unidentified.")
     if written.assigned is False:
         return sentence(
-            "The pod was assumed on card {card}, and the device plugin has never said that it gave it out.", card=card
+            "The scheduler assumed the pod on card {card}, but the device plugin never confirmed the allocation.",
+            card=card,
         )
     return ""
 

@@ -33,8 +33,8 @@ def _lacking(target: Target) -> str:
     if _mounts(target):
         return ""
     return sentence(
-        "Kubernetes before 1.8 gives a container the device and no driver: GPUDASH_ALPHA_DRIVER_PATH does "
-        "not say where on node {node} its libraries are.",
+        "Kubernetes before 1.8 mounts the device but no driver. Set GPUDASH_ALPHA_DRIVER_PATH to the driver "
+        "libraries on node {node}.",
         node=target.node,
     )
 

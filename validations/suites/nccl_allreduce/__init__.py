@@ -12,6 +12,7 @@ from validations.suites.engine.base import (
     Demo,
     Image,
     Lines,
+    Needs,
     Option,
     Reading,
     ReasonWords,
@@ -91,7 +92,7 @@ class _Walk:
 
 def read(lines: Lines) -> Reading:
     """The proof is the footer: no value out of bounds and an average bandwidth, after one checked row or more."""
-    reading = Reading(missing=sentence("The log has no complete footer of all_reduce_perf."))
+    reading = Reading(missing=sentence("The log has no complete all_reduce_perf footer."))
     walk, failures = _Walk(), Failures()
     for line, text in lines:
         if text.startswith("#"):
@@ -164,7 +165,7 @@ def _check(walk: _Walk, reading: Reading, counts: bool, value: str, size: str, l
     wrong = number(value)
     if wrong is None:
         reading.failed(
-            "verification", sentence("The sums of {size} bytes are off by {value}.", size=size, value=name(value)), line
+            "verification", sentence("Sums of {size} bytes are wrong by {value}.", size=size, value=name(value)), line
         )
     elif counts and wrong != 0 and "e-" not in value:
         reading.failed(
@@ -182,35 +183,37 @@ def _conclude(reading: Reading, walk: _Walk) -> None:
         if threshold == "FAILED":
             reading.failed(
                 "bandwidth",
-                sentence("The average of {speed} GB/s is below the threshold of the test.", speed=name(speed)),
+                sentence(
+                    "The average bandwidth of {speed} GB/s is below the threshold of the test.", speed=name(speed)
+                ),
                 line,
             )
     speed, _, line = walk.averages[-1]
     reading.measure("bus_bandwidth_average", number(speed), "GB/s")
     if walk.strange is not None:
-        reading.missing = sentence(
-            "Line {strange} is a row of another form than the table's header.", strange=walk.strange
-        )
+        reading.missing = sentence("The row in line {strange} does not match the table header.", strange=walk.strange)
         return
     if not walk.rows:
-        reading.missing = sentence("The log has the footer and no row.")
+        reading.missing = sentence("The log has a footer but no rows.")
         return
     # One card alone moves nothing over a bus: its bandwidth is 0.
     if number(speed) is None or (len(walk.ranks) != 1 and duration(speed) is None):
-        reading.missing = sentence("The average bandwidth is {speed}, which is no measurement.", speed=name(speed))
+        reading.missing = sentence("Invalid average bandwidth: {speed}.", speed=name(speed))
         return
     reading.proof = line
     if walk.unchecked:
         reading.lower("ran", sentence("The sums were not checked."))
         reading.warning("not-verified", sentence("The sums were not checked (#wrong is N/A)."), line)
     if len(walk.ranks) < 2:
-        reading.lower("ran", sentence("Fewer than two cards took part."))
+        reading.lower("ran", sentence("Fewer than two cards were used."))
         reading.warning(
-            "single-rank", sentence("Fewer than two cards took part: no transfer between cards is proven."), line
+            "single-rank", sentence("Fewer than two cards were used: this proves no transfer between cards."), line
         )
     elif len(set(walk.places)) < len(walk.places):
-        reading.lower("ran", sentence("Ranks had the same card."))
-        reading.warning("same-card", sentence("Two ranks had the same card: no transfer between them is proven."), line)
+        reading.lower("ran", sentence("Several ranks used the same card."))
+        reading.warning(
+            "same-card", sentence("Two ranks used the same card: this proves no transfer between cards."), line
+        )
 
 
 def _workload(target: Target, values: Values) -> Workload:
@@ -238,8 +241,8 @@ def _demo_values(container: Container) -> dict[str, str]:
 SUITE = Suite(
     id="nccl-allreduce",
     title="NCCL all-reduce",
-    proves=gettext_noop("The cards of one node exchange data, the sums are right, and how fast."),
-    level="right",
+    proves=gettext_noop("The cards of one node exchange data with the right sums. The bandwidth is measured."),
+    level="checked",
     os=("linux",),
     families=("nvidia-gpu",),
     parser_version=VERSION,
@@ -247,11 +250,11 @@ SUITE = Suite(
     options=(
         image(
             "nvcr.io/nvidia/pytorch:25.06-py3",
-            gettext_noop("Container image. It must have all_reduce_perf on its path; the default has about 20 GB."),
+            gettext_noop("Container image with all_reduce_perf on its path. The default image has about 20 GB."),
         ),
         Option(
             name="cards",
-            help=gettext_noop("How many cards take part."),
+            help=gettext_noop("Number of cards to use."),
             default=2,
             kind="number",
             minimum=2,
@@ -264,6 +267,7 @@ SUITE = Suite(
     read=read,
     pod_security="restricted",
     workload=_workload,
+    needs={"linux": Needs(cuda="12.9", capability="5.0")},
     measures=True,
     demo=Demo(images=(Image(mark="all_reduce_perf", seconds=9, size=20_000_000_000),), values=_demo_values),
     proof="# Avg bus bandwidth    : 29.5",
@@ -297,7 +301,7 @@ SUITE = Suite(
         Phrase(
             "[0000:04:00], or [0x04], of two ranks of one host",
             "same-card",
-            "Two ranks had the same card",
+            "Two ranks used the same card",
             "warning",
             example="".join(
                 f"#  Rank  {rank} Group  0 Pid  1{rank} on  node-a device  0 [0x04] Tesla T4\n" for rank in (0, 1)
@@ -309,32 +313,32 @@ SUITE = Suite(
     reasons=(
         ReasonWords(
             "bandwidth",
-            gettext_noop("the bandwidth is below the threshold"),
-            "Look at the links between the cards (NVLink, PCIe) and at other work on them.",
+            gettext_noop("bandwidth below the threshold"),
+            "Check the links between the cards (NVLink, PCIe) and other workloads on them.",
         ),
         ReasonWords(
             "not-verified",
-            gettext_noop("the sums were not checked"),
-            "Take an image whose all_reduce_perf checks its sums (`-c 1`).",
+            gettext_noop("sums not checked"),
+            "Use an image whose all_reduce_perf checks its sums (`-c 1`).",
         ),
         ReasonWords(
             "nccl-system",
-            gettext_noop("NCCL could not work on this system"),
-            "Run it again with NCCL_DEBUG=WARN in the image; read the lines with NCCL WARN.",
+            gettext_noop("NCCL failed on this system"),
+            "Rerun it with NCCL_DEBUG=WARN in the image. Read the lines with NCCL WARN.",
         ),
         ReasonWords(
             "same-card",
-            gettext_noop("two ranks had the same card"),
-            "Run it where each unit of the resource is a card of its own: no time-slicing, MPS, MIG or vGPU.",
+            gettext_noop("two ranks used the same card"),
+            "Run it on a node where each unit of the resource is a whole card: no time-slicing, MPS, MIG or vGPU.",
         ),
         ReasonWords(
             "shared-memory",
-            gettext_noop("the shared memory of the container is too small"),
-            "Give the container more room in /dev/shm, and main memory for it.",
+            gettext_noop("not enough shared memory in the container"),
+            "Give the container more /dev/shm and more host memory.",
         ),
         ReasonWords(
             "single-rank",
-            gettext_noop("fewer than two cards took part"),
+            gettext_noop("fewer than two cards used"),
             "Set the option `cards` to two or more.",
         ),
     ),

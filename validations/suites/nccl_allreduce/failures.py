@@ -20,25 +20,25 @@ _WARN = "node-a:195:201 [0] misc/file.cc:97 NCCL WARN {}"
 _FAILURE = "node-a: Test NCCL failure common.cu:958 '{} (run with NCCL_DEBUG=WARN for details)'"
 #: In warnings of NCCL, and in texts of PyTorch, whose image has the program.
 _CAUSES = (
-    Phrase("Duplicate GPU detected", "same-card", sentence("Two ranks have the same card"), "errored", _NCCL),
+    Phrase("Duplicate GPU detected", "same-card", sentence("Two ranks use the same card"), "errored", _NCCL),
     Phrase(
         "Error while creating shared memory segment",
         "shared-memory",
-        sentence("The container's shared memory is too small"),
+        sentence("Not enough shared memory in the container"),
         "errored",
         _NCCL,
     ),
     Phrase(
         "insufficient shared memory (shm)",
         "shared-memory",
-        sentence("The container's shared memory is too small"),
+        sentence("Not enough shared memory in the container"),
         "errored",
         "PyTorch",
     ),
     Phrase(
         "No space left on device",
         "shared-memory",
-        sentence("The container's shared memory is too small"),
+        sentence("Not enough shared memory in the container"),
         "errored",
         _NCCL,
     ),
@@ -60,39 +60,39 @@ _CAUSES = (
 _CUDA_WARNING = re.compile(r"NCCL WARN .{0,100}Cuda failure (?:\d{1,4} )?'(?P<message>.{1,200})'")
 #: The codes of NCCL, as nccl-tests prints them after "NCCL failure".
 _CODES = (
-    Phrase("invalid usage", "bad-arguments", sentence("NCCL was called in a way that it does not allow"), "errored"),
-    Phrase("invalid argument", "bad-arguments", sentence("NCCL was given a wrong argument"), "errored"),
+    Phrase("invalid usage", "bad-arguments", sentence("Invalid use of NCCL"), "errored"),
+    Phrase("invalid argument", "bad-arguments", sentence("Invalid NCCL argument"), "errored"),
     Phrase(
         "unhandled system error",
         "nccl-system",
         sentence("The system rejected a call of NCCL: network or shared memory"),
         "errored",
     ),
-    Phrase("internal error", "nccl-system", sentence("NCCL made a mistake"), "errored"),
-    Phrase("remote process exited", "nccl-system", sentence("Another rank was gone"), "errored"),
+    Phrase("internal error", "nccl-system", sentence("Internal NCCL error"), "errored"),
+    Phrase("remote process exited", "nccl-system", sentence("Another rank ended early"), "errored"),
 )
 _CUDA_CODE = "unhandled cuda error"
 #: What nccl-tests itself says.
 _TEXTS = (
-    Phrase("Invalid number of GPUs:", "no-device", sentence("Fewer cards are there than asked for"), "failed", _TESTS),
-    Phrase(": Test timeout (", "timeout", sentence("The cards did not come to an end in time"), "errored", _TESTS),
+    Phrase("Invalid number of GPUs:", "no-device", sentence("Fewer cards available than requested"), "failed", _TESTS),
+    Phrase(": Test timeout (", "timeout", sentence("The cards did not finish in time"), "errored", _TESTS),
     Phrase(
         "Incompatible NCCL versions",
         "image",
-        sentence("The image has another NCCL than its program needs"),
+        sentence("The image has a different NCCL version than its program needs"),
         "errored",
         _TESTS,
     ),
-    Phrase("invalid option '", "bad-arguments", sentence("An option is not known"), "errored", _TESTS),
-    Phrase("invalid size specified for '", "bad-arguments", sentence("A size is no size"), "errored", _TESTS),
+    Phrase("invalid option '", "bad-arguments", sentence("Unknown option"), "errored", _TESTS),
+    Phrase("invalid size specified for '", "bad-arguments", sentence("Invalid size"), "errored", _TESTS),
     Phrase(
         "invalid sizes for 'minbytes' and 'maxbytes'",
         "bad-arguments",
-        sentence("The sizes are wrong"),
+        sentence("Invalid sizes"),
         "errored",
         _TESTS,
     ),
-    Phrase("Device implementation ", "bad-arguments", sentence("An option has a wrong value"), "errored", _TESTS),
+    Phrase("Device implementation ", "bad-arguments", sentence("Invalid option value"), "errored", _TESTS),
 )
 _FAILURES = ("Test NCCL failure", "Test CUDA failure", "NCCL failure", "CUDA failure")
 #: Of what nccl-tests says on stderr.

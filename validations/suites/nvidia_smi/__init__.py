@@ -12,6 +12,7 @@ from validations.suites.engine.base import (
     Demo,
     Image,
     Lines,
+    Needs,
     Option,
     Reading,
     ReasonWords,
@@ -56,7 +57,7 @@ class _Walk:
 
 def read(lines: Lines) -> Reading:
     """Facts `devices`, `driver_version`, `cuda_version`; the proof is the row of a card."""
-    reading = Reading(missing=sentence("The log has no row of a card."))
+    reading = Reading(missing=sentence("No card in the log."))
     walk = _Walk()
     for line, text in lines:
         if not _refusal(reading, text, line) and not health.look(reading, text, line):
@@ -137,8 +138,7 @@ def _workload(target: Target, values: Values) -> Workload:
     given = str(values["image"])
     if target.os == "windows":
         # The plugin mounts the program; the table is the text that has the driver mode.
-        default = tensorworks.SERVER_CORE
-        return tensorworks.workload(default, values | {"image": given or default}, ("nvidia-smi.exe",))
+        return tensorworks.workload(values | {"image": given or tensorworks.SERVER_CORE}, ("nvidia-smi.exe",))
     command = ("nvidia-smi", f"--query-gpu={_QUERY}", "--format=csv")
     return Workload(image=given or _LINUX, command=command, host_memory=str(values["host_memory"]))
 
@@ -157,15 +157,15 @@ def _demo_values(container: Container) -> dict[str, str]:
 SUITE = Suite(
     id="nvidia-smi",
     title="nvidia-smi",
-    proves=gettext_noop("The driver answers from inside a container and names the card; nothing is run on it."),
-    level="seen",
+    proves=gettext_noop("The driver responds in a container and lists the card. Nothing runs on the card."),
+    level="detected",
     os=("linux", "windows"),
     families=with_api("cuda"),
     parser_version=VERSION,
     options=(
         Option(
             name="image",
-            help=gettext_noop("Container image; empty: NVIDIA's CUDA base on Linux, Server Core on Windows."),
+            help=gettext_noop("Container image. Empty: the NVIDIA CUDA base image on Linux, Server Core on Windows."),
             default="",
             pattern=IMAGE,
         ),
@@ -175,6 +175,7 @@ SUITE = Suite(
     read=read,
     pod_security="restricted",
     workload=_workload,
+    needs={"linux": Needs(cuda="12.5"), "windows": tensorworks.NEEDS},
     demo=Demo(
         images=(Image(mark="nvidia-smi", seconds=1.5, size=250_000_000),),
         nodes={"dgx-a100-02": "lost"},
@@ -189,18 +190,18 @@ SUITE = Suite(
     reasons=(
         ReasonWords(
             "ecc-errors",
-            gettext_noop("memory errors of the card could not be corrected"),
-            "Run a suite that checks its results on the card, then reset it; replace it when they come again.",
+            gettext_noop("uncorrectable ECC errors"),
+            "Run a suite that checks its results on the card, then reset the card. Replace it if the errors recur.",
         ),
         ReasonWords(
             "inforom",
-            gettext_noop("the infoROM of the card is corrupted"),
-            "Ask the vendor for a replacement; until then the serial number and ECC counts are not to be trusted.",
+            gettext_noop("corrupted infoROM"),
+            "Contact the vendor for a replacement. Until then, serial number and ECC counts are unreliable.",
         ),
         ReasonWords(
             "tcc-mode",
             gettext_noop("the card is in TCC mode"),
-            "Nothing for CUDA. For DirectX, set the driver model of the card to WDDM or MCDM.",
+            "CUDA: no action. DirectX: set the driver model of the card to WDDM or MCDM.",
         ),
     ),
 )

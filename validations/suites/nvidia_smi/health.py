@@ -38,11 +38,11 @@ EXITS = {
     2: Code("", "errored", "bad-arguments", sentence("an argument is invalid")),
     3: Code("", "errored", "exit-code", sentence("the operation is not available on the card")),
     4: Code("", "errored", "exit-code", sentence("the user has no permission")),
-    8: Code("", "failed", "driver", sentence("the power cables of a card are not attached")),
-    9: Code("", "failed", "driver", sentence("the driver is not loaded")),
-    10: Code("", "failed", "driver", sentence("the kernel detected an interrupt issue with a card")),
-    12: Code("", "failed", "driver-missing", sentence("the driver library was not found")),
-    14: Code("", "warning", "inforom", sentence("the infoROM is corrupted")),
+    8: Code("", "failed", "driver", sentence("power cables of a card not attached")),
+    9: Code("", "failed", "driver", sentence("driver not loaded")),
+    10: Code("", "failed", "driver", sentence("the kernel detected an interrupt problem of a card")),
+    12: Code("", "failed", "driver-missing", sentence("driver library not found")),
+    14: Code("", "warning", "inforom", sentence("corrupted infoROM")),
     15: Code("", "failed", "device-removed", sentence("a card has fallen off the bus")),
 }
 _ROW = (
@@ -51,52 +51,48 @@ _ROW = (
 )
 PHRASES = (
     Phrase(
-        "No devices were found", "no-device", sentence("The driver has no device for this container."), source=_SOURCE
+        "No devices were found", "no-device", sentence("The driver finds no device in this container."), source=_SOURCE
     ),
     Phrase(
         "couldn't communicate with the NVIDIA driver",
         "driver",
-        sentence("nvidia-smi could not talk to the driver."),
+        sentence("nvidia-smi could not reach the driver."),
         source=_SOURCE,
     ),
-    Phrase("Failed to initialize NVML", "driver", sentence("The driver library could not be started"), source=_SOURCE),
+    Phrase("Failed to initialize NVML", "driver", sentence("The driver library did not start"), source=_SOURCE),
     Phrase(
         "couldn't find libnvidia-ml.so",
         "driver-missing",
-        sentence("No driver library is in the container."),
+        sentence("No driver library in the container."),
         source=_SOURCE,
     ),
-    Phrase(
-        "couldn't find nvml.dll", "driver-missing", sentence("No driver library is in the container."), source=_SOURCE
-    ),
+    Phrase("couldn't find nvml.dll", "driver-missing", sentence("No driver library in the container."), source=_SOURCE),
     Phrase(
         "is not a valid field to query",
         "bad-arguments",
-        sentence("The driver does not know a field"),
+        sentence("The driver does not support a field"),
         "errored",
         _SOURCE,
     ),
     Phrase(
         "Invalid combination of input arguments",
         "bad-arguments",
-        sentence("The arguments are wrong"),
+        sentence("Invalid arguments"),
         "errored",
         _SOURCE,
     ),
 )
 #: What is not looked up by its words: for the docs.
 READ = (
-    Phrase("GPU is lost", "device-removed", sentence("The card is gone from the bus"), source=_SOURCE),
-    Phrase("GPU has fallen off the bus", "device-removed", sentence("The card is gone from the bus"), source=_SOURCE),
+    Phrase("GPU is lost", "device-removed", sentence("The card has fallen off the bus"), source=_SOURCE),
+    Phrase("GPU has fallen off the bus", "device-removed", sentence("The card has fallen off the bus"), source=_SOURCE),
     Phrase(
         "Unable to determine the device handle for GPU 0000:65:00.0: Unknown Error",
         "device-removed",
         sentence("The driver cannot open the card"),
         source=_SOURCE,
     ),
-    Phrase(
-        "[GPU requires reset]", "device-removed", sentence("The card does not work until it is reset"), source=_SOURCE
-    ),
+    Phrase("[GPU requires reset]", "device-removed", sentence("The card needs a reset"), source=_SOURCE),
     Phrase("[Unknown Error]", "device-removed", sentence("The driver cannot read the card"), source=_SOURCE),
     Phrase(
         "ERR! in a cell of the table",
@@ -108,14 +104,14 @@ READ = (
     Phrase(
         "WARNING: infoROM is corrupted at gpu 0000:B3:00.0",
         "inforom",
-        "The card works; what it keeps of itself is not to be trusted",
+        "The card works. Its serial number and ECC counts are unreliable",
         "warning",
         _SOURCE,
     ),
     Phrase(
         "a number above 0 under Volatile Uncorr. ECC",
         "ecc-errors",
-        "Memory errors that could not be corrected since the driver was loaded",
+        "Uncorrectable ECC errors since the driver was loaded",
         "warning",
         _SOURCE,
         _ROW.format(ecc=2, mode="Default"),
@@ -123,7 +119,7 @@ READ = (
     Phrase(
         "a number above 0 under Vol Unc ECC of a MIG slice",
         "ecc-errors",
-        "Memory errors of the slice that could not be corrected since the driver was loaded",
+        "Uncorrectable ECC errors of the slice since the driver was loaded",
         "warning",
         _SOURCE,
         _ROW.format(ecc="On", mode="Default")
@@ -167,7 +163,7 @@ def ecc(reading: Reading, cells: list[str], line: int) -> None:
     """The first line of a card in the table: its last cell counts the memory errors that could not be corrected."""
     errors = count(cells[3].strip()) if len(cells) > 3 else None
     if errors:
-        reading.warning("ecc-errors", sentence("{errors} memory errors could not be corrected.", errors=errors), line)
+        reading.warning("ecc-errors", sentence("{errors} uncorrectable ECC errors.", errors=errors), line)
 
 
 def slice_ecc(reading: Reading, slice_name: str, cells: list[str], line: int) -> None:
@@ -178,7 +174,7 @@ def slice_ecc(reading: Reading, slice_name: str, cells: list[str], line: int) ->
         reading.warning(
             "ecc-errors",
             sentence(
-                "{errors} memory errors of the MIG slice {slice_name} could not be corrected.",
+                "{errors} uncorrectable ECC errors on MIG slice {slice_name}.",
                 errors=errors,
                 slice_name=slice_name,
             ),
@@ -206,11 +202,9 @@ def csv_cell(reading: Reading, column: str, value: str, line: int) -> None:
     elif column == "compute_mode" and value and value not in _COMPUTE_MODES:
         reading.warning("compute-mode", sentence("Unknown compute mode: “{value}”.", value=name(value)), line)
     elif column == "reset_status.reset_required" and value == "Yes":
-        reading.failed("device-removed", sentence("The card does not work until it is reset."), line)
+        reading.failed("device-removed", sentence("The card needs a reset."), line)
     elif column == "gpu_recovery_action" and value.lower() not in (*_QUIET, "n/a"):
-        reading.failed(
-            "device-removed", sentence("The driver wants the card to be recovered: {value}.", value=name(value)), line
-        )
+        reading.failed("device-removed", sentence("The driver requests recovery: {value}.", value=name(value)), line)
     elif column in _ASKED and value.lower() not in (*_QUIET, "n/a"):
         reading.warning("driver", sentence("{column} is {value}.", column=column, value=name(value)), line)
     elif _COUNTED.fullmatch(column) and value.lower() not in (*_QUIET, "n/a"):

@@ -16,58 +16,56 @@ from wording.said import sentence
 _SOURCE = "CUDA runtime, `cudaGetErrorString`"
 #: Words in lower case.
 _PHRASES = (
-    Phrase("out of memory", "out-of-memory", sentence("others hold the card's memory"), "errored"),
+    Phrase("out of memory", "out-of-memory", sentence("other processes use the card memory"), "errored"),
     Phrase(
         "no kernel image is available",
         "image-unsuited",
-        sentence("the image has no code for this kind of card"),
+        sentence("image built for another GPU architecture"),
         "errored",
     ),
     Phrase(
         "device kernel image is invalid",
         "image-unsuited",
-        sentence("the image has no code for this kind of card"),
+        sentence("image built for another GPU architecture"),
         "errored",
     ),
-    Phrase("mps client failed to connect", "mps", sentence("the MPS server of the node was not reached"), "errored"),
-    Phrase("mps server", "mps", sentence("the MPS server of the node did not take the container"), "errored"),
-    Phrase("mps client", "mps", sentence("the MPS server of the node did not take the container"), "errored"),
+    Phrase("mps client failed to connect", "mps", sentence("cannot reach the MPS server of the node"), "errored"),
+    Phrase("mps server", "mps", sentence("the MPS server of the node rejected the container"), "errored"),
+    Phrase("mps client", "mps", sentence("the MPS server of the node rejected the container"), "errored"),
     Phrase(
         "driver version is insufficient",
         "cuda-error",
-        sentence("no driver libraries in the container (RuntimeClass nvidia?) or the driver is too old"),
+        sentence("no driver libraries in the container (check RuntimeClass nvidia), or driver too old"),
     ),
     Phrase(
         "unsupported toolchain",
         "image-unsuited",
-        sentence("the image's code is for a newer driver than the node has"),
+        sentence("driver too old for the code in the image"),
         "errored",
     ),
     Phrase(
-        "stub library", "driver-missing", sentence("the container has the CUDA toolkit's stub and no driver library")
+        "stub library", "driver-missing", sentence("CUDA toolkit stub instead of the driver library in the container")
     ),
-    Phrase("no cuda-capable device", "no-device", sentence("no device was given to the container, or it is broken")),
-    Phrase(
-        "no devices supporting cuda", "no-device", sentence("no device was given to the container, or it is broken")
-    ),
-    Phrase("no device supporting cuda", "no-device", sentence("no device was given to the container, or it is broken")),
-    Phrase("invalid device ordinal", "no-device", sentence("fewer devices are there than were asked for")),
-    Phrase("compute mode prohibited", "cuda-error", sentence("the compute mode of the card is Prohibited")),
-    Phrase("busy or unavailable", "cuda-error", sentence("the device is in exclusive mode or is not supported")),
+    Phrase("no cuda-capable device", "no-device", sentence("no device in the container, or the device is faulty")),
+    Phrase("no devices supporting cuda", "no-device", sentence("no device in the container, or the device is faulty")),
+    Phrase("no device supporting cuda", "no-device", sentence("no device in the container, or the device is faulty")),
+    Phrase("invalid device ordinal", "no-device", sentence("fewer devices available than requested")),
+    Phrase("compute mode prohibited", "cuda-error", sentence("compute mode is Prohibited")),
+    Phrase("busy or unavailable", "cuda-error", sentence("compute mode is Exclusive, or device not supported")),
     Phrase(
         "forward compatibility was attempted",
         "cuda-error",
-        sentence("the image carries compatibility libraries that the card does not take"),
+        sentence("compatibility libraries in the image do not support the card"),
     ),
-    Phrase("system not yet initialized", "cuda-error", sentence("the Fabric Manager is not running")),
+    Phrase("system not yet initialized", "cuda-error", sentence("Fabric Manager not running")),
     Phrase(
         "unsupported display driver",
         "cuda-error",
-        sentence("driver library and kernel module are of different versions"),
+        sentence("driver library and kernel module have different versions"),
     ),
     Phrase("initialization error", "cuda-error", sentence("the injected libraries do not match the driver")),
-    Phrase("uncorrectable ecc error", "cuda-error", sentence("the memory of the card is broken")),
-    Phrase("uncorrectable nvlink error", "cuda-error", sentence("a link of the card is broken")),
+    Phrase("uncorrectable ecc error", "cuda-error", sentence("card memory fault")),
+    Phrase("uncorrectable nvlink error", "cuda-error", sentence("card link fault")),
 )
 #: Names of the errors, in lower case and without "cudaError", → the words of their message: helper_cuda.h prints the names.
 _NAMES = {

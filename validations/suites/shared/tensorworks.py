@@ -5,11 +5,11 @@ Source: the example Jobs of the TensorWorks device plugins, version 0.0.1 (later
 
 from __future__ import annotations
 
-from validations.suites.engine.base import Option, Values, Workload
+from validations.suites.engine.base import Needs, Option, Values, Workload
 from validations.suites.engine.options import common, image
 
 #: Windows Server 2022; the plugins and their images run on no other build.
-BUILDS = ("10.0.20348",)
+NEEDS = Needs(builds=("10.0.20348",))
 #: A Windows container writes some GB of its own before its program does anything.
 WINDOWS_DISK = "20Gi"
 SERVER = "mcr.microsoft.com/windows/server:ltsc2022"
@@ -26,11 +26,13 @@ def options(default_image: str) -> tuple[Option, ...]:
     return (image(default_image), *common(deadline_s=7200, host_memory="1Gi"))
 
 
-def workload(default_image: str, values: Values, command: tuple[str, ...] = (), args: tuple[str, ...] = ()) -> Workload:
-    """The example as published; for an image of the caller's own the Windows build is not known."""
-    given = str(values["image"])
-    builds = BUILDS if given == default_image else ()
-    memory = str(values["host_memory"])
+def workload(values: Values, command: tuple[str, ...] = (), args: tuple[str, ...] = ()) -> Workload:
+    """The example as published."""
     return Workload(
-        image=given, command=command, args=args, builds=builds, host_memory=memory, cpus=4, disk=WINDOWS_DISK
+        image=str(values["image"]),
+        command=command,
+        args=args,
+        host_memory=str(values["host_memory"]),
+        cpus=4,
+        disk=WINDOWS_DISK,
     )

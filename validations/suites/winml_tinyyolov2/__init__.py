@@ -11,6 +11,7 @@ from validations.suites.engine.base import (
     Demo,
     Image,
     Lines,
+    Needs,
     Option,
     Past,
     Reading,
@@ -29,12 +30,13 @@ from validations.suites.winml_tinyyolov2.failures import PHRASES, report
 from validations.suites.winml_tinyyolov2.log import Block, Record, collect
 from wording.said import sentence
 
-VERSION = 3
-ALIBABA_BUILDS = ("10.0.17763", "10.0.18363", "10.0.19041")
+VERSION = 4
 _MODEL = r"c:\data\tinyyolov2-7\model.onnx"
 
 #: Integrated GPUs may be slower than a large processor; this much slower is none.
 _MUCH_SLOWER = 2.0
+#: Kinds of devices that are told.
+_MOST_STRANGE = 8
 #: Measurements that depend on disk, start-up or the processor more than on the card.
 _NOT_OF_THE_CARD = frozenset(
     (
@@ -71,7 +73,7 @@ def _devices(record: Record, reading: Reading) -> None:
         if software:
             reading.failed(
                 "software-adapter",
-                sentence("The work ran on a software adapter: {adapter}.", adapter=device.adapter),
+                sentence("Ran on a software adapter: {adapter}.", adapter=device.adapter),
                 device.line,
             )
             break
@@ -81,6 +83,8 @@ def _devices(record: Record, reading: Reading) -> None:
             reading.facts |= {"vgpu_profile": profile.profile, "slice_gib": profile.gib}
     elif not reading.has("failed", "errored"):
         _no_gpu(record, reading)
+    for kind, line in list(record.strange.items())[:_MOST_STRANGE]:
+        reading.remark("unknown-value", sentence("Unknown device type in the log: “{kind}”.", kind=kind), line)
     for name, value in (("model_name", record.model), ("model_path", record.path)):
         if value:
             reading.facts[name] = value
@@ -88,14 +92,14 @@ def _devices(record: Record, reading: Reading) -> None:
 
 def _no_gpu(record: Record, reading: Reading) -> None:
     unnamed = [device for device in record.devices if device.adapter == ""]
-    on_gpu = any(step.gpu for step in record.steps) or any(block.gpu for block in record.blocks)
+    elsewhere = any(not step.cpu for step in record.steps) or any(not block.cpu for block in record.blocks)
     cpu = [device.line for device in record.devices if device.adapter is None] + [
-        step.line for step in record.steps if not step.gpu
+        step.line for step in record.steps if step.cpu
     ]
-    if cpu and not unnamed and not on_gpu:
-        reading.failed("cpu-only", sentence("Only the CPU was used; no GPU device was made."), cpu[0])
+    if cpu and not unnamed and not elsewhere and not record.strange:
+        reading.failed("cpu-only", sentence("Ran on the CPU only. No GPU device was created."), cpu[0])
     else:
-        reading.missing = sentence("The log names no adapter.")
+        reading.missing = sentence("No adapter in the log.")
 
 
 def _evaluation(record: Record, reading: Reading, lines: Lines) -> None:
@@ -114,14 +118,14 @@ def _evaluation(record: Record, reading: Reading, lines: Lines) -> None:
     elif evaluated is None:
         reading.missing = sentence("The adapter was found, but the log ends before an evaluation on it.")
     elif lines.cut:
-        reading.missing = sentence("The results block is in the part of the log that is missing.")
+        reading.missing = sentence("The log is truncated and has no results block.")
     elif block is None:
         reading.proof, reading.stands_alone = evaluated, False
-        reading.missing = sentence("The log has no results block, and no exit code says that the run came to its end.")
+        reading.missing = sentence("The log has no results block, and no exit code shows that the run finished.")
         if not reading.has("failed", "errored"):
-            reading.remark("no-performance", sentence("Evaluated on the adapter; no results block."), evaluated)
+            reading.remark("no-performance", sentence("Evaluated on the adapter. No results block."), evaluated)
     else:
-        reading.missing = sentence("The results block of the GPU is not complete.")
+        reading.missing = sentence("The results block of the GPU is incomplete.")
 
 
 def _evaluate_label(block: Block) -> str:
@@ -131,7 +135,7 @@ def _evaluate_label(block: Block) -> str:
 
 def _measurements(record: Record, reading: Reading) -> None:
     gpu = next((block for block in record.blocks if block.gpu), None)
-    cpu = next((block for block in record.blocks if not block.gpu), None)
+    cpu = next((block for block in record.blocks if block.cpu), None)
     if gpu is not None:
         _take(reading, gpu, {"load": "Load", "gpu_session": "Session Creation", "gpu_first_evaluate": "Evaluate"})
         average = "" if gpu.iterations == 1 else "Average "
@@ -146,7 +150,7 @@ def _take(reading: Reading, block: Block, labels: dict[str, str]) -> None:
         text, line = block.values.get(label, ("", 0))
         value = duration(text)
         if value is None and text:
-            reading.remark("not-a-number", sentence("{label} is {text}: left out.", label=label, text=text), line)
+            reading.remark("not-a-number", sentence("{label} is {text}: ignored.", label=label, text=text), line)
             reading.facts.setdefault("unreadable", []).append(name)
         reading.measure(name, value, "ms")
 
@@ -168,7 +172,7 @@ def _speed(record: Record, reading: Reading) -> None:
         return
     times = got["gpu_evaluate"] / got["cpu_evaluate"]
     if times > _MUCH_SLOWER:
-        text = sentence("The adapter needs {times} times as long as the processor.", times=f"{rounded(times):g}")
+        text = sentence("The adapter takes {times} times as long as the CPU.", times=f"{rounded(times):g}")
         reading.warning("slower-than-cpu", text, block.values[_evaluate_label(block)][1])
 
 
@@ -180,7 +184,7 @@ def _fallback(record: Record, reading: Reading) -> None:
     if any(device.adapter is None for device in record.devices):
         reading.remark(
             "cpu-fallback",
-            sentence("CPU operators were seen; a CPU configuration ran too, so this proves nothing."),
+            sentence("CPU operators in the log. A CPU configuration also ran, so this proves nothing."),
             line,
         )
     else:
@@ -211,7 +215,6 @@ def _workload(target: Target, values: Values) -> Workload:
     return Workload(
         image=given or registry,
         command=args,
-        builds=() if given else ALIBABA_BUILDS,
         host_memory=str(values["host_memory"]),
         # The processor is measured too: it gets as much as a node of that kind has.
         cpus=16,
@@ -222,7 +225,7 @@ def _workload(target: Target, values: Values) -> Workload:
 SUITE = Suite(
     id="winml-tinyyolov2",
     title="WinML, Tiny YOLOv2",
-    proves=gettext_noop("DirectX inference runs on a hardware adapter of the node, and how fast."),
+    proves=gettext_noop("DirectX inference runs on a hardware adapter of the node. The speed is measured."),
     level="ran",
     os=("windows",),
     families=with_api("directx"),
@@ -231,7 +234,8 @@ SUITE = Suite(
         Option(
             name="image",
             help=gettext_noop(
-                "An image with WinMLRunner.exe; empty: the sample image of Alibaba Cloud (15 GB) from the region's registry."
+                "Container image with WinMLRunner.exe. Empty: the Alibaba Cloud sample image (15 GB) from the "
+                "registry of the region."
             ),
             default="",
             pattern=image("x").pattern,
@@ -244,13 +248,13 @@ SUITE = Suite(
         ),
         Option(
             name="model",
-            help=gettext_noop("Path of the model in an image of your own."),
+            help=gettext_noop("Model path, for a custom image."),
             default=_MODEL,
             pattern=r"[^\x00-\x1f\"]{1,255}",
         ),
         Option(
             name="iterations",
-            help=gettext_noop("Evaluations, in an image of your own (the sample image makes 100)."),
+            help=gettext_noop("Number of evaluations, for a custom image (the sample image runs 100)."),
             default=100,
             kind="number",
             minimum=1,
@@ -261,6 +265,7 @@ SUITE = Suite(
     read=read,
     pod_security="baseline",
     workload=_workload,
+    needs={"windows": Needs(builds=("10.0.17763", "10.0.18363", "10.0.19041"))},
     measures=True,
     demo=Demo(
         images=(
@@ -278,12 +283,12 @@ SUITE = Suite(
         Phrase(
             "Created LearningModelDevice with GPU: Microsoft Basic Render Driver",
             "software-adapter",
-            "The work ran on a software adapter",
+            "Ran on a software adapter",
         ),
         Phrase(
             "Created LearningModelDevice with CPU device, and no GPU",
             "cpu-only",
-            "Only the processor was used",
+            "Ran on the CPU only",
             example="Created LearningModelDevice with CPU device",
         ),
         Phrase(
@@ -298,48 +303,48 @@ SUITE = Suite(
     reasons=(
         ReasonWords(
             "binding",
-            gettext_noop("the input could not be bound"),
-            "Look at the other reasons; the first that names a cause says why.",
+            gettext_noop("input not bound"),
+            "Check the other reasons for the cause.",
         ),
         ReasonWords(
             "cpu-fallback",
-            gettext_noop("some of the work ran on the processor"),
-            "Look whether the adapter supports all operators of the model.",
+            gettext_noop("ran partly on the CPU"),
+            "Check that the adapter supports all operators of the model.",
         ),
         ReasonWords(
             "evaluating",
             gettext_noop("an evaluation failed"),
-            "Look at the other reasons; the first that names a cause says why.",
+            "Check the other reasons for the cause.",
         ),
         ReasonWords(
             "evaluation",
             gettext_noop("a step failed"),
-            "Read the line of the log and the ones after it.",
+            "Read this line of the log and the following lines.",
         ),
         ReasonWords(
             "exception",
             gettext_noop("the runner ended with an exception"),
-            "Read the lines before it in the log, and run it again.",
+            "Read the preceding lines in the log, then rerun it.",
         ),
         ReasonWords(
             "no-performance",
-            gettext_noop("the log has no results"),
-            "Nothing. To measure, run it with `-Perf`.",
+            gettext_noop("no results in the log"),
+            "No action. To measure, run it with `-Perf`.",
         ),
         ReasonWords(
             "not-a-number",
-            gettext_noop("a measurement is no number"),
-            "Nothing; the measurement is left out.",
+            gettext_noop("invalid measurement"),
+            "No action. The measurement is ignored.",
         ),
         ReasonWords(
             "slower-than-cpu",
-            gettext_noop("the adapter is far slower than the processor"),
-            "Look at the driver of the adapter, at other work on it and at the card's clocks.",
+            gettext_noop("adapter much slower than the CPU"),
+            "Check the driver of the adapter, other workloads on it and the clocks of the card.",
         ),
         ReasonWords(
             "session",
-            gettext_noop("no session could be made on the device"),
-            "Look at the driver of the adapter and at the memory that is free on it.",
+            gettext_noop("no session on the device"),
+            "Check the driver of the adapter and its free memory.",
         ),
     ),
 )

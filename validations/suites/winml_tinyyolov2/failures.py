@@ -30,24 +30,18 @@ PHRASES = (
     Phrase(
         "no matching adapter with given adapter name",
         "bad-arguments",
-        sentence("No adapter has the name that was asked for"),
+        sentence("No adapter has the requested name"),
         "errored",
     ),
-    Phrase(
-        "gpu device instance has been suspended", "device-removed", sentence("The device was removed while it worked")
-    ),
-    Phrase("getdeviceremovedreason", "device-removed", sentence("The device was removed while it worked")),
-    Phrase(
-        "gpu device instance has been removed", "device-removed", sentence("The device was removed while it worked")
-    ),
+    Phrase("gpu device instance has been suspended", "device-removed", sentence("Device removed during the run")),
+    Phrase("getdeviceremovedreason", "device-removed", sentence("Device removed during the run")),
+    Phrase("gpu device instance has been removed", "device-removed", sentence("Device removed during the run")),
     Phrase("gpu will not respond to more commands", "device-removed", sentence("The device hung")),
-    Phrase("creating learningmodeldevice failed", "no-adapter", sentence("No device could be made on an adapter")),
-    Phrase("no hardware adapters available", "no-adapter", sentence("There is no hardware adapter")),
-    Phrase(
-        "creating commandlineargs failed", "bad-arguments", sentence("The arguments were not understood"), "errored"
-    ),
-    Phrase("unknown option", "bad-arguments", sentence("An option is not known"), "errored"),
-    Phrase("invalid parameter for", "bad-arguments", sentence("An option has a wrong value"), "errored"),
+    Phrase("creating learningmodeldevice failed", "no-adapter", sentence("No device created on an adapter")),
+    Phrase("no hardware adapters available", "no-adapter", sentence("No hardware adapter")),
+    Phrase("creating commandlineargs failed", "bad-arguments", sentence("Invalid arguments"), "errored"),
+    Phrase("unknown option", "bad-arguments", sentence("Unknown option"), "errored"),
+    Phrase("invalid parameter for", "bad-arguments", sentence("Invalid option value"), "errored"),
     Phrase(
         "cannot create d3d12 device on client if cpu",
         "bad-arguments",
@@ -57,7 +51,7 @@ PHRASES = (
     Phrase(
         "batch size override couldn't be set",
         "bad-arguments",
-        sentence("The batch size does not suit the model"),
+        sentence("The batch size does not match the model"),
         "errored",
     ),
     Phrase(
@@ -66,8 +60,13 @@ PHRASES = (
         sentence("The model's input type is not supported"),
         "errored",
     ),
-    Phrase("attempting to bind image but input feature", "model-load", sentence("The model takes no image"), "errored"),
-    Phrase("generating input features [failed]", "model-load", sentence("The input could not be made"), "errored"),
+    Phrase(
+        "attempting to bind image but input feature",
+        "model-load",
+        sentence("The model does not accept images"),
+        "errored",
+    ),
+    Phrase("generating input features [failed]", "model-load", sentence("The input could not be created"), "errored"),
     Phrase(
         "load model:",
         "model-load",
@@ -80,10 +79,10 @@ PHRASES = (
     Phrase(
         "unknown exception occurred", "exception", sentence("The runner ended with an unknown exception"), "errored"
     ),
-    Phrase("not enough memory resources", "out-of-memory", sentence("Memory ran out"), "errored"),
-    Phrase("not enough storage is available", "out-of-memory", sentence("Memory ran out"), "errored"),
-    Phrase("ran out of memory", "out-of-memory", sentence("Memory ran out"), "errored"),
-    Phrase("creating session [failed]", "session", sentence("No session could be made on the device")),
+    Phrase("not enough memory resources", "out-of-memory", sentence("Out of memory"), "errored"),
+    Phrase("not enough storage is available", "out-of-memory", sentence("Out of memory"), "errored"),
+    Phrase("ran out of memory", "out-of-memory", sentence("Out of memory"), "errored"),
+    Phrase("creating session [failed]", "session", sentence("No session created on the device")),
 )
 #: The name was asked for by the arguments; whether it is wrong or the adapter is away, the list of adapters says.
 _NO_MATCH = PHRASES[0]
@@ -126,7 +125,7 @@ def _phrases(record: Record) -> list[_Failure]:
             continue
         phrase = next(phrase for phrase in PHRASES if phrase.words in low)
         if phrase is _NO_MATCH and _no_hardware(record):
-            said = sentence("No hardware adapter is in the container: {text}", text=name(text))
+            said = sentence("No hardware adapter in the container: {text}", text=name(text))
             found.append(_Failure(line, "failed", "no-adapter", said))
         elif phrase.words != "load model:" or "[failed]" in low:
             found.append(
@@ -159,7 +158,7 @@ def _steps(record: Record) -> list[_Failure]:
             sentence(
                 "{phase} failed on the {device} in iteration {iteration}.",
                 phase=step.phase,
-                device="GPU" if step.gpu else "CPU",
+                device="GPU" if step.gpu else step.kind,
                 iteration=step.iteration,
             ),
         )

@@ -29,9 +29,12 @@ _RESULTS = re.compile(
 )
 _VALUE = re.compile(r"  (?P<label>[A-Z][^:]{1,120}): (?P<value>\S{1,40}) ms\s*\Z")
 _DEVICE = re.compile(
-    r"(?:Creat(?:ed LearningModelDevice|ing Session) with )(?:GPU: ?(?P<gpu>.*)|(?P<cpu>CPU device\s*\Z))"
+    r"(?:Creat(?:ed LearningModelDevice|ing Session) with )(?:GPU: ?(?P<gpu>.*)|(?P<cpu>CPU device\s*\Z)|(?P<other>\w{1,32}))"
     r"|Using adapter : ?(?P<used>.*)|GPU: (?P<old>.*)"
 )
+#: Kinds of devices as the tool writes them. Others are told, and count as neither processor nor GPU.
+_GPU_KINDS = frozenset(("GPU", "GPU_Min_Power", "GPU_High_Performance"))
+_KINDS = _GPU_KINDS | {"CPU"}
 _TORN_FAILED = re.compile(r"\[(?:F(?:A(?:I(?:L(?:ED?)?)?)?)?)?\Z")
 _LONGEST_WRAP = 6
 
@@ -46,32 +49,51 @@ class Device(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A Binding or Evaluating line."""
+    """A Binding or Evaluating line. kind: of the device, as it is written."""
 
     phase: str
-    gpu: bool
+    kind: str
     iteration: int
     ok: bool
     line: int
+
+    @property
+    def gpu(self) -> bool:
+        return self.kind in _GPU_KINDS
+
+    @property
+    def cpu(self) -> bool:
+        return self.kind == "CPU"
 
 
 class Block(msgspec.Struct):
     """A results block (`-Perf`). values: label → text of a time in ms, the first of each label."""
 
-    gpu: bool
+    kind: str
     iterations: int | None
     line: int
     values: dict[str, tuple[str, int]] = {}
 
+    @property
+    def gpu(self) -> bool:
+        return self.kind in _GPU_KINDS
+
+    @property
+    def cpu(self) -> bool:
+        return self.kind == "CPU"
+
 
 class Record(msgspec.Struct):
-    """All records of one log. failed: lines with `[FAILED]` in any form, with their text."""
+    """All records of one log. failed: lines with `[FAILED]` in any form, with their text. strange: kinds of devices that are not
+    known, each with its first line.
+    """
 
     devices: list[Device] = []
     steps: list[Step] = []
     blocks: list[Block] = []
     failed: list[tuple[int, str]] = []
     messages: list[tuple[int, str]] = []
+    strange: dict[str, int] = {}
     terse: bool = False
     model: str = ""
     path: str = ""
@@ -85,7 +107,7 @@ def collect(lines: Lines) -> Record:
         if head in ("Binding", "Evaluat") and (step := _STEP.match(text)):
             _step(record, step, number)
         elif head == "Results" and (match := _RESULTS.match(text)):
-            record.blocks.append(Block(match["device"].startswith("GPU"), count(match["iterations"]), number))
+            record.blocks.append(Block(_kind(record, match["device"], number), count(match["iterations"]), number))
         elif head[:2] == "  " and record.blocks:
             _value(record.blocks[-1], text, number)
         elif text and not text.isspace():
@@ -93,6 +115,12 @@ def collect(lines: Lines) -> Record:
         if "[F" in text and "[FAILED]" in text:
             record.failed.append((number, text))
     return record
+
+
+def _kind(record: Record, kind: str, number: int) -> str:
+    if kind not in _KINDS:
+        record.strange.setdefault(kind, number)
+    return kind
 
 
 def _joined(lines: Lines) -> Iterator[tuple[int, str, str]]:
@@ -131,7 +159,7 @@ def _step(record: Record, match: re.Match[str], number: int) -> None:
     record.steps.append(
         Step(
             match["phase"],
-            match["device"].startswith("GPU"),
+            _kind(record, match["device"], number),
             int(match["iteration"]),
             match["state"] == "SUCCESS",
             number,
@@ -149,7 +177,9 @@ def _other(record: Record, number: int, text: str, after: str) -> None:
     record.terse = record.terse or text.startswith("Binding and Evaluating ")
     if (match := _DEVICE.match(text)) is not None:
         adapter = next((match[part] for part in ("gpu", "used", "old") if match[part] is not None), None)
-        if adapter is None:
+        if match["other"] is not None:
+            _kind(record, match["other"], number)
+        elif adapter is None:
             record.devices.append(Device(None, number))
         else:
             record.devices.append(Device(name(adapter), number, name(adapter + after)))

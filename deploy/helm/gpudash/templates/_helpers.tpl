@@ -31,7 +31,7 @@ labels:
 {{- end }}
 {{- end }}
 
-{{/* The account whose token a process holds; the others have one without any right, and no token of it. */}}
+{{/* The account whose token a process has. The others have an account without permissions, and no token. */}}
 {{- define "gpudash.account" -}}
 {{- if eq .of "watch" -}}
 watcher
@@ -104,7 +104,7 @@ seccompProfile:
   type: RuntimeDefault
 {{- end }}
 
-{{/* What a process writes goes into these and is gone with it; CAs and, where it reads clusters, how to reach them. */}}
+{{/* Folders that a process writes to, deleted with it; CAs and, for processes that read clusters, their kubeconfigs. */}}
 {{- define "gpudash.mounts" -}}
 - { name: data, mountPath: /var/lib/gpudash }
 - { name: tmp, mountPath: /tmp }
@@ -167,7 +167,7 @@ seccompProfile:
 {{- end }}
 {{- end }}
 
-{{/* A kubeconfig, the cluster's CA, and a token of the pod's own account, which the kubelet renews. No process holds another's. */}}
+{{/* A kubeconfig, the cluster's CA, and a token of the pod's own account, which the kubelet renews. No process has the token of another. */}}
 {{- define "gpudash.credentials" }}
 - name: {{ .role }}
   projected:
@@ -184,7 +184,7 @@ seccompProfile:
   namespace: {{ .top.Release.Namespace }}
 {{- end }}
 
-{{/* The rules of a role that deploy/ ships, by its name there. */}}
+{{/* The rules of a role in deploy/, by its name there. */}}
 {{- define "gpudash.rules" -}}
 {{- toYaml (index (.top.Files.Get "files/roles.yaml" | fromYaml) .of) }}
 {{- end }}

@@ -41,8 +41,8 @@ spec:
           {{- if .probes }}
           {{- .probes | nindent 10 }}
           {{- else }}
-          # Of the loop alone: a database or a broker that is away must not end every worker. While packets to the broker are
-          # dropped, its client waits for minutes in the loop; what hangs is told by the alerts long before.
+          # Checks only the loop: an outage of database or broker must not restart every worker. If packets to the broker are
+          # dropped, its client blocks the loop for minutes. The alerts report a hanging worker long before.
           startupProbe:
             {{- include "gpudash.alive" . | nindent 12 }}
             periodSeconds: 5

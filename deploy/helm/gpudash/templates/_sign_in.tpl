@@ -1,4 +1,4 @@
-{{/* How people sign in, for the web process alone: the others sign nobody in, and need no secret of a client. */}}
+{{/* Single sign-on, for the web process only: the others do not need the client's secret. */}}
 {{- define "gpudash.signIn" -}}
 {{- $in := .Values.signIn -}}
 {{- $headers := $in.proxyHeaders -}}
@@ -38,7 +38,7 @@
 {{- end }}
 {{- end }}
 
-{{/* As GPUDASH_GROUP_ROLES has it: group=role:place,place; … */}}
+{{/* In the form of GPUDASH_GROUP_ROLES: group=role:place,place; … */}}
 {{- define "gpudash.groupRoles" -}}
 {{- $found := list -}}
 {{- range .Values.signIn.groups -}}
@@ -48,13 +48,13 @@
 {{- join "; " $found -}}
 {{- end }}
 
-{{/* What the schema cannot say: one value wants another. gpudash itself would refuse to start with the same words. */}}
+{{/* Rules that the schema cannot express: one value requires another. gpudash itself would refuse to start with the same error. */}}
 {{- define "gpudash.signInChecked" -}}
 {{- $in := .Values.signIn -}}
 {{- $others := or $in.openid.issuer $in.proxyHeaders.user -}}
-{{- if and $in.openid.issuer (not $in.openid.clientId) }}{{ fail "signIn.openid.clientId must be set, since signIn.openid.issuer is" }}{{ end -}}
-{{- if ne (empty $in.proxyHeaders.user) (empty $in.proxyHeaders.groups) }}{{ fail "signIn.proxyHeaders wants both, user and groups" }}{{ end -}}
-{{- if and $in.proxyHeaders.user (has .Values.proxy.trusted (list "" "*")) }}{{ fail "signIn.proxyHeaders wants the address of the proxy in proxy.trusted (not *): anybody else could send the headers" }}{{ end -}}
-{{- if and $others (not $in.groups) }}{{ fail "signIn.groups must be set, or nobody gets a role by a group" }}{{ end -}}
-{{- if not (or $in.localAccounts $others) }}{{ fail "signIn.localAccounts: false wants signIn.openid.issuer or signIn.proxyHeaders, or nobody could sign in" }}{{ end -}}
+{{- if and $in.openid.issuer (not $in.openid.clientId) }}{{ fail "signIn.openid.clientId is required with signIn.openid.issuer" }}{{ end -}}
+{{- if ne (empty $in.proxyHeaders.user) (empty $in.proxyHeaders.groups) }}{{ fail "signIn.proxyHeaders requires both user and groups" }}{{ end -}}
+{{- if and $in.proxyHeaders.user (has .Values.proxy.trusted (list "" "*")) }}{{ fail "signIn.proxyHeaders requires the address of the proxy in proxy.trusted (not *): otherwise any client could send the headers" }}{{ end -}}
+{{- if and $others (not $in.groups) }}{{ fail "signIn.groups is required: without it no user gets a role" }}{{ end -}}
+{{- if not (or $in.localAccounts $others) }}{{ fail "signIn.localAccounts: false requires signIn.openid.issuer or signIn.proxyHeaders: otherwise no user could sign in" }}{{ end -}}
 {{- end }}
