@@ -28,6 +28,7 @@ class Processes:
             "GPUDASH_DATABASE_URL": database_url,
             "GPUDASH_BROKER_URL": broker_url or "memory://",
             "GPUDASH_LOG_LEVEL": "INFO",
+            "PYTHONFAULTHANDLER": "1",
             **settings,
         }
         self._running: list[subprocess.Popen[bytes]] = []
@@ -99,10 +100,19 @@ class Processes:
     def log(self, name: str) -> Path:
         return self.folder / f"{name}.log"
 
+    def stacks(self) -> None:
+        """End all and have each write into its log what each of its threads was doing: for a failure's report."""
+        for process in self._running:
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.send_signal(signal.SIGABRT)
+        for process in self._running:
+            end(process)
+
     def tail(self) -> str:
         """The ends of all logs, for a failure's report."""
         parts = [
-            f"--- {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in sorted(self.folder.glob("*.log"))
+            f"--- {path.name}\n{path.read_text(errors='replace')[-6000:]}" for path in sorted(self.folder.glob("*.log"))
         ]
         return "\n".join(parts)
 

@@ -68,6 +68,12 @@ def fleet(transactional_db: None) -> Cluster:
     return cluster
 
 
+def fits(page: Page) -> bool:
+    """Whether nothing lies beyond the right edge."""
+    page.wait_for_load_state()
+    return bool(page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth"))
+
+
 def _answering() -> set[threading.Thread]:
     return {one for one in threading.enumerate() if "process_request_thread" in one.name}
 

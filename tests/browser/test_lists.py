@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.axe import ALL, source, violations
-from tests.browser.conftest import PHONE
+from tests.browser.conftest import PHONE, fits
 from tests.browser.test_reading import refresh
 
 pytestmark = pytest.mark.browser
@@ -131,18 +131,14 @@ def test_on_a_phone_menus_and_palette_fit_and_open_by_a_button(page: Page) -> No
             box = panel.bounding_box()
             assert box is not None
             assert (box["x"] >= 0, box["x"] + box["width"] <= width) == (True, True), (width, menu, box)
-            assert _fits(page), (width, menu)
+            assert fits(page), (width, menu)
             page.locator(f"{menu} > summary").click()
         page.get_by_role("link", name="Go to").click()
         expect(page.locator("#palette-found a").first).to_be_visible()
-        assert _fits(page), width
+        assert fits(page), width
         page.get_by_role("button", name="Close").click()
         page.goto("/views?of=cards")
-        assert _fits(page), width
-
-
-def _fits(page: Page) -> bool:
-    return bool(page.evaluate("() => document.documentElement.scrollWidth <= window.innerWidth"))
+        assert fits(page), width
 
 
 def test_what_opens_above_a_page_is_accessible(page: Page) -> None:

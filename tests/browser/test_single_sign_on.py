@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from accounts.group_roles import parsed
 from gpudash.external_accounts import Issuer
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import DESKTOP, PHONE, fits
 from tests.dex import CLIENT, CLIENT_SECRET, dex
 from tests.go_program import Withheld
 
@@ -33,11 +33,6 @@ def person(browser: Browser, site: str, name: str, groups: str, **options: Any) 
     """A browser of somebody whom the issuer knows: it is told by headers, as by a proxy before it."""
     who = {"X-Remote-User": name, "X-Remote-User-Id": name, "X-Remote-Group": groups}
     return browser.new_context(base_url=site, locale="en", extra_http_headers=who, **options)
-
-
-def fits(page: Page) -> bool:
-    page.wait_for_load_state()
-    return bool(page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0)
 
 
 def test_a_colleague_comes_by_the_issuer_to_the_page_that_was_asked_for(

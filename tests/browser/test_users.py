@@ -10,17 +10,12 @@ from playwright.sync_api import Page, expect
 
 from accounts.models import ApiToken
 from accounts.roles import Role, granted, set_role
-from tests.browser.conftest import DESKTOP, PHONE
+from tests.browser.conftest import DESKTOP, PHONE, fits
 from tests.cast import PASSWORD
 
 pytestmark = pytest.mark.browser
 NARROW = {"width": 320, "height": 700}
 BOTH = pytest.mark.parametrize("page", [{"viewport": DESKTOP}, {"viewport": PHONE}], indirect=True)
-
-
-def fits(page: Page) -> bool:
-    page.wait_for_load_state()
-    return bool(page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0)
 
 
 @BOTH

@@ -49,7 +49,14 @@ def in_step(admin: Admin, cluster: Cluster, patience_s: float = 90.0, daemonsets
     try:
         return wait_until(agrees, "mirror = cluster", patience_s, every_s=0.1)
     except AssertionError as late:
-        raise AssertionError("\n".join([str(late), *found[:20]])) from None
+        raise AssertionError("\n".join([str(late), *found[:20], *_watches(cluster)])) from None
+
+
+def _watches(cluster: Cluster) -> list[str]:
+    """One line for each watch: what it waits for is why the mirror differs."""
+    columns = ("kind", "state", "reason", "holder", "token", "expires_at", "sent", "synced_at")
+    rows = Watch.objects.filter(cluster=cluster).order_by("kind").values(*columns)
+    return [", ".join(f"{name} {value}" for name, value in row.items() if value) for row in rows]
 
 
 def differences(admin: Admin, cluster: Cluster, daemonsets: bool = True) -> list[str]:

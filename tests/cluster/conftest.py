@@ -142,11 +142,12 @@ def fault() -> Callable[[str, float], None]:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """A failure shows the ends of the processes' logs."""
+    """A failure shows what the processes were doing, and the ends of their logs."""
     outcome: Any = yield
     report = outcome.get_result()
     started = getattr(item, "funcargs", {}).get("processes")
     if report.failed and isinstance(started, Processes):
+        started.stacks()
         report.sections.append(("logs of the processes", started.tail()))
 
 

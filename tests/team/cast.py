@@ -78,8 +78,16 @@ def states(host: Host, cluster: str = "lab") -> dict[str, str]:
 
 
 def in_step(host: Host, cluster: str = "lab") -> bool:
-    found = [states(host, cluster).get(kind, "") for kind in ("cards", "nodes", "pods")]
-    return all(text.startswith("in sync") for text in found)
+    found = states(host, cluster)
+    return all(found.get(kind, "").startswith("in sync") for kind in ("cards", "nodes", "pods"))
+
+
+def all_in_sync(host: Host, patience_s: float = 180.0) -> None:
+    """Wait until the list says so. Each look starts a process, which takes seconds on a busy machine."""
+    try:
+        wait_until(lambda: in_step(host), "all watchers are in sync", patience_s, 1)
+    except AssertionError as late:
+        raise AssertionError(f"{late}\n{host.run('gpudash cluster list')}") from None
 
 
 def held(host: Host, token: str) -> set[tuple[str, str, str]]:

@@ -26,6 +26,7 @@ from tests.team.cast import (
     Browser,
     active,
     agrees,
+    all_in_sync,
     certificate,
     in_step,
     main_pid,
@@ -123,7 +124,7 @@ def test_a_cluster_is_connected_as_the_page_says(host: Host, admin: Admin, kubel
     _nodes(admin, kubelet)
     *steps, listed = page.steps("Connect a cluster")
     follow(host, steps, folder=APP)
-    wait_until(lambda: in_step(host), "all watchers are in sync", 60, 1)
+    all_in_sync(host)
     follow(host, [listed])
 
 
@@ -258,7 +259,7 @@ def test_a_backup_is_restored_under_running_services(host: Host, admin: Admin, t
     agrees(host, token, admin)
     follow(host, restore)
     agrees(host, token, admin, 60)
-    wait_until(lambda: in_step(host), "all watchers are in sync", 60, 1)
+    all_in_sync(host)
     assert rest(host, token, f"cards?node={NODES[0]}")["results"]
 
 
@@ -266,6 +267,6 @@ def test_a_cluster_that_is_stopped_is_said_to_be(host: Host) -> None:
     host.run("systemctl stop gpudash-watch")
     wait_until(lambda: not in_step(host), "the list says that nobody watches", 30, 1)
     host.run("systemctl start gpudash-watch")
-    wait_until(lambda: in_step(host), "all watchers are in sync", 60, 1)
+    all_in_sync(host)
     assert "lab" in host.run("gpudash cluster list")
     assert set(states(host)) >= {"cards", "nodes", "pods"}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.controlplane.admin import Admin
-from tests.services import wait_until
 from tests.team import page, release
-from tests.team.cast import PASSWORD, Browser, agrees, in_step, rest, web_answers
+from tests.team.cast import PASSWORD, Browser, agrees, all_in_sync, rest, web_answers
 from tests.team.conftest import follow
 from tests.team.host import Host
 
@@ -23,5 +22,5 @@ def test_the_steps_keep_what_is_there(host: Host, admin: Admin) -> None:
     web_answers(host)
     assert Browser(host).sign_in("old-hand", PASSWORD) in (200, 302)
     assert [row["name"] for row in rest(host, secret, "clusters")["results"]] == clusters == ["lab"]
-    wait_until(lambda: in_step(host), "all watchers are in sync", 60, 1)
+    all_in_sync(host)
     agrees(host, secret, admin)
