@@ -49,6 +49,7 @@ class Rollout:
 
     taken, slots: how many nodes are being upgraded, and how many may be at once; None: without a limit, or not known.
     unavailable: how many nodes may be unavailable, as the policy says it. held: nodes that take a slot, or are stuck.
+    maintained: a maintenance operator prepares the nodes, and the policy's limits do not apply.
     """
 
     cluster: str
@@ -60,6 +61,7 @@ class Rollout:
     held: list[ComponentLine]
     more: int
     validated: Validated | None
+    maintained: bool = False
 
     @property
     def full(self) -> bool:
@@ -154,7 +156,8 @@ def _rollout(
         for one in counted
         if steps.under_way(one.step)
     ]
-    slots, unavailable = policy or (None, "")
+    maintained = any(one.step in steps.MAINTENANCE for one in counted)
+    slots, unavailable = (None, "") if policy is None or maintained else policy
     return Rollout(
         cluster=cluster,
         steps=lines,
@@ -165,6 +168,7 @@ def _rollout(
         held=[component_line(row) for row in mine[:NODES_SHOWN]],
         more=max(0, taken - NODES_SHOWN),
         validated=validated,
+        maintained=maintained,
     )
 
 

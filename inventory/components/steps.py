@@ -15,6 +15,8 @@ FAILED = frozenset(
     )
 )
 PENDING = "pending"
+#: Where another operator prepares the nodes (requestor mode), it decides how many go at once.
+MAINTENANCE = frozenset(("node-maintenance-required", "post-maintenance-required"))
 #: How they follow each other. Others come before the last two, in their order.
 _ORDER = (
     "upgrade-required",

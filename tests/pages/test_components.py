@@ -269,6 +269,16 @@ def test_free_slots_and_no_limit_are_told_apart(viewer: Client, cluster: Cluster
     assert "slots" not in text
 
 
+def test_a_maintenance_operator_knows_no_slots(viewer: Client, cluster: Cluster) -> None:
+    policy(cluster, 1)
+    node_with(cluster, "goes", upgrading("node-maintenance-required"))
+    node_with(cluster, "waits", upgrading("upgrade-required"))
+    text = get(viewer, "/components").text
+    assert "1 node pending · 1 node upgrading" in text
+    assert "A maintenance operator decides which nodes are upgraded next." in text
+    assert "slots" not in text
+
+
 def test_an_upgrade_that_is_over_has_no_section(viewer: Client, cluster: Cluster) -> None:
     node_with(cluster, "a", upgrading("upgrade-done", "ready"))
     node_with(cluster, "b", WELL | {"mig-manager": Statement(state="ready", step="success")})

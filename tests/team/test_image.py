@@ -1,6 +1,7 @@
 """The image: built from deploy/Dockerfile on a base of plain Debian packages, and started as docker-compose.yml starts it.
 
-buildah and podman of Debian are enough; no registry of images is asked. The base is made once and kept in the cache.
+buildah and podman of Debian are enough; no registry of images is asked. The base is made once and kept in the cache. Images have a
+folder of their own there: layers are mounted (overlay), where a copy for each container would keep the disk busy for minutes.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ PRIVATE = (
     "gpudash/.env",
     "notes.txt",
 )
-STORE = ("--storage-driver", "vfs")
-#: Each container starts with a copy of all files of the image (vfs): minutes on a disk that others use too.
-START_S = 300
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "gpudash-images"
+STORE = ("--root", str(CACHE), "--runroot", "/run/gpudash-images", "--storage-driver", "overlay")
+START_S = 180
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +100,8 @@ def _buildah(*words: str) -> str:
 
 def podman(*words: str) -> list[str]:
     """podman, where neither raising limits nor a mixture of cgroup versions is allowed (as in some virtual machines)."""
-    ready = 'umount /sys/fs/cgroup/unified 2>/dev/null; exec podman --storage-driver vfs "$@"'
-    return ["unshare", "--mount", "sh", "-c", ready, "podman", *words]
+    ready = 'umount /sys/fs/cgroup/unified 2>/dev/null; exec podman "$@"'
+    return ["unshare", "--mount", "sh", "-c", ready, "podman", *STORE, *words]
 
 
 def closed() -> list[str]:

@@ -26,7 +26,7 @@ from inventory.stacks.engine.versions import below
 from inventory.stacks.nvidia import operator, pins
 from inventory.stacks.nvidia.gfd import MIG_CONFIG, MIG_STATE
 from inventory.stacks.nvidia.operands import OPERANDS, managed, paused
-from inventory.stacks.nvidia.state import UPGRADE
+from inventory.stacks.nvidia.state import SKIP_UPGRADE, UPGRADE
 from inventory.stacks.shared.rancher import rancher
 from kube.objects import Node
 from wording.said import sentence
@@ -96,12 +96,33 @@ def _driver(made: Statement, here: Here) -> Statement:
             remedy=made.remedy or _upgrade(here.node),
             explains=True,
         )
-    if made.state == OUTDATED and step == "upgrade-required":
-        return msgspec.structs.replace(
-            made, why=sentence("The driver upgrade of the node to {wanted} is pending.", wanted=made.wanted)
-        )
+    if made.state == OUTDATED:
+        return _outdated(made, step, here.node)
     if made.state in (NOT_READY, PENDING) and paused(here.node, "paused-for-driver-upgrade"):
         return msgspec.structs.replace(made, explains=True)
+    return made
+
+
+def _outdated(made: Statement, step: str, node: Node) -> Statement:
+    """Why the node still has the driver before: it is left out, not yet due, or another operator prepares it (requestor mode)."""
+    if labels_of(node).get(SKIP_UPGRADE) == "true":
+        return msgspec.structs.replace(
+            made,
+            step="" if step == "upgrade-required" else step,
+            why=sentence("Driver upgrades skip this node because of its label {label}.", label=SKIP_UPGRADE),
+            remedy=command("kubectl", "label", "node", node.metadata.name, f"{SKIP_UPGRADE}-"),
+        )
+    if step == "upgrade-required":
+        text = sentence("The driver upgrade of the node to {wanted} is pending.", wanted=made.wanted)
+        return msgspec.structs.replace(made, why=text)
+    if step == "node-maintenance-required":
+        return msgspec.structs.replace(
+            made,
+            why=sentence(
+                "The driver upgrade of the node to {wanted} waits for the maintenance operator.", wanted=made.wanted
+            ),
+            remedy=command("kubectl", "get", "nodemaintenances.maintenance.nvidia.com", "-A"),
+        )
     return made
 
 

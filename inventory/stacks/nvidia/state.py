@@ -14,6 +14,8 @@ from kube.objects import Node
 from wording.said import sentence
 
 UPGRADE = "nvidia.com/gpu-driver-upgrade-state"
+#: A node that the operator leaves out of upgrades.
+SKIP_UPGRADE = "nvidia.com/gpu-driver-upgrade.skip"
 _DEPLOY = "nvidia.com/gpu.deploy."
 _FOR_DRIVER, _FOR_MIG = "paused-for-driver-upgrade", "paused-for-mig-change"
 #: Before its turn a node serves as ever, and "upgrade-required" may stand there for weeks.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ NOW = "2026-11-20T12:00:00Z"
 LONG_AGO, JUST_NOW = "2026-11-20T08:00:00Z", "2026-11-20T11:58:00Z"
 FEATURES = {"feature.node.kubernetes.io/cpu-model.vendor_id": "AMD"}
 CARD = FEATURES | {"feature.node.kubernetes.io/pci-10de.present": "true", "nvidia.com/gpu.present": "true"}
-DEPLOY = "nvidia.com/gpu.deploy."
+DEPLOY, UPGRADE = "nvidia.com/gpu.deploy.", "nvidia.com/gpu-driver-upgrade"
 
 
 def node(labels: dict[str, str], offers: dict[str, str] | None = None, taints: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -202,3 +203,36 @@ def test_a_node_of_another_maker_lacks_nothing_of_nvidia() -> None:
     here = case(node(labels), OPERATORS, DRIVER).of_node("n")
     assert here.first_cause == ""
     assert "driver" not in here.statements
+
+
+@pytest.mark.parametrize(
+    ("labels", "step", "why", "remedy"),
+    [
+        (
+            {f"{UPGRADE}-state": "upgrade-required", f"{UPGRADE}.skip": "true"},
+            "",
+            f"Driver upgrades skip this node because of its label {UPGRADE}.skip.",
+            f"kubectl label node n {UPGRADE}.skip-",
+        ),
+        (
+            {f"{UPGRADE}-state": "node-maintenance-required"},
+            "node-maintenance-required",
+            "The driver upgrade of the node to 2.0.0 waits for the maintenance operator.",
+            "kubectl get nodemaintenances.maintenance.nvidia.com -A",
+        ),
+        (
+            {f"{UPGRADE}-state": "upgrade-required", f"{UPGRADE}.skip": "false"},
+            "upgrade-required",
+            "The driver upgrade of the node to 2.0.0 is pending.",
+            None,
+        ),
+    ],
+)
+def test_a_driver_that_stays_old_says_who_keeps_it(
+    labels: dict[str, str], step: str, why: str, remedy: str | None
+) -> None:
+    newer = deepcopy(DRIVER)
+    newer["spec"]["template"]["spec"]["containers"][0]["image"] = "registry.test/plugin:v2.0.0"
+    said = found(node(CARD | {f"{DEPLOY}driver": "true"} | labels), newer, pod(DRIVER))["driver"]
+    assert (said.state, said.step, said.why) == ("outdated", step, why)
+    assert remedy is None or said.remedy == remedy
