@@ -119,7 +119,8 @@ def _outdated(made: Statement, step: str, node: Node) -> Statement:
         return msgspec.structs.replace(
             made,
             why=sentence(
-                "The driver upgrade of the node to {wanted} waits for the maintenance operator.", wanted=made.wanted
+                "The driver upgrade of the node to {wanted} is pending until the maintenance operator has prepared the node.",
+                wanted=made.wanted,
             ),
             remedy=command("kubectl", "get", "nodemaintenances.maintenance.nvidia.com", "-A"),
         )

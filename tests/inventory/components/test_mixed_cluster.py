@@ -217,7 +217,7 @@ def test_a_node_of_another_maker_lacks_nothing_of_nvidia() -> None:
         (
             {f"{UPGRADE}-state": "node-maintenance-required"},
             "node-maintenance-required",
-            "The driver upgrade of the node to 2.0.0 waits for the maintenance operator.",
+            "The driver upgrade of the node to 2.0.0 is pending until the maintenance operator has prepared the node.",
             "kubectl get nodemaintenances.maintenance.nvidia.com -A",
         ),
         (
