@@ -42,7 +42,7 @@ coverage: setup ## the same with line coverage; takes 50% longer
 	$(PY) -m pytest --cov --cov-report=term $(ARGS)
 
 test-sweep: setup ## exhaustive, repeated and slow tests: minutes; no other software needed
-	$(PY) -m pytest -m sweep $(ARGS)
+	$(PY) -m pytest -m sweep -n 4 --dist worksteal $(ARGS)
 
 # Tests without tables (the log parsers, 2,900 tests) are the same on every database. A sweep that needs PostgreSQL starts its own.
 test-postgres: setup ## tests of tables, pages and REST on a temporary PostgreSQL
